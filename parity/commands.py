@@ -139,7 +139,12 @@ def record(options: Namespace) -> int:
     world, spec, engines = _pair(options, one_will_do=True)
     if options.source.startswith(TRACES):
         raise UsageError("episodes are recorded from new play: give --source uniform, directed or policy:FILE.")
-    if options.tape is not None:
+    for_tapes = options.states or options.marks or options.unknown or options.auto_reset or options.mode != STRICT
+    if options.out if options.tape else for_tapes:
+        raise UsageError(
+            "--states, --marks, --unknown, --auto-reset and --mode go with --tape DIR, which has no --out."
+        )
+    if options.tape:
         return _record_tape(world, engines[0], options)
     folder = golden_folder(world, options.out)
     paths = record_episodes(world, spec, engines, _settings(options), folder)
@@ -149,10 +154,9 @@ def record(options: Namespace) -> int:
 
 
 def _record_tape(world: World, engine: str, options: Namespace) -> int:
-    unknown = {*options.unknown} | (set() if options.states else {"state"})
-    settings = _settings(options, marks=options.marks)
-    with progress_bar(options.json, "steps of each game", settings.steps) as advance:
-        tape = record_tape(world, engine, settings, options.tape, unknown, advance)
+    unknown = [*options.unknown, *(() if options.states else ("state",))]
+    with progress_bar(options.json, "steps of each game", options.steps) as advance:
+        tape = record_tape(world, engine, _settings(options, marks=options.marks), options.tape, unknown, advance)
     answer = {"tape": str(tape.folder), "digest": tape.manifest()["digest"], "unknown": sorted(tape.unknown)}
     _answer(options, answer, lambda console: console.print(f"Recorded {tape.folder}, digest {answer['digest']}."))
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.errors import EngineError, StateRefused
 from parity.history import History
 from parity.pair import Observed, Pair
-from parity.replay import Divergence, batch_moment, differs_at
+from parity.replay import Divergence, batch_divergence, differs_at
 from parity.sources import TRACES, Source, choose_actions, open_source
 from parity.tape import STEPPING, Tape
 from parity.trace import RESTART, Action, check_actions, demand_steps, read_trace, trace_files
@@ -101,7 +102,7 @@ class LockstepRun:
 
     def play_tape(self, tape: Tape, progress: Callable[[], object]) -> None:
         """The whole run that is on a tape, which the reference plays: the other engine gets the same calls."""
-        for call in tape.play():
+        for call in takewhile(lambda _: self._goes_on(), tape.play()):
             if call.name in STEPPING:
                 ended = self._step(call.given[0])
                 self.outcome.episodes += len(ended)
@@ -111,14 +112,15 @@ class LockstepRun:
                 progress()
             elif call.name == "set_state":
                 self._place(dict(zip(call.given[1].tolist(), call.given[0], strict=True)), "recorded start")
-            elif self.settings.mode != STRICT:
+            elif self.settings.mode != STRICT:  # an injected state follows
                 getattr(self.pair.reference, call.name)(*call.given)
+            elif call.name == "reset":
+                seen = self.pair.reset(*call.given)
+                self._note_seeds(call.given[1])
+                self._take(seen, call.given[1])
             else:
-                then = (RESTART,) if call.name == "restart" else ()
-                self._take(getattr(self.pair, call.name)(*call.given), call.given[-1], *then)
-                self._note_seeds(call.given[-1])
-            if not self._goes_on():
-                break
+                self._take(self.pair.restart(*call.given), call.given[0], RESTART)
+                self._note_seeds(call.given[0])
             self.active |= self.settings.mode == RESYNCHRONISED
 
     def _step(self, actions: NDArray[np.int32]) -> Slots:
@@ -141,9 +143,8 @@ class LockstepRun:
             self.active[slot] = False
             if len(self.outcome.divergences) >= self.settings.stop_after:
                 continue
-            differences = tuple(self.pair.explain(seen, int(row), slot))
-            found = Divergence(self.history.case(slot, *then), differences, slot)
-            self.outcome.divergences.append(replace(found, recorded=batch_moment(self.pair, found, seen, int(row))))
+            case = self.history.case(slot, *then)
+            self.outcome.divergences.append(batch_divergence(self.pair, case, seen, int(row), slot))
         fired = self.pair.newly_fired()
         # Marks are counted for all games together: once one went apart, they tell nothing about the others.
         if fired is not None and not self.outcome.divergences and self.pair.rows_that_differ(fired)[0]:
@@ -262,8 +263,7 @@ def run(
         began = time.perf_counter()
         try:
             course.play_tape(tape, progress) if isinstance(tape, Tape) else course.play(progress)
-            # what the last step left
-            course.check(pair.look(), pair.all)
+            course.check(pair.look(), pair.all)  # what the last step left
             course.check_dicts(pair.all)
         except EngineError as error:
             raise EngineError(f"{error} That was after {course.taken} steps, with seed {settings.seed}.") from error

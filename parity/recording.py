@@ -65,7 +65,7 @@ class _RecordingEngine(RecordedEngine):
         """Write the calls since the last chunk as one."""
         content = self._content.getvalue()
         self.chunks.append(hashlib.sha256(content).hexdigest())
-        write_whole(self._folder / f"{self.chunks[-1]}.xz", lzma.compress(content, preset=1))
+        write_whole(self._folder / f"{self.chunks[-1]}.xz", lzma.compress(content, preset=2))
         self._content.seek(0)
         self._content.truncate()
 

@@ -97,12 +97,13 @@ def _play(pair: Pair, case: Case) -> Iterator[tuple[Action | None, Observed]]:
             yield action, pair.step(np.array([action], dtype=np.int32), restarting=case.auto_reset)
 
 
-def batch_moment(pair: Pair, found: Divergence, seen: Observed, row: int) -> ReplayMoment:
-    """The last moment of one game among others, which has a row in ``seen``; states that are unknown are empty."""
-    slot: Slots = np.array([found.game])
-    known = pair.reference.get_state(slot)[0] if STATE not in pair.unknown else {}
-    action = found.case.actions[-1] if found.case.actions else None
-    return ReplayMoment(action, (known, pair.other.get_state(slot)[0]), _components(seen, row), None, found.differences)
+def batch_divergence(pair: Pair, case: Case, seen: Observed, row: int, slot: int) -> Divergence:
+    """The divergence of the game in ``slot`` of a batch, which has a row in ``seen``; an unknown state is empty."""
+    place: Slots = np.array([slot])
+    differences = tuple(pair.explain(seen, row, slot))
+    states = {} if STATE in pair.unknown else pair.reference.get_state(place)[0], pair.other.get_state(place)[0]
+    action = case.actions[-1] if case.actions else None
+    return Divergence(case, differences, slot, ReplayMoment(action, states, _components(seen, row), None, differences))
 
 
 def _components(seen: Observed, row: int = 0) -> tuple[tuple[int | float, ...], tuple[int | float, ...]] | None:

@@ -146,12 +146,13 @@ class Tape:
         for expected in self.chunks:
             path = self.folder / f"{expected}.xz"
             try:
-                content = lzma.LZMADecompressor(memlimit=_LIMIT).decompress(read_bytes(path, _LIMIT), _LIMIT)
+                packed = lzma.LZMADecompressor(memlimit=_LIMIT)
+                content = packed.decompress(read_bytes(path, _LIMIT), _LIMIT)
             except FileNotFoundError:
                 raise UsageError(f"there is no {path}, a chunk of the tape: fetch or record the tape anew.") from None
             except (Unreadable, lzma.LZMAError, EOFError) as fault:
                 raise UsageError(f"{path} cannot be read ({fault}): fetch or record the tape anew.") from None
-            if hashlib.sha256(content).hexdigest() != expected:
+            if not packed.eof or hashlib.sha256(content).hexdigest() != expected:
                 raise UsageError(f"{path} is broken or edited, as its SHA-256 shows: fetch or record the tape anew.")
             source = io.BytesIO(content)
             channel = Channel(source, source)
@@ -183,9 +184,8 @@ def open_tape(world: World, folder: Path) -> tuple[World, Tape]:
     tape, described = read_tape(folder), describe_world(world)
     left_out = {"prices", "marks"} if "marks" in tape.unknown else {"prices"}
     if other := [name for name in described if name not in left_out and tape.world.get(name) != described[name]]:
-        raise UsageError(
-            f"the tape in {folder} is of another version of world '{world.name}', with another {other[0]}."
-        )
+        wrong = f"is of another version of world '{world.name}', with other {other[0]}"
+        raise UsageError(f"the tape in {folder} {wrong}: record it anew.")
     priced = with_prices(world, tape.prices)
     if world.price_values not in (None, price_values(priced)):
         raise UsageError(f"the tape in {folder} was recorded at other prices: leave --price and --prices out.")
@@ -199,7 +199,7 @@ def read_tape(folder: Path) -> Tape:
         value = read_json(path, MIB)
         parts = {name: value[name] for name in ("world", "engine", "settings", "prices")}
         tape = Tape(folder, **parts, unknown=frozenset(value["unknown"]), chunks=tuple(value["chunks"]))
-        is_right = tape.manifest() == value and tape.settings.keys() == SETTINGS.keys()
+        is_right = tape.manifest() == value and tape.settings.keys() == SETTINGS.keys() and tape.unknown <= {*FIELDS}
         is_right = is_right and all(_is_of(SETTINGS[name], value) for name, value in tape.settings.items())
         is_right = is_right and all(map(is_object, (tape.world, tape.world["marks"], tape.prices)))
     except FileNotFoundError:

@@ -1,0 +1,267 @@
+"""Tapes: a recorded engine stands in for the original, and what is broken or does not fit is one sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import lzma
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import ORCHARD, orchard, parity
+from toy_world import WORLD
+from toy_world.faulty import changed
+from toy_world.plain import PlainEngine
+from written_page import episode_data, page_data
+
+from parity import State, UsageError, World
+from parity.lockstep import Outcome, Settings, run
+from parity.places import with_remote_engines
+from parity.prices import changed_prices, with_prices
+from parity.recording import record_tape
+from parity.tape import read_tape
+from parity.testing import assert_lockstep
+from parity.trace import read_trace
+
+WORDS = "--source", "directed", "--games", "8", "--steps", "40", "--seed", "7"
+SETTINGS = Settings("directed", steps=40, games=8, seed=7)
+COMPLETE = "--states", "--marks"
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tape of ``plain`` with states and marks; only read it."""
+    folder = tmp_path_factory.mktemp("tapes") / "plain"
+    assert parity("record", *WORDS, *COMPLETE, "--tape", folder).code == 0
+    return folder
+
+
+@pytest.fixture
+def tape(recorded: Path, tmp_path: Path) -> Path:
+    """A copy of that tape, to be spoilt."""
+    return Path(shutil.copytree(recorded, tmp_path / "tape"))
+
+
+def against(folder: Path, other: str, world: World = WORLD, **settings: object) -> Outcome:
+    """A run of a tape and an engine."""
+    name = f"tape:{folder}"
+    return run(with_remote_engines(world, ORCHARD, [name]), (name, other), replace(Settings(), **settings))  # type: ignore[arg-type]
+
+
+def test_another_engine_is_held_to_the_calls_that_were_recorded(recorded: Path, tmp_path: Path) -> None:
+    live = run(WORLD, ("plain", "planes"), replace(SETTINGS, marks=True))
+    found = against(recorded, "planes", marks=True)
+    assert (found.divergences, found.steps, found.episodes) == ([], 320, live.episodes)
+    assert found.marks is not None
+    assert live.marks is not None
+    assert [side.tolist() for side in found.marks] == [live.marks[0].tolist()] * 2
+    again = parity("run", "--engines", f"tape:{recorded},planes", "--out", tmp_path, "--json").json
+    assert (again["identical"], again["seed"], again["games"], again["source"]) == (True, 7, 8, "directed")
+    assert parity("coverage", "--engines", f"tape:{recorded},planes", "--json").json["unequal_marks"] == []
+
+
+@pytest.mark.parametrize("mode", ["strict", "injected", "resynchronised"])
+@pytest.mark.parametrize("auto_reset", [False, True])
+@pytest.mark.parametrize("faulty", ["restless", "forgetful", "double", "planes"])
+def test_the_first_difference_is_that_of_a_live_run(faulty: str, auto_reset: bool, mode: str, tmp_path: Path) -> None:
+    if auto_reset and mode != "strict":
+        pytest.skip("what the engines restart by themselves cannot be injected")
+    settings = Settings(steps=60, games=8, seed=1, auto_reset=auto_reset, mode=mode)
+    record_tape(WORLD, "plain", settings, tmp_path)
+    live, found = run(WORLD, ("plain", faulty), settings), against(tmp_path, faulty)
+    assert found.divergences == live.divergences
+    assert found.steps == live.steps
+
+
+def test_all_diverging_games_are_collected(recorded: Path) -> None:
+    found = against(recorded, "restless", stop_after=8)
+    assert len({each.game for each in found.divergences}) == len(found.divergences) > 1
+    assert parity("run", "--engines", f"tape:{recorded},restless", "--max-divergences", "8", "--no-report").code == 1
+
+
+def test_a_difference_is_written_as_it_was_found(recorded: Path, tmp_path: Path) -> None:
+    engines = f"tape:{recorded},restless"
+    ran = parity("run", "--engines", engines, "--out", tmp_path)
+    assert (ran.code, "not shrunk: a tape plays no other games" in ran.out) == (1, True)
+    assert f"--engines {engines}" in ran.out
+    trace = read_trace(tmp_path / "trace.json")
+    (divergence,) = against(recorded, "restless").divergences
+    assert (trace.case, trace.differences) == (divergence.case, divergence.differences)
+    text = (tmp_path / "trace.html").read_text(encoding="utf-8")
+    *_, last = episode_data(text, 0)["steps"]
+    assert page_data(text)["sides"] == engines.split(",")
+    assert last["boards"][0] != last["boards"][1]
+    # the original can play the game again, and the tape says that it cannot
+    replay = "replay", tmp_path / "trace.json"
+    assert parity(*replay, "--engines", "plain,restless").code == 1
+    assert "which plays no other games" in parity(*replay).refusal()
+    assert "only parity run --engines tape:DIR,B plays it" in parity(*replay, "--engines", engines).refusal()
+
+
+def test_marks_that_differ_are_found_in_no_certain_game(recorded: Path, tmp_path: Path) -> None:
+    ran = parity("coverage", "--engines", f"tape:{recorded},miscounting", "--out", tmp_path, "--json")
+    (divergence,) = ran.json["divergences"]
+    assert (ran.code, divergence["fields"]) == (1, ["marks[sting]"])
+
+
+def _cannot_say(engine: object, states: list[State]) -> list[State]:
+    raise NotImplementedError
+
+
+def test_what_an_engine_cannot_say_is_not_compared(tmp_path: Path) -> None:
+    closed = changed(
+        PlainEngine,
+        get_state=_cannot_say,
+        seeds=lambda engine, seeds: np.zeros_like(seeds),
+        mask=lambda engine, mask: mask | (np.arange(6) == 0),
+    )
+    world = replace(WORLD, engines={**WORLD.engines, "closed": closed})
+    settings = Settings(steps=80, games=32)
+    tape = record_tape(world, "closed", settings, tmp_path / "tape", ["state", "seed", "mask"])
+    assert tape.unknown == {"state", "seed", "mask", "marks"}
+    assert against(tmp_path / "tape", "plain").divergences == []
+    (found,) = against(tmp_path / "tape", "restless").divergences
+    assert {each.field for each in found.differences} == {"observation[0: hp]"}
+    assert found.case.seed is not None
+    # the page shows nothing where nothing is known
+    engines = f"tape:{tmp_path / 'tape'},restless"
+    assert parity("run", "--engines", engines, "--out", tmp_path).code == 1
+    boards = episode_data((tmp_path / "trace.html").read_text(encoding="utf-8"), 0)["steps"][-1]["boards"]
+    assert boards[0] != boards[1]
+    assert "record it with --marks" in parity("coverage", "--engines", engines).refusal()
+
+
+def test_prices_are_those_of_the_tape(tmp_path: Path) -> None:
+    folder = tmp_path / "tape"
+    assert parity("record", *WORDS, "--tape", folder, "--price", "fruit=0.3").code == 0
+    engines = "--engines", f"tape:{folder},planes"
+    assert parity("run", *engines, "--json").json["prices"] == {"fruit": 0.3}
+    assert parity("run", *engines, "--price", "fruit=0.3").code == 0
+    assert "recorded at other prices" in parity("run", *engines, "--price", "fruit=0.2").refusal()
+    assert changed_prices(with_remote_engines(WORLD, ORCHARD, [engines[1].split(",")[0]])) == {"fruit": 0.3}
+    assert_lockstep(WORLD, (engines[1].split(",")[0], "planes"))
+
+
+def test_drawn_prices_do_not_fit_a_tape(recorded: Path) -> None:
+    assert (
+        "recorded at other prices" in parity("run", "--engines", f"tape:{recorded},planes", "--draw-prices").refusal()
+    )
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--steps", "1000"),
+        ("--steps=41",),
+        ("--games", "64"),
+        ("--seed", "0"),
+        ("--source", "uniform"),
+        ("--invalid", "0.5"),
+        ("--auto-reset",),
+        ("--mode", "injected"),
+    ],
+)
+def test_flags_that_contradict_the_tape_are_refused(flags: tuple[str, ...], recorded: Path) -> None:
+    said = parity("run", "--engines", f"tape:{recorded},planes", *flags).refusal()
+    assert f"the tape was recorded with another {flags[0].partition('=')[0]}" in said
+    assert parity("run", "--engines", f"tape:{recorded},planes", "--steps", "40", "--seed", "7").code == 0
+
+
+def _edit_manifest(folder: Path) -> None:
+    path = folder / "tape.json"
+    path.write_text(path.read_text().replace('"steps": 40', '"steps": 39'))
+
+
+def _cut(name: str) -> Callable[[Path], None]:
+    def cut(folder: Path) -> None:
+        (path,) = folder.glob(name)
+        path.write_bytes(path.read_bytes()[:-20])
+
+    return cut
+
+
+def _edit_chunk(folder: Path) -> None:
+    (path,) = folder.glob("*.xz")
+    content = bytearray(lzma.decompress(path.read_bytes()))
+    content[-1] ^= 1
+    path.write_bytes(lzma.compress(content))
+
+
+def _forge(content: bytes, **changes: object) -> Callable[[Path], None]:
+    """Replace the chunk and other values, so that every hash is right."""
+
+    def forge(folder: Path) -> None:
+        value = json.loads((folder / "tape.json").read_text())
+        sha = hashlib.sha256(content).hexdigest()
+        (folder / f"{sha}.xz").write_bytes(lzma.compress(content))
+        value |= {"chunks": [sha], **changes}
+        del value["digest"]
+        value["digest"] = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+        (folder / "tape.json").write_text(json.dumps(value))
+
+    return forge
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda folder: (folder / "tape.json").unlink(), "there is no tape .*tape.json"),
+        (_edit_manifest, "tape.json is broken, edited or of another version"),
+        (_cut("tape.json"), "tape.json cannot be read as a tape"),
+        (lambda folder: (folder / "tape.json").write_text("[]"), "tape.json cannot be read as a tape"),
+        (lambda folder: next(folder.glob("*.xz")).unlink(), "there is no .*xz, a chunk of the tape"),
+        (_cut("*.xz"), "xz is broken or edited, as its SHA-256 shows"),
+        (lambda folder: next(folder.glob("*.xz")).write_bytes(b"no"), "xz (cannot be read|is broken)"),
+        (_edit_chunk, "xz is broken or edited, as its SHA-256 shows"),
+        (_forge(b"\x02\0\0\0{}"), "holds what is no call"),
+        (_forge(b"\x09\0\0"), "holds what is no call"),
+        (_forge(b"", settings={"games": "many"}), "tape.json is broken, edited or of another version"),
+        (_forge(b"", unknown=["hope"]), "tape.json is broken, edited or of another version"),
+    ],
+)
+def test_a_tape_that_is_not_whole_is_refused(spoil: Callable[[Path], None], said: str, tape: Path) -> None:
+    spoil(tape)
+    assert re.search(said, parity("run", "--engines", f"tape:{tape},planes").refusal())
+
+
+def test_a_tape_of_another_version_of_the_world_is_refused(recorded: Path) -> None:
+    engines = "--engines", f"tape:{recorded},planes"
+    for part, other in {"actions": ("jump", *WORLD.actions[1:]), "marks": {**WORLD.marks, "new": "O-NEW"}}.items():
+        said = parity("run", *engines, world=orchard(**{part: other})).refusal()
+        assert f"of another version of world 'orchard', with other {part}" in said
+
+
+def test_recording_overwrites_nothing_and_asks_for_what_it_needs(recorded: Path, tmp_path: Path) -> None:
+    before = read_tape(recorded)
+    assert "there is a tape in" in parity("record", *WORDS, "--tape", recorded).refusal()
+    assert read_tape(recorded) == before
+    assert "go with --tape DIR" in parity("record", "--states").refusal()
+    assert "has no --out" in parity("record", *WORDS, "--out", tmp_path, "--tape", tmp_path / "tape").refusal()
+    (tmp_path / "file").write_text("")
+    assert "cannot be written" in parity("record", *WORDS, "--tape", tmp_path / "file").refusal()
+    failed = parity("record", "--engines", "dying,plain", *WORDS, "--tape", tmp_path / "dying")
+    assert "engine 'dying' failed in step" in failed.refusal(3)
+    assert not (tmp_path / "dying" / "tape.json").exists()
+
+
+def test_the_same_run_has_the_same_digest(recorded: Path, tmp_path: Path) -> None:
+    ran = parity("record", *WORDS, *COMPLETE, "--tape", tmp_path / "again", "--json")
+    assert ran.json["digest"] == json.loads((recorded / "tape.json").read_text())["digest"]
+    assert sorted(path.name for path in (tmp_path / "again").iterdir()) == sorted(
+        path.name for path in recorded.iterdir()
+    )
+
+
+def test_long_runs_are_in_several_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parity.recording._CHUNK", 20_000)
+    tape = record_tape(with_prices(WORLD, {"step": 0}), "plain", SETTINGS, tmp_path)
+    assert len(tape.chunks) > 3
+    assert against(tmp_path, "planes").divergences == []
+    (tmp_path / f"{tape.chunks[-1]}.xz").unlink()
+    with pytest.raises(UsageError, match=tape.chunks[-1]):
+        against(tmp_path, "planes")
