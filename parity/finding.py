@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from parity.compare import STATE
 from parity.console import typed_command
 from parity.errors import StateRefused, UsageError
 from parity.pair import Pair
@@ -104,30 +105,22 @@ def investigate(
     # a world that is not registered is imported, and an engine elsewhere started, only where the command line says so
     named = spec if is_module(spec) else None, engines if any(PLACE in name for name in engines) else None
     command = replay_command(trace_path, *named)
+    tape = world.engines[engines[0]]
     # a tape plays no game alone, but up to the difference the other engine plays as it does
-    is_tape = isinstance(world.engines[engines[0]], Tape)
-    alone = (engines[1], engines[1]) if is_tape else engines
+    alone = (engines[1], engines[1]) if isinstance(tape, Tape) else engines
     with open_alone(world, alone, alike[0].case, timeout, known) as pair:
-        if is_tape:
-            report = _tape_report(pair, spec, engines, alike[0])
-        else:
-            report = shrunk_report(pair, spec, alike[0], shrink_seconds, command)
+        report = shrunk_report(pair, spec, alike[0], shrink_seconds, command)
+    if isinstance(tape, Tape):
+        *before, last = report.moments
+        if STATE in tape.unknown:
+            before = [replace(moment, states=({}, moment.states[1])) for moment in before]
+        last = alike[0].recorded or replace(last, differences=alike[0].differences)
+        command = typed_command("parity", "parity", "run", "--world", spec, "--engines", ",".join(engines))
+        report = Report(world, replace(report.trace, engines=engines), (*before, last), command)
     page_path = trace_path.with_suffix(".html")
     write_trace(report.trace, trace_path)
     write_report(report, page_path)
     return Finding(alike, report, trace_path, page_path)
-
-
-def _tape_report(pair: Pair, spec: str, engines: tuple[str, str], divergence: Divergence) -> Report:
-    """A divergence from a tape as it was found, of which ``pair`` plays the other engine on both sides."""
-    *before, last = moments(pair, divergence.case)
-    last = divergence.recorded or replace(last, differences=divergence.differences)
-    if not last.states[0]:
-        before = [replace(moment, states=({}, moment.states[1])) for moment in before]
-    rules, prices = rules_in_play(pair.world, last), changed_prices(pair.world)
-    trace = Trace(spec, engines, divergence.case, divergence.differences, rules, prices=prices)
-    command = typed_command("parity", "parity", "run", "--world", spec, "--engines", ",".join(engines))
-    return Report(pair.world, trace, (*before, last), command)
 
 
 def shrunk_report(pair: Pair, spec: str, divergence: Divergence, seconds: float, command: str) -> Report:

@@ -18,7 +18,7 @@ from parity.engine import BatchEngine, EngineOptions, Slots, State
 from parity.errors import EngineError, UsageError
 from parity.lockstep import LockstepRun, Settings
 from parity.pair import Pair
-from parity.prices import changed_prices, price_values
+from parity.prices import changed_prices
 from parity.remote import describe_world
 from parity.safe_read import MIB
 from parity.sources import open_source
@@ -100,7 +100,6 @@ def record_tape(
         {name: getattr(settings, name) for name in SETTINGS},
         not_known,
         changed_prices(world),
-        price_values=price_values(world),
         calls=lambda: iter(lambda: opened[0].last, None),
     )
     # a run wants two engines: the second one is the tape that is being written

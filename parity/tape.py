@@ -111,7 +111,7 @@ class Tape:
 
     world: as ``describe_world`` has it. engine: what was recorded. settings: those of ``SETTINGS``. unknown: what it
     does not know of ``FIELDS``. prices: those that were not the game's own, in reward. chunks: the SHA-256 of each.
-    price_values: what it is opened with. calls: gives the calls anew, where they are not those of the chunks.
+    calls: gives the calls anew, where they are not those of the chunks.
     """
 
     folder: Path
@@ -121,13 +121,10 @@ class Tape:
     unknown: frozenset[str]
     prices: Mapping[str, float]
     chunks: tuple[str, ...] = ()
-    price_values: tuple[int, ...] = ()
     calls: Callable[[], Iterator[Call]] | None = None
 
     def __call__(self, games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
-        """Open the engine; raises UsageError where other prices or marks are asked of it than it has."""
-        if options.prices not in (None, self.price_values):
-            raise UsageError("the tape was recorded at other prices: leave --price, --prices and --draw-prices out.")
+        """Open the engine, at the prices that ``open_tape`` gives; raises UsageError where it lacks the marks."""
         if options.marks and "marks" in self.unknown:
             raise UsageError("the tape holds no marks: record it with --marks.")
         return _TapeEngine(games, self.play(), len(self.world["marks"]))
@@ -186,10 +183,10 @@ def open_tape(world: World, folder: Path) -> tuple[World, Tape]:
     if other := [name for name in described if name not in left_out and tape.world.get(name) != described[name]]:
         wrong = f"is of another version of world '{world.name}', with other {other[0]}"
         raise UsageError(f"the tape in {folder} {wrong}: record it anew.")
-    priced = with_prices(world, tape.prices)
-    if world.price_values not in (None, price_values(priced)):
+    values = price_values(with_prices(world, tape.prices))
+    if world.price_values not in (None, values):
         raise UsageError(f"the tape in {folder} was recorded at other prices: leave --price and --prices out.")
-    return priced, replace(tape, price_values=price_values(priced))
+    return replace(world, price_values=values), tape
 
 
 def read_tape(folder: Path) -> Tape:
