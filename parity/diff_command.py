@@ -6,7 +6,6 @@ import json
 import os
 from argparse import Namespace
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 
 from parity.atomic_write import write_whole
@@ -14,7 +13,7 @@ from parity.commands import progress_bar
 from parity.console import open_console, typed_command
 from parity.diff import Comparison, check_expected
 from parity.diff_corpus import build_corpus
-from parity.diff_report import diff_page, markdown, print_diff, sections, small_cases
+from parity.diff_report import diff_page, markdown, print_diff, small_cases, tables
 from parity.diff_sides import open_side, share
 from parity.errors import UsageError
 from parity.finding import open_alone
@@ -41,50 +40,46 @@ def diff(options: Namespace) -> int:
     one = open_side(local, spec, engine, options.a, prices | read_prices(options.price_a, None))
     other = open_side(local, spec, engine, options.b, prices | read_prices(options.price_b, None))
     shared = share(local, (one, other))
-    check_expected(shared.world, options.expect)
+    world, labels = shared.world, shared.labels
+    check_expected(world, options.expect)
     settings = Settings(**{name: getattr(options, name) for name in ("steps", "games", "seed", "invalid", "timeout")})
     parts = build_corpus(shared, settings, options.agent)
     with (
-        Pair(shared.world, shared.labels, sum(len(part.starts) for part in parts), timeout=settings.timeout) as pair,
+        Pair(world, labels, sum(len(part.games) for part in parts), timeout=settings.timeout) as pair,
         progress_bar(prints_json, "steps of each game", settings.steps) as advance,
     ):
         found = Comparison(shared, pair, parts, settings)
         found.play(advance)
-    every = sections(found, options.expect)
-    tables = [
-        each for each in every if each.rows and found.families and (each.name != "components" or found.changes.size)
-    ]
+    every, unexpected = tables(found, options.expect), found.unexpected(options.expect)
+    shown = [each for each in every if each.rows and found.families and (each.name != "components" or found.changes)]
     command = typed_command("parity", "parity", *options.words)
-    unexpected = found.unexpected(options.expect)
-    world, labels = shared.world, shared.labels
-    with open_alone(world, labels, found.case(0), settings.timeout) if tables else nullcontext(pair) as alone:
+    with open_alone(world, labels, found.case(0), settings.timeout) if shown else nullcontext(pair) as alone:
         cases = small_cases(found, alone, spec, command, options.cases, options.shrink_seconds)
         if options.html:
-            write_page(replace(diff_page(found, alone, tables, cases), command=command), world, options.html)
+            write_page(diff_page(found, alone, shown, cases, command), world, options.html)
     if options.markdown:
-        _write(options.markdown, markdown(found, tables, cases))
+        _write(options.markdown, markdown(found, shown, cases))
     if options.json:
-        sides = [
-            {"label": label, "commit": side.commit, "dirty": side.is_dirty, "prices": changed_prices(side.world)}
-            for label, side in zip(shared.labels, shared.sides, strict=True)
-        ]
         answer = {
             "identical": not found.families,
             "unexpected": unexpected,
             "world": local.name,
-            "sides": sides,
+            "sides": [
+                {"label": label, "commit": side.commit, "dirty": side.is_dirty, "prices": changed_prices(side.world)}
+                for label, side in zip(labels, shared.sides, strict=True)
+            ],
             "notes": shared.notes,
             **{name: getattr(options, name) for name in ("seed", "games", "steps")},
             "transitions": int(found.compared.sum()),
             "episodes": len(found.episodes),
             "left": int((found.parted >= 0).sum()),
             "refused": found.refused,
-            **{each.name: [dict(zip(each.header, row, strict=True)) for row in each.rows] for each in every},
+            **{each.name: each.values() for each in every},
             "cases": {name: json.loads(trace_text(report.trace)) for name, report in cases.items()},
         }
         _write(options.json, json_text(answer, indent=2) + "\n")
     if not prints_json:
-        print_diff(found, tables, cases, open_console())
+        print_diff(found, shown, cases, open_console())
     return 1 if unexpected else 0
 
 

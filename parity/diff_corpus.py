@@ -20,22 +20,22 @@ UNIFORM, DIRECTED, GOLDEN = "uniform", "directed", "golden"
 
 
 @dataclass(frozen=True)
-class Part:
-    """Games of one kind. name: theirs, or the agent's that plays them. episodes, starts: of each, seeds or states.
-
-    source: chooses actions; where it is None, ``actions`` are those of each episode.
-    """
+class Game:
+    """A game to play: its name, the seed or state that it starts from, and recorded actions, if it has these."""
 
     name: str
-    episodes: tuple[str, ...]
-    starts: tuple[int | State, ...]
-    source: Source | None = None
-    actions: tuple[tuple[int, ...], ...] = ()
+    start: int | State
+    actions: tuple[int, ...] | None = None
 
-    @property
-    def is_agent(self) -> bool:
-        """An agent plays from seeds, so that returns can be compared."""
-        return self.name not in (GOLDEN, DIRECTED)
+
+@dataclass(frozen=True)
+class Part:
+    """Games of one kind, or of the agent of that name. source: chooses the actions; None: they are recorded."""
+
+    name: str
+    games: tuple[Game, ...]
+    source: Source | None = None
+    is_agent: bool = False
 
 
 def build_corpus(shared: Shared, settings: Settings, agents: Sequence[str]) -> list[Part]:
@@ -43,39 +43,33 @@ def build_corpus(shared: Shared, settings: Settings, agents: Sequence[str]) -> l
 
     Raises UsageError for an agent that cannot be loaded.
     """
-    local = shared.local
-    parts = _golden_part(shared)
+    local, rng = shared.local, np.random.default_rng(settings.seed)
     seeds = run_seeds(settings.seed, settings.games, local.seed_bits).tolist()
-    rng = np.random.default_rng(settings.seed)
+    recorded = _recorded(shared)
+    parts = [Part(GOLDEN, recorded)] if recorded else []
     sources: dict[str, Source] = {}
     if shared.readable:
         if local.starts or local.policies:
             source = open_source(DIRECTED, local, settings.games, rng)
             made = source.starts(np.arange(settings.games))
-            starts = tuple(made.get(slot, seed) for slot, seed in enumerate(seeds))
-            names = tuple(f"{DIRECTED} {slot}" for slot in range(settings.games))
-            parts.append(Part(DIRECTED, names, starts, source))
+            games = (Game(f"{DIRECTED} {slot}", made.get(slot, seed)) for slot, seed in enumerate(seeds))
+            parts.append(Part(DIRECTED, tuple(games), source))
         for agent in agents or (list(local.agents)[:1] if local.load_policy else []):
             sources[agent] = open_source(POLICY + agent, local, settings.games, rng)
         sources |= {name: Source(policy) for name, policy in local.policies.items()}
     sources[UNIFORM] = Source()
     for agent, source in sources.items():
-        names = tuple(f"{agent} seed {seed}" for seed in seeds)
-        parts.append(Part(agent, names, tuple(seeds), source))
+        parts.append(Part(agent, tuple(Game(f"{agent} seed {seed}", seed) for seed in seeds), source, is_agent=True))
     return parts
 
 
-def _golden_part(shared: Shared) -> list[Part]:
+def _recorded(shared: Shared) -> tuple[Game, ...]:
     """The golden episodes, each up to its first action that a side lacks."""
     folder = shared.local.golden
-    if folder is None or not any(folder.glob("*.json")):
-        return []
-    names, starts, actions = [], [], []
-    for path in trace_files(folder):
+    games = []
+    for path in trace_files(folder) if folder is not None and any(folder.glob("*.json")) else ():
         case = read_golden(shared.local, path).case
-        if case.state is not None and not shared.same_states:
-            continue
-        names.append(f"{GOLDEN} {path.stem}")
-        starts.append(case.seed or 0 if case.state is None else case.state)
-        actions.append(tuple(map(int, takewhile(lambda action: shared.plays[int(action)], case.actions))))
-    return [Part(GOLDEN, tuple(names), tuple(starts), actions=tuple(actions))] if names else []
+        if case.state is None or shared.same_states:
+            actions = takewhile(lambda action: shared.plays[action], map(int, case.actions))
+            games.append(Game(f"{GOLDEN} {path.stem}", case.state or case.seed or 0, tuple(actions)))
+    return tuple(games)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from parity.compare import value_text
 from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
-from parity.errors import ParityError, StateRefused, UsageError
+from parity.errors import ParityError, UsageError
 from parity.places import PLACE, checkout_of, commit_of, is_dirty, with_remote_engines
 from parity.prices import changed_prices, price_values, with_prices
 from parity.registry import engine_name
@@ -50,7 +50,10 @@ def open_side(local: World, spec: str, engine: str, word: str, prices: Mapping[s
     world = with_remote_engines(local, spec, [label])
     factory = world.engines[label]
     if isinstance(factory, RemoteFactory):
-        world = _described(local, factory.describe())
+        described = factory.describe()
+        lists: dict[str, Any] = {name: tuple(described[name]) for name in _FORM}
+        lists["prices"] = tuple(Price(**price) for price in described["prices"])
+        world = replace(local, component_unit=described["component_unit"], marks=described["marks"], **lists)
         factory = replace(factory, world=world)
     world = with_prices(world, prices)
     if len(word) == COMMIT_LENGTH and not is_place:
@@ -65,16 +68,9 @@ def open_side(local: World, spec: str, engine: str, word: str, prices: Mapping[s
     return Side(label, world, factory, commit, is_here and is_dirty(checkout))
 
 
-def _described(local: World, description: Mapping[str, Any]) -> World:
-    """The world as a server describes it."""
-    lists: dict[str, Any] = {name: tuple(description[name]) for name in _FORM}
-    prices = tuple(Price(**price) for price in description["prices"])
-    return replace(local, **lists, prices=prices, **{name: description[name] for name in ("component_unit", "marks")})
-
-
 @dataclass(frozen=True)
 class Shared:
-    """A world of what two sides have in common, whose two engines are the sides.
+    """A world of what two sides have in common, whose two engines, ``labels``, are the sides.
 
     Its actions are the local world's, of which only those of both sides are valid; its components are those of either.
     local: the world as it is here, whose agents and golden episodes play. notes: sentences on what is not shared.
@@ -83,6 +79,7 @@ class Shared:
     """
 
     world: World
+    labels: tuple[str, str]
     local: World
     sides: tuple[Side, Side]
     notes: tuple[str, ...]
@@ -90,12 +87,6 @@ class Shared:
     observes: bool
     same_states: bool
     readable: bool
-
-    @property
-    def labels(self) -> tuple[str, str]:
-        """The names of the two engines."""
-        one, other = self.world.engines
-        return one, other
 
 
 def share(local: World, sides: tuple[Side, Side]) -> Shared:
@@ -116,6 +107,7 @@ def share(local: World, sides: tuple[Side, Side]) -> Shared:
         observation_shape=one.observation_shape,
         observation_label=local.observation_label if same_shape else None,
         state_fields=fields,
+        states_replay=local.states_replay or not same_states,  # no side takes states without all of its own fields
         draw=local.draw if same_states else _list_values,
         facts=one.facts if one.facts == other.facts else (),
         events=one.events if one.events == other.events else (),
@@ -124,16 +116,15 @@ def share(local: World, sides: tuple[Side, Side]) -> Shared:
         prices=(),
         price_values=None,
     )
-    labels = [side.label for side in sides]
+    labels = sides[0].label, sides[1].label
     if labels[0] == labels[1]:
-        labels = [f"{label} ({letter})" for label, letter in zip(labels, "AB", strict=True)]
+        labels = f"{labels[0]} (A)", f"{labels[1]} (B)"
     engines = {label: _opener(side, world, plays) for label, side in zip(labels, sides, strict=True)}
-    readable = same_shape and same_states
-    notes = (
-        *_notes(one, other),
-        *(() if readable else ("Agents cannot read what A gives: only uniform and golden games are played.",)),
-    )
-    return Shared(replace(world, engines=engines), local, sides, notes, plays, observes, same_states, readable)
+    readable, notes = same_shape and same_states, _notes(one, other)
+    if not readable:
+        notes.append("Agents cannot read what A gives: only uniform and golden games are played.")
+    world = replace(world, engines=engines)
+    return Shared(world, labels, local, sides, tuple(notes), plays, observes, same_states, readable)
 
 
 def _list_values(state: State) -> Board:
@@ -141,11 +132,11 @@ def _list_values(state: State) -> Board:
     return Board((), {name: value_text(value) for name, value in state.items()})
 
 
-def _notes(one: World, other: World) -> list[str]:
+def _notes(*worlds: World) -> list[str]:
     """A sentence for each kind of thing in which two worlds differ."""
-    notes = []
-    for (what, before), after in zip(_parts(one).items(), _parts(other).values(), strict=True):
-        pairs = {name: (before.get(name, "absent"), after.get(name, "absent")) for name in {**before, **after}}
+    notes, (one, other) = [], map(_parts, worlds)
+    for what, before in one.items():
+        pairs = {name: (before.get(name, "absent"), other[what].get(name, "absent")) for name in before | other[what]}
         if changed := [f"{name} {old} -> {new}".strip() for name, (old, new) in pairs.items() if old != new]:
             notes.append(f"{what}: {', '.join(changed)}.")
     return notes
@@ -170,39 +161,43 @@ def _opener(side: Side, shared: World, plays: NDArray[np.bool_]) -> EngineFactor
     return open_engine
 
 
+def _passed(name: str) -> Callable[..., Any]:
+    """A method that is the engine's own."""
+    return lambda shared, *given: getattr(shared.engine, name)(*given)
+
+
+def _beginning(name: str) -> Callable[..., Any]:
+    """A method of which observations are given back."""
+    return lambda shared, *given: shared.observed(getattr(shared.engine, name)(*given))
+
+
 class SharedEngine(BatchEngine):
     """An engine of one side in the form of the shared world: names are in its order, what it lacks is left out."""
 
     def __init__(self, engine: BatchEngine, own: World, shared: World, plays: NDArray[np.bool_]) -> None:
-        self.games = engine.games
-        self._engine, self._own, self._shared, self._plays = engine, own, shared, plays
+        self.games, self.engine = engine.games, engine
+        self._own, self._shared, self._plays = own, shared, plays
         self._actions = np.array([name in own.actions and own.actions.index(name) for name in shared.actions], np.int32)
 
-    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
-        return self._observed(self._engine.reset(seeds, slots))
-
-    def restart(self, slots: Slots) -> Array:
-        return self._observed(self._engine.restart(slots))
-
-    def seeds(self) -> NDArray[np.uint64]:
-        return self._engine.seeds()
+    seeds, marks, close = map(_passed, ("seeds", "marks", "close"))
+    reset, restart, set_state = map(_beginning, ("reset", "restart", "set_state"))
 
     def mask(self) -> NDArray[np.bool_]:
-        return self._engine.mask()[:, self._actions] & self._plays
+        return self.engine.mask()[:, self._actions] & self._plays
 
     def facts(self) -> Array | None:
-        return self._engine.facts() if self._shared.facts else None
+        return self.engine.facts() if self._shared.facts else None
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
-        self._engine.begin_step(self._actions[actions], restarting=restarting)
+        self.engine.begin_step(self._actions[actions], restarting=restarting)
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        step = self._engine.step(self._actions[actions])
+        step = self.engine.step(self._actions[actions])
         columns = dict(zip(self._own.components, step.components.T, strict=True))
         missing = np.zeros(self.games, step.components.dtype)
         return replace(
             step,
-            observation=self._observed(step.observation),
+            observation=self.observed(step.observation),
             components=np.column_stack([columns.get(name, missing) for name in self._shared.components]),
             facts=step.facts if self._shared.facts else None,
             events=step.events if self._shared.events else None,
@@ -210,24 +205,12 @@ class SharedEngine(BatchEngine):
 
     def get_state(self, slots: Slots) -> list[State]:
         names = self._shared.state_fields
-        return [{name: state[name] for name in names if name in state} for state in self._engine.get_state(slots)]
-
-    def set_state(self, states: Sequence[State], slots: Slots) -> Array:
-        if self._own.state_fields != self._shared.state_fields:
-            raise StateRefused("states have other fields on this side.")
-        return self._observed(self._engine.set_state(states, slots))
+        return [{name: state[name] for name in names if name in state} for state in self.engine.get_state(slots)]
 
     def state_arrays(self) -> Mapping[str, Array] | None:
-        return self._engine.state_arrays() if self._own.state_fields == self._shared.state_fields else None
+        return self.engine.state_arrays() if self._own.state_fields == self._shared.state_fields else None
 
-    def marks(self) -> NDArray[np.integer[Any]] | None:
-        return self._engine.marks()
-
-    def close(self) -> None:
-        """Close the side's engine."""
-        self._engine.close()
-
-    def _observed(self, observation: Array) -> Array:
+    def observed(self, observation: Array) -> Array:
         """Observations, or zeros of the shared shape where the side's own are of another one."""
         is_same = self._own.observation_shape == self._shared.observation_shape
         return observation if is_same else np.zeros((len(observation), *self._shared.observation_shape), np.float32)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.text import Text
 
 from parity.compare import value_text
 from parity.coverage import Coverage
@@ -14,10 +13,8 @@ from parity.lockstep import Outcome
 from parity.mutants import SURVIVED, Verdict
 from parity.report import counted, print_report
 from parity.rewards import Change, Episode, all_changes
-from parity.table import Table
+from parity.table import Records, Table
 from parity.world import World
-
-SHOWN_TRANSITIONS = 20
 
 
 def print_run(engines: tuple[str, str], outcome: Outcome, findings: Sequence[Finding], console: Console) -> None:
@@ -65,29 +62,31 @@ def print_rewards(world: World, engines: tuple[str, str], episodes: Sequence[Epi
         console.print("No reward has changed.")
     sides = "recorded", "now"
     if changed := [change for change in changes if change.component not in new]:
-        _print_transitions(world, f"What changed ({engines[0]})", sides, changed, console)
+        changes_table(world, f"What changed ({engines[0]})", sides, changed).print(console)
     for name in new:
         if earning := [change for change in changes if change.component == name]:
-            _print_transitions(world, f"What earns {name}, which is new ({engines[0]})", sides, earning, console)
+            changes_table(world, f"What earns {name}, which is new ({engines[0]})", sides, earning).print(console)
         else:
             console.print(f"No transition earns {name}, which is new.")
     if disagreements:
-        _print_transitions(world, "Where the engines disagree", engines, disagreements, console)
+        changes_table(world, "Where the engines disagree", engines, disagreements).print(console)
     else:
         console.print(f"{engines[0]} and {engines[1]} agree.")
 
 
-def _print_transitions(
-    world: World, title: str, sides: tuple[str, str], changes: Sequence[Change], console: Console
-) -> None:
-    table = Table("episode", "step", "action", "component", *sides, title=Text(title), title_justify="left")
-    for change in changes[:SHOWN_TRANSITIONS]:
-        before, after = ("none" if value is None else value_text(value) for value in (change.before, change.after))
-        action = world.actions[change.action]
-        table.add_row(change.episode, str(change.step), action, change.component, before, after)
-    console.print(table)
-    if (more := len(changes) - SHOWN_TRANSITIONS) > 0:
-        console.print(f"... and {more:,} more (--json lists all).")
+def changes_table(
+    world: World, title: str, sides: tuple[str, str], changes: Sequence[Change], unit: float | None = None
+) -> Records:
+    """Changed components, as the engines give them or, where a ``unit`` is given, in reward."""
+
+    def value(side: int | float | None) -> object:
+        return "none" if side is None else value_text(side) if unit is None else side * unit
+
+    rows = [
+        (each.episode, each.step, world.actions[each.action], each.component, value(each.before), value(each.after))
+        for each in changes
+    ]
+    return Records("changes", title, ("episode", "step", "action", "component", *sides), rows)
 
 
 def print_mutants(verdicts: Sequence[Verdict], noticed: int, judged: int, console: Console) -> None:

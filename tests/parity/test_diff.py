@@ -50,7 +50,7 @@ def compared(other: type[PlainEngine], *, world: World = WORLD, local: World = W
 def played(shared: Shared, **settings: int) -> Comparison:
     chosen = Settings(**{"games": 4, "steps": 40, **settings})  # type: ignore[arg-type]
     parts = build_corpus(shared, chosen, [])
-    with Pair(shared.world, shared.labels, sum(len(part.starts) for part in parts)) as pair:
+    with Pair(shared.world, shared.labels, sum(len(part.games) for part in parts)) as pair:
         found = Comparison(shared, pair, parts, chosen)
         found.play()
     return found
