@@ -94,7 +94,7 @@ class Comparison:
         self._is_agent = np.repeat([part.is_agent for part in parts], sizes)
         invalid = settings.invalid * shared.plays.all()  # else one might be an action that a side lacks
         self._invalid = invalid * np.repeat([part.source is not None and not part.is_agent for part in parts], sizes)
-        self._history = History(pair.games)
+        self._history = History(pair.games, marks=False, auto_reset=False)
         self._together = np.ones(pair.games, np.bool_)
         self._running = np.ones((2, pair.games), np.bool_)
         self._observations: list[Array] = []
