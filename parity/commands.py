@@ -6,7 +6,6 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -173,9 +172,7 @@ def mutants(options: Namespace) -> int:
     else:
         spec = world_spec(options.world, [options.engine] if options.engine else ())
         world = priced(load_world(spec), options)
-        if options.source.startswith(TRACES):
-            options.source = TRACES + str(Path(options.source.removeprefix(TRACES)).resolve())
-        name, judge = world.name, LockstepJudge(spec, _settings(options), options.run_timeout, changed_prices(world))
+        name, judge = world.name, LockstepJudge(world, spec, _settings(options), options.run_timeout)
         chosen = chosen_benches(world, options.engine, options.only)
     verdicts: list[Verdict] = []
     with progress_bar(options.json, "mutants", sum(len(mutants) for _, mutants in chosen)) as advance:

@@ -246,14 +246,14 @@ def run(
 
     Both engines get the same seeds, states and actions and, but for the mode ``resynchronised``, are never brought back
     together. A game in which they differ is replaced by a new one. In the end, where none does, each engine is held to
-    its contract. Where the source is ``traces:DIR``, the traces are played instead. Where the first engine is a tape,
-    its run is played, with its settings. ``progress`` is called after each step. Raises EngineError and UsageError.
+    its contract. Where the source is ``traces:DIR``, the traces are played instead; where the first engine is a tape,
+    its run, with its settings. ``progress`` is called after each step or trace. Raises EngineError and UsageError.
     """
     tape = world.engines[engines[0]]
     if isinstance(tape, Tape):
         settings = replace(settings, **{**tape.settings, "source": "uniform"})  # nothing is chosen
     if settings.source.startswith(TRACES):
-        return _run_traces(world, engines, settings, Path(settings.source.removeprefix(TRACES)))
+        return _run_traces(world, engines, settings, progress)
     rng = np.random.default_rng(settings.seed)
     source = open_source(settings.source, world, settings.games, rng)
     with Pair(
@@ -276,25 +276,25 @@ def run(
         return course.outcome
 
 
-def _run_traces(world: World, engines: tuple[str, str], settings: Settings, folder: Path) -> Outcome:
-    """Play the traces of a folder one after another and compare everything; ``settings`` gives marks and limits."""
-    paths = trace_files(folder)
-    traces = [read_trace(path) for path in paths]
-    for path, trace in zip(paths, traces, strict=True):
+def _run_traces(world: World, engines: tuple[str, str], settings: Settings, progress: Callable[[], object]) -> Outcome:
+    """Play the traces of a folder one after another and compare everything."""
+    folder = Path(settings.source.removeprefix(TRACES))
+    traces = {path: read_trace(path) for path in trace_files(folder)}
+    for path, trace in traces.items():
         check_actions(world, trace, path)
-    outcome = Outcome()
-    began = time.perf_counter()
+    outcome, began = Outcome(), time.perf_counter()
     with Pair(world, engines, 1, marks=settings.marks, timeout=settings.timeout, known=settings.known) as pair:
-        for number, trace in enumerate(traces):
+        for number, trace in enumerate(traces.values()):
             outcome.episodes += 1
             found = differs_at(pair, trace.case)
             outcome.steps += len(trace.case.actions) if found is None else found.step
             outcome.divergences += [replace(found, game=number)] if found else []
+            progress()
             if len(outcome.divergences) >= settings.stop_after:
                 break
         outcome.seconds = time.perf_counter() - began
         if settings.marks:
             outcome.marks = pair.marks()
     if not outcome.divergences:
-        demand_steps(traces, folder)
+        demand_steps([*traces.values()], folder)
     return outcome

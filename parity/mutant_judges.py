@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
+import time
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from parity.errors import EngineError, UsageError
-from parity.lockstep import Settings
+from parity.errors import EngineError, ParityError, UsageError
+from parity.lockstep import Outcome, Settings, run
 from parity.mutant_table import read_mutants
 from parity.mutants import CAUGHT, FAILED, SURVIVED, UNBUILDABLE, UNSOUND, Judge, Verdict
 from parity.places import python_environment
-from parity.prices import price_flags
-from parity.world import Mutant, MutationBench
+from parity.remote import RemoteFactory
+from parity.world import Mutant, MutationBench, World
 
 TESTS = "tests"
 """The section of a table whose mutants are judged by tests, and what reports call their bench."""
@@ -26,51 +25,59 @@ TESTS = "tests"
 
 @dataclass(frozen=True)
 class LockstepJudge(Judge):
-    """``parity run`` against the bench's reference: the world's spec, the run's settings, seconds for one whole run."""
+    """A run against the bench's reference, both engines in processes of their own.
 
+    spec: what ``--world`` calls the world. run_timeout: seconds for a whole run, looked at after each step.
+    """
+
+    world: World
     spec: str
     settings: Settings
     run_timeout: float
-    prices: Mapping[str, float] = field(default_factory=dict)
 
     def check_unchanged(self, bench: MutationBench, copy: Path) -> None:
         """Raises EngineError where the unchanged copy diverges, or cannot be run."""
         try:
-            code, _, complaint = self._run(bench, copy)
+            reason = "diverges" if self._run(bench, copy).divergences else ""
         except subprocess.TimeoutExpired:
             raise EngineError(
                 f"the unchanged copy of engine '{bench.engine}' needs more than {self.run_timeout:g} seconds: "
                 "allow more with --run-timeout, or ask for fewer steps."
             ) from None
-        if code != 0:
-            reason = "diverges" if code == 1 else f"cannot be run ({complaint})"
+        except ParityError as error:
+            reason = f"cannot be run ({error})"
+        if reason:
             raise EngineError(f"the unchanged copy of engine '{bench.engine}' already {reason}: correct that first.")
 
     def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:
         """Caught where the engines diverge; one whose engine does not start proves nothing."""
-        code, answer, complaint = self._run(bench, copy)
-        found = Verdict(bench.engine, mutant, SURVIVED, int(answer.get("steps_compared", 0)))
-        if code == 0:
-            return found
-        if code == 1 and answer.get("divergences"):
-            return replace(found, result=CAUGHT, detail=", ".join(answer["divergences"][0]["fields"][:3]))
-        # The unchanged copy got through its factory under the same arguments, so it is the edit that does not load.
-        if code == UsageError.exit_code or f"engine '{bench.engine}' failed in start" in complaint:
-            return Verdict(bench.engine, mutant, UNBUILDABLE, detail=complaint)
-        if code == EngineError.exit_code:
-            return replace(found, result=FAILED, detail=complaint)
-        raise EngineError(f"running mutant '{mutant.name}' ended with code {code}: {complaint}")
+        try:
+            outcome = self._run(bench, copy)
+        except ParityError as error:
+            # The unchanged copy was opened with the same arguments, so it is the edit that does not load.
+            starts = f"engine '{bench.engine}' failed in start" not in str(error) and not isinstance(error, UsageError)
+            return Verdict(bench.engine, mutant, FAILED if starts else UNBUILDABLE, detail=str(error))
+        if not outcome.divergences:
+            return Verdict(bench.engine, mutant, SURVIVED, outcome.steps)
+        fields = ", ".join(difference.field for difference in outcome.divergences[0].differences[:3])
+        return Verdict(bench.engine, mutant, CAUGHT, outcome.steps, fields)
 
-    def _run(self, bench: MutationBench, copy: Path) -> tuple[int, dict[str, Any], str]:
-        """Exit code, JSON answer and last words of ``parity run`` on the copy."""
-        names = "source", "steps", "games", "seed", "invalid", "timeout"
-        options = [word for name in names for word in (f"--{name}", str(getattr(self.settings, name)))]
-        options += price_flags(self.prices)
-        engines = f"{bench.reference},{bench.engine}"
-        command = ["parity", "run", "--json", "--no-report", "--world", self.spec, "--engines", engines, *options]
-        done = _python(command, bench, copy, self.run_timeout)
-        complaint = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        return done.returncode, json.loads(done.stdout or "{}"), complaint
+    def _run(self, bench: MutationBench, copy: Path) -> Outcome:
+        limit = time.monotonic() + self.run_timeout
+
+        def check_time() -> None:
+            if time.monotonic() > limit:
+                raise subprocess.TimeoutExpired(bench.engine, self.run_timeout)
+
+        timeout, engines = min(self.settings.timeout, self.run_timeout), (bench.reference, bench.engine)
+        environment = _environment(bench, copy)
+        opened = {name: RemoteFactory(self.world, self.spec, name, environment, timeout=timeout) for name in engines}
+        try:
+            settings = replace(self.settings, timeout=timeout)
+            return run(replace(self.world, engines=opened), engines, settings, check_time)
+        except EngineError:
+            check_time()
+            raise
 
 
 @dataclass(frozen=True)
@@ -99,8 +106,17 @@ class PytestJudge(Judge):
 
     def _pytest(self, bench: MutationBench, copy: Path, tests: Sequence[str]) -> tuple[int, str]:
         """Exit code, and the last line that names a failing test, without its first word."""
-        command = ["pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *tests]
-        done = _python(command, bench, copy, self.run_timeout)
+        pytest = sys.executable, "-P", "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider"
+        done = subprocess.run(
+            [*pytest, *tests],
+            env=_environment(bench, copy),
+            cwd=copy,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=self.run_timeout,
+            check=False,
+        )
         failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
         return done.returncode, (failed or [" "])[-1].partition(" ")[2]
 
@@ -125,18 +141,6 @@ def project_bench(table: Path) -> MutationBench:
     )
 
 
-def _python(command: list[str], bench: MutationBench, copy: Path, timeout: float) -> subprocess.CompletedProcess[str]:
-    """Run a module of Python on a copy, in the copy where tests are run.
-
-    The copy comes first on Python's path; without cached bytecode, which an edit within a second would miss.
-    """
-    return subprocess.run(
-        [sys.executable, "-P", "-m", *command],
-        env=python_environment(bench.environment(copy)) | {"PYTHONDONTWRITEBYTECODE": "1"},
-        cwd=copy if bench.engine == TESTS else None,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=timeout,
-        check=False,
-    )
+def _environment(bench: MutationBench, copy: Path) -> dict[str, str]:
+    """Variables of a process on a copy; without cached bytecode, which an edit within a second would miss."""
+    return python_environment(bench.environment(copy)) | {"PYTHONDONTWRITEBYTECODE": "1"}

@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 from parity.errors import EngineError, UsageError
@@ -42,7 +42,7 @@ class Verdict:
 
 
 class Judge(ABC):
-    """Runs a copy in a process of its own; ``subprocess.TimeoutExpired`` where that takes too long."""
+    """Runs copies in processes of their own; ``subprocess.TimeoutExpired`` where that takes too long."""
 
     def check_unchanged(self, bench: MutationBench, copy: Path) -> None:  # noqa: B027 - tests that fail are asked later
         """Raises EngineError where the unchanged copy cannot be judged."""
@@ -98,7 +98,7 @@ def run_mutants(
     """
     for mutant in mutants:
         mutated_text(bench.source, mutant)
-    with tempfile.TemporaryDirectory(prefix="parity-mutants-") as folder:
+    with tempfile.TemporaryDirectory(prefix="parity-mutants-", ignore_cleanup_errors=True) as folder:
         workers = min(jobs, len(mutants))
         copies: queue.SimpleQueue[Path] = queue.SimpleQueue()
         ignored = shutil.ignore_patterns(*bench.ignore)
@@ -119,8 +119,8 @@ def run_mutants(
             progress()
             return verdict
 
-        with ThreadPoolExecutor(workers) as pool:
-            return list(pool.map(judged, mutants))
+        with ThreadPool(workers) as pool:  # which an interrupt ends without waiting for what its threads judge
+            return list(pool.imap(judged, mutants))
 
 
 def mutated_text(root: Path, mutant: Mutant) -> str:

@@ -44,15 +44,17 @@ def describe_world(world: World) -> dict[str, Any]:
 class RemoteFactory:
     """Opens an engine of a world in a process of its own: the ``EngineFactory`` of a name with a place.
 
-    spec: what ``--world`` is given there. python: the interpreter. environment: all variables. folder: the working
-    directory; None: this one. home: where the served world's module must lie; None: anywhere.
+    spec: what ``--world`` is given there. environment: all variables. python: the interpreter. timeout: seconds for an
+    answer, where the options name no deadline. folder: the working directory; None: this one. home: where the served
+    world's module must lie; None: anywhere.
     """
 
     world: World
     spec: str
     engine: str
-    python: str = sys.executable
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    python: str = sys.executable
+    timeout: float = DEFAULT_TIMEOUT
     folder: Path | None = None
     home: Path | None = None
 
@@ -104,7 +106,7 @@ class RemoteEngine(BatchEngine):
         except BaseException:  # whose traceback would keep the server
             self.close()
             raise
-        self._server.timeout = options.deadline or DEFAULT_TIMEOUT
+        self._server.timeout = options.deadline or factory.timeout
 
     reset, restart, set_state = map(_changing, ("reset", "restart", "set_state"))
     seeds, mask, facts, state_arrays, marks = map(_reading, ("seeds", "mask", "facts", "state_arrays", "marks"))
@@ -182,7 +184,7 @@ class _Server:
     """
 
     def __init__(self, factory: RemoteFactory) -> None:
-        self.timeout = DEFAULT_TIMEOUT
+        self.timeout = factory.timeout
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         command = [factory.python, "-P", "-m", "parity", "serve", "--world", factory.spec, "--engine", factory.engine]
         try:

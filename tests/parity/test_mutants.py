@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 from subprocess import CompletedProcess, TimeoutExpired
 from unittest.mock import Mock
 
 import pytest
-from command_line import orchard, parity, run
+from command_line import ORCHARD, orchard, parity, run
 from toy_world import WORLD
 
 from parity import EngineError, Mutant, UsageError
 from parity.cli import main
-from parity.lockstep import Settings
+from parity.compare import Difference
+from parity.lockstep import Outcome, Settings
 from parity.mutant_judges import LockstepJudge
 from parity.mutant_table import planted
-from parity.mutants import CAUGHT, FAILED, HUNG, SURVIVED, UNBUILDABLE, UNSOUND, run_mutants
+from parity.mutants import CAUGHT, FAILED, HUNG, SURVIVED, UNBUILDABLE, UNSOUND, mutated_text, run_mutants
+from parity.replay import Divergence
+from parity.trace import Case
 
 (BENCH,) = WORLD.benches
-PLAN = LockstepJudge("toy_world:WORLD", Settings(source="directed", steps=60, games=16), run_timeout=60)
+PLAN = LockstepJudge(WORLD, ORCHARD, Settings(source="directed", steps=60, games=16), run_timeout=60)
 FILE = "toy_world/planes.py"
 
 
@@ -39,63 +44,76 @@ def test_faults_are_caught_and_a_harmless_edit_survives() -> None:
     assert {path: path.read_bytes() for path in sources} == sources
 
 
-def done(code: int, answer: str = "", complaint: str = "") -> CompletedProcess[str]:
-    return CompletedProcess([], code, answer, complaint)
+CASE = Case((5,))
+DIVERGED = Outcome(7, divergences=[Divergence(CASE, (Difference("state.hp", 1, 2), Difference("reward", 0, 1)))])
+SILENT = EngineError("engine 'planes' gave no answer")
+UNSTARTED = EngineError("engine 'planes' failed in start: x")
+UNKNOWN = UsageError("cannot be imported")
+LATE = TimeoutExpired("planes", 60)
 
 
-DIVERGED = '{"steps_compared": 7, "divergences": [{"fields": ["state.hp", "reward"]}]}'
-LATE = TimeoutExpired("python", 60)
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[Outcome | Exception]:
+    """How the runs end that a judge makes: the first is that of the unchanged copy, the second that of a mutant."""
+    ends: list[Outcome | Exception] = []
+    monkeypatch.setattr("parity.mutant_judges.run", Mock(side_effect=ends))
+    return ends
 
 
 @pytest.mark.parametrize(
-    ("answer", "result", "detail"),
+    ("end", "result", "detail"),
     [
-        (done(0, '{"steps_compared": 960}'), SURVIVED, ""),
-        (done(1, DIVERGED), CAUGHT, "state.hp, reward"),
-        (
-            done(3, "", "first\nparity: engine 'planes' gave no answer"),
-            FAILED,
-            "parity: engine 'planes' gave no answer",
-        ),
-        (done(3, "", "engine 'planes' failed in start: x"), UNBUILDABLE, "engine 'planes' failed in start: x"),
-        (done(2, "", "cannot be imported"), UNBUILDABLE, "cannot be imported"),
+        (Outcome(960), SURVIVED, ""),
+        (DIVERGED, CAUGHT, "state.hp, reward"),
+        (SILENT, FAILED, "engine 'planes' gave no answer"),
+        (UNSTARTED, UNBUILDABLE, "engine 'planes' failed in start: x"),
+        (UNKNOWN, UNBUILDABLE, "cannot be imported"),
         (LATE, HUNG, ""),
     ],
 )
 def test_failing_hanging_and_unbuildable_mutants_are_told_apart(
-    answer: CompletedProcess[str] | TimeoutExpired, result: str, detail: str, monkeypatch: pytest.MonkeyPatch
+    end: Outcome | Exception, result: str, detail: str, runs: list[Outcome | Exception]
 ) -> None:
-    """The first run is that of the unchanged copy, the second that of the mutant."""
-    monkeypatch.setattr("subprocess.run", Mock(side_effect=[done(0), answer]))
+    runs += [Outcome(), end]
     (verdict,) = run_mutants(BENCH, BENCH.mutants[:1], PLAN, jobs=1)
     assert (verdict.result, verdict.detail) == (result, detail)
     assert verdict.noticed == (result in (CAUGHT, FAILED, HUNG))
 
 
 @pytest.mark.parametrize(
-    ("answer", "sentence"),
+    ("end", "sentence"),
     [
-        (done(1, DIVERGED), "the unchanged copy of engine 'planes' already diverges"),
-        (done(2, "", "no such engine"), r"already cannot be run \(no such engine\): correct that first"),
+        (DIVERGED, "the unchanged copy of engine 'planes' already diverges"),
+        (UNKNOWN, r"already cannot be run \(cannot be imported\): correct that first"),
         (LATE, "the unchanged copy of engine 'planes' needs more than 60 seconds"),
     ],
 )
 def test_a_bench_whose_unchanged_copy_fails_proves_nothing(
-    answer: CompletedProcess[str] | TimeoutExpired, sentence: str, monkeypatch: pytest.MonkeyPatch
+    end: Outcome | Exception, sentence: str, runs: list[Outcome | Exception]
 ) -> None:
-    monkeypatch.setattr("subprocess.run", Mock(side_effect=[answer]))
+    runs.append(end)
     with pytest.raises(EngineError, match=sentence):
         run_mutants(BENCH, BENCH.mutants, PLAN, jobs=1)
 
 
+@pytest.mark.parametrize("step", ["self.turn += valid", "while True: pass"])
+def test_a_run_that_takes_too_long_is_ended_in_a_thread_too(step: str, tmp_path: Path) -> None:
+    """Where no alarm rings, with many steps as with one that never ends."""
+    copytree(BENCH.source / "toy_world", tmp_path / "toy_world")
+    (tmp_path / FILE).write_text(mutated_text(tmp_path, mutant("slow", "self.turn += valid", step)))
+    judge = replace(PLAN, settings=replace(PLAN.settings, steps=10**6), run_timeout=1)
+    with ThreadPoolExecutor() as thread, pytest.raises(TimeoutExpired):
+        thread.submit(judge.verdict, BENCH, BENCH.mutants[0], tmp_path).result()
+
+
 def test_a_build_step_runs_on_every_copy_and_what_does_not_build_or_parse_is_not_judged(
-    monkeypatch: pytest.MonkeyPatch,
+    runs: list[Outcome | Exception],
 ) -> None:
     def build(copy: Path) -> None:
         if "forbidden" in (copy / FILE).read_text():
             raise EngineError("it does not compile.")
 
-    monkeypatch.setattr("subprocess.run", Mock(side_effect=[done(0), done(0)]))
+    runs += [Outcome(), Outcome()]
     mutants = [
         mutant("bad", "self.turn += valid", "self.turn += valid  # forbidden"),
         mutant("no python", "self.score += picked", "self.score +="),
@@ -159,7 +177,8 @@ def test_the_tests_of_a_project_judge_the_mutants_of_a_table(monkeypatch: pytest
     }
     assert ran.json["mutants"][0]["detail"].startswith("test_code.py::test_least")
     assert (tmp_path / "code_here.py").read_text() == PROJECT["code_here.py"]
-    monkeypatch.setattr("subprocess.run", Mock(side_effect=[done(1, "FAILED test_code.py::test_least - 4"), done(0)]))
+    failed = CompletedProcess([], 1, "FAILED test_code.py::test_least - 4")
+    monkeypatch.setattr("subprocess.run", Mock(side_effect=[failed, CompletedProcess([], 0, "")]))
     assert run(main, "mutants", "--tests", "table.toml", "--only", "larger").code == 0
     assert run(main, "mutants", "--tests", "none.toml").code == 2
     assert run(main, "mutants", "--tests", "table.toml", "--engine", "planes").code == 2
