@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import lzma
+import os
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
@@ -83,7 +84,7 @@ def record_tape(
     ``unknown``: of ``parity.tape.FIELDS``, what the engine cannot say. Marks are recorded where ``settings`` ask for
     them. Raises UsageError where the folder holds a tape or cannot be written, EngineError where the engine fails.
     """
-    if (folder / MANIFEST).exists():
+    if os.path.exists(folder / MANIFEST):  # pathlib's own raises for a name that no file can have
         raise UsageError(f"there is a tape in {folder} already: name another folder, or delete that one.")
     not_known = frozenset(unknown) | (set() if settings.marks else {"marks"})
     opened: list[_RecordingEngine] = []

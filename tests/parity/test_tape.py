@@ -242,7 +242,8 @@ def test_recording_overwrites_nothing_and_asks_for_what_it_needs(recorded: Path,
     assert "go with --tape DIR" in parity("record", "--states").refusal()
     assert "has no --out" in parity("record", *WORDS, "--out", tmp_path, "--tape", tmp_path / "tape").refusal()
     (tmp_path / "file").write_text("")
-    assert "cannot be written" in parity("record", *WORDS, "--tape", tmp_path / "file").refusal()
+    for folder in (tmp_path / "file", tmp_path / ("n" * 300)):
+        assert "cannot be written" in parity("record", *WORDS, "--tape", folder).refusal()
     failed = parity("record", "--engines", "dying,plain", *WORDS, "--tape", tmp_path / "dying")
     assert "engine 'dying' failed in step" in failed.refusal(3)
     assert not (tmp_path / "dying" / "tape.json").exists()
