@@ -96,7 +96,7 @@ def is_dirty(checkout: Path) -> bool:
 def _remote(world: World, spec: str, name: str) -> RemoteFactory:
     engine, _, place = name.partition(PLACE)
     kind, _, argument = place.partition(":")
-    here = RemoteFactory(world, spec, engine)
+    here = RemoteFactory(world, spec, engine, {**os.environ, "PYTHONPATH": ""})
     if place in _DEVICES:
         return replace(here, environment=python_environment(_DEVICES[place], _search_path()))
     if kind not in _KINDS or not argument:
@@ -109,10 +109,8 @@ def _at_revision(here: RemoteFactory, revision: str) -> RemoteFactory:
     checkout = checkout_of(here.spec)
     commit = commit_of(checkout, revision)
     export = _cached("revisions", commit, lambda folder: _export(checkout, commit, folder))
-    variables: Mapping[str, str] = {}
-    for bench in here.world.benches:
-        if bench.engine == here.engine and bench.build is not None:
-            variables = bench.environment(_built(bench, checkout, commit))
+    benches = (bench for bench in here.world.benches if bench.engine == here.engine and bench.build is not None)
+    variables = next((bench.environment(_built(bench, checkout, commit)) for bench in benches), {})
 
     def moved(path: Path) -> Path:
         is_code = path.is_relative_to(checkout) and not _is_installed(path)
@@ -138,21 +136,20 @@ def _built(bench: MutationBench, checkout: Path, commit: str) -> Path:
 def _in_interpreter(here: RemoteFactory, file: str) -> RemoteFactory:
     if (python := shutil.which(os.path.expanduser(file))) is None:
         raise UsageError(f"there is no interpreter {file}: name a Python in which parity and the world are installed.")
-    return replace(here, python=os.path.abspath(python), environment={**os.environ, "PYTHONPATH": ""})
+    return replace(here, python=os.path.abspath(python))
 
 
 def _with_requirement(here: RemoteFactory, requirement: str) -> RemoteFactory:
     paths = "\n".join(map(str, _search_path()))
-    environment = {**os.environ, "PYTHONPATH": ""}
 
     def install(folder: Path) -> None:
         venv.create(folder, symlinks=True)
         next(folder.glob("lib/python*/site-packages")).joinpath("parity.pth").write_text(paths)
         pip = folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"
-        _output(f"{requirement} cannot be installed", *pip, "--no-input", "--", requirement, env=environment)
+        _output(f"{requirement} cannot be installed", *pip, "--no-input", "--", requirement, env=here.environment)
 
     key = hashlib.sha256("\n".join([requirement, sys.version, paths]).encode()).hexdigest()[:20]
-    return replace(here, python=str(_cached("environments", key, install) / "bin" / "python"), environment=environment)
+    return replace(here, python=str(_cached("environments", key, install) / "bin" / "python"))
 
 
 _KINDS: dict[str, Callable[[RemoteFactory, str], RemoteFactory]] = {

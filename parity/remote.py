@@ -11,8 +11,8 @@ import sys
 import tempfile
 import weakref
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity.channel import VERSION, Channel
-from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
+from parity.engine import Array, BatchEngine, BatchStep, EngineOptions
 from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.errors import EngineError, StateRefused, UsageError
 from parity.world import World
@@ -52,7 +52,7 @@ class RemoteFactory:
     world: World
     spec: str
     engine: str
-    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    environment: Mapping[str, str]
     python: str = sys.executable
     timeout: float = DEFAULT_TIMEOUT
     folder: Path | None = None
@@ -69,19 +69,9 @@ class RemoteFactory:
         return server.description
 
 
-def _changing(call: str) -> Callable[..., Any]:
-    """A method that changes games."""
-
-    def change(engine: RemoteEngine, *given: object) -> Any:  # noqa: ANN401 - the method's result
-        engine.send(call, *given)
-        return engine.receive()
-
-    return change
-
-
-def _reading(name: str) -> Callable[..., Any]:
-    """A method that reads games."""
-    return lambda engine: engine.read(name)
+def _method(does: str, call: str) -> Callable[..., Any]:
+    """A method that hands a call to the server by another method."""
+    return lambda engine, *given: getattr(engine, does)(call, *given)
 
 
 class RemoteEngine(BatchEngine):
@@ -97,7 +87,7 @@ class RemoteEngine(BatchEngine):
         self._last = ""
         self._read_after: defaultdict[str, list[str]] = defaultdict(list)
         self._readings: dict[str, Any] = {}
-        self._begun: tuple[bytes, bool] | None = None
+        self._begun: tuple[str, bytes] | None = None
         given = {name: value for name, value in vars(options).items() if value != getattr(EngineOptions, name)}
         prices = None if options.prices is None else [price.name for price in factory.world.prices]
         try:
@@ -108,24 +98,19 @@ class RemoteEngine(BatchEngine):
             raise
         self._server.timeout = options.deadline or factory.timeout
 
-    reset, restart, set_state = map(_changing, ("reset", "restart", "set_state"))
-    seeds, mask, facts, state_arrays, marks = map(_reading, ("seeds", "mask", "facts", "state_arrays", "marks"))
+    reset, restart, set_state = (_method("change", call) for call in ("reset", "restart", "set_state"))
+    seeds, mask, facts = (_method("read", call) for call in ("seeds", "mask", "facts"))
+    state_arrays, marks = (_method("read", call) for call in ("state_arrays", "marks"))
+    get_state, rest = (_method("ask", call) for call in ("get_state", "rest"))
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
-        self.send("step_restarting" if restarting else "step", actions)
-        self._begun = actions.tobytes(), restarting
+        self._begin("step_restarting" if restarting else "step", actions)
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        return self._step(actions, restarting=False)
+        return self._finish("step", actions)
 
     def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
-        return self._step(actions, restarting=True)
-
-    def rest(self, slots: Slots) -> None:
-        self.ask("rest", slots)
-
-    def get_state(self, slots: Slots) -> list[State]:
-        return self.ask("get_state", slots)
+        return self._finish("step_restarting", actions)
 
     def unpacked(self, observation: Array) -> Array:
         return self.ask("unpacked", observation) if self._is_packed else np.array(observation)
@@ -134,19 +119,14 @@ class RemoteEngine(BatchEngine):
         """End the server; closing twice is fine."""
         self._server.close()
 
-    def _step(self, actions: NDArray[np.int32], *, restarting: bool) -> BatchStep:
-        if self._begun is None:
-            self.begin_step(actions, restarting=restarting)
-        begun, self._begun = self._begun, None
-        step = self.receive()
-        if begun != (actions.tobytes(), restarting):
-            raise EngineError("another step was begun: begin_step takes what the next step takes.")
-        return step
+    def change(self, call: str, *given: object) -> Any:  # noqa: ANN401 - the method's result
+        """The result of a call that changes games."""
+        self._send(call, given)
+        return self._receive(call)
 
     def ask(self, call: str, *given: object) -> Any:  # noqa: ANN401 - the method's result
-        """The server's answer to a call that changes nothing."""
-        self._demand_no_step()
-        self._server.send({"call": call, "given": given, "readings": ()})
+        """The result of a call that changes nothing."""
+        self._send(call, given)
         return self._server.receive()["result"]
 
     def read(self, name: str) -> Any:  # noqa: ANN401 - the method's result
@@ -156,25 +136,28 @@ class RemoteEngine(BatchEngine):
             self._read_after[self._last].append(name)
         return self._readings[name]
 
-    def send(self, call: str, *given: object) -> None:
-        """Send a call that changes games, whose result ``receive`` gives."""
-        self._demand_no_step()
-        self._last = call
-        self._server.send({"call": call, "given": given, "readings": self._read_after[call]})
+    def _begin(self, call: str, actions: NDArray[np.int32]) -> None:
+        self._send(call, (actions,))
+        self._begun = call, actions.tobytes()
 
-    def receive(self) -> Any:  # noqa: ANN401 - the method's result
-        """The result of the call that was sent."""
-        answer = self._server.receive()
-        self._readings = answer["readings"]
-        return answer["result"]
+    def _finish(self, call: str, actions: NDArray[np.int32]) -> BatchStep:
+        if self._begun is None:
+            self._begin(call, actions)
+        begun, self._begun = self._begun, None
+        step: BatchStep = self._receive(call)
+        if begun != (call, actions.tobytes()):
+            raise EngineError("another step was begun: begin_step takes what the next step takes.")
+        return step
 
-    def _demand_no_step(self) -> None:
+    def _send(self, call: str, given: Sequence[object]) -> None:
         if self._begun is not None:
             raise EngineError("a step was begun: take it before anything else is asked.")
+        self._server.send({"call": call, "given": given, "readings": self._read_after[call]})
 
-
-class _Fault(Exception):
-    """What a server did wrong."""
+    def _receive(self, call: str) -> Any:  # noqa: ANN401 - the method's result
+        answer = self._server.receive()
+        self._last, self._readings = call, answer["readings"]
+        return answer["result"]
 
 
 class _Server:
@@ -210,11 +193,11 @@ class _Server:
         hello = self.receive()
         self.description: dict[str, Any] = hello.get("world", {})
         if (version := hello.get("version")) != VERSION:
-            self._fail(_Fault(f"speaks version {version} of the protocol, and this harness version {VERSION}"))
+            self._fail(f"speaks version {version} of the protocol, and this harness version {VERSION}")
         if (name := self.description["name"]) != factory.world.name:
-            self._fail(_Fault(f"has the world '{name}' instead of '{factory.world.name}'"))
+            self._fail(f"has the world '{name}' instead of '{factory.world.name}'")
         if factory.home is not None and not Path(hello["home"]).is_relative_to(factory.home):
-            self._fail(_Fault(f"has the world from {hello['home']}, which is not in {factory.home}"))
+            self._fail(f"has the world from {hello['home']}, which is not in {factory.home}")
 
     def send(self, request: dict[str, Any]) -> None:
         """Send a request, for whose answer ``receive`` waits. Raises EngineError where the server is gone."""
@@ -230,11 +213,11 @@ class _Server:
     def receive(self) -> dict[str, Any]:
         """The answer. Raises the engine's own error, or EngineError where the server is gone or hangs."""
         try:
-            if not self._readable.poll(1000 * self.timeout):
-                raise _Fault(f"gave no answer within {self.timeout:g} seconds")
-            answer = self._channel.receive()
+            answer = self._channel.receive() if self._readable.poll(1000 * self.timeout) else None
         except BaseException as error:
             self._fail(error)
+        if answer is None:
+            self._fail(f"gave no answer within {self.timeout:g} seconds")
         if "error" in answer:
             kind, sentence = answer["error"]
             raise ERRORS.get(kind, EngineError)(sentence)
@@ -244,14 +227,14 @@ class _Server:
         """End the server and wait for it."""
         self._end()
 
-    def _fail(self, error: BaseException) -> NoReturn:
-        """End the server because of an error, after which answers would be misread; raise what the user gets."""
-        if isinstance(error, (EOFError, BrokenPipeError)):
+    def _fail(self, fault: str | BaseException) -> NoReturn:
+        """End the server because of a fault, after which answers would be misread; raise what the user gets."""
+        if isinstance(fault, (EOFError, BrokenPipeError)):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_CLOSING_SECONDS)
-            error = _Fault(f"ended with status {self._process.returncode}")
-        elif isinstance(error, (ValueError, TypeError, LookupError)):
-            error = _Fault(f"wrote what is no message ({error})")
+            fault = f"ended with status {self._process.returncode}"
+        elif isinstance(fault, (ValueError, TypeError, LookupError)):
+            fault = f"wrote what is no message ({fault})"
         kind = UsageError if self._process.poll() == UsageError.exit_code else EngineError
         self._process.kill()
         self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - _LOG_BYTES))
@@ -260,10 +243,10 @@ class _Server:
         if "invalid choice: 'serve'" in said:
             raise kind("its code is older than `parity serve`: name a later revision, or an environment with one.")
         said = f"it said: {said.rstrip('.')}" if said else "it said nothing"
-        if isinstance(error, _Fault):
-            raise kind(f"its server {error}; {said}.")
-        error.add_note(said)
-        raise error
+        if isinstance(fault, str):
+            raise kind(f"its server {fault}; {said}.")
+        fault.add_note(said)
+        raise fault
 
 
 def _end_process(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
