@@ -23,6 +23,7 @@ from parity import State, UsageError, World
 from parity.lockstep import Outcome, Settings, run
 from parity.places import with_remote_engines
 from parity.prices import changed_prices, with_prices
+from parity.project import checks_of
 from parity.recording import record_tape
 from parity.tape import read_tape
 from parity.testing import assert_lockstep
@@ -265,3 +266,9 @@ def test_long_runs_are_in_several_chunks(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / f"{tape.chunks[-1]}.xz").unlink()
     with pytest.raises(UsageError, match=tape.chunks[-1]):
         against(tmp_path, "planes")
+
+
+def test_the_tests_of_a_project_may_name_a_tape(recorded: Path) -> None:
+    table = {"world": ORCHARD, "engines": [f"tape:{recorded},planes"], "sources": ["uniform"]}
+    (check,) = checks_of("orchard", table)  # and none of golden episodes, which a tape does not play
+    assert assert_lockstep(check.spec, check.engines, **check.arguments).steps == 320
