@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.compare import STATE, Difference, elements_that_differ, rows_that_differ
-from parity.diff_corpus import Part
-from parity.diff_sides import Shared
+from parity.compare import STATE, Difference, explain, rows_that_differ
+from parity.diff_sides import Part, Shared
 from parity.engine import Array, Slots, State
 from parity.errors import StateRefused, UsageError
 from parity.history import History
@@ -25,15 +23,16 @@ from parity.world import View, World
 
 REWARD, REWARDS, START, OBSERVATION = "reward", "rewards", "start", "observation"
 _PLAIN = (OBSERVATION, "mask", REWARD, REWARDS, "terminated", "truncated", "seed", START, "facts", "events", STATE)
+_EARNED = ("components", REWARD)
 _TAKEN = "taken"
 MOST_CHANGES = 200
 
 
 def family_of(difference: Difference) -> str:
     """The family of a difference, such as ``observation``, ``rewards:kills``, ``facts:stage`` or ``state:player``."""
-    name, _, rest = difference.field.partition("[")
+    name, has_index, index = difference.field.partition("[")
     if name in ("facts", "events", "components"):
-        return f"{REWARDS if name == 'components' else name}{rest and ':'}{rest.removesuffix(']')}"
+        return f"{REWARDS if name == 'components' else name}{has_index and ':'}{index.removesuffix(']')}"
     return ":".join(name.split(".")[:2])
 
 
@@ -57,12 +56,11 @@ def check_expected(world: World, names: Sequence[str]) -> None:
 
 @dataclass
 class Family:
-    """Differences of one family. first: found first; games: in which; alone: rewards without a component's change."""
+    """Differences of one family. first: found first; games: in which they are."""
 
     first: Divergence
     transitions: int = 0
     games: set[int] = field(default_factory=set)
-    alone: int = 0
 
 
 class Comparison:
@@ -86,6 +84,9 @@ class Comparison:
         self.behaviour: dict[str, list[float]] = {part.name: [] for part in parts if part.is_agent}
         self.changes: list[Change] = []
         self.refused = self._steps = 0
+        self._is_unexplained = False
+        """Some reward differs of which no component does."""
+        self._skipped = {*_EARNED} if shared.observes else {*_EARNED, OBSERVATION}
         self.parted = np.full(pair.games, -1)
         self.compared = np.zeros(pair.games, np.int64)
         self.components = np.zeros((2, pair.games, len(self._world.components)))
@@ -98,6 +99,7 @@ class Comparison:
         self._together = np.ones(pair.games, np.bool_)
         self._running = np.ones((2, pair.games), np.bool_)
         self._observations: list[Array] = []
+        self._actions = np.zeros(pair.games, np.int32)
         self._newly_read: list[int] = []
 
     def play(self, progress: Callable[[], object] = lambda: None) -> None:
@@ -111,8 +113,10 @@ class Comparison:
             self._advance()
             progress()
         self.families = dict(sorted(self.families.items(), key=lambda entry: entry[1].first.step))
+        self.changes.sort(key=lambda change: np.nan_to_num(abs(change.amount), nan=np.inf), reverse=True)
+        del self.changes[MOST_CHANGES:]
 
-    def is_noise(self, difference: Difference, wanted: str = "") -> bool:
+    def is_noise(self, difference: Difference, wanted: str) -> bool:
         """Tell a difference of another family than the wanted one in which games go on the same."""
         family = family_of(difference)
         return family != wanted and (is_of_reward(family) or (family == OBSERVATION and not self.shared.observes))
@@ -121,7 +125,7 @@ class Comparison:
         """The families that differ and are not expected. The reward may differ wherever an expected component does."""
         missed = [name for name in self.families if not any(is_in(name, each) for each in expected)]
         is_explained = not any(is_in(name, REWARDS) for name in missed)
-        return [name for name in missed if name != REWARD or self.families[name].alone or not is_explained]
+        return [name for name in missed if name != REWARD or self._is_unexplained or not is_explained]
 
     def case(self, slot: int, *then: Action) -> Case:
         """The compared course of a game, and what was done ``then``."""
@@ -140,10 +144,10 @@ class Comparison:
                 self.refused += 1
                 self._together[slot] = self._running[:, slot] = False
                 if _TAKEN in answers:
-                    self._note(START, [slot], (Difference(START, *answers),))
+                    self._note(START, slot, (Difference(START, *answers),))
         look, (one, other) = self._pair.look(), self._observations
         begun = Observed({OBSERVATION: one, **look.expected}, {OBSERVATION: other, **look.observed})
-        self._part_ways(begun, self._pair.all)
+        self._compare(begun, self._pair.all)
         self._end_games()
 
     def _put(self, side: int, slot: int, start: State) -> str:
@@ -156,42 +160,42 @@ class Comparison:
 
     def _advance(self) -> None:
         """One action in every game; games that parted go on, each side by itself, for the returns of agents."""
-        masks = [engine.mask() for engine in self._pair.both]
-        weights = self._weights(0, masks[0], self._running[0])
-        actions = others = self._chosen(weights, masks[0])
+        weights, actions = self._choose(0, self._running[0])
+        others = actions
         if (apart := self._running[1] & ~self._together).any():
-            their_weights = self._weights(1, masks[1], apart)
-            others = np.where(apart, self._chosen(their_weights, masks[1]), actions)
-            self._note_behaviour(valid_weights(weights, masks[0]), valid_weights(their_weights, masks[1]))
+            their_weights, chosen = self._choose(1, apart)
+            others = np.where(apart, chosen, actions)
+            self._note_behaviour(weights, their_weights)
         seen = self._pair.step(actions, others=others)
         self._history.add(actions)
-        self._steps += 1
+        self._actions, self._steps = actions, self._steps + 1
         self.compared += self._together
-        self._count_rewards(seen, actions)
-        self._part_ways(seen, self._pair.all)
+        earned = [np.asarray(side["components"]) for side in (seen.expected, seen.observed)]
+        self.components += np.where(self._together[:, None], earned, 0)
+        self._compare(seen, self._pair.all)
         for side, fields in enumerate((seen.expected, seen.observed)):
             self._observations[side] = np.array(fields[OBSERVATION])
             self.returns[side] += np.where(self._running[side], np.asarray(fields[REWARD]), 0.0)
             self._running[side] &= ~(np.asarray(fields["terminated"]) | fields.get("truncated", False))
         self._end_games()
 
-    def _weights(self, side: int, mask: NDArray[np.bool_], needed: NDArray[np.bool_]) -> Array:
-        """(games, actions): what policies say of their games on a side; ones where no game of a policy is needed."""
+    def _choose(self, side: int, needed: NDArray[np.bool_]) -> tuple[Array, NDArray[np.int32]]:
+        """Weights of valid actions (games, actions) and the actions (games,), of the same draws on both sides.
+
+        All valid actions weigh the same where no game of a policy is needed, or it cannot read its observation.
+        """
+        mask = self._pair.both[side].mask()
         weights = np.ones(mask.shape)
         for part, slots in zip(self.parts, self.slots, strict=True):
             if part.source is not None and needed[slots].any() and (side == 0 or self.shared.observes):
                 view = View(self._observations[side][slots], mask[slots], slots, self._pair.both[side].get_state)
                 weights[slots] = part.source.weights(view)
-        return weights
-
-    def _chosen(self, weights: Array, mask: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """Actions by these weights, or as recorded; the same draws on both sides."""
         rng = np.random.default_rng([self.settings.seed, self._steps])
         actions = choose_actions(rng, weights, mask, self._invalid)
         for slot, game in enumerate(self._games):
             if game.actions is not None and self._steps < len(game.actions):
                 actions[slot] = game.actions[self._steps]
-        return actions
+        return valid_weights(weights, mask), actions
 
     def _note_behaviour(self, *weights: Array) -> None:
         """Compare probabilities where observations have just begun to differ; afterwards games differ too."""
@@ -203,47 +207,38 @@ class Comparison:
                 self.behaviour[part.name] += distances[np.isin(slots, own)].tolist()
         self._newly_read = []
 
-    def _count_rewards(self, seen: Observed, actions: NDArray[np.int32]) -> None:
-        """Count differences of the reward in the games that are compared, which go on."""
-        sides, active, names = (seen.expected, seen.observed), self._together, self._world.components
-        one, other = (np.asarray(fields["components"]) for fields in sides)
-        self.components += np.where(active[:, None], [one, other], 0)
-        differ = elements_that_differ(self._world, "components", one, other) & active[:, None]
-        rewards = (np.asarray(fields[REWARD]) for fields in sides)
-        total = elements_that_differ(self._world, REWARD, *rewards) & active
-        families = [*(f"{REWARDS}:{name}" for name in names), REWARD]
-        for family, rows in zip(families, [*differ.T, total], strict=True):
-            if slots := np.flatnonzero(rows).tolist():
-                is_new = family not in self.families
-                self._note(family, slots, tuple(self._pair.explain(seen, slots[0], slots[0])) if is_new else ())
-        if total.any():
-            self.families[REWARD].alone += int((total & ~differ.any(axis=1)).sum())
-        if (places := np.argwhere(differ)).size:
-            new = (
-                Change(self.episodes[game], self._steps - 1, int(actions[game]), names[column], *values)
-                for (game, column), *values in zip(places, one[differ].tolist(), other[differ].tolist(), strict=True)
-            )
-            self.changes = heapq.nlargest(MOST_CHANGES, [*self.changes, *new], key=_size)
-
-    def _part_ways(self, seen: Observed, slots: Slots, *then: Action) -> None:
-        """Take games that differ in more than their reward out of the comparison."""
-        skipped = {"components", REWARD} | (set() if self.shared.observes else {OBSERVATION})
-        fields = [
-            {name: values for name, values in side.items() if name not in skipped}
-            for side in (seen.expected, seen.observed)
-        ]
-        differ = rows_that_differ(self._world, *fields) & self._together[slots]
-        for row in np.flatnonzero(differ).tolist():
+    def _compare(self, seen: Observed, slots: Slots, *then: Action) -> None:
+        """Note what differs in games that are compared; those that differ in more than their reward leave."""
+        sides = seen.expected, seen.observed
+        others = [{name: side[name] for name in side if name not in self._skipped} for side in sides]
+        rewards = [{name: side[name] for name in _EARNED if name in side} for side in sides]
+        leave = rows_that_differ(self._world, *others)
+        differ = leave | rows_that_differ(self._world, *rewards) if any(rewards) else leave
+        for row in np.flatnonzero(differ & self._together[slots]).tolist():
             slot = int(slots[row])
-            differences = tuple(self._pair.explain(seen, row, slot))
-            families = {family_of(each) for each in differences if not self.is_noise(each)}
-            for name in sorted(families):
-                self._note(name, [slot], differences, *then)
-            self._together[slot] = False
-            self._running[:, slot] &= self._is_agent[slot]
-            self.parted[slot] = self._steps
-            if OBSERVATION in families:
-                self._newly_read.append(slot)
+            explained = (
+                self._pair.explain(seen, row, slot) if leave[row] else explain(self._world, rewards[0], rewards[1], row)
+            )
+            differences = tuple(explained)
+            found = {family_of(each): each for each in differences if each.family == "components"}
+            families = dict.fromkeys(map(family_of, differences))
+            if not self.shared.observes:
+                families.pop(OBSERVATION, None)
+            for name in families:
+                self._note(name, slot, differences, *then)
+            self._is_unexplained |= REWARD in families and not found
+            step = self.episodes[slot], self._steps - 1, int(self._actions[slot])
+            self.changes += [
+                Change(*step, component, each.expected, each.observed)
+                for name, each in found.items()
+                if (component := name.partition(":")[2])  # none where the sides have other types
+            ]
+            if leave[row]:
+                self._together[slot] = False
+                self._running[:, slot] &= self._is_agent[slot]
+                self.parted[slot] = self._steps
+                if OBSERVATION in families:
+                    self._newly_read.append(slot)
 
     def _end_games(self) -> None:
         """Compare the last states of games that are over and, where an end is due, the next ones' beginning."""
@@ -252,21 +247,16 @@ class Comparison:
         if not self.shared.plays.all():
             over |= ~self._pair.reference.mask().any(axis=1)  # only actions that a side lacks are left
         if (slots := np.flatnonzero(over & self._together)).size:
-            self._part_ways(self._pair.check_states(slots), slots)
+            self._compare(self._pair.check_states(slots), slots)
         if (slots := np.flatnonzero(ended)).size:
             begun, states = self._pair.restart(slots), self._pair.check_states(slots)
             both = Observed({**begun.expected, **states.expected}, {**begun.observed, **states.observed})
-            self._part_ways(both, slots, RESTART)
+            self._compare(both, slots, RESTART)
         self._together &= ~over
         self._running &= ~over
 
-    def _note(self, name: str, slots: list[int], differences: tuple[Difference, ...], *then: Action) -> None:
+    def _note(self, name: str, slot: int, differences: tuple[Difference, ...], *then: Action) -> None:
         if name not in self.families:
-            self.families[name] = Family(Divergence(self.case(slots[0], *then), differences, slots[0]))
-        self.families[name].transitions += len(slots)
-        self.families[name].games.update(slots)
-
-
-def _size(change: Change) -> float:
-    """What changes are sorted by: NaN is the largest."""
-    return abs(change.amount) if change.amount == change.amount else float("inf")
+            self.families[name] = Family(Divergence(self.case(slot, *then), differences, slot))
+        self.families[name].transitions += 1
+        self.families[name].games.add(slot)

@@ -12,9 +12,8 @@ from parity.atomic_write import write_whole
 from parity.commands import progress_bar
 from parity.console import open_console, typed_command
 from parity.diff import Comparison, check_expected
-from parity.diff_corpus import build_corpus
 from parity.diff_report import diff_page, markdown, print_diff, small_cases, tables
-from parity.diff_sides import open_side, share
+from parity.diff_sides import build_corpus, open_side, share
 from parity.errors import UsageError
 from parity.finding import open_alone
 from parity.lockstep import Settings

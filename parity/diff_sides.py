@@ -1,24 +1,32 @@
-"""The two sides of ``parity diff``: an engine as it is at one place each, and a world of what both sides share."""
+"""What ``parity diff`` compares: an engine at two places, the world that both share, and the games to play."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parity.compare import value_text
+from parity.contract import run_seeds
 from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
 from parity.errors import ParityError, UsageError
+from parity.lockstep import Settings
 from parity.places import PLACE, checkout_of, commit_of, is_dirty, with_remote_engines
 from parity.prices import changed_prices, price_values, with_prices
 from parity.registry import engine_name
 from parity.remote import RemoteFactory
+from parity.rewards import read_golden
+from parity.sources import POLICY, Source, open_source
+from parity.trace import trace_files
 from parity.world import Board, EngineFactory, Price, World
 
 HERE = "."
+UNIFORM, DIRECTED, GOLDEN = "uniform", "directed", "golden"
 COMMIT_LENGTH = 40
 _FORM = ("actions", "components", "observation_shape", "state_fields", "facts", "events")
 """What two sides may have different."""
@@ -119,7 +127,7 @@ def share(local: World, sides: tuple[Side, Side]) -> Shared:
     labels = sides[0].label, sides[1].label
     if labels[0] == labels[1]:
         labels = f"{labels[0]} (A)", f"{labels[1]} (B)"
-    engines = {label: _opener(side, world, plays) for label, side in zip(labels, sides, strict=True)}
+    engines = {label: partial(_open, side, world, plays) for label, side in zip(labels, sides, strict=True)}
     readable, notes = same_shape and same_states, _notes(one, other)
     if not readable:
         notes.append("Agents cannot read what A gives: only uniform and golden games are played.")
@@ -152,13 +160,10 @@ def _parts(world: World) -> dict[str, dict[str, str]]:
     }
 
 
-def _opener(side: Side, shared: World, plays: NDArray[np.bool_]) -> EngineFactory:
-    def open_engine(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
-        engine = side.factory(games, replace(options, prices=side.world.price_values))
-        is_same = plays.all() and all(getattr(side.world, name) == getattr(shared, name) for name in _FORM)
-        return engine if is_same else SharedEngine(engine, side.world, shared, plays)
-
-    return open_engine
+def _open(side: Side, shared: World, plays: NDArray[np.bool_], games: int, options: EngineOptions, /) -> BatchEngine:
+    engine = side.factory(games, replace(options, prices=side.world.price_values))
+    is_same = plays.all() and all(getattr(side.world, name) == getattr(shared, name) for name in _FORM)
+    return engine if is_same else SharedEngine(engine, side.world, shared, plays)
 
 
 def _passed(name: str) -> Callable[..., Any]:
@@ -214,3 +219,59 @@ class SharedEngine(BatchEngine):
         """Observations, or zeros of the shared shape where the side's own are of another one."""
         is_same = self._own.observation_shape == self._shared.observation_shape
         return observation if is_same else np.zeros((len(observation), *self._shared.observation_shape), np.float32)
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game to play: its name, the seed or state that it starts from, and recorded actions, if it has these."""
+
+    name: str
+    start: int | State
+    actions: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """Games of one kind, or of the agent of that name. source: chooses the actions; None: they are recorded."""
+
+    name: str
+    games: tuple[Game, ...]
+    source: Source | None = None
+    is_agent: bool = False
+
+
+def build_corpus(shared: Shared, settings: Settings, agents: Sequence[str]) -> list[Part]:
+    """The games to play; ``agents``: files or names of those to load, which all play the same seeds.
+
+    Raises UsageError for an agent that cannot be loaded.
+    """
+    local, rng = shared.local, np.random.default_rng(settings.seed)
+    seeds = run_seeds(settings.seed, settings.games, local.seed_bits).tolist()
+    recorded = _recorded(shared)
+    parts = [Part(GOLDEN, recorded)] if recorded else []
+    sources: dict[str, Source] = {}
+    if shared.readable:
+        if local.starts or local.policies:
+            source = open_source(DIRECTED, local, settings.games, rng)
+            made = source.starts(np.arange(settings.games))
+            games = (Game(f"{DIRECTED} {slot}", made.get(slot, seed)) for slot, seed in enumerate(seeds))
+            parts.append(Part(DIRECTED, tuple(games), source))
+        for agent in agents or (list(local.agents)[:1] if local.load_policy else []):
+            sources[agent] = open_source(POLICY + agent, local, settings.games, rng)
+        sources |= {name: Source(policy) for name, policy in local.policies.items()}
+    sources[UNIFORM] = Source()
+    for agent, source in sources.items():
+        parts.append(Part(agent, tuple(Game(f"{agent} seed {seed}", seed) for seed in seeds), source, is_agent=True))
+    return parts
+
+
+def _recorded(shared: Shared) -> tuple[Game, ...]:
+    """The golden episodes, each up to its first action that a side lacks."""
+    folder = shared.local.golden
+    games = []
+    for path in trace_files(folder) if folder is not None and any(folder.glob("*.json")) else ():
+        case = read_golden(shared.local, path).case
+        if case.state is None or shared.same_states:
+            actions = takewhile(lambda action: shared.plays[action], map(int, case.actions))
+            games.append(Game(f"{GOLDEN} {path.stem}", case.state or case.seed or 0, tuple(actions)))
+    return tuple(games)

@@ -24,8 +24,7 @@ from written_page import episode_data, page_data
 
 from parity import BatchStep, World
 from parity.diff import Comparison
-from parity.diff_corpus import build_corpus
-from parity.diff_sides import Shared, Side, share
+from parity.diff_sides import Shared, Side, build_corpus, share
 from parity.lockstep import Settings
 from parity.pair import Pair
 
