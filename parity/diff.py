@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.compare import STATE, Difference, explain, rows_that_differ
+from parity.compare import STATE, Difference, rows_that_differ
 from parity.diff_sides import Part, Shared
 from parity.engine import Array, Slots, State
 from parity.errors import StateRefused, UsageError
@@ -127,10 +127,9 @@ class Comparison:
         is_explained = not any(is_in(name, REWARDS) for name in missed)
         return [name for name in missed if name != REWARD or self._is_unexplained or not is_explained]
 
-    def case(self, slot: int, *then: Action) -> Case:
-        """The compared course of a game, and what was done ``then``."""
-        course = self._history.case(slot).prefix(int(self.compared[slot]))
-        return replace(course, actions=(*course.actions, *then))
+    def case(self, slot: int) -> Case:
+        """The compared course of a game."""
+        return self._history.case(slot).prefix(int(self.compared[slot]))
 
     def _begin(self) -> None:
         """Start every game on both sides; one whose start a side refuses is left out."""
@@ -212,14 +211,12 @@ class Comparison:
         sides = seen.expected, seen.observed
         others = [{name: side[name] for name in side if name not in self._skipped} for side in sides]
         rewards = [{name: side[name] for name in _EARNED if name in side} for side in sides]
+        earned = Observed(rewards[0], rewards[1])  # to explain no more than that wherever nothing else differs
         leave = rows_that_differ(self._world, *others)
         differ = leave | rows_that_differ(self._world, *rewards) if any(rewards) else leave
         for row in np.flatnonzero(differ & self._together[slots]).tolist():
             slot = int(slots[row])
-            explained = (
-                self._pair.explain(seen, row, slot) if leave[row] else explain(self._world, rewards[0], rewards[1], row)
-            )
-            differences = tuple(explained)
+            differences = tuple(self._pair.explain(seen if leave[row] else earned, row, slot))
             found = {family_of(each): each for each in differences if each.family == "components"}
             families = dict.fromkeys(map(family_of, differences))
             if not self.shared.observes:
@@ -257,6 +254,6 @@ class Comparison:
 
     def _note(self, name: str, slot: int, differences: tuple[Difference, ...], *then: Action) -> None:
         if name not in self.families:
-            self.families[name] = Family(Divergence(self.case(slot, *then), differences, slot))
+            self.families[name] = Family(Divergence(self._history.case(slot, *then), differences, slot))
         self.families[name].transitions += 1
         self.families[name].games.add(slot)
