@@ -112,7 +112,8 @@ class Comparison:
         while self._running.any():
             self._advance()
             progress()
-        self.families = dict(sorted(self.families.items(), key=lambda entry: entry[1].first.step))
+        order = sorted(self.families.items(), key=lambda entry: (entry[1].first.step, entry[0] == REWARD))
+        self.families = dict(order)
         self.changes.sort(key=lambda change: np.nan_to_num(abs(change.amount), nan=np.inf), reverse=True)
         del self.changes[MOST_CHANGES:]
 
