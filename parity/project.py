@@ -21,8 +21,6 @@ from parity.sources import POLICY, TRACES, open_source
 from parity.tape import TAPE
 
 GOLDEN = "golden"
-
-
 _KEYS: dict[str, type | Values] = {
     "world": str,
     "engines": list,
@@ -109,8 +107,8 @@ def checks_of(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
     if "coverage" in table:
         with _naming(name, "coverage"):
             require_marks(world)
-    names = "games", "steps", "seed", "auto-reset", "coverage", "known-differences", "draw-prices"
-    options = {key.replace("-", "_"): table[key] for key in names if key in table}
+    own = "world", "engines", "optional", "sources", GOLDEN
+    options = {key.replace("-", "_"): value for key, value in table.items() if key not in own}
     kinds = {source: {**options, "source": source} for source in sources}
     if folder := table.get(GOLDEN, world.golden):
         kinds[GOLDEN] = {"folder": Path(folder)}

@@ -99,7 +99,6 @@ def assert_golden(world: World | str, engines: tuple[str, str] | None = None, fo
 
 def _printed(show: Callable[[Console], None]) -> str:
     """What ``show`` prints, as plain text."""
-    console = Console(file=io.StringIO(), width=100, highlight=False, markup=False, emoji=False)
-    with console.capture() as captured:
-        show(console)
-    return captured.get()
+    text = io.StringIO()
+    show(Console(file=text, width=100, highlight=False, markup=False, emoji=False))
+    return text.getvalue()

@@ -9,6 +9,7 @@ import time
 import venv
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,9 +35,9 @@ RESTS = np.full(6, 5, np.int32)
 Open = Callable[..., BatchEngine]
 
 
-def factory(name: str, world: World = WORLD, spec: str = ORCHARD) -> RemoteFactory:
-    """The factory of an engine with a place."""
-    found = with_remote_engines(world, spec, [name]).engines[name]
+def factory(name: str, world: World = WORLD) -> RemoteFactory:
+    """The factory of an engine of Orchard with a place."""
+    found = with_remote_engines(world, ORCHARD, [name]).engines[name]
     assert isinstance(found, RemoteFactory)
     return found
 
@@ -44,36 +45,24 @@ def factory(name: str, world: World = WORLD, spec: str = ORCHARD) -> RemoteFacto
 @pytest.fixture
 def opened() -> Iterator[Open]:
     """Opens six games of a remote engine of Orchard, which are closed with the test."""
-    engines: list[BatchEngine] = []
+    with ExitStack() as stack:
 
-    def open_engine(name: str, **options: Any) -> BatchEngine:  # noqa: ANN401 - of EngineOptions
-        engines.append(factory(name)(6, EngineOptions(**options)))
-        engines[-1].reset(ALL.astype(np.uint64), ALL)
-        return engines[-1]
+        def open_engine(name: str, **options: Any) -> BatchEngine:  # noqa: ANN401 - of EngineOptions
+            engine = factory(name)(6, EngineOptions(**options))
+            stack.callback(engine.close)
+            engine.reset(ALL.astype(np.uint64), ALL)
+            return engine
 
-    yield open_engine
-    for engine in engines:
-        engine.close()
+        yield open_engine
 
 
 def server_of(engine: Any) -> psutil.Process:  # noqa: ANN401 - a RemoteEngine
     return psutil.Process(engine._server._process.pid)
 
 
-def has_ended(process: psutil.Process, seconds: float) -> bool:
-    """The process is gone within this time, or only waits for somebody to ask what it ended with."""
-    limit = time.monotonic() + seconds
-    while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
-        if time.monotonic() > limit:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-@pytest.mark.parametrize("auto_reset", [False, True])
-def test_a_remote_engine_passes_lockstep_and_the_contract(auto_reset: bool) -> None:
+def test_a_remote_engine_passes_lockstep_and_the_contract() -> None:
     world = with_remote_engines(with_prices(WORLD, {"sting": -0.3}), ORCHARD, ["planes@cpu"])
-    settings = Settings("directed", steps=60, games=8, marks=True, auto_reset=auto_reset)
+    settings = Settings("directed", steps=60, games=8, marks=True, auto_reset=True)
     outcome = lockstep(world, ("planes", "planes@cpu"), settings)
     assert (outcome.divergences, outcome.steps) == ([], 480)
     assert outcome.marks is not None
@@ -126,7 +115,7 @@ def test_a_server_that_hangs_or_dies_is_ended_and_named(opened: Open) -> None:
     engine._server.timeout = 0.3
     with pytest.raises(EngineError, match=r"its server gave no answer within 0.3 seconds; it said nothing"):
         engine.step(RESTS)
-    assert has_ended(hanging, 1)
+    assert not hanging.is_running()
     server_of(dead).kill()
     with pytest.raises(EngineError, match="its server ended with status -9; it said nothing"):
         dead.step(RESTS)
@@ -141,31 +130,34 @@ def test_the_deadline_of_a_command_ends_a_hanging_server() -> None:
         EngineError, match=r"'hanging@cpu' gave no answer to step within 0.3 seconds \(it said nothing\)"
     ):
         engine.step(RESTS)
-    assert has_ended(hanging, 1)
+    assert not hanging.is_running()
 
 
 CLIENT = """
-import sys, time, numpy as np
+import time, numpy as np
 from parity.places import with_remote_engines
 from toy_world import WORLD
-engine = with_remote_engines(WORLD, "toy_world:WORLD", [sys.argv[1]]).engines[sys.argv[1]](1)
-engine.begin_step(np.array([5], np.int32), restarting=False)
-print(engine._server._process.pid, flush=True)
+names = ["planes@cpu", "hanging@cpu"]
+world = with_remote_engines(WORLD, "toy_world:WORLD", names)
+waiting, hanging = (world.engines[name](1) for name in names)
+hanging.begin_step(np.array([5], np.int32), restarting=False)
+print(waiting._server._process.pid, hanging._server._process.pid, flush=True)
 time.sleep(60)
 """
 
 
 def test_no_server_outlives_a_client_that_is_killed() -> None:
     """Neither one that waits for a request nor one in a step that never ends."""
-    clients = [
-        subprocess.Popen([sys.executable, "-c", CLIENT, name], stdout=subprocess.PIPE, text=True, cwd=TOYS)
-        for name in ("planes@cpu", "hanging@cpu")
-    ]
-    servers = [psutil.Process(int(client.stdout.readline())) for client in clients if client.stdout]
-    for client in clients:
+    with subprocess.Popen([sys.executable, "-c", CLIENT], stdout=subprocess.PIPE, text=True, cwd=TOYS) as client:
+        assert client.stdout is not None
+        servers = [psutil.Process(int(word)) for word in client.stdout.readline().split()]
         client.kill()
-        client.communicate()
-    assert all(has_ended(server, 10) for server in servers)
+    limit = time.monotonic() + 10
+    # a zombie only waits for somebody to ask what it ended with
+    while playing := [each for each in servers if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]:
+        assert time.monotonic() < limit, playing
+        time.sleep(0.02)
+    assert len(servers) == 2
 
 
 def test_a_server_of_another_protocol_or_world_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +220,7 @@ class Meadow(PlanesEngine):
 
 
 def build(copy):
-    if not (copy / "grass").exists():
+    if not environment(copy)["BUILT"]:
         raise EngineError("there is no grass.")
     with open(HERE / "builds", "a") as builds:
         builds.write("x")
@@ -259,14 +251,11 @@ def meadow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         git(folder, "init", "--quiet")
         (folder / "meadow.py").write_text(MEADOW)
         (folder / "lawn").mkdir()
-        for tag, bonus, grass in (("first", 0, "4"), ("third", 3, "4"), ("bare", 0, None)):
+        for tag, bonus, grass in (("first", 0, "4"), ("third", 3, "4"), ("bare", 0, "")):
             (folder / "bonus.py").write_text(f"BONUS = {bonus}\n")
-            (folder / "lawn" / "grass").write_text(grass or "")
-            if grass is None:
-                (folder / "lawn" / "grass").rename(folder / "lawn" / "sand")
-            git(folder, "add", ".")
-            git(folder, "commit", "--quiet", "-m", tag)
-            git(folder, "tag", tag)
+            (folder / "lawn" / "grass").write_text(grass)
+            for words in (["add", "."], ["commit", "--quiet", "-m", tag], ["tag", tag]):
+                git(folder, *words)
         yield folder
 
 
@@ -300,19 +289,19 @@ def test_a_revision_is_built_once_for_each_state_of_its_source(meadow: Path) -> 
     assert len(cached("builds")) == 1
 
 
-def wheel(folder: Path, bonus: int) -> Path:
-    """A package with another module bonus."""
-    info = "bonus-1.0.dist-info"
-    with zipfile.ZipFile(folder / "bonus-1.0-py3-none-any.whl", "w") as archive:
-        archive.writestr("bonus.py", f"BONUS = {bonus}\n")
-        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: bonus\nVersion: 1.0\n")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr(f"{info}/RECORD", "bonus.py,,\n")
-    return folder / "bonus-1.0-py3-none-any.whl"
+WHEEL = {
+    "bonus.py": "BONUS = 5\n",
+    "bonus-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: bonus\nVersion: 1.0\n",
+    "bonus-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    "bonus-1.0.dist-info/RECORD": "bonus.py,,\n",
+}
 
 
 def test_a_requirement_goes_over_what_is_here_and_is_installed_once(meadow: Path, tmp_path: Path) -> None:
-    file = wheel(tmp_path, 5)
+    file = tmp_path / "bonus-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in WHEEL.items():
+            archive.writestr(name, content)
     assert paid(f"loud@pip:{file}") == 4.99
     file.unlink()
     assert paid(f"loud@pip:{file}") == 4.99
@@ -324,7 +313,7 @@ def test_a_requirement_goes_over_what_is_here_and_is_installed_once(meadow: Path
 def test_a_copy_that_was_left_half_made_is_made_anew(meadow: Path) -> None:
     """A command that is killed leaves no lock and no folder that the next one would take for whole."""
     code = (
-        "import os; from parity.places import _cached; _cached('halves', 'a', lambda folder: os.kill(os.getpid(), 9))"
+        "import os; from parity.places import _cached as make; make('halves', 'a', lambda _: os.kill(os.getpid(), 9))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
     parent = Path(os.environ["XDG_CACHE_HOME"], "parity", "halves")
