@@ -116,7 +116,7 @@ def share(local: World, sides: tuple[Side, Side]) -> Shared:
         observation_label=local.observation_label if same_shape else None,
         state_fields=fields,
         states_replay=local.states_replay or not same_states,  # no side takes states without all of its own fields
-        draw=local.draw if same_states else _list_values,
+        draw=local.draw if same_states else lambda state: Board((), {name: value_text(state[name]) for name in state}),
         facts=one.facts if one.facts == other.facts else (),
         events=one.events if one.events == other.events else (),
         marks=one.marks if list(one.marks.items()) == list(other.marks.items()) else {},
@@ -124,20 +124,14 @@ def share(local: World, sides: tuple[Side, Side]) -> Shared:
         prices=(),
         price_values=None,
     )
-    labels = sides[0].label, sides[1].label
-    if labels[0] == labels[1]:
-        labels = f"{labels[0]} (A)", f"{labels[1]} (B)"
+    a, b = (side.label for side in sides)
+    labels = (a, b) if a != b else (f"{a} (A)", f"{b} (B)")
     engines = {label: partial(_open, side, world, plays) for label, side in zip(labels, sides, strict=True)}
     readable, notes = same_shape and same_states, _notes(one, other)
     if not readable:
         notes.append("Agents cannot read what A gives: only uniform and golden games are played.")
     world = replace(world, engines=engines)
     return Shared(world, labels, local, sides, tuple(notes), plays, observes, same_states, readable)
-
-
-def _list_values(state: State) -> Board:
-    """A state without the world's drawing, which needs all of its own fields."""
-    return Board((), {name: value_text(value) for name, value in state.items()})
 
 
 def _notes(*worlds: World) -> list[str]:

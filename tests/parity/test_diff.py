@@ -39,10 +39,6 @@ def diff(*words: str | Path, world: str = "toy_world:WORLD") -> Ran:
     return parity("diff", ".", ".", *SMALL, *words, world=world)
 
 
-def answer(*words: str | Path, world: str = "toy_world:WORLD") -> Any:  # noqa: ANN401 - JSON
-    return diff(*words, "--json", "-", world=world).json
-
-
 def compared(other: type[PlainEngine], world: World = WORLD, local: World = WORLD) -> Comparison:
     """Orchard on side A, and another engine, maybe of another world, on side B."""
     shared, settings = (
@@ -61,13 +57,13 @@ def rows(found: Any, table: str) -> dict[str, dict[str, Any]]:  # noqa: ANN401 -
     return {next(iter(row.values())): row for row in found[table]}
 
 
-def test_the_same_engine_twice_is_identical_and_all_of_the_corpus_is_compared() -> None:
-    found = answer()
+def test_the_same_engine_twice_is_identical_and_all_of_the_corpus_is_compared(tmp_path: Path) -> None:
+    ran = diff("--json", tmp_path / "answer.json")
+    assert (ran.code, "plain (A) and plain (B): nothing differs." in ran.out) == (0, True)
+    found = json.loads((tmp_path / "answer.json").read_text())
     assert (found["identical"], found["families"], found["cases"], found["left"]) == (True, [], {}, 0)
     # 5 golden, 4 directed, 4 of each policy and of uniform
     assert (found["episodes"], found["transitions"] > 300) == (5 + 4 + 3 * 4, True)
-    shown = diff()
-    assert (shown.code, "plain (A) and plain (B): nothing differs." in shown.out) == (0, True)
 
 
 def test_a_price_changes_one_component_and_no_game() -> None:
@@ -87,7 +83,7 @@ def test_a_price_changes_one_component_and_no_game() -> None:
 def test_returns_of_agents_are_paired_and_ranked(tmp_path: Path) -> None:
     path = tmp_path / "picker.json"
     path.write_text("[1, 1, 1, 1, 50, 1]")
-    agents = rows(answer("--price-b", "step=-0.02", "--agent", path), "agents")
+    agents = rows(diff("--price-b", "step=-0.02", "--agent", path, "--json", "-").json, "agents")
     assert agents.keys() == {"greedy", "sleepy", "uniform", str(path)}
     for row in agents.values():
         mean, low, high = row["B - A"]
@@ -234,7 +230,7 @@ def test_a_page_has_both_sides_and_json_goes_to_a_file_or_to_standard_output(tmp
     ran = diff(*STINGING, "--json", path, "--html", page_path)
     assert (ran.code, ran.out.startswith("plain and plain sting=-3: only rewards differ")) == (1, True)
     written = json.loads(path.read_text(), parse_constant=pytest.fail)
-    assert written == answer(*STINGING)
+    assert written == diff(*STINGING, "--json", "-").json
     assert written.keys() == {
         *("identical", "unexpected", "world", "sides", "notes", "seed", "games", "steps", "transitions", "episodes"),
         *("left", "refused", "families", "components", "changes", "returns", "agents", "behaviour", "cases"),
