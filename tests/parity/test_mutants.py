@@ -5,21 +5,36 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
 from shutil import copytree
+from signal import SIGINT, pthread_kill
 from subprocess import CompletedProcess, TimeoutExpired
+from threading import Event, main_thread
+from time import monotonic
 from unittest.mock import Mock
 
 import pytest
 from command_line import ORCHARD, orchard, parity, run
 from toy_world import WORLD
 
-from parity import EngineError, Mutant, UsageError
+from parity import EngineError, Mutant, MutationBench, UsageError
 from parity.cli import main
 from parity.compare import Difference
 from parity.lockstep import Outcome, Settings
 from parity.mutant_judges import LockstepJudge
 from parity.mutant_table import planted
-from parity.mutants import CAUGHT, FAILED, HUNG, SURVIVED, UNBUILDABLE, UNSOUND, mutated_text, run_mutants
+from parity.mutants import (
+    CAUGHT,
+    FAILED,
+    HUNG,
+    SURVIVED,
+    UNBUILDABLE,
+    UNSOUND,
+    Judge,
+    Verdict,
+    mutated_text,
+    run_mutants,
+)
 from parity.replay import Divergence
 from parity.trace import Case
 
@@ -104,6 +119,24 @@ def test_a_run_that_takes_too_long_is_ended_in_a_thread_too(step: str, tmp_path:
     judge = replace(PLAN, settings=replace(PLAN.settings, steps=10**6), run_timeout=1)
     with ThreadPoolExecutor() as thread, pytest.raises(TimeoutExpired):
         thread.submit(judge.verdict, BENCH, BENCH.mutants[0], tmp_path).result()
+
+
+def test_an_interrupt_waits_for_no_run_and_leaves_no_copy() -> None:
+    copies, over = SimpleQueue[Path](), Event()
+
+    class EndlessJudge(Judge):
+        def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:
+            copies.put(copy)
+            pthread_kill(main_thread().ident or 0, SIGINT)
+            over.wait(20)
+            return Verdict(bench.engine, mutant, SURVIVED)
+
+    start = monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run_mutants(BENCH, BENCH.mutants[:1], EndlessJudge(), jobs=1)
+    assert monotonic() - start < 15
+    assert not copies.get().exists()
+    over.set()
 
 
 def test_a_build_step_runs_on_every_copy_and_what_does_not_build_or_parse_is_not_judged(
