@@ -85,7 +85,7 @@ def checkout_of(spec: str) -> Path:
 def commit_of(checkout: Path, revision: str) -> str:
     """The commit that a revision of the checkout means, in 40 hexadecimal digits; raises UsageError for none."""
     words = "git", "-C", checkout, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}"
-    return _output(f"there is no revision '{revision}' in {checkout}", *words)
+    return _output(f"there is no revision '{revision}' in {checkout}, so name a commit, branch or tag of it", *words)
 
 
 def is_dirty(checkout: Path) -> bool:
