@@ -1,13 +1,12 @@
 """The tutorials and the how-to pages are carried out block by block, and what they show is what is printed.
 
 In a folder, in the page's order: ``console`` blocks are commands (``$``) and lines that they print, among others
-(``...`` stands for any); ``python`` blocks are programs; blocks with a title are files; ``diff`` blocks change such
-files. Other blocks are for people only, but the flags of their commands exist.
+(``...`` stands for any); ``python`` blocks are programs; blocks with a title are files. Other blocks are for people
+only, but the flags of their commands exist.
 """
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from functools import reduce
@@ -20,13 +19,13 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 BLOCK = re.compile(r'^```(\w*)(?: title="([^"]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 FAST = ("tutorials/debug-a-reward", "tutorials/hold-a-port", "how-to/environments", "how-to/parity-in-ci")
-LONG = ("tutorials/train-and-watch", "how-to/training", "how-to/watch-play-evaluate")
-IN_A_COPY = ("tutorials/change-a-reward",)
-"""Those that edit the project: they run in a copy of it. ``test_own_world.py`` has tutorials/your-own-world."""
+LONG = ("tutorials/change-a-reward", "tutorials/train-and-watch", "how-to/training", "how-to/watch-play-evaluate")
+"""``test_own_world.py`` has tutorials/your-own-world."""
 SHORTER = {
     "make train": "hackmatrix train --preset quick",
     "--preset quick": "--preset quick --num-envs 16 --num-steps 32 --total-timesteps 31232 --num-minibatches 2 "
     "--update-epochs 1 --hidden-dim 16",  # as many updates
+    "--total-timesteps 500000": "--total-timesteps 7680",
     "make goodharts": "goodharts train --engine jax --mode all --network mlp --updates 2",
 }
 """Shorter commands that the test runs instead, replaced in this order."""
@@ -46,10 +45,9 @@ def normalised(line: str, command: str) -> str:
     return " ".join((FIGURES if OF_A_TRAINING.search(command) else MEASURED).sub("#", line).split())
 
 
-def run(words: list[str] | str, folder: Path, page: str) -> "subprocess.CompletedProcess[str]":
-    """A command or program in a page's folder."""
-    root = folder if page in IN_A_COPY else ROOT
-    paths = (root, root / "python", root / "tests" / "parity")
+def run(words: list[str] | str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Run a command or program in a folder."""
+    paths = (ROOT, ROOT / "python", ROOT / "tests" / "parity")
     variables = {
         **os.environ,
         "COLUMNS": "100",
@@ -70,10 +68,10 @@ def run(words: list[str] | str, folder: Path, page: str) -> "subprocess.Complete
     )
 
 
-def carry_out(block: str, folder: Path, page: str) -> None:
+def carry_out(block: str, folder: Path) -> None:
     """The commands of a console block: each exits with 0, or as its comment says, and prints what the page shows."""
     for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
-        done = run(reduce(lambda words, longer: words.replace(longer, SHORTER[longer]), SHORTER, command), folder, page)
+        done = run(reduce(lambda words, longer: words.replace(longer, SHORTER[longer]), SHORTER, command), folder)
         (code,) = re.findall(r"# exit code (\d)$", command) or ["0"]
         assert done.returncode == int(code), f"$ {command}\n{done.stdout[-5000:]}"
         printed = iter([normalised(line, command) for line in done.stdout.splitlines()])
@@ -82,44 +80,16 @@ def carry_out(block: str, folder: Path, page: str) -> None:
         assert missing == [], f"$ {command}\n{done.stdout[-5000:]}"
 
 
-def change(diff: str, file: Path) -> None:
-    """Apply a diff; its old text must occur once."""
-    lines = [line for line in diff.splitlines() if not line.startswith(("@@", "..."))]
-    old, new = ("\n".join(line[1:] for line in lines if not line.startswith(sign)) for sign in "+-")
-    text = file.read_text()
-    assert text.count(old) == 1, old
-    file.write_text(text.replace(old, new))
-
-
-@pytest.fixture
-def folder(tmp_path: Path, page: str) -> Path:
-    """Working directory of a page."""
-    if page in IN_A_COPY:
-        written = {"checkpoints", "models", "runs", "logs", "wandb", "parity-report"}
-        copy = shutil.copytree(
-            ROOT,
-            tmp_path / "copy",
-            ignore=lambda at, names: [
-                name for name in names if name.startswith(".") or (Path(at) == ROOT and name in written)
-            ],
-        )
-        assert run("./swift-build", copy, page).returncode == 0
-        return copy
-    return tmp_path
-
-
 @pytest.mark.usefixtures("swift_built")
-@pytest.mark.parametrize("page", [*FAST, *(pytest.param(page, marks=pytest.mark.long) for page in (*LONG, *IN_A_COPY))])
-def test_the_page_does_what_it_shows(page: str, folder: Path) -> None:
+@pytest.mark.parametrize("page", [*FAST, *(pytest.param(page, marks=pytest.mark.long) for page in LONG)])
+def test_the_page_does_what_it_shows(page: str, tmp_path: Path) -> None:
     for language, title, text in blocks(page):
         if language == "console":
-            carry_out(text, folder, page)
-        elif language == "diff":
-            change(text, folder / title)
+            carry_out(text, tmp_path)
         elif title:
-            (folder / title).write_text(text)
+            (tmp_path / title).write_text(text)
         elif language == "python":
-            done = run([sys.executable, "-W", "ignore", "-c", text], folder, page)
+            done = run([sys.executable, "-W", "ignore", "-c", text], tmp_path)
             assert done.returncode == 0, f"{text}\n{done.stdout[-3000:]}"
 
 
@@ -129,7 +99,7 @@ def test_every_tutorial_and_how_to_is_carried_out() -> None:
         for page in PAGES
         if page.parent.name in ("tutorials", "how-to")
     }
-    assert pages == {*FAST, *LONG, *IN_A_COPY, "tutorials/your-own-world"}
+    assert pages == {*FAST, *LONG, "tutorials/your-own-world"}
 
 
 def test_the_flags_of_commands_exist() -> None:
