@@ -1,8 +1,8 @@
 """The tutorials and the how-to pages are carried out block by block, and what they show is what is printed.
 
 In a folder, in the page's order: ``console`` blocks are commands (``$``) and lines that they print, among others
-(``...`` stands for any); ``python`` blocks are programs; blocks with a title are files. Other blocks are for people
-only, but the flags of their commands exist.
+(``...`` stands for any); ``python`` blocks are programs; blocks with a title are files; ``diff`` blocks change such
+files. Other blocks are for people only, but the flags of their commands exist.
 """
 
 import os
@@ -80,12 +80,23 @@ def carry_out(block: str, folder: Path) -> None:
         assert missing == [], f"$ {command}\n{done.stdout[-5000:]}"
 
 
+def change(diff: str, file: Path) -> None:
+    """Apply a diff; its old text must occur once."""
+    lines = [line for line in diff.splitlines() if not line.startswith(("@@", "..."))]
+    old, new = ("\n".join(line[1:] for line in lines if not line.startswith(sign)) for sign in "+-")
+    text = file.read_text()
+    assert text.count(old) == 1, old
+    file.write_text(text.replace(old, new))
+
+
 @pytest.mark.usefixtures("swift_built")
 @pytest.mark.parametrize("page", [*FAST, *(pytest.param(page, marks=pytest.mark.long) for page in LONG)])
 def test_the_page_does_what_it_shows(page: str, tmp_path: Path) -> None:
     for language, title, text in blocks(page):
         if language == "console":
             carry_out(text, tmp_path)
+        elif language == "diff":
+            change(text, tmp_path / title)
         elif title:
             (tmp_path / title).write_text(text)
         elif language == "python":
