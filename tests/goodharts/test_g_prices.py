@@ -16,7 +16,7 @@ from parity.lockstep import Settings, run
 from parity.prices import with_prices
 from worldkit.jax import engine as jax_engine
 
-ALIKE = ("ground_truth_blinded", "proxy_mortal")
+ALIKE = ("ground_truth", "ground_truth_blinded", "proxy_mortal")
 """Modes that are paid as others are."""
 UNCLIPPED = Numbers(reward_clip=10**9)
 PRICES = WORLDS["proxy"].prices

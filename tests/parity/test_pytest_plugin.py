@@ -15,9 +15,10 @@ import pytest
 import toy_world
 from command_line import ORCHARD, run
 
-from parity import BatchEngine, EngineOptions
+from parity import BatchEngine, EngineOptions, UsageError
 from parity.cli import main
 from parity.prices import changed_prices, draw_prices
+from parity.project import checks_of, read_tables
 from parity.testing import assert_golden, assert_lockstep
 from parity.trace import read_trace
 
@@ -140,6 +141,11 @@ def test_workers_of_xdist_share_a_seed_and_the_pairs_of_engines(project: Project
     assert f"Seed: {played}." in again
 
 
+def read_all(path: Path) -> None:
+    for name, table in (read_tables(path) or {}).items():
+        assert list(checks_of(name, table))
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -160,9 +166,20 @@ def test_a_wrong_table_is_one_sentence_that_names_the_key(project: Project, text
     project.table(text)
     path = project.folder / "pyproject.toml"
     path.write_text(path.read_text().replace("steps = 60\nsteps", "steps"))
+    with pytest.raises(UsageError) as error:
+        read_all(path)
+    assert str(error.value).startswith("[tool.parity")
+    assert sentence in str(error.value)
+
+
+def test_a_wrong_table_ends_pytest_with_one_line(project: Project) -> None:
+    project.table("game = 3")
     code, said = project.pytest()
-    assert (code, said.strip().count("\n"), said.startswith("ERROR: [tool.parity")) == (4, 0, True), said
-    assert sentence in said
+    assert (code, said.strip().count("\n"), said.startswith("ERROR: [tool.parity.worlds.orchard], game:")) == (
+        4,
+        0,
+        True,
+    )
     assert project.pytest("--help")[0] == 0
 
 
