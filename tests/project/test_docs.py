@@ -87,6 +87,7 @@ def test_the_worked_example_of_randomness_is_right(root: Path) -> None:
         assert str(low + (high << 32)) in page
 
 
+@pytest.mark.long
 def test_the_examples_of_the_jax_environment_run(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = (root / "docs" / "reference" / "jax-environment.md").read_text()
     printed = []

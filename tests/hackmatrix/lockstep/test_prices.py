@@ -3,6 +3,7 @@
 from contextlib import closing
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -91,6 +92,7 @@ def test_W_both_engines_the_reference_and_explain_pay_the_same_at_any_prices(
         assert dict(zip(COMPONENTS, values, strict=True)) == game.step(board.load(old), action, by_name).components
 
 
+@pytest.mark.long
 def test_W_what_is_worth_nothing_leaves_no_mark_on_either_engine(swift_built: None) -> None:
     world = with_prices(draw_prices(WORLD, 3), {"step_penalty": 1.5, "kills": 0, "resource_gain": 0})
     outcome = assert_lockstep(world, source="directed", steps=20, games=MANY, seed=3, coverage=0)
