@@ -58,7 +58,8 @@ def marked_digests() -> list[bytes]:
     return play(open_jax(MANY, EngineOptions(marks=True)))
 
 
-@pytest.mark.parametrize("width", [FEW, pytest.param(300, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("width", [FEW, 300])
 def test_games_depend_neither_on_the_width_of_their_batch_nor_on_marks(width: int) -> None:
     assert play(open_jax(width))[:MANY] == marked_digests()[:width]
 

@@ -16,7 +16,7 @@ FOLDER = Path(hackmatrix.world.__file__).parent / "tape"
 
 
 def test_jax_plays_as_swift_did(tmp_path: Path) -> None:
-    outcome = assert_lockstep("hackmatrix", (f"tape:{FOLDER}", "jax"), trace=tmp_path / "trace.json")
+    outcome = assert_lockstep("hackmatrix", (f"tape:{FOLDER}", "jax"), coverage=1, trace=tmp_path / "trace.json")
     assert outcome.steps == 8 * 120
 
 
