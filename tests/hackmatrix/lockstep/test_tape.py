@@ -7,6 +7,8 @@ parity record --world hackmatrix --tape python/hackmatrix/world/tape --source di
 
 from pathlib import Path
 
+import pytest
+
 import hackmatrix.world
 from hackmatrix.rules import MARKS, RULES
 from parity.tape import read_tape
@@ -15,8 +17,10 @@ from parity.testing import assert_lockstep
 FOLDER = Path(hackmatrix.world.__file__).parent / "tape"
 
 
-def test_jax_plays_as_swift_did(tmp_path: Path) -> None:
-    outcome = assert_lockstep("hackmatrix", (f"tape:{FOLDER}", "jax"), coverage=1, trace=tmp_path / "trace.json")
+@pytest.mark.parametrize("coverage", [None, pytest.param(1, marks=pytest.mark.long, id="marks too")])
+def test_jax_plays_as_swift_did(coverage: float | None, tmp_path: Path) -> None:
+    engines = f"tape:{FOLDER}", "jax"
+    outcome = assert_lockstep("hackmatrix", engines, coverage=coverage, trace=tmp_path / "trace.json")
     assert outcome.steps == 8 * 120
 
 
