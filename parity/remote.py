@@ -186,7 +186,7 @@ class _Server:
             raise UsageError(f"{factory.python} cannot be run ({error.strerror}): name an interpreter.") from error
         assert self._process.stdout is not None
         assert self._process.stdin is not None
-        self._end = weakref.finalize(self, _end_process, self._process, self._log)
+        self._end = weakref.finalize(self, end_process, self._process, self._log, _CLOSING_SECONDS)
         self._channel = Channel(self._process.stdout, self._process.stdin)
         self._readable = select.poll()
         self._readable.register(self._process.stdout, select.POLLIN)
@@ -249,13 +249,14 @@ class _Server:
         raise fault
 
 
-def _end_process(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
+def end_process(process: subprocess.Popen[bytes], log: IO[bytes], seconds: float) -> None:
+    """Close the pipes of a process and wait for it; kill it where it has not ended after ``seconds``."""
     for pipe in (process.stdin, process.stdout):
         assert pipe is not None
         with contextlib.suppress(OSError):
             pipe.close()
     try:
-        process.wait(_CLOSING_SECONDS)  # it ends by itself when its input closes
+        process.wait(seconds)  # it ends by itself when its input closes
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hackmatrix.swift_env.memory import nameless_file
 from parity.console import typed_program
 from parity.errors import EngineError
+from parity.remote import end_process
 
 BINARY_VARIABLE = "HACKMATRIX_BINARY"
 DEADLINE = 10.0
@@ -119,7 +120,7 @@ class SwiftProcess:
         self.unread = 0
         """Frames sent whose answers were not received yet."""
         # also when nobody calls close: no process outlives its owner, and none stays as a zombie
-        self._end = weakref.finalize(self, _end_process, self._process, self._log)
+        self._end = weakref.finalize(self, end_process, self._process, self._log, _CLOSING_SECONDS)
         _OPEN.add(self)
 
     def send(self, frame: bytes) -> None:
@@ -242,16 +243,3 @@ def _how_it_ended(status: int | None) -> str:
     if status < 0:
         return f"was killed by signal {-status} ({signal.Signals(-status).name})"
     return f"ended with status {status}"
-
-
-def _end_process(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
-    for pipe in (process.stdin, process.stdout):
-        assert pipe is not None
-        with contextlib.suppress(OSError):
-            pipe.close()
-    try:
-        process.wait(_CLOSING_SECONDS)  # it ends by itself when its input closes
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    log.close()
