@@ -1,7 +1,5 @@
 """Trained models as the agents that worldkit watches, evaluates and asks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Kinds and sizes of the networks (G8), for torch and JAX."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from math import prod
 from typing import Any, Literal

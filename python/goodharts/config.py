@@ -5,8 +5,7 @@ The later of these win. Every setting stands once, as a field with its default, 
 there has changed the default of that checkout. It is not installed with the package, whose fields say the same.
 """
 
-from __future__ import annotations
-
+import argparse
 import contextlib
 import dataclasses
 import json
@@ -17,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
-from goodharts.rules import MODES, NUM_CELLS, Numbers
+from goodharts.rules import DEFAULT_MODES, MODES, NUM_CELLS, Numbers
 from goodharts.torch_env.tables import PRICES
 from parity.arguments import GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Values
 from parity.errors import UsageError
 from parity.world import PriceValues
 from worldkit.config_layers import from_environment, read_toml, validate_values
-from worldkit.settings import Setting, check_settings, setting, settings_of
+from worldkit.settings import Setting, add_flag, check_settings, setting, settings_of
 
 Layer = Mapping[str, Mapping[str, Any]]
 """Values by section and key, where only some are given."""
@@ -33,7 +32,7 @@ USER_FILE = "config.toml"
 _PREFIX = "GOODHARTS_"
 _SHORT = {"GOODHARTS_DEVICE": ("runtime", "device")}
 
-AUTO, OFF = "auto", "off"
+AUTO, OFF, ALL = "auto", "off", "all"
 EngineName = Literal["torch", "jax"]
 ENGINES: tuple[EngineName, EngineName] = ("torch", "jax")
 TORCH, JAX = ENGINES
@@ -68,6 +67,23 @@ class _Device(Values):
 
 
 DEVICE = _Device()
+
+
+class Modes(Values):
+    """Modes by name, separated by commas, and ``others`` that a command knows; ``all`` is the four default ones."""
+
+    def __init__(self, *others: str) -> None:
+        self._names = (*MODES, *others)
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        """Anything that is no tuple of them."""
+        fits = isinstance(value, tuple) and value and all(mode in self._names for mode in value)
+        return None if fits else f"must be {ALL}, or one or more of {', '.join(self._names)}, separated by commas"
+
+    def read(self, word: str) -> tuple[str, ...]:
+        """The modes, each once."""
+        words = [name.strip() for name in word.split(",")]
+        return tuple(dict.fromkeys(mode for name in words for mode in (DEFAULT_MODES if name == ALL else (name,))))
 
 
 def _reward(price: int, help: str) -> Any:  # noqa: ANN401 - as _value
@@ -313,9 +329,20 @@ def read_config(
     return config.over(flags or {}, "The command line").validated()
 
 
-def setting_of(section: str, key: str) -> Setting:
-    """Return one setting, for its flag."""
-    return next(each for each in settings_of(SECTIONS[section]) if each.name == key)
+def add_setting(group: argparse._ActionsContainer, section: str, key: str, *flags: str, note: str = "") -> None:
+    """Add the flag of a setting, which overrides files and environment; ``flags``: other names than its own."""
+    each = next(each for each in settings_of(SECTIONS[section]) if each.name == key)
+    add_flag(group, each, f"{section}.{key}", *flags or (each.flag,), note=note)
+
+
+def flags_given(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """The settings that the command line gives by ``add_setting``, by section and key."""
+    layer: dict[str, dict[str, Any]] = {}
+    for name, value in vars(arguments).items():
+        section, dot, key = name.partition(".")
+        if dot and value is not None:
+            layer.setdefault(section, {})[key] = value
+    return layer
 
 
 def as_toml() -> str:

@@ -1,7 +1,5 @@
 """Torch's device, precision and number of threads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

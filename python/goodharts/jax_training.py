@@ -1,7 +1,5 @@
 """Goodharts as a ``JaxEnv``: its JAX engine, and what a privileged critic reads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The networks that policies and values are computed by (G8), in torch."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from itertools import pairwise
 from typing import assert_never

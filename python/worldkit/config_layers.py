@@ -1,7 +1,5 @@
 """Settings from TOML files and environment variables, as layers under the flags of a command."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path

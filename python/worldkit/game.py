@@ -12,7 +12,7 @@ import numpy as np
 
 from parity.prices import price_values, with_prices
 from worldkit.ppo.config import TrainConfig
-from worldkit.runs.milestone import Milestone
+from worldkit.runs.sinks import Milestone
 from worldkit.sb3.config import MaskablePPOConfig
 
 if TYPE_CHECKING:

@@ -1,7 +1,5 @@
 """A setting in one place: a dataclass field that knows its default, check, flag, help and row in the documents."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
@@ -103,15 +101,15 @@ def add_flags(parser: argparse.ArgumentParser, *configs: type[Any]) -> None:
                 help=each.help,
             )
             continue
-        default = "" if each.default_text == NO_DEFAULT else f"default {each.default_text}"
-        notes = "; ".join(filter(None, (each.values.span() if each.values else "", default)))
-        groups[each.group].add_argument(
-            each.flag,
-            dest=each.name,
-            type=each.values or each.kind,
-            metavar=each.metavar,
-            help=f"{each.help} ({notes})" if notes else each.help,
-        )
+        add_flag(groups[each.group], each, each.name, each.flag)
+
+
+def add_flag(group: argparse._ActionsContainer, each: Setting, dest: str, *flags: str, note: str = "") -> None:
+    """A flag with a value for a setting; ``note``: what its help says besides meaning, range and default."""
+    default = "" if each.default_text == NO_DEFAULT else f"default {each.default_text}{note}"
+    notes = "; ".join(filter(None, (each.values.span() if each.values else "", default)))
+    shown = f"{each.help} ({notes})" if notes else each.help
+    group.add_argument(*flags, dest=dest, type=each.values or each.kind, metavar=each.metavar, help=shown)
 
 
 def given(arguments: argparse.Namespace, config: type[Any]) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def test_version_names_package_rules_and_torch() -> None:
         ("train-sb3 --device abacus --timesteps 16384", "The device 'abacus' cannot be used"),
         ("train-sb3 --engine swift --timesteps 16384", "there is no engine 'swift': choose torch"),
         ("watch --mode proxy_mortal", "There is no model models/ppo_proxy_mortal.pth: train one with `"),
-        ("evaluate --mode proxi", "there is no mode 'proxi': choose from ground_truth, .* all and random"),
+        ("evaluate --mode proxi", "it must be all, or one or more of ground_truth, .*, random, separated"),
         ("evaluate --steps many", "--steps: it must be a whole number from 1 to"),
         ("evaluate --device tpu", "--device: it must be auto, cpu, cuda"),
         ("evaluate --json /no/such/folder/a.json", "cannot write /no/such/folder/a.json"),

@@ -10,7 +10,6 @@ from types import ModuleType
 import pytest
 from jax._src import core
 
-from worldkit import cores
 from worldkit.jax import xla
 from worldkit.jax._distrax import restore_aval_table
 from worldkit.jax.xla import enable_compilation_cache, of_parts, prefer_wide_vectors
@@ -126,7 +125,7 @@ def test_compiling_imports_nothing_that_tracing_may_be_importing() -> None:
 def test_each_part_of_the_processor_is_a_device_with_its_share_of_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=here")
     monkeypatch.delenv("PJRT_NPROC", raising=False)
-    monkeypatch.setattr(cores, "available_cores", lambda: 8)
+    monkeypatch.setattr(xla, "available_cores", lambda: 8)
     flags = "--xla_dump_to=here --xla_force_host_platform_device_count=4"
     assert of_parts(4) == {"XLA_FLAGS": flags, "PJRT_NPROC": "2"}
     monkeypatch.setenv("PJRT_NPROC", "3")  # threads that the user chose

@@ -1,7 +1,5 @@
 """Benchmark of PPO with each engine and network, beside PPO on an environment that costs nothing."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from itertools import product

@@ -1,7 +1,5 @@
 """Lets one trained agent live by the rules of an evaluation, and shows each of its moments (G6, G7)."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass

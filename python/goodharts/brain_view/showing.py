@@ -1,7 +1,5 @@
 """Moments in a window, in a film, or the last of them as a picture."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Iterable

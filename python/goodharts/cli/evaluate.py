@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from goodharts.config import Config, read_config, setting_of
+from goodharts.config import ALL, Config, Modes, add_setting, flags_given, read_config
 from goodharts.evaluation import FORMATS, RANDOM
 from goodharts.rules import DEFAULT_MODES, MODES
 from parity.arguments import Parser
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from goodharts.evaluation.evaluate import Evaluation
     from goodharts.models import Model
 
-ALL = "all"
 _MODELS = Path("models")
 _SETTINGS = (("evaluation", "games"), ("evaluation", "steps"), ("evaluation", "seed"), ("runtime", "device"))
-_HOW = (*(key for _, key in _SETTINGS), "deterministic", "search")
-"""The flags that say how is played, as the parser names their values."""
 _PUBLISHED_SIZE = {"games": "; published are 8,192", "steps": "; published are 16,384"}
 
 
@@ -49,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "-m",
         "--mode",
-        type=_players,
+        type=Modes(RANDOM),
         metavar="MODE",
         help=f"modes, separated by commas, whose models/ppo_MODE.pth play: {', '.join(MODES)}; {ALL}: all but the "
         f"last; {RANDOM}: nobody's model, but chance (default {ALL})",
@@ -57,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--model", type=Path, metavar="FILE", help="the model to evaluate, wherever it lies")
     args = parser.parse_args(argv)
     check_output(parser, args.json)
-    config = _config(args)
+    config = read_config(flags_given(args))
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
     written(_played(_models(args.mode, args.model), config, args, console, printing=True), args.json)
     return 0
@@ -81,7 +78,8 @@ def compare(argv: Sequence[str] | None = None) -> int:
         check_output(parser, str(args.picture))
         if args.picture.suffix[1:].lower() not in FORMATS:
             parser.error(f"--picture must end in .{' or .'.join(FORMATS)}, got {str(args.picture)!r}")
-    given = [f"--{name}" for name in ("models", *_HOW) if getattr(args, name) not in (None, False)]
+    given = [f"--{name}" for name in ("models", "deterministic", "search") if getattr(args, name)]
+    given += [f"--{key}" for keys in flags_given(args).values() for key in keys]
     if args.results and given:
         parser.error(f"files of evaluations are read as they are: leave {given[0]} out, or the files")
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
@@ -95,7 +93,7 @@ def compare(argv: Sequence[str] | None = None) -> int:
             )
         found = written(read, args.json)
     else:
-        config, models = _config(args), _models_in(args.models or _MODELS)
+        config, models = read_config(flags_given(args)), _models_in(args.models or _MODELS)
         found = written(_played([*models, None], config, args, console), args.json)
     console.print(comparison(found))
     for each in found:
@@ -175,34 +173,11 @@ def _models_in(folder: Path) -> list[Model]:
     return [read_model(path) for path in paths]
 
 
-def _config(args: argparse.Namespace) -> Config:
-    """The configuration with the settings that the command line gives; raises UsageError as ``read_config`` does."""
-    layer: dict[str, dict[str, object]] = {}
-    for section, key in _SETTINGS:
-        if getattr(args, key) is not None:
-            layer.setdefault(section, {})[key] = getattr(args, key)
-    return read_config(layer)
-
-
-def _players(word: str) -> tuple[str, ...]:
-    """Modes by name, separated by commas."""
-    chosen: list[str] = []
-    for name in map(str.strip, word.split(",")):
-        if name not in (*MODES, ALL, RANDOM):
-            choices = ", ".join((*MODES, ALL))
-            raise argparse.ArgumentTypeError(f"there is no mode {name!r}: choose from {choices} and {RANDOM}")
-        chosen += DEFAULT_MODES if name == ALL else (name,)
-    return tuple(dict.fromkeys(chosen))
-
-
 def _parser(command: str, description: str) -> Parser:
     """A parser of what both commands have: how many games are played for how long, by whom, and the JSON."""
     parser = Parser(prog=f"goodharts {command}", description=description, allow_abbrev=False)
     for section, key in _SETTINGS:
-        each = setting_of(section, key)
-        note = f"default {each.default_text}{_PUBLISHED_SIZE.get(key, '')}"
-        assert each.values is not None
-        parser.add_argument(each.flag, type=each.values, metavar=each.metavar, help=f"{each.help} ({note})")
+        add_setting(parser, section, key, note=_PUBLISHED_SIZE.get(key, ""))
     add_choice_flags(parser)
     parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
     return parser

@@ -1,7 +1,5 @@
 """Goodharts as its console command sees it."""
 
-from __future__ import annotations
-
 from goodharts import __version__, rules
 from goodharts.sb3_config import GoodhartsSB3Config
 from worldkit.game import Benchmark, Command, Game, import_attribute, measured_by

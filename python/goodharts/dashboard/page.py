@@ -1,7 +1,5 @@
 """The page of a run, as components and figures of Dash: pure functions of a run."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from dash import dcc, html

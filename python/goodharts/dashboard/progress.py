@@ -1,7 +1,5 @@
 """State of a run for the dashboard: the newest numbers of each mode, its curves, and how it ended."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The dashboard as the trainers' parent process uses it: a server on the loopback interface, in a thread of its own."""
 
-from __future__ import annotations
-
 import secrets
 import socket
 import sys

@@ -4,8 +4,6 @@ Every figure is a ratio of two sums over lives. Lives of one game share its grid
 intervals come from the percentile bootstrap (Efron 1979) that draws whole games anew.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The picture of a comparison: efficiency and survival of each player, and what was published."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

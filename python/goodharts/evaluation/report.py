@@ -1,7 +1,5 @@
 """Evaluations as tables for the terminal, and as the JSON that ``evaluate --json`` writes and ``compare`` reads."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, fields
@@ -10,21 +8,16 @@ from typing import Any
 
 from rich.table import Column
 
-from goodharts.evaluation import RANDOM
 from goodharts.evaluation.evaluate import Evaluation
-from goodharts.evaluation.figures import FIGURES, PUBLISHED, TABLE, Figure, Interval
-from goodharts.rules import MODES
+from goodharts.evaluation.figures import FIGURES, PUBLISHED, TABLE, Figure
 from parity.console import typed_command
 from parity.errors import UsageError
-from parity.safe_read import MIB, Unreadable, is_count, is_object, quoted, read_json
-from parity.strict_json import is_json_number, json_text
+from parity.safe_read import MIB, Unreadable, is_object, read_json
+from parity.strict_json import json_text, number_of
 from parity.table import Table
 
 FORMAT = 1
 _LIMIT = 16 * MIB
-_COUNTS = ("games", "steps", "lives", "deaths", "lives_still_going_on")
-_SETTINGS = {"games": int, "steps": int, "seed": int, "deterministic": bool, "device": str}
-_OPTIONAL = ("search", "prices")
 _WITHOUT_DIGITS = 1000
 """Steps, from which a fraction of one says nothing."""
 
@@ -91,49 +84,27 @@ def read_results(path: Path) -> list[Evaluation]:
     """The evaluations in a file that ``as_json`` made; raises UsageError with one sentence for any other."""
     try:
         content = read_json(path, _LIMIT)
-        _require(is_object(content) and isinstance(content.get("evaluations"), list), "it holds no evaluations")
-        _require(content.get("format") == FORMAT, f"it is of format {quoted(content.get('format'))}, not {FORMAT}")
-        return [_evaluation(each) for each in content["evaluations"]]
+        if not is_object(content) or content.get("format") != FORMAT:
+            raise Unreadable(f"it holds no evaluations of format {FORMAT}")
+        found = [_evaluation(each) for each in content["evaluations"]]
+        # whatever is read can be shown
+        comparison(found)
+        for each in found:
+            as_sentence(each)
     except FileNotFoundError:
         write = typed_command("goodharts", "goodharts.cli.main", "evaluate", "--json", path)
         raise UsageError(f"There is no file {path}: write one with `{write}`.") from None
-    except Unreadable as fault:
+    except Exception as fault:  # damaged values fail in every way there is
+        reason = fault if isinstance(fault, Unreadable) else f"an evaluation in it is damaged ({type(fault).__name__})"
         mind = "name a file that `goodharts evaluate --json` wrote"
-        raise UsageError(f"{path} cannot be read: {fault}; {mind}.") from None
-
-
-def _require(is_so: bool, fault: str) -> None:
-    if not is_so:
-        raise Unreadable(fault)
+        raise UsageError(f"{path} cannot be read: {reason}; {mind}.") from None
+    return found
 
 
 def _evaluation(value: Any) -> Evaluation:  # noqa: ANN401 - JSON
-    names, players = [field.name for field in fields(Evaluation)], (*MODES, RANDOM)
-    is_complete = is_object(value) and set(value) == {*names, "published"}
-    _require(is_complete, f"an evaluation in it does not have {', '.join(names)} and published")
-    player, rules, settings = value["player"], value["rules"], value["settings"]
-    _require(player in players, f"its player is {quoted(player)}, none of {', '.join(players)}")
-    types = {name: type(setting) for name, setting in settings.items()} if is_object(settings) else {}
-    known = _SETTINGS | {name: str for name in _OPTIONAL if name in types}
-    _require(types == known, f"its settings are not {', '.join(_SETTINGS)}")
-    for each in (value["world"], {} if value["model"] is None else value["model"]):
-        has_counts = is_object(each) and all(type(count) is int for count in each.values())
-        _require(has_counts, "its world or its model is not in whole numbers")
-    _require(isinstance(rules, str), f"its rules are {quoted(rules)}, no version")
-    return Evaluation(**{name: value[name] for name in names} | {"figures": _figures(value["figures"])})
-
-
-def _figures(value: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    is_complete = is_object(value) and set(value) == {*_COUNTS, *FIGURES}
-    _require(is_complete, f"its figures are not {', '.join((*_COUNTS, *FIGURES))}")
-    for name in _COUNTS:
-        _require(is_count(value[name]), f"its {name} are {quoted(value[name])}, no count")
-    return {name: value[name] if name in _COUNTS else _interval(name, value[name]) for name in value}
-
-
-def _interval(name: str, value: Any) -> Interval:  # noqa: ANN401 - JSON
-    _require(is_object(value) and set(value) == {"mean", "low", "high"}, f"its {name} has not mean, low and high")
-    for bound in value.values():
-        _require(bound is None or is_json_number(bound), f"its {name} is {quoted(bound)}, no number")
-    # files of earlier versions have null for NaN
-    return {bound: math.nan if number is None else float(number) for bound, number in value.items()}
+    figures = {
+        name: {bound: number_of(each[bound]) for bound in each} if name in FIGURES else each
+        for name, each in value["figures"].items()
+    }
+    names = [field.name for field in fields(Evaluation)]
+    return Evaluation(**{name: value[name] for name in names} | {"figures": figures})

@@ -1,7 +1,5 @@
 """Many games side by side: reset, step, restart (G4–G6)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

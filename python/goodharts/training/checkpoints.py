@@ -1,7 +1,5 @@
 """Everything that a run goes on from, in one file: ``models/ppo_{mode}.checkpoint.pth``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

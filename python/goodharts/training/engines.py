@@ -1,10 +1,9 @@
 """Training a mode with the engine that its settings name."""
 
-from __future__ import annotations
+from importlib import import_module
+from typing import Any
 
-from typing import Protocol, assert_never
-
-from goodharts.config import Config, EngineName
+from goodharts.config import EngineName
 from goodharts.training.runs import ModeRun, RunResult
 from parity.errors import ParityError, UsageError, is_out_of_memory
 
@@ -12,29 +11,13 @@ _COMPILERS = ("torch._dynamo", "torch._inductor")
 """The modules whose errors are those of ``torch.compile``."""
 
 
-class Engine(Protocol):
-    """A module that trains modes: the torch PPO, or worldkit's in JAX."""
+def engine_named(name: EngineName) -> Any:  # noqa: ANN401 - a module
+    """The module that trains with an engine by ``check(config)`` and ``train(mode_run)``, imported here: it is slow.
 
-    def check(self, config: Config) -> None:
-        """Raises UsageError where these settings cannot be trained with, here and with this engine."""
-
-    def train(self, mode_run: ModeRun) -> None:
-        """Train until the run's updates are done or it is asked to stop, and save; raises UsageError as ``check``."""
-
-
-def engine_named(name: EngineName) -> Engine:
-    """The engine of this name, imported here: both take a while."""
-    match name:
-        case "torch":
-            from goodharts.training import torch_ppo
-
-            return torch_ppo
-        case "jax":
-            from goodharts.training import jax_ppo
-
-            return jax_ppo
-        case unknown:
-            assert_never(unknown)
+    ``check`` raises UsageError where these settings cannot be trained with, here and with this engine. ``train`` trains
+    until the run's updates are done or it is asked to stop, and saves; it raises UsageError as ``check`` does.
+    """
+    return import_module(f"goodharts.training.{name}_ppo")
 
 
 def train_mode(mode_run: ModeRun) -> RunResult:

@@ -1,7 +1,5 @@
 """Collective operations of the processes that ``torchrun`` started to train one network, or of one process."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass

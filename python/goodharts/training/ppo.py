@@ -1,7 +1,5 @@
 """PPO (Schulman et al. 2017) in torch: advantages, losses, and the gradient steps of an update."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Rollouts: playing a number of steps of every game with a policy, recorded compactly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Training with torch: alone, or as one of the processes that ``torchrun`` started."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import math

@@ -10,12 +10,12 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from goodharts.config import COMPILE_MODES, JAX, Config, read_config, setting_of
-from goodharts.rules import DEFAULT_MODES, MODES
+from goodharts.config import ALL, COMPILE_MODES, JAX, Config, Modes, add_setting, flags_given, read_config
+from goodharts.rules import MODES
 from goodharts.training.torchrun import is_launched, rank
-from parity.arguments import ALL_STEPS, OneOf, Parser, Values
+from parity.arguments import ALL_STEPS, OneOf, Parser
 from parity.console import open_console, open_missing_streams, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
 from parity.prices import add_price_flags, price_values, read_prices, with_prices
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from goodharts.dashboard import Dashboard
     from goodharts.training.runs import Job, Row, RunResult
 
-ALL = "all"
 _BENCHMARK_UPDATES = 5
 _LINES_PER_RUN = 32
 """The lines that a mode prints where there is no terminal."""
@@ -42,19 +41,6 @@ _HEADLINES = (
     ("clipped", "clip_fraction", ".1%"),
     ("explained", "explained_variance", ".2f"),
 )
-
-
-class _Modes(Values):
-    """Modes by name, separated by commas; ``all`` is the four default ones."""
-
-    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        """Anything that is no tuple of modes."""
-        fits = isinstance(value, tuple) and value and all(mode in MODES for mode in value)
-        return None if fits else f"must be {ALL}, or one or more of {', '.join(MODES)}, separated by commas"
-
-    def read(self, word: str) -> tuple[str, ...]:
-        """The modes, each once."""
-        return DEFAULT_MODES if word == ALL else tuple(dict.fromkeys(word.split(",")))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,17 +71,15 @@ def _parser() -> Parser:
         allow_abbrev=False,
     )
     modes = f"what to train: {', '.join(MODES)}; several separated by commas; {ALL}: the default four at once"
-    parser.add_argument(
-        "-m", "--mode", type=_Modes(), default=("ground_truth",), help=f"{modes} (default ground_truth)"
-    )
+    parser.add_argument("-m", "--mode", type=Modes(), default=("ground_truth",), help=f"{modes} (default ground_truth)")
     length = parser.add_mutually_exclusive_group()
-    _add(length, "training", "updates", "-u", "--updates")
+    add_setting(length, "training", "updates", "-u", "--updates")
     most = "steps of all games at most, as many whole updates as fit, instead of --updates"
     length.add_argument("-t", "--timesteps", type=ALL_STEPS, metavar="N", help=most)
-    _add(parser, "training", "n_envs", "-e", "--n-envs")
+    add_setting(parser, "training", "n_envs", "-e", "--n-envs")
     for key in ("seed", "network", "engine"):
-        _add(parser, "training", key, f"--{key}")
-    _add(parser, "runtime", "device", "--device")
+        add_setting(parser, "training", key)
+    add_setting(parser, "runtime", "device")
     parser.add_argument(
         "--no-amp", dest="runtime.amp", action="store_false", default=None, help="compute in float32 everywhere"
     )
@@ -112,26 +96,10 @@ def _parser() -> Parser:
     return parser
 
 
-def _add(group: argparse._ActionsContainer, section: str, key: str, *flags: str) -> None:
-    """Add the flag of a setting, which overrides files and environment."""
-    each = setting_of(section, key)
-    assert each.values is not None
-    notes = "; ".join(filter(None, (each.values.span(), f"default {each.default}")))
-    group.add_argument(
-        *flags, dest=f"{section}.{key}", type=each.values, metavar=each.metavar, help=f"{each.help} ({notes})"
-    )
-
-
 def _train(arguments: argparse.Namespace) -> int:
     prefer_wide_vectors()  # before anything imports JAX
     enable_compilation_cache("goodharts")
-    flags: dict[str, dict[str, Any]] = {}
-    for name, value in vars(arguments).items():
-        section, dot, key = name.partition(".")
-        if dot and value is not None:
-            flags.setdefault(section, {})[key] = value
-    flags["prices"] = _prices(arguments)
-    config = read_config(flags)
+    config = read_config(flags_given(arguments) | {"prices": _prices(arguments)})
     if arguments.benchmark and arguments.resume:
         raise UsageError("--benchmark does not go with --resume: it measures a run from its start.")
     # models and checkpoints are torch's files, whichever engine trains

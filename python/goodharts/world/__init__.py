@@ -1,7 +1,5 @@
 """Goodharts as worlds of the parity harness, one for each mode (entry points ``parity.worlds``)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """HackMatrix as its console command sees it."""
 
-from __future__ import annotations
-
 from hackmatrix import __version__, rules
 from hackmatrix.metrics import MILESTONE
 from hackmatrix.train_config import TrainConfig

@@ -1,7 +1,5 @@
 """The contract between a world written in JAX and everything that plays it: ``JaxEnv``."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping

@@ -7,7 +7,6 @@ from pathlib import Path
 import platformdirs
 
 from parity.arguments import IntRange
-from worldkit.cores import share_of_cores
 
 PARTS = IntRange(1, 2**8)
 """Into how many devices a processor can be split."""
@@ -91,3 +90,13 @@ def _cache_folder(application: str) -> Path | None:
     except RuntimeError:  # a user without a home, such as an arbitrary one in a container
         return None
     return folder if folder.is_absolute() else None
+
+
+def available_cores() -> int:
+    """The cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def share_of_cores(processes: int) -> int:
+    """The number of cores for each of so many processes, at least one."""
+    return max(1, available_cores() // processes)

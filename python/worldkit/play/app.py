@@ -1,6 +1,4 @@
-"""The terminal: keys, clicks and signals go to a session, which the panes show."""
-
-from __future__ import annotations
+"""The terminal: keys and signals go to a session, which the panes show."""
 
 import asyncio
 import contextlib
@@ -137,15 +135,6 @@ class GameScreen(Screen[None]):
         if action is not None and not self._is_small:
             self._do(lambda: self._session.press(action))
 
-    def on_click(self, event: events.Click) -> None:
-        """Look at the action that is clicked; a second click plays it."""
-        action = self._action_at(event)
-        if action is None:
-            return
-        preview = self._session.preview
-        is_second = preview is not None and preview.action == action
-        self._do(self._session.confirm if is_second else lambda: self._session.look(action))
-
     def action_do(self, method: str) -> None:
         self._do(getattr(self._session, method))
 
@@ -171,17 +160,6 @@ class GameScreen(Screen[None]):
     def _layout(self) -> panes.Layout:
         much = self._much.size
         return self._much if self.size.width >= much[0] and self.size.height >= much[1] else self._little
-
-    def _action_at(self, event: events.Click) -> int | None:
-        if event.widget is None or event.widget.id not in ("actions", "status"):
-            return None
-        place = event.get_content_offset(event.widget)
-        if place is None:
-            return None
-        if event.widget.id == "actions":
-            return panes.action_at(self._session, self._layout, place.x, place.y)
-        move = place.y - self._layout.moves_at
-        return move if not self._layout.large and 0 <= move < self._session.panels.beside else None
 
     def _open(self, page: Page) -> None:
         if self._session.agent_plays:

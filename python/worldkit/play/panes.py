@@ -1,7 +1,5 @@
 """Text of each part of the playing screen, in little room and in much."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -23,16 +21,14 @@ _BESIDE = 24
 class Layout:
     """Columns and lines of the parts of a screen.
 
-    size: the least that it needs. board, status: of these two. moves_at: the line of the status in which actions begin.
-    rows: of the columns in which actions stand. column: how wide these are; large: whether all are in one.
+    size: the least that it needs. board, status: of these two. rows: of the columns in which actions stand. large:
+    whether all are in one.
     """
 
     size: tuple[int, int]
     board: tuple[int, int]
     status: tuple[int, int]
-    moves_at: int
     rows: int
-    column: int
     large: bool
 
 
@@ -41,15 +37,15 @@ def layout_of(session: Session, *, large: bool) -> Layout:
     panels, state, count = session.panels, session.game.position.state, len(session.game.view.world.actions)
     lines, numbers = panels.board(state, large=large), panels.numbers(state, large=large)
     board = max(map(width, lines)), len(lines)
-    column = 1 + width(_entry(session, count - 1))
     if large and panels.large_size:
         across = board[0] + 2
-        return Layout(panels.large_size, (across, board[1]), (across, len(numbers)), 0, count, column, large=True)
+        return Layout(panels.large_size, (across, board[1]), (across, len(numbers)), count, large=True)
     columns = max(WIDTH, board[0] + max(_BESIDE, 2 + max(width(joined(parts)) for parts in numbers)))
     status = columns - board[0], len(numbers) + panels.beside + 2
+    column = 1 + width(_entry(session, count - 1))
     rows = math.ceil((count - panels.beside) / ((columns + 1) // column))
     size = columns, 1 + max(board[1], status[1]) + rows + 2
-    return Layout(size, board, status, len(numbers), rows, column, large=False)
+    return Layout(size, board, status, rows, large=False)
 
 
 def title(session: Session, pace: str, width: int) -> Text:
@@ -90,13 +86,6 @@ def actions(session: Session, layout: Layout) -> Text:
         return as_text([_entry(session, action, large=True) for action in range(count)])
     entries = [_entry(session, action) for action in range(session.panels.beside, count)]
     return as_text([joined(entries[row :: layout.rows], 1) for row in range(layout.rows)])
-
-
-def action_at(session: Session, layout: Layout, column: int, line: int) -> int | None:
-    """The action that stands in this place of ``actions``; None where there is none."""
-    action = line if layout.large else session.panels.beside + line + layout.rows * (column // layout.column)
-    is_there = action < len(session.game.view.world.actions) and (layout.large or line < layout.rows)
-    return action if is_there else None
 
 
 def message(session: Session) -> Text:

@@ -3,8 +3,6 @@
 An action that is not valid is refused with its reason and never reaches the engine, where it might end the episode.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

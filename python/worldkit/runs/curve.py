@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 
 from parity.atomic_write import write_whole
 from worldkit.pictures import drawn, literal
-from worldkit.runs.milestone import Milestone
-from worldkit.runs.sinks import Metrics
+from worldkit.runs.sinks import Metrics, Milestone
 
 SMOOTHED_PARTS = 20
 """The trailing mean runs over one of so many parts of a run, lest it lag behind a short one."""

@@ -1,7 +1,5 @@
 """One training run, whoever trains it: its outputs and its end."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -16,10 +14,9 @@ from parity.strict_json import json_text
 from worldkit.runs.console import HEADLINES, ConsoleProgress
 from worldkit.runs.folder import CONFIG, CURVE, METRICS, METRICS_LINES, RECORDS, make_folder, move_aside
 from worldkit.runs.lock import LOCK, locked
-from worldkit.runs.milestone import Milestone
 from worldkit.runs.retrying_writer import RetryingWriter
 from worldkit.runs.saved_config import read_saved_config
-from worldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Sink, TensorBoardLog, read_csv
+from worldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Milestone, Sink, TensorBoardLog, read_csv
 from worldkit.runs.stop import StopRequest
 from worldkit.runs.wandb_run import Tracking, WandbRun
 

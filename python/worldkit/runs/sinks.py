@@ -17,6 +17,7 @@ import socket
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,23 @@ from parity.strict_json import json_text
 LIMIT = 256 * MIB
 """The largest file of metrics that is read, in bytes."""
 Metrics = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Milestone:
+    """A whole number by which people follow a run besides its return, such as the highest level reached.
+
+    metric: its name among the metrics. name: what progress calls it. title, unit: those of its picture.
+    least, most: the range in which it lies.
+    """
+
+    metric: str
+    name: str
+    title: str
+    unit: str
+    least: int
+    most: int
+
 
 _Row = Mapping[str, Any]
 """A row as it stands in a file: cells of text, or values of JSON."""

@@ -22,10 +22,10 @@ from stable_baselines3.common.vec_env import VecEnv
 from parity.errors import UsageError
 from parity.safe_read import GIB, Unreadable, is_count, is_object, json_of, quoted, read_bytes, read_zip
 from parity.strict_json import is_json_number, json_text, number_of
+from worldkit.envs.spec import EnvSpec
 from worldkit.ppo.config import ABOVE_0, WEIGHT
 from worldkit.sb3.config import RATES, SEED, MaskablePPOConfig
 from worldkit.sb3.model_file import LIMIT, PLAIN
-from worldkit.sb3.spaces import SpaceError, space_from_json, space_to_json
 from worldkit.settings import saved_settings, setting
 
 Config = TypeVar("Config", bound=MaskablePPOConfig)
@@ -77,8 +77,6 @@ def _metadata(model: MaskablePPO) -> dict[str, Any]:
     return {
         "format": _FORMAT,
         "version": _VERSION,
-        "observation_space": space_to_json(model.observation_space),
-        "action_space": space_to_json(model.action_space),
         "settings": {
             name: _rate_value(getattr(model, name)) if name in RATES else getattr(model, name) for name in names
         },
@@ -95,7 +93,7 @@ def _rate_value(rate: Any) -> float | None:  # noqa: ANN401 - a float or a sched
 
 def load_model(
     path: Path,
-    env: VecEnv | None = None,
+    env: VecEnv | EnvSpec,
     device: str = "auto",
     *,
     rates: Mapping[str, Any] | None = None,
@@ -106,7 +104,7 @@ def load_model(
 
     Args:
         path: what training wrote.
-        env: where it goes on; None: the model only plays.
+        env: where it goes on; or the world in which it only plays.
         device: of torch.
         rates: the functions ``learning_rate`` and ``clip_range``, for a model that was trained with functions.
         changes: arguments of MaskablePPO in place of those that the file has.
@@ -120,7 +118,8 @@ def load_model(
         files = read_zip(content, LIMIT)
         if trust:
             try:
-                return MaskablePPO.load(io.BytesIO(content), env=env, device=device, custom_objects=dict(changes or {}))
+                there = env if isinstance(env, VecEnv) else None
+                return MaskablePPO.load(io.BytesIO(content), there, device, custom_objects=dict(changes or {}))
             except Exception as error:  # what is unpickled runs code of its own, which may raise anything
                 raise _ModelFault((str(error).splitlines() or [type(error).__name__])[0]) from error
         if PLAIN not in files:
@@ -131,14 +130,14 @@ def load_model(
         return _plain(path, files, env, device, rates or {}, changes or {})
     except FileNotFoundError:
         raise UsageError(f"There is no model {path}: name a .zip file that training wrote.") from None
-    except (Unreadable, _ModelFault, SpaceError) as fault:
+    except (Unreadable, _ModelFault) as fault:
         raise UsageError(f"{path} is no model of this world that this version can load ({fault}).") from fault
 
 
 def _plain(
     path: Path,
     files: Mapping[str, bytes],
-    env: VecEnv | None,
+    env: VecEnv | EnvSpec,
     device: str,
     rates: Mapping[str, Any],
     changes: Mapping[str, Any],
@@ -151,21 +150,18 @@ def _plain(
         raise _ModelFault(f"its {PLAIN} is no object")
     if metadata.get("format") != _FORMAT or metadata.get("version") != _VERSION:
         raise _ModelFault(f"its {PLAIN} is of version {quoted(metadata.get('version'))}, and {_VERSION} is read")
-    if env is None:
-        observed, actions = (space_from_json(metadata.get(f"{kind}_space")) for kind in ("observation", "action"))
+    if isinstance(env, VecEnv):
+        games, observed, actions = env, env.observation_space, env.action_space
     else:
-        observed, actions = env.observation_space, env.action_space
-    settings = _settings(path, metadata.get("settings"), rates, changes, is_resumed=env is not None)
+        games, observed, actions = None, env.observation_space(), env.action_space()
+    settings = _settings(path, metadata.get("settings"), rates, changes, is_resumed=games is not None)
     weights, optimizer = (_tensors(files, f"{name}.pth") for name in ("policy", "policy.optimizer"))
     if settings["n_steps"] * (spaces.flatdim(observed) + spaces.flatdim(actions)) > _MOST_NUMBERS:
         raise _ModelFault(f"its rollouts are of {settings['n_steps']:,} steps, which takes too much memory")
-    model = MaskablePPO(policy_for(observed), env, device=device, _init_setup_model=False, **settings)  # type: ignore[arg-type]
+    model = MaskablePPO(policy_for(observed), games, device=device, _init_setup_model=False, **settings)  # type: ignore[arg-type]
     model.observation_space, model.action_space = observed, actions
-    model.n_envs = 1 if env is None else env.num_envs
-    try:
-        model._setup_model()
-    except Exception as error:  # Stable-Baselines3 has an error of its own for each kind of space that it does not take
-        raise _ModelFault(f"MaskablePPO has no policy for its spaces ({type(error).__name__})") from error
+    model.n_envs = 1 if games is None else games.num_envs
+    model._setup_model()
     _check_weights(weights, {name: value.shape for name, value in model.policy.state_dict().items()})
     model.policy.load_state_dict(weights)
     _restore_optimizer(model, optimizer)

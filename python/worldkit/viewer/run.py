@@ -7,8 +7,7 @@ import numpy as np
 
 from parity.viewer.page import Curve
 from worldkit.runs.folder import METRICS
-from worldkit.runs.milestone import Milestone
-from worldkit.runs.sinks import Metrics, read_csv
+from worldkit.runs.sinks import Metrics, Milestone, read_csv
 
 STEPS = "timesteps"
 """The column over which curves are drawn."""

@@ -95,8 +95,8 @@ def _of_maskable_ppo(view: ViewSpec, path: Path, trust: bool) -> Agent:
 
     from worldkit.sb3.models import load_model
 
-    model = load_model(path, device="cpu", trust=trust)
     env = view.env
+    model = load_model(path, env, "cpu", trust=trust)
     if (model.observation_space, model.action_space) != (env.observation_space(), env.action_space()):
         raise UsageError(f"{path} is a model of another game: name one that plays {env.title}.")
     policy: Any = model.policy

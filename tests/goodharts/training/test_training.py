@@ -294,7 +294,7 @@ def test_a_stop_ends_several_modes_at_once_that_have_nothing_to_keep(
     for name in names:
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
-    monkeypatch.setattr("worldkit.cores.available_cores", lambda: 8)
+    monkeypatch.setattr("worldkit.jax.xla.available_cores", lambda: 8)
     monkeypatch.setattr(StandIn, "start", lambda self: self.stop_requested.set())
     ran = run(main, "--mode", "ground_truth,proxy", "--updates", "1000", "--dashboard")
     assert ran.code == INTERRUPTED_EXIT_CODE

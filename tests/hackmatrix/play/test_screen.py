@@ -1,4 +1,4 @@
-"""The screen, driven by keys and clicks: real games on the Swift engine, in 80 columns x 24 lines and in more."""
+"""The screen, driven by keys: real games on the Swift engine, in 80 columns x 24 lines and in more."""
 
 import os
 import re
@@ -76,20 +76,6 @@ def test_a_letter_plays_its_action_or_says_why_not(session: Session) -> None:
 
     drive(session, act)
     assert session.game.turns == ()
-
-
-def test_a_click_looks_and_a_second_one_plays(session: Session) -> None:
-    async def act(pilot: Pilot[EngineError]) -> None:
-        await pilot.click("#status", offset=(2, 7))
-        assert session.preview is not None
-        assert ACTIONS[session.preview.action] == "up"
-        await pilot.click("#status", offset=(2, 7))
-        assert [turn.action for turn in session.game.turns] == [0]
-        await pilot.click("#actions", offset=(30, 2))
-        assert session.preview is not None
-        assert ACTIONS[session.preview.action] == "UNDO"
-
-    drive(session, act)
 
 
 def test_the_agent_plays_at_its_pace_until_its_key_takes_over(advised: Session) -> None:

@@ -106,7 +106,7 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, monkeypatch: pytest.
         (["train-sb3", "--fly"], "unrecognized arguments: --fly"),
         (
             ["watch-sb3", "--render", "ansi", "--engine", "jax", "--model", cart],
-            "cart.zip is a model of another game: name one that plays HackMatrix.",
+            "cart.zip is no model of this world that this version can load (its mlp_extractor.policy_net.0.",
         ),
     ):
         assert sentence in refused(*words)

@@ -11,10 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from gymnasium import spaces
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sb3_contrib import MaskablePPO
@@ -23,12 +21,10 @@ from hackmatrix.cli.main import main
 from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from parity.errors import UsageError
-from parity.strict_json import json_text
 from tests.hackmatrix.sb3.conftest import SHORT, run
 from tests.hackmatrix.sb3.test_training import rows
 from tests.mutations import WRONG, altered, damaged, is_one_line, said_or_read
 from worldkit.sb3.model_file import PLAIN
-from worldkit.sb3.spaces import SpaceError, space_from_json, space_to_json
 from worldkit.sb3.training import load_model
 
 Files = dict[str, bytes]
@@ -65,7 +61,7 @@ def loaded(content: bytes) -> Any:  # noqa: ANN401 - whatever torch reads
 
 def refused(path: Path) -> str:
     with pytest.raises(UsageError) as caught:
-        load_model(path, device="cpu")
+        load_model(path, ENV_SPEC, "cpu")
     assert is_one_line(caught.value)
     return str(caught.value)
 
@@ -93,12 +89,12 @@ class TestLoadingExecutesNothing:
     def test_settings_in_pickles_are_not_read(self, files: Files, trap: Path, tmp_path: Path) -> None:
         crafted = {**files, "data": self.data(files, trap)}
         ours = written(tmp_path / "ours.zip", crafted)
-        load_model(ours, device="cpu")
+        load_model(ours, ENV_SPEC, "cpu")
         theirs = written(tmp_path / "theirs.zip", {**crafted, PLAIN: None})
         assert "only pickles hold its settings, and these can execute anything: add --trust if you" in refused(theirs)
         assert not trap.exists()
         with pytest.raises(UsageError):
-            load_model(theirs, device="cpu", trust=True)
+            load_model(theirs, ENV_SPEC, "cpu", trust=True)
         assert trap.exists(), "the trap is one"
 
     @pytest.mark.parametrize("name", ["policy.pth", "policy.optimizer.pth", "pytorch_variables.pth"])
@@ -109,7 +105,7 @@ class TestLoadingExecutesNothing:
         harmful = saved({"weight": Harmful(trap)}) if as_archive else pickle.dumps(Harmful(trap))
         path = written(tmp_path / "model.zip", {**files, name: harmful})
         if name == "pytorch_variables.pth":  # MaskablePPO has none, so they are not even read
-            load_model(path, device="cpu")
+            load_model(path, ENV_SPEC, "cpu")
         else:
             assert f"its {name} is damaged, or holds more than tensors" in refused(path) or "no zip" in refused(path)
         assert not trap.exists()
@@ -130,7 +126,7 @@ class TestLoadingExecutesNothing:
 
 class TestTheSameModel:
     def test_everybody_else_can_load_it(self, model: Path) -> None:
-        theirs, ours = MaskablePPO.load(model, device="cpu"), load_model(model, device="cpu")
+        theirs, ours = MaskablePPO.load(model, device="cpu"), load_model(model, ENV_SPEC, "cpu")
         for name, value in theirs.policy.state_dict().items():
             assert torch.equal(value, ours.policy.state_dict()[name])
         moments = (each.policy.optimizer.state_dict()["state"] for each in (theirs, ours))
@@ -150,7 +146,7 @@ class TestTheSameModel:
                 {name: value for name, value in row.items() if not name.startswith(timed)}
                 for row in rows(folder / "metrics.csv")
             ]
-            found.append((kept, load_model(folder / "final_model.zip", device="cpu").policy.state_dict()))
+            found.append((kept, load_model(folder / "final_model.zip", ENV_SPEC, "cpu").policy.state_dict()))
         (one, weights), (other, others) = found
         assert len(one) == 5
         assert one == other
@@ -168,13 +164,11 @@ class TestTheSameModel:
 
     def test_a_model_of_another_library_is_loaded_with_trust(self, model: Path, files: Files, tmp_path: Path) -> None:
         path = written(tmp_path / "old.zip", {**files, PLAIN: None})
-        assert load_model(path, device="cpu", trust=True).num_timesteps == 2048
+        assert load_model(path, ENV_SPEC, "cpu", trust=True).num_timesteps == 2048
 
 
 BIAS = "action_net.bias"
 ZEROS = torch.zeros(28)
-IMAGE = spaces.Dict({"image": spaces.Box(0, 255, (3, 8, 8), np.uint8)})
-"""Too small for the network that reads images."""
 POLICY, OPTIMIZER = "policy.pth", "policy.optimizer.pth"
 Change = Any  # bytes, or values by name, of which ``...`` removes a weight
 
@@ -219,12 +213,6 @@ FILE_OF = {"plain": PLAIN, "set": PLAIN, "weights": POLICY, "moments": OPTIMIZER
         ("plain", {"updates": 1.5}, "its updates is 1.5"),
         ("plain", {"episodes": {}}, "its episodes are no list"),
         ("plain", {"episodes": [{"r": "much"}]}, "its episodes are no list"),
-        ("plain", {"action_space": None}, "a space in it is no object"),
-        ("plain", {"action_space": {"kind": "Tuple"}}, "'Tuple', is none that MaskablePPO takes"),
-        ("plain", {"action_space": {"kind": "Discrete", "n": 3, "start": 0}}, "its action_net"),
-        ("plain", {"action_space": space_to_json(ENV_SPEC.observation_space())}, "has no policy for"),
-        ("plain", {"action_space": space_to_json(spaces.MultiBinary([2, 2]))}, "has no policy for"),
-        ("plain", {"observation_space": space_to_json(IMAGE)}, "has no policy for"),
         (POLICY, None, "it lacks policy.pth"),
         (OPTIMIZER, None, "it lacks policy.optimizer.pth"),
         (POLICY, saved(ZEROS)[:500], "no zip archive"),
@@ -269,46 +257,6 @@ def test_what_is_no_file_of_a_reasonable_size_is_one_sentence(
     assert "File name too long" in refused(tmp_path / ("x" * 300))
 
 
-@pytest.mark.parametrize(
-    "space",
-    [
-        ENV_SPEC.observation_space(),
-        spaces.Box(-np.inf, np.inf, (3,), np.float32),
-        spaces.Box(0, 1, (), np.float32),
-        spaces.Box(0, 255, (8, 8, 3), np.uint8),
-        spaces.Discrete(5, start=2),
-        spaces.MultiBinary([2, 3]),
-    ],
-    ids=str,
-)
-def test_a_space_is_told_and_read_back(space: "spaces.Space[Any]") -> None:
-    assert space_from_json(json.loads(json_text(space_to_json(space)), parse_constant=pytest.fail)) == space
-
-
-def test_a_space_that_cannot_be_told_is_none_and_one_that_is_too_large_is_refused() -> None:
-    assert space_to_json(spaces.Text(3)) is None
-    assert space_to_json(spaces.Dict({"a": spaces.Text(3)})) is None
-    box = {"kind": "Box", "shape": [2**18], "dtype": "float32", "low": 0, "high": 1}
-    wrong: list[Any] = [
-        {**box, "shape": [2**18 + 1]},
-        {**box, "shape": [-1]},
-        {**box, "shape": [0]},
-        {**box, "dtype": "object"},
-        {**box, "dtype": []},
-        {**box, "dtype": "uint8", "low": -5},
-        {**box, "low": "none"},
-        {"kind": "Dict", "spaces": {"a": box, "b": box}},
-        {"kind": "Dict", "spaces": {}},
-        {"kind": "Dict", "spaces": {"a": {"kind": "Dict", "spaces": {"a": box}}}},
-        {**box, "low": "NaN"},
-        {"kind": "MultiBinary", "n": []},
-        {"kind": ["Box"]},
-    ]
-    for value in wrong:
-        with pytest.raises(SpaceError):
-            space_from_json(value)
-
-
 @pytest.mark.parametrize("examples", [50, pytest.param(5_000, marks=pytest.mark.long)])
 def test_mutated_models_are_read_or_refused(files: Files, tmp_path: Path, examples: int) -> None:
     path = tmp_path / "model.zip"
@@ -326,6 +274,6 @@ def test_mutated_models_are_read_or_refused(files: Files, tmp_path: Path, exampl
             written(path, {**files, PLAIN: text.encode("utf-8", "surrogatepass")})
         else:
             written(path, {**files, kind: data.draw(damaged(files[kind]))})
-        said_or_read(lambda: load_model(path, device="cpu"))
+        said_or_read(lambda: load_model(path, ENV_SPEC, "cpu"))
 
     every_one_is_read_or_refused()

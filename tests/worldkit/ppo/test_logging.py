@@ -14,8 +14,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tests.terminals import LostTerminal
 from worldkit.runs.console import HEADLINES, ConsoleProgress, compiling
 from worldkit.runs.curve import draw_curve
-from worldkit.runs.milestone import Milestone
-from worldkit.runs.sinks import CsvLog, JsonLinesLog, TensorBoardLog, read_csv
+from worldkit.runs.sinks import CsvLog, JsonLinesLog, Milestone, TensorBoardLog, read_csv
 
 MILESTONE = Milestone("stats/best_score", name="best score", title="Best score", unit="score", least=0, most=48)
 HEADLINES_HERE = (*HEADLINES, (MILESTONE.name, MILESTONE.metric, ".0f"))

@@ -324,7 +324,7 @@ def test_an_outage_costs_the_checkpoints_of_its_time_in_sb3(small_disk: SmallDis
     with Run(folder, console=Console(file=said, width=1000), step="timesteps", stop=stop) as run:
         trained = train_sb3(SHORT, ENV, run, engine="plain")
     assert trained.model == folder / "final_model.zip"
-    assert load_model(folder / "best_model.zip").num_timesteps <= 640
+    assert load_model(folder / "best_model.zip", ENV).num_timesteps <= 640
     with np.load(folder / "evaluations.npz") as kept:
         assert kept["timesteps"].tolist() == [128, 256, 384, 512, 640]
     rows = steps_everywhere(folder, "timesteps")
@@ -344,4 +344,4 @@ def test_a_disk_that_stays_full_is_one_sentence_at_the_end(small_disk: SmallDisk
         Run(folder, step="timesteps", stop=stop) as run,
     ):
         train_sb3(SHORT, ENV, run, engine="plain")
-    assert load_model(folder / "checkpoint_128_steps.zip").num_timesteps == 128
+    assert load_model(folder / "checkpoint_128_steps.zip", ENV).num_timesteps == 128
