@@ -1,8 +1,10 @@
 """Holds two engines of one world to each other, bit for bit. Knows no world; worlds register with it."""
 
+from parity.adapters.pairing import Pairing, Side
 from parity.engine import AutoResetBatch, BatchEngine, BatchStep, Engine, EngineOptions, Slots, State, Step
 from parity.errors import EngineError, ParityError, StateRefused, UsageError
 from parity.registry import load_world, open_batch, open_engine
+from parity.spaces import Box, MultiDiscrete
 from parity.world import (
     Board,
     EngineFactory,
@@ -22,16 +24,20 @@ __all__ = [
     "BatchEngine",
     "BatchStep",
     "Board",
+    "Box",
     "Engine",
     "EngineError",
     "EngineFactory",
     "EngineOptions",
+    "MultiDiscrete",
     "Mutant",
     "MutationBench",
+    "Pairing",
     "ParityError",
     "Policy",
     "Price",
     "Shrinker",
+    "Side",
     "Slots",
     "StartMaker",
     "State",

@@ -15,8 +15,8 @@ VERSION = 1
 """Of the protocol; the server's first message says it."""
 _LENGTH = struct.Struct("<I")
 _ARRAY, _STEP = "\0array", "\0step"
-_NUMBERS = frozenset("biuf")
-"""Kinds of dtypes that can be sent: bool, integers and floats."""
+_NUMBERS = frozenset("biufU")
+"""Kinds of dtypes that can be sent: bool, integers, floats and texts; structured ones of these, too."""
 
 
 @dataclass
@@ -64,14 +64,20 @@ class Channel:
     def _header_of(self, value: object) -> dict[str, Any]:
         if isinstance(value, BatchStep):
             return {_STEP: vars(value)}
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in _NUMBERS:
+        if not isinstance(value, np.ndarray) or not _NUMBERS.issuperset(_kinds(value.dtype)):
             raise TypeError(f"it gives a value of type {getattr(value, 'dtype', type(value).__name__)}, not of numbers")
         self._arrays.append(np.ascontiguousarray(value))
-        return {_ARRAY: (value.dtype.str, value.shape)}
+        return {_ARRAY: (value.dtype.str if value.dtype.names is None else value.dtype.descr, value.shape)}
 
     def _value_of(self, header: dict[str, Any]) -> Any:  # noqa: ANN401 - what _header_of was given
         if _ARRAY in header:
             dtype, shape = header[_ARRAY]
+            if isinstance(dtype, list):  # fields, with JSON's lists for tuples
+                dtype = [(name, kind, *map(tuple, sizes)) for name, kind, *sizes in dtype]
             self._arrays.append(array := np.empty(shape, dtype))
             return array
         return BatchStep(**header[_STEP]) if _STEP in header else header
+
+
+def _kinds(dtype: np.dtype[Any]) -> set[str]:
+    return {dtype.kind} if dtype.fields is None else {field[0].base.kind for field in dtype.fields.values()}

@@ -20,6 +20,7 @@ Fields = Mapping[str, Array | list[State]]
 
 ABSENT = "absent"
 STATE = "state"
+OBSERVATION = "observation"
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,19 @@ class Difference:
 def rows_that_differ(world: World, expected: Fields, observed: Fields) -> NDArray[np.bool_]:
     """(rows,) bool: the games in which any field differs. Fields that only one side has differ everywhere."""
     rows = len(next(iter(expected.values())))
-    if expected.keys() != observed.keys():
+    if expected.keys() != observed.keys() and any(
+        not _is_ignored(world, name) for name in expected.keys() ^ observed.keys()
+    ):
         return np.ones(rows, dtype=np.bool_)
     differ = np.zeros(rows, dtype=np.bool_)
     for name, values in expected.items():
-        differ |= _field_rows(world, name, values, observed[name])
+        if name in observed:
+            differ |= _field_rows(world, name, values, observed[name])
     return differ
+
+
+def _is_ignored(world: World, name: str) -> bool:
+    return any(each.ignored for each in world.tolerances_of(name))
 
 
 def _field_rows(
@@ -60,6 +68,12 @@ def _field_rows(
 def elements_that_differ(world: World, name: str, expected: Array, observed: Array) -> NDArray[np.bool_]:
     """The elements (rows, …) of an array field that differ: all of them where the arrays have different forms."""
     tolerances = world.tolerances_of(name)
+    if tolerances and tolerances[0].ignored:
+        return np.zeros((len(expected), 1), dtype=np.bool_)
+    if world.observation_fields and name == OBSERVATION:
+        parts = ((f"{name}.{each}", expected[each], observed[each]) for each in world.observation_fields)
+        rows = (elements_that_differ(world, *part).reshape(len(expected), -1).any(axis=1) for part in parts)
+        return np.stack([*rows], axis=1)
     if not _same_form(expected, observed, tolerances):
         return np.ones(expected.shape if expected.size else (len(expected), 1), dtype=np.bool_)
     return _elements_differ(expected, observed, tolerances)
@@ -124,12 +138,18 @@ def explain(world: World, expected: Fields, observed: Fields, row: int) -> list[
 
 
 def _explain_field(world: World, name: str, expected: Fields, observed: Fields, row: int) -> Iterator[Difference]:
+    if _is_ignored(world, name):
+        return
     if name not in expected or name not in observed:
         yield Difference(name, *("present" if name in side else ABSENT for side in (expected, observed)))
         return
     one, other, tolerances = expected[name], observed[name], world.tolerances_of(name)
     if isinstance(one, list) or isinstance(other, list):
         yield from state_differences(world, one[row], other[row])
+    elif world.observation_fields and name == OBSERVATION:
+        for part in world.observation_fields:
+            label = f"{name}.{part}"
+            yield from _explain_field(world, label, {label: one[part]}, {label: other[part]}, row)
     elif not _same_form(one, other, tolerances):
         yield Difference(name, f"{one.dtype} {one.shape[1:]}", f"{other.dtype} {other.shape[1:]}")
     else:
@@ -143,7 +163,7 @@ def _label(world: World, name: str, place: tuple[int, ...]) -> str:
     if not place:
         return name
     index = ", ".join(map(str, place))
-    if name == "observation" and world.observation_label is not None:
+    if name == OBSERVATION and world.observation_label is not None:
         return f"{name}[{index}: {world.observation_label(place)}]"
     names: Mapping[str, Sequence[str]] = {
         "components": world.components,
@@ -161,6 +181,8 @@ def state_differences(world: World, expected: object, observed: object, path: st
     Numbers have the tolerances of their path without indices, such as ``state.enemies.row``, else those of ``state``;
     ULPs are those of float32.
     """
+    if world.tolerances and _is_ignored(world, re.sub(r"\[\d+\]", "", path)):
+        return
     if isinstance(expected, dict) and isinstance(observed, dict):
         for key in dict.fromkeys([*expected, *observed]):
             yield from state_differences(world, expected.get(key, ABSENT), observed.get(key, ABSENT), f"{path}.{key}")

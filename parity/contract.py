@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,18 +51,37 @@ def check_engine(world: World, engine: GuardedEngine, seed: int, *, restarting: 
     step = engine.step_restarting if restarting else engine.step
     _check_states(world, engine, step)
     if world.draws:
-        _check_seeds(engine, seed, step, world.seed_bits)
+        _check_seeds(world, engine, seed, step)
+
+
+def check_repeats(world: World, engine: GuardedEngine, seed: int, *, restarting: bool) -> None:
+    """Raises EngineError where the same seeds and actions play other games the second time.
+
+    Such an engine differs from any other, so that it is the first thing to fix where two engines differ.
+    """
+    step = engine.step_restarting if restarting else engine.step
+    seeds = run_seeds(seed, engine.games, world.seed_bits)
+    courses: list[list[Array]] = []
+    with suppress(EngineError):  # which the run did not meet
+        courses += [_course(world, engine, seeds, step) for _ in range(2)]
+    for number, (one, other) in enumerate(zip(*courses, strict=True)):
+        if one.tobytes() != other.tobytes():
+            when = "reset" if number == 0 else f"{(number + 1) // 2} steps"
+            raise EngineError(
+                f"engine '{engine.name}' plays different games from the same seed: after {when} it shows something "
+                "else the second time; its reset must derive everything that it draws from the seed it is given."
+            )
 
 
 def _check_states(world: World, engine: GuardedEngine, step: StepFunction) -> None:
     """A game that goes on from its state, after the slot has held another one, is as if nothing had happened."""
     slots: Slots = np.arange(min(_SLOTS, engine.games))
-    states, actions = engine.get_state(slots), _first_valid(engine)
+    states, actions = engine.get_state(slots), _first_valid(world, engine)
     untouched = _fields(engine, step(actions), slots)
     engine.reset(_of_width(engine.seeds()[slots] + np.uint64(1), world.seed_bits), slots)
     engine.set_state(states, slots)
     _demand_same(world, engine, {STATE: states}, {STATE: engine.get_state(slots)}, "set_state(get_state())")
-    again = _first_valid(engine)  # the other games have gone on
+    again = _first_valid(world, engine)  # the other games have gone on
     again[slots] = actions[slots]
     touched = _fields(engine, step(again), slots)
     _demand_same(world, engine, untouched, touched, "set_state(get_state()) and a step")
@@ -81,15 +102,16 @@ def _demand_same(world: World, engine: GuardedEngine, expected: Fields, observed
         )
 
 
-def _check_seeds(engine: GuardedEngine, seed: int, step: StepFunction, bits: int) -> None:
+def _check_seeds(world: World, engine: GuardedEngine, seed: int, step: StepFunction) -> None:
     """Other seeds, in their lower bits or in their upper ones alone, play other games."""
+    bits = world.seed_bits
     seeds = _of_width(np.uint64(seed) + np.arange(engine.games, dtype=np.uint64), bits)
     for other, remedy in (
         (seeds + np.uint64(engine.games), "its reset must start from the seed it is given"),
         (seeds + high_word(bits), f"its draws must depend on all {bits} bits of a seed"),
     ):
         other = _of_width(other, bits)
-        courses = zip(_course(engine, seeds, step), _course(engine, other, step), strict=True)
+        courses = zip(_course(world, engine, seeds, step), _course(world, engine, other, step), strict=True)
         if all(np.array_equal(one, another) for one, another in courses):
             raise EngineError(
                 f"engine '{engine.name}' plays the same game from the seeds {seeds[0]} and {other[0]}: {remedy} "
@@ -97,7 +119,7 @@ def _check_seeds(engine: GuardedEngine, seed: int, step: StepFunction, bits: int
             )
 
 
-def _course(engine: GuardedEngine, seeds: NDArray[np.uint64], step: StepFunction) -> list[Array]:
+def _course(world: World, engine: GuardedEngine, seeds: NDArray[np.uint64], step: StepFunction) -> list[Array]:
     """Observations and masks of the first new games from these seeds, in some steps, each up to its end."""
     everyone: Slots = np.arange(engine.games)
     seen = [engine.reset(seeds, everyone)[:_WATCHED].copy()]
@@ -108,11 +130,13 @@ def _course(engine: GuardedEngine, seeds: NDArray[np.uint64], step: StepFunction
     playing = everyone < _WATCHED
     for _ in range(_STEPS):
         seen.append(engine.mask()[playing])
-        stepped = step(_first_valid(engine))
+        stepped = step(_first_valid(world, engine))
         playing &= ~stepped.ended
         seen.append(stepped.observation[playing])
     return seen
 
 
-def _first_valid(engine: GuardedEngine) -> NDArray[np.int32]:
+def _first_valid(world: World, engine: GuardedEngine) -> NDArray[Any]:
+    if world.action_space is not None:
+        return world.action_space.sample(np.random.default_rng(0), engine.games)
     return engine.mask().argmax(axis=1).astype(np.int32)

@@ -266,6 +266,7 @@ def _recorded(shared: Shared) -> tuple[Game, ...]:
     for path in trace_files(folder) if folder is not None and any(folder.glob("*.json")) else ():
         case = read_golden(shared.local, path).case
         if case.state is None or shared.same_states:
-            actions = takewhile(lambda action: shared.plays[action], map(int, case.actions))
+            whole = (action for action in case.actions if isinstance(action, int))
+            actions = takewhile(lambda action: shared.plays[action], whole)
             games.append(Game(f"{GOLDEN} {path.stem}", case.state or case.seed or 0, tuple(actions)))
     return tuple(games)

@@ -27,8 +27,8 @@ class BatchStep:
 
     observation: (n, *observation shape), as the world says.
     components: (n, components) reward components in the world's order; integers compare exactly.
-    reward: (n,) float, the total reward.
-    terminated, truncated: (n,) bool; ``truncated`` is absent in worlds without time limits.
+    reward: (n,) float, the total reward; (n, players) in worlds with several players.
+    terminated, truncated: (n,) bool, or (n, players); ``truncated`` is absent in worlds without time limits.
     facts: (n, facts) numbers of one type, after the step, in the order of the world's ``facts``; None: it has none.
     events: (n,) unsigned integers: bit *i* is set where the world's event *i* happened; None where it has none.
     """
@@ -43,8 +43,9 @@ class BatchStep:
 
     @property
     def ended(self) -> NDArray[np.bool_]:
-        """(n,) bool: the episode is over, one way or the other."""
-        return self.terminated if self.truncated is None else self.terminated | self.truncated
+        """(n,) bool: the episode is over, one way or the other, for all players."""
+        ended = self.terminated if self.truncated is None else self.terminated | self.truncated
+        return np.asarray(ended if ended.ndim == 1 else ended.all(axis=1))
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,9 @@ class BatchEngine(ABC):
     Arrays that a method returns stay as they are until the engine's next step, reset, restart or set_state.
     ``slots`` is always an array of distinct slot numbers; rows of arguments and results follow its order.
 
-    The first seven methods are required. The others are capabilities, each with a default for engines that lack it:
-    ``facts`` (numbers for infos and reports), ``unpacked`` (small observations on the way), ``begin_step`` (working
-    while the caller does), ``rest`` (steps that do not count), ``step_restarting`` (auto-reset in the same pass),
-    ``state_arrays`` (fast comparison), ``marks`` (rule coverage) and ``close``.
+    The first seven methods are required. The others have defaults: ``facts`` (numbers for infos and reports),
+    ``unpacked`` (small observations), ``begin_step`` (working while the caller does), ``rest`` (steps that do not
+    count), ``step_restarting`` (auto-reset in the same pass), ``state_arrays`` (fast comparison), ``marks``, ``close``.
     """
 
     games: int

@@ -62,7 +62,7 @@ class GuardedEngine(BatchEngine):
     ) -> None:
         self.games = games
         self.name = name
-        self._world = world
+        self.world = world
         self._timeout = timeout
         options = EngineOptions(marks=marks, prices=world.price_values)
         opened: object = self._ask("start", world.engines[name], games, options)
@@ -70,6 +70,7 @@ class GuardedEngine(BatchEngine):
             kind = type(opened).__name__
             raise EngineError(f"engine '{name}' is a {kind} and no parity.BatchEngine: derive its class from that one.")
         self._engine = opened
+        self._by_player = (games,) if world.players == 1 else (games, world.players)
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
         return self._observed(self._ask("reset", self._engine.reset, seeds, slots), len(slots))
@@ -84,13 +85,13 @@ class GuardedEngine(BatchEngine):
 
     def mask(self) -> NDArray[np.bool_]:
         mask = self._ask("mask", self._engine.mask)
-        self._demand("masks", mask, (self.games, len(self._world.actions)), "bool")
+        self._demand("masks", mask, (self.games, len(self.world.actions)), "bool")
         return mask
 
     def facts(self) -> Array | None:
         facts = self._ask("facts", self._engine.facts)
         if facts is not None:
-            self._demand("facts", facts, (self.games, len(self._world.facts)))
+            self._demand("facts", facts, (self.games, len(self.world.facts)))
         return facts
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
@@ -112,7 +113,7 @@ class GuardedEngine(BatchEngine):
         for state in states:
             if fault := no_json(state):
                 raise EngineError(f"engine '{self.name}' gives {fault}: its get_state must convert it.")
-            missing = next((name for name in self._world.state_fields if name not in state), None)
+            missing = next((name for name in self.world.state_fields if name not in state), None)
             if missing is not None:
                 raise EngineError(f"engine '{self.name}' gives states without '{missing}': its get_state must add it.")
         return states
@@ -131,7 +132,7 @@ class GuardedEngine(BatchEngine):
     def marks(self) -> NDArray[np.integer[Any]] | None:
         marks = self._ask("marks", self._engine.marks)
         if marks is not None:
-            self._demand("marks", marks, (len(self._world.marks),))
+            self._demand("marks", marks, (len(self.world.marks),))
         return marks
 
     def close(self) -> None:
@@ -162,19 +163,29 @@ class GuardedEngine(BatchEngine):
 
     def _checked(self, step: BatchStep) -> BatchStep:
         self._observed(step.observation, self.games)
-        self._demand("components", step.components, (self.games, len(self._world.components)))
-        self._demand("rewards", step.reward, (self.games,))
-        self._demand("terminated flags", step.terminated, (self.games,), "bool")
+        self._demand("components", step.components, (self.games, len(self.world.components)))
+        self._demand("rewards", step.reward, self._by_player)
+        self._demand("terminated flags", step.terminated, self._flags_shape(step.terminated), "bool")
         if step.truncated is not None:
-            self._demand("truncated flags", step.truncated, (self.games,), "bool")
+            self._demand("truncated flags", step.truncated, self._flags_shape(step.truncated), "bool")
         if step.facts is not None:
-            self._demand("facts", step.facts, (self.games, len(self._world.facts)))
+            self._demand("facts", step.facts, (self.games, len(self.world.facts)))
         if step.events is not None:
             self._demand("events", step.events, (self.games,))
         return step
 
+    def _flags_shape(self, flags: Array) -> tuple[int, ...]:
+        return self._by_player if np.ndim(flags) > 1 else (self.games,)
+
     def _observed(self, observation: Array, rows: int) -> Array:
-        self._demand("observations", observation, (rows, *self._world.observation_shape))
+        self._demand("observations", observation, (rows, *self.world.observation_shape))
+        if fields := self.world.observation_fields:
+            given = {name: field[0].shape for name, field in (observation.dtype.fields or {}).items()}
+            if given != dict(fields):
+                raise EngineError(
+                    f"engine '{self.name}' gives observations with {_shapes(given)}: world '{self.world.name}' wants "
+                    f"{_shapes(fields)}."
+                )
         return observation
 
     def _demand(self, what: str, array: object, shape: tuple[int, ...], dtype: str | None = None) -> None:
@@ -183,7 +194,7 @@ class GuardedEngine(BatchEngine):
         given = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
         raise EngineError(
             f"engine '{self.name}' gives {what} as {given}: "
-            f"world '{self._world.name}' wants a numpy array, {dtype + ' ' if dtype else ''}{shape}."
+            f"world '{self.world.name}' wants a numpy array, {dtype + ' ' if dtype else ''}{shape}."
         )
 
 
@@ -213,6 +224,10 @@ def no_json(value: object, place: str = STATE) -> str | None:
     if value is None or type(value) in (str, int, float, bool):
         return None
     return f"{place} as {_kind(value)}, where states are JSON values only (dict, list, str, int, float, bool, None)"
+
+
+def _shapes(fields: Mapping[str, tuple[int, ...]]) -> str:
+    return ", ".join(f"{name} {shape}" for name, shape in fields.items()) or "no fields"
 
 
 def _first(faults: Iterable[str | None]) -> str | None:

@@ -81,7 +81,9 @@ def grouped(divergences: Sequence[Divergence]) -> list[tuple[Divergence, ...]]:
     """Divergences by their last action and the places in which the engines differ, in the order of the first ones."""
     groups: dict[tuple[object, ...], list[Divergence]] = {}
     for divergence in divergences:
-        key = (*divergence.case.actions[-1:], places(divergence.differences))
+        last = divergence.case.actions[-1:]
+        # hardly two actions that are arrays are equal
+        key = tuple(isinstance(action, tuple) or action for action in last), places(divergence.differences)
         groups.setdefault(key, []).append(divergence)
     return list(map(tuple, groups.values()))
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parity.engine import State
+from parity.spaces import action_numbers
 from parity.trace import Action, Case
 
 TRIM_EVERY = 1024
@@ -17,7 +19,7 @@ class History:
     """Actions in every slot since its present game began."""
 
     def __init__(self, games: int, *, marks: bool, auto_reset: bool) -> None:
-        self._rows: list[NDArray[np.int32]] = []
+        self._rows: list[NDArray[Any]] = []
         self._trimmed = 0
         self._begun = np.zeros(games, dtype=np.int64)
         self._starts: list[int | State] = [0] * games
@@ -28,7 +30,7 @@ class History:
         self._begun[slot] = self._trimmed + len(self._rows)
         self._starts[slot] = start
 
-    def add(self, actions: NDArray[np.int32]) -> None:
+    def add(self, actions: NDArray[Any]) -> None:
         """All games took an action."""
         self._rows.append(actions)
         if len(self._rows) % TRIM_EVERY == 0:
@@ -40,6 +42,6 @@ class History:
         """The course of the game in ``slot``, and what was done ``then``."""
         rows = self._rows[int(self._begun[slot]) - self._trimmed :]
         start = self._starts[slot]
-        actions = (*(int(row[slot]) for row in rows), *then)
+        actions = (*(action_numbers(row[slot]) for row in rows), *then)
         case = replace(self._blank, actions=actions)
         return replace(case, seed=start) if isinstance(start, int) else replace(case, state=start)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.contract import check_engine, run_seeds
+from parity.contract import check_engine, check_repeats, run_seeds
 from parity.engine import Array, Slots, State
 from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.errors import EngineError, StateRefused
@@ -96,8 +96,8 @@ class LockstepRun:
             self._inject(self.pair.all)
         mask = self.pair.reference.mask()
         view = View(self.observation, mask, self.pair.all, self.pair.reference.get_state)
-        ended = self._step(choose_actions(self.rng, self.source.weights(view), mask, self.settings.invalid))
-        if ended.size:
+        given = self.source.weights(view), mask, self.settings.invalid, self.pair.world.action_space
+        if (ended := self._step(choose_actions(self.rng, *given))).size:
             self._next_games(ended)
 
     def play_tape(self, tape: Tape, progress: Callable[[], object]) -> None:
@@ -123,7 +123,7 @@ class LockstepRun:
                 self._note_seeds(call.given[0])
             self.active |= self.settings.mode == RESYNCHRONISED
 
-    def _step(self, actions: NDArray[np.int32]) -> Slots:
+    def _step(self, actions: Array) -> Slots:
         """One action in every game; returns the slots of compared games that ended."""
         seen = self.pair.step(actions, restarting=self.settings.auto_reset)
         assert seen.step is not None
@@ -270,9 +270,9 @@ def run(
         course.outcome.seconds = time.perf_counter() - began
         if settings.marks:
             course.outcome.marks = pair.marks()
-        if not course.outcome.divergences:
-            for engine in pair.both[1 if isinstance(tape, Tape) else 0 :]:
-                check_engine(world, engine, settings.seed, restarting=settings.auto_reset)
+        for engine in pair.both[1 if isinstance(tape, Tape) else 0 :]:
+            check = check_repeats if course.outcome.divergences else check_engine
+            check(world, engine, settings.seed, restarting=settings.auto_reset)
         return course.outcome
 
 

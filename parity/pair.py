@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,9 +92,7 @@ class Pair(Closable):
         """Put states into some slots. Raises StateRefused when an engine does not take them."""
         return self._situations(lambda engine: engine.set_state(states, slots), slots)
 
-    def step(
-        self, actions: NDArray[np.int32], *, restarting: bool = False, others: NDArray[np.int32] | None = None
-    ) -> Observed:
+    def step(self, actions: NDArray[Any], *, restarting: bool = False, others: NDArray[Any] | None = None) -> Observed:
         """One action in every game; with ``restarting`` also the engines' own auto-reset of what ended.
 
         ``others``: the second engine's actions, where games that are no longer compared go their own ways.

@@ -14,6 +14,7 @@ from parity.mutants import SURVIVED, Verdict
 from parity.report import counted, print_report
 from parity.rewards import Change, Episode, all_changes
 from parity.table import Records, Table
+from parity.trace import Action
 from parity.world import World
 
 
@@ -82,8 +83,11 @@ def changes_table(
     def value(side: int | float | None) -> object:
         return "none" if side is None else value_text(side) if unit is None else side * unit
 
+    def named(action: Action) -> str:
+        return world.actions[action] if isinstance(action, int) else value_text(action)
+
     rows = [
-        (each.episode, each.step, world.actions[each.action], each.component, value(each.before), value(each.after))
+        (each.episode, each.step, named(each.action), each.component, value(each.before), value(each.after))
         for each in changes
     ]
     return Records("changes", title, ("episode", "step", "action", "component", *sides), rows)

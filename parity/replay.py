@@ -10,7 +10,7 @@ import numpy as np
 from parity.compare import STATE, Difference
 from parity.engine import Array, BatchEngine, Slots, State
 from parity.pair import Observed, Pair
-from parity.trace import RESTART, Action, Case
+from parity.trace import RESTART, Action, Case, batch_of
 
 Counts = tuple[list[int], list[int]] | None
 """Number of times each mark fired in either engine; None where one counts none."""
@@ -94,7 +94,7 @@ def _play(pair: Pair, case: Case) -> Iterator[tuple[Action | None, Observed]]:
         if action == RESTART:
             yield action, pair.restart(_ONLY)
         else:
-            yield action, pair.step(np.array([action], dtype=np.int32), restarting=case.auto_reset)
+            yield action, pair.step(batch_of(pair.world, action), restarting=case.auto_reset)
 
 
 def batch_divergence(pair: Pair, case: Case, seen: Observed, row: int, slot: int) -> Divergence:

@@ -63,6 +63,8 @@ def action_name(world: World, action: Action | None) -> str:
         return "start"
     if action == RESTART:
         return "restart"
+    if isinstance(action, tuple):
+        return f"({', '.join(f'{number:g}' for number in action)})"
     known = 0 <= action < len(world.actions)
     return f"{world.actions[action]} ({action})" if known else f"action {action}"
 

@@ -16,7 +16,8 @@ from parity.lockstep import Settings
 from parity.prices import changed_prices
 from parity.replay import begin
 from parity.sources import choose_actions, open_source
-from parity.trace import RESTART, Case, Trace, read_trace, trace_files, trace_text, write_trace
+from parity.spaces import action_numbers
+from parity.trace import RESTART, Action, Case, Trace, batch_of, read_trace, trace_files, trace_text, write_trace
 from parity.world import View, World
 
 Components = tuple[tuple[int | float, ...], ...]
@@ -32,7 +33,7 @@ class Change:
 
     episode: str
     step: int
-    action: int
+    action: Action
     component: str
     before: int | float | None
     after: int | float | None
@@ -74,7 +75,7 @@ class Episode:
         for step, (action, olds, news) in enumerate(zip(self.golden.case.actions, before, after, strict=True)):
             old, new = dict(zip(old_names, olds, strict=True)), dict(zip(new_names, news, strict=True))
             changes += [
-                Change(self.path.stem, step, int(action), name, old.get(name), new.get(name))
+                Change(self.path.stem, step, action, name, old.get(name), new.get(name))
                 for name in dict.fromkeys((*new_names, *old_names))
                 if not np.array_equal(old.get(name, 0), new.get(name, 0), equal_nan=True)
             ]
@@ -127,7 +128,7 @@ def _play(engine: GuardedEngine, path: Path, case: Case) -> Components:
         begin(engine, case)
     except StateRefused as error:
         raise UsageError(f"engine '{engine.name}' refuses the start of {path}: {error}") from error
-    steps = (engine.step(np.array([action], dtype=np.int32)) for action in case.actions)
+    steps = (engine.step(batch_of(engine.world, action)) for action in case.actions if action != RESTART)
     return tuple(tuple(step.components[0].tolist()) for step in steps)
 
 
@@ -163,15 +164,15 @@ def record(world: World, spec: str, engines: tuple[str, str], settings: Settings
             state = source.starts(_ONLY).get(0)
             case = Case((), seed=seed) if state is None else Case((), state=state)
             observation = begin(engine, case)
-            actions: list[int] = []
+            actions: list[int | tuple[int | float, ...]] = []
             components: list[tuple[int | float, ...]] = []
             while len(actions) < settings.steps:
                 mask = engine.mask()
                 view = View(observation, mask, _ONLY, engine.get_state)
-                action = choose_actions(rng, source.weights(view), mask, settings.invalid)
+                action = choose_actions(rng, source.weights(view), mask, settings.invalid, world.action_space)
                 step = engine.step(action)
                 observation = step.observation
-                actions.append(int(action[0]))
+                actions.append(action_numbers(action[0]))
                 components.append(tuple(step.components[0].tolist()))
                 if step.ended[0]:
                     break

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parity.engine import Array, Slots, State
 from parity.errors import UsageError, blamed
+from parity.spaces import Box
 from parity.world import Policy, View, World
 
 DIRECTED_START_SHARE = 0.75
@@ -91,13 +93,20 @@ def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -
 
 
 def choose_actions(
-    rng: np.random.Generator, weights: Array, mask: NDArray[np.bool_], invalid_share: float | Array
-) -> NDArray[np.int32]:
+    rng: np.random.Generator,
+    weights: Array,
+    mask: NDArray[np.bool_],
+    invalid_share: float | Array,
+    space: Box | None = None,
+) -> NDArray[Any]:
     """Actions (games,) drawn by ``weights`` among the valid ones, and now and then an invalid one.
 
     ``invalid_share``: probability, of all or (games,), for a game that has an invalid action, of drawing uniformly
     among those. A game without valid actions draws among all. Raises UsageError for weights that are none.
+    space: of a world whose actions are arrays, which are drawn uniformly.
     """
+    if space is not None:
+        return space.sample(rng, len(mask))
     actions = _draw(rng, np.where(mask.any(axis=1, keepdims=True), valid_weights(weights, mask), 1.0))
     wrong = (rng.random(len(mask)) < invalid_share) & ~mask.all(axis=1)
     return np.where(wrong, _draw(rng, np.where(wrong[:, None], ~mask, True)), actions).astype(np.int32)

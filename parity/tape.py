@@ -41,6 +41,8 @@ SETTINGS: Mapping[str, Values | type] = {
     "mode": OneOf(("strict", "injected", "resynchronised")),
 }
 """Settings of the run that a tape fixes, and what they may be."""
+_WHOLE: Mapping[str, Any] = {"dtype": "int32", "shape": ()}
+"""The form of actions that have names, as that of ``World.action_space``."""
 STEPPING = ("step", "step_restarting")
 _LIMIT = GIB
 """The most bytes of a chunk, packed and unpacked."""
@@ -156,7 +158,7 @@ class Tape:
             while source.tell() < len(content):
                 try:
                     call = Call(**channel.receive())
-                    is_call = _is_call(call, self.settings["games"])
+                    is_call = _is_call(call, self.settings["games"], self.world.get("action_space") or _WHOLE)
                 except (ValueError, TypeError, LookupError, AttributeError, EOFError, RecursionError):
                     is_call = False
                 if not is_call:
@@ -164,11 +166,11 @@ class Tape:
                 yield call
 
 
-def _is_call(call: Call, games: int) -> bool:
+def _is_call(call: Call, games: int, space: Mapping[str, Any]) -> bool:
     """Tell whether a run makes such a call. What the engine gave is checked as any engine's answers are."""
     first, slots = call.given[0], call.given[-1]
     if call.name in STEPPING:
-        return bool(first.dtype == np.int32 and first.shape == (games,))
+        return bool(first.dtype == space["dtype"] and first.shape == (games, *space["shape"]))
     is_known = call.name in ("reset", "restart", "set_state") and len(first) == len(slots)
     return bool(is_known and slots.dtype == np.intp and 0 <= slots.min() <= slots.max() < games)
 

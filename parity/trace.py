@@ -9,11 +9,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from parity.atomic_write import write_whole
 from parity.compare import Difference
 from parity.engine import State
 from parity.errors import UsageError
-from parity.safe_read import MIB, Unreadable, is_count, quoted, read_json
+from parity.safe_read import MIB, Unreadable, is_count, is_number, quoted, read_json
 from parity.strict_json import is_json_number, json_text, number_of
 from parity.world import World
 
@@ -24,8 +27,8 @@ LIMIT = 64 * MIB
 MOST_ACTIONS = 2**31
 """Engines take actions as int32."""
 RESTART: Literal["restart"] = "restart"
-Action = int | Literal["restart"]
-"""An action's number, or the world's auto-reset after an ended game."""
+Action = int | tuple[int | float, ...] | Literal["restart"]
+"""An action's number, or the numbers of one that is an array; or the world's auto-reset after an ended game."""
 _PARTS = {part.name for part in fields(Difference)}
 
 
@@ -184,17 +187,26 @@ def _case(value: dict[str, Any]) -> Case:
     _demand(state is None or isinstance(state, dict), "its start state is no object")
     _demand(isinstance(actions, list), "its actions are no list")
     for action in actions:
-        _demand(action == RESTART or is_count(action, MOST_ACTIONS), f"{quoted(action)} is no action")
+        is_array = isinstance(action, list) and all(map(is_number, action))
+        _demand(action == RESTART or is_count(action, MOST_ACTIONS) or is_array, f"{quoted(action)} is no action")
     for name, flag in flags.items():
         _demand(isinstance(flag, bool), f"its {name} is {quoted(flag)}, neither true nor false")
-    return Case(tuple(actions), seed, state, **flags)
+    taken = (tuple(action) if isinstance(action, list) else action for action in actions)
+    return Case(tuple(taken), seed, state, **flags)
 
 
 def check_actions(world: World, trace: Trace, path: Path) -> None:
     """Raises UsageError where the trace in ``path`` has an action that the world does not have."""
+    space = world.action_space
     for action in trace.case.actions:
-        if isinstance(action, int) and action >= len(world.actions):
+        has = space.contains(action) if space else isinstance(action, int) and action < len(world.actions)
+        if action != RESTART and not has:
             raise UsageError(f"{path} holds action {action}, which world '{world.name}' does not have.")
+
+
+def batch_of(world: World, action: int | tuple[int | float, ...]) -> NDArray[Any]:
+    """An action of one game as an engine of one game takes it: (1,) int32, or (1, *shape) in the world's space."""
+    return np.array([action], np.int32) if world.action_space is None else world.action_space.array([action])
 
 
 def demand_steps(traces: Sequence[Trace], path: Path) -> None:

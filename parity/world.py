@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity.engine import Array, BatchEngine, EngineOptions, GameSeeds, Slots, State, consecutive_seeds
+from parity.spaces import Box
 
 GROUP = "parity.worlds"
 """The group of the entry points by which worlds are registered."""
@@ -119,7 +120,7 @@ class Tolerance:
         narrower type where the two sides have different ones.
     any_dtype: the sides may have different types; for a whole field alone. indices: those of the field's first axis
         that it holds for; None: all.
-    reason: for reports.
+    ignored: the field is not compared at all. reason: for reports.
     """
 
     absolute: float = 0.0
@@ -127,10 +128,13 @@ class Tolerance:
     ulps: int = 0
     any_dtype: bool = False
     indices: tuple[int, ...] | None = None
+    ignored: bool = False
     reason: str = ""
 
     def __str__(self) -> str:
         """The distances, where they hold and the reason, such as ``[3, 4] within 2 ulps (sine)``."""
+        if self.ignored:
+            return "ignored" + (f" ({self.reason})" if self.reason else "")
         distances = {"absolute": self.absolute, "relative": self.relative, "ulps": self.ulps}
         within = " or ".join(f"{value:g} {name}" for name, value in distances.items() if value) or "0"
         where = "" if self.indices is None else f"{list(self.indices)} "
@@ -163,6 +167,10 @@ class World:
     engines: name -> factory; the first is the reference, whose answers reports call "expected".
     actions: names of actions 0, 1, …; components: names of the reward components, in order.
     observation_shape: of one game.
+    observation_fields: name -> shape of the parts of an observation that is a dict; its shape is () then, and engines
+        give structured arrays with a field for each (``parity.adapters.observations.as_array``).
+    action_space: of actions that are arrays of numbers; ``actions`` is empty then, and nothing is masked.
+    players: 1, or how many are rewarded: then rewards are (games, players), and ended flags may be.
     state_fields: the top-level keys of every state; an engine whose states lack one is refused.
     draw: a complete state as a board, for reports.
     row_names, column_names: what the drawn rows, the top one first, and columns are called (default: 0, 1, …).
@@ -186,7 +194,7 @@ class World:
         order is that of the columns of ``BatchEngine.marks``.
     rules: rule ids that a coverage run must hit (default: every id that a mark names).
     tolerances: field -> absolute tolerance, or ``Tolerance``s; all else is compared bit for bit. Fields are
-        ``observation``, ``components``, ``reward``, ``facts`` and ``state.NAME`` (state arrays).
+        ``observation``, ``observation.NAME``, ``components``, ``reward``, ``facts`` and ``state.NAME``.
     starts, policies: what directed runs start from and choose actions by.
     load_policy: reads a checkpoint for ``--source policy:FILE``; raises UsageError when it cannot.
     agents: checkpoints that come with the world, by names that may be given instead of a file.
@@ -204,6 +212,9 @@ class World:
     draw: Callable[[State], Board]
     row_names: tuple[str, ...] = ()
     column_names: tuple[str, ...] = ()
+    observation_fields: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    action_space: Box | None = None
+    players: int = 1
     colour_of: Callable[[str], tuple[int, int, int] | None] | None = None
     signs: Mapping[str, str] = field(default_factory=dict)
     seed_bits: int = 64
@@ -237,8 +248,13 @@ class World:
                 raise TypeError(f"World.{name} is of type {type(value).__name__}, not {wanted.__name__}")
 
     def tolerances_of(self, name: str) -> tuple[Tolerance, ...]:
-        """The tolerances of a compared field; none where it is compared bit for bit."""
+        """The tolerances of a compared field; none where it is compared bit for bit.
+
+        A part of the observation without its own has those of the whole.
+        """
         given = self.tolerances.get(name, ())
+        if self.observation_fields and given == () and name.startswith("observation."):
+            given = self.tolerances.get("observation", ())
         if isinstance(given, Tolerance):
             return (given,)
         return given if isinstance(given, tuple) else (Tolerance(absolute=given),)

@@ -1,4 +1,4 @@
-"""A JAX environment of pure functions as an engine of single games: Gymnax, and whatever else has a pytree as state."""
+"""JAX environments of pure functions as engines of single games: Gymnax, pgx, Jumanji and what else is like them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from parity.adapters.observations import as_array
 from parity.adapters.single import Outcome, SingleGame
 from parity.engine import State
 
@@ -19,45 +20,51 @@ class PytreeGame(SingleGame):
 
     Args:
         reset: ``reset(key) -> (observation, state)``.
-        step: ``step(key, state, action) -> (observation, state, reward, terminated)``, without auto-reset.
-        observe: ``observe(state) -> observation``, after ``push``.
+        step: ``step(key, state, action) -> (observation, state, reward, terminated)``, without auto-reset; a flag
+            ``truncated`` may follow.
+        observe: ``observe(state) -> observation``, after ``push``; None: states are seed and actions.
         mask: ``mask(state) -> (actions,) bool``; None: all actions are valid.
         to_dict: the state (a pytree of numpy arrays) as JSON values; by default each leaf under its path, and how many
             actions were ``taken``, from which the key of the next step is derived.
         from_dict: ``from_dict(dict, state) -> state``, where ``state`` shows the form; the reverse of ``to_dict``.
+        visible: ``visible(state) -> dict`` of numbers that are compared and not injected.
     """
-
-    has_states = True
 
     def __init__(
         self,
         reset: Callable[..., Any],
         step: Callable[..., Any],
-        observe: Callable[..., Any],
+        observe: Callable[..., Any] | None = None,
         mask: Callable[..., Any] | None = None,
         to_dict: Callable[[Any], State] | None = None,
         from_dict: Callable[[State, Any], Any] | None = None,
+        visible: Callable[[Any], dict[str, float]] | None = None,
     ) -> None:
         self._reset, self._step, self._observe, self._mask = reset, step, observe, mask
-        self._to_dict, self._from_dict = to_dict, from_dict or with_leaves
+        self._to_dict, self._from_dict, self._visible = to_dict, from_dict or with_leaves, visible
+        self.has_states = observe is not None
 
-    def begin(self, seed: int) -> ArrayLike:
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
         import jax
 
         self._key, self._taken = jax.random.key(seed), 0
         observation, self._state = self._reset(self._key)
-        return np.asarray(observation)
+        return jax.device_get(observation)
 
-    def act(self, action: int) -> Outcome:
+    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
         import jax
 
         self._taken += 1
         key = jax.random.fold_in(self._key, self._taken)
-        observation, self._state, reward, terminated = jax.device_get(self._step(key, self._state, action))
-        return Outcome(observation, float(reward), bool(terminated), False)
+        observation, self._state, *rest = self._step(key, self._state, action)
+        observation, reward, terminated, *truncated = jax.device_get((observation, *rest))
+        return Outcome(observation, reward if np.ndim(reward) else float(reward), terminated, *truncated or (False,))
 
     def mask(self) -> ArrayLike | None:
         return None if self._mask is None else np.asarray(self._mask(self._state))
+
+    def visible(self) -> dict[str, float]:
+        return {} if self._visible is None else self._visible(self._state)
 
     def pull(self) -> State:
         import jax
@@ -65,24 +72,70 @@ class PytreeGame(SingleGame):
         state = jax.device_get(self._state)
         return self._to_dict(state) if self._to_dict else {**leaves_of(state), TAKEN: self._taken}
 
-    def push(self, state: State) -> ArrayLike:
+    def push(self, state: State) -> Any:  # noqa: ANN401 - an observation
+        assert self._observe is not None
         self.begin(state["seed"])
         self._taken = state.get(TAKEN, 0)
         self._state = self._from_dict(state, self._state)
-        return np.asarray(self._observe(self._state))
+        return as_array(self._observe(self._state)).copy()
 
 
 def gymnax_game(env: Any, params: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - Gymnax's
     """A maker of games of a Gymnax environment; ``options`` are those of ``PytreeGame``."""
     import jax
 
-    def step(key: Any, state: Any, action: int) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
+    def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
         observation, state, reward, done, _ = env.step_env(key, state, action, params)
-        return observation, state, reward, done
+        # older versions have one flag for both
+        return observation, state, reward, done, *((env.is_truncated(state, params),) * hasattr(env, "is_truncated"))
 
     reset = jax.jit(lambda key: env.reset_env(key, params))
-    functions = reset, jax.jit(step), jax.jit(lambda state: env.get_obs(state, params))
-    return lambda: PytreeGame(*functions, **options)
+    functions: dict[str, Any] = {"step": jax.jit(step), "observe": jax.jit(lambda state: env.get_obs(state, params))}
+    return lambda: PytreeGame(reset, **functions | options)
+
+
+def pgx_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - pgx's
+    """A maker of games of a pgx environment; ``options`` are those of ``PytreeGame``.
+
+    Observations have the parts ``observation``, of the player who moves, and ``current_player``.
+    """
+    import jax
+
+    def observe(state: Any) -> dict[str, Any]:  # noqa: ANN401 - a pytree
+        return {"observation": state.observation, "current_player": state.current_player}
+
+    def reset(key: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a key
+        state = env.init(key)
+        return observe(state), state
+
+    def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
+        state = env.step(state, action, key)
+        reward = state.rewards if env.num_players > 1 else state.rewards[0]
+        return observe(state), state, reward, state.terminated, state.truncated
+
+    functions: dict[str, Any] = {"observe": jax.jit(observe), "mask": lambda state: state.legal_action_mask}
+    both = jax.jit(reset), jax.jit(step)
+    return lambda: PytreeGame(*both, **functions | options)
+
+
+def jumanji_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - Jumanji's
+    """A maker of games of a Jumanji environment; ``options`` are those of ``PytreeGame``.
+
+    Observations have a part for each field. Give ``observe`` to compare states: Jumanji has no such function.
+    """
+    import jax
+
+    def step(_: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
+        state, timestep = env.step(state, action)
+        is_cut = timestep.last() & (timestep.discount > 0)
+        return timestep.observation, state, timestep.reward, timestep.last() & ~is_cut, is_cut
+
+    def reset(key: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a key
+        state, timestep = env.reset(key)
+        return timestep.observation, state
+
+    both = jax.jit(reset), jax.jit(step)
+    return lambda: PytreeGame(*both, **options)
 
 
 def leaves_of(state: Any) -> State:  # noqa: ANN401 - a pytree

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -27,7 +28,10 @@ FULL = Trace(
 LEFT_OUT = "left out"
 
 
-@pytest.mark.parametrize("trace", [FULL, Trace("w", ("a", "b"), Case((), seed=0))])
+ARRAYS = Trace("w", ("a", "b"), Case(((float(np.float32(0.1)), -1.5), "restart", (1e-45, 2.0)), seed=0))
+
+
+@pytest.mark.parametrize("trace", [FULL, ARRAYS, Trace("w", ("a", "b"), Case((), seed=0))])
 def test_what_is_written_is_read_back(trace: Trace, tmp_path: Path) -> None:
     path = tmp_path / "new" / "trace.json"
     write_trace(trace, path)
@@ -47,7 +51,7 @@ def test_what_is_written_is_read_back(trace: Trace, tmp_path: Path) -> None:
         ({"start": {"state": 3}}, "no object"),
         ({"start": [1]}, "start is no object"),
         *(({"actions": [0, action]}, f"{action!r} is no action") for action in (-1, "jump", True, 1.0, 2**31)),
-        ({"actions": [[1]]}, "a value of type list is no action"),
+        *(({"actions": [[number]]}, "a value of type list is no action") for number in (True, "1", [1], 2**64)),
         ({"actions": "restart"}, "actions are no list"),
         ({"marks": 1}, "its marks is 1, neither true nor false"),
         *(({"engines": engines}, "engines are not two names") for engines in (["one"], [1, 2], "ab")),

@@ -66,7 +66,7 @@ def _episode(view: ViewSpec, trace: Trace, played: Sequence[ReplayStep]) -> Epis
 
 
 def _name_of(world: World, action: Action | None) -> str:
-    return START if action is None else world.actions[action] if isinstance(action, int) else action
+    return START if action is None else world.actions[action] if isinstance(action, int) else str(action)
 
 
 def _change_since(world: World, trace: Trace, played: Sequence[ReplayStep]) -> tuple[str, ...]:

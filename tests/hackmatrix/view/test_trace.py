@@ -83,7 +83,9 @@ def test_on_one_engine_every_step_is_what_that_engine_paid_and_changes_since_are
     assert page_data(text)["sides"] == ["swift"]
     first, *others = episode_data(text, 0)["steps"]
     assert first["action"] == "start"
-    assert [step["action"] for step in others] == [ACTIONS[int(action)] for action in golden.case.actions]
+    assert [step["action"] for step in others] == [
+        ACTIONS[action] for action in golden.case.actions if isinstance(action, int)
+    ]
     paid = [{COMPONENTS[index]: int(value) for index, value in step.get("components", [])} for step in others]
     assert golden.components is not None
     recorded = [dict(zip(COMPONENTS, row, strict=True)) for row in golden.components]

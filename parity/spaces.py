@@ -1,0 +1,62 @@
+"""Actions that are arrays of numbers, where a world's actions are no list of names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.safe_read import is_number
+
+
+@dataclass(frozen=True)
+class Box:
+    """Arrays of ``shape`` with numbers from ``low`` to ``high``, both included, as Gymnasium's Box has them.
+
+    low, high: one number for all places, or one for each, in C order; a bound that is not finite is drawn as if it were
+    -1 or 1. dtype: of a float or an integer.
+    """
+
+    low: float | tuple[float, ...]
+    high: float | tuple[float, ...]
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+
+    @property
+    def size(self) -> int:
+        """The number of numbers in an action."""
+        return int(np.prod(self.shape))
+
+    def sample(self, rng: np.random.Generator, games: int) -> NDArray[Any]:
+        """Actions (games, *shape), drawn uniformly within the bounds."""
+        low, high = (np.broadcast_to(side, (self.size,)) for side in (self.low, self.high))
+        if np.issubdtype(self.dtype, np.integer):
+            drawn = rng.integers(low, high, (games, self.size), endpoint=True)
+        else:
+            low, high = np.where(np.isfinite(low), low, -1.0), np.where(np.isfinite(high), high, 1.0)
+            # rounding to the type may not step over a bound
+            drawn = np.clip(rng.uniform(low, high, (games, self.size)).astype(self.dtype), low, high)
+        return drawn.astype(self.dtype).reshape(games, *self.shape)
+
+    def array(self, actions: Sequence[Any]) -> NDArray[Any]:
+        """Actions (n, *shape) from the numbers of each, which are in C order."""
+        return np.array(actions, self.dtype).reshape(len(actions), *self.shape)
+
+    def contains(self, action: object) -> bool:
+        """Tell whether these are the numbers of an action, in C order; their bounds are the environment's to hold."""
+        numbers = action if isinstance(action, tuple) else (action,)
+        return len(numbers) == self.size and all(map(is_number, numbers))
+
+
+def MultiDiscrete(sizes: Sequence[int]) -> Box:
+    """One choice of 0 … size - 1 for each of ``sizes``, such as for each player."""
+    return Box((0,) * len(sizes), tuple(size - 1 for size in sizes), (len(sizes),), "int32")
+
+
+def action_numbers(action: NDArray[Any]) -> int | tuple[int | float, ...]:
+    """An action of a batch as JSON has it: a number, or the numbers of an array in C order."""
+    is_whole = action.ndim == 0 and np.issubdtype(action.dtype, np.integer)
+    return int(action) if is_whole else tuple(action.ravel().tolist())
