@@ -310,15 +310,9 @@ SECTIONS: dict[str, type[Any]] = {each.name: type(each.default) for each in data
 def read_config(
     flags: Layer | None = None, folder: Path | None = None, environ: Mapping[str, str] | None = None
 ) -> Config:
-    """The configuration as everything together says.
+    """The configuration as all together says: ``flags`` go over the rest; ``folder`` may have a ``config.toml``.
 
-    Args:
-        flags: what the command line gives, over everything else.
-        folder: where a ``config.toml`` may lie; by default the working directory.
-        environ: the environment; by default the process's.
-
-    Raises:
-        UsageError: a file cannot be read, or a name or value is impossible; the sentence names where it stands.
+    Raises UsageError where a file cannot be read, or a name or value is impossible; the sentence names where it stands.
     """
     environ = os.environ if environ is None else environ
     config = Config()

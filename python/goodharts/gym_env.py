@@ -15,16 +15,14 @@ class GoodhartsEnv(WorldEnv):
     modes ``ground_truth`` and ``ground_truth_handhold``: where food is, where poison is. In the others both channels
     show how interesting a cell is: food 1, poison 0.5.
 
-    Action: Discrete(8), the king's moves in the order of G4. All are valid always; ``info["action_mask"]``, int8 (8,),
-    and ``action_masks()``, bool (8,), say so to trainers that ask.
+    Action: Discrete(8), the king's moves in the order of G4; all are valid always.
 
     Reward: by the mode (G12), clipped to [-20, 20]. ``info["reward_breakdown"]`` has its components ``step``,
     ``food``, ``poison``, ``death`` and ``shaping``.
 
-    Info, after every reset and step: ``action_mask``, ``seed`` (the game's key, G10, as int64), ``energy`` (whole
-    thousandths) and ``steps`` (of this life). After a step also ``reward_breakdown`` and, only when true,
-    ``ate_food``, ``ate_poison``, ``death``. At the end ``episode_stats``: ``return`` (the sum of the components),
-    ``reward_breakdown``, ``actions`` (by name), ``steps``, and ``food`` and ``poison``, how much was eaten.
+    Info, beside that of `WorldEnv`, whose ``seed`` is the game's key (G10): the facts ``energy`` (whole thousandths)
+    and ``steps`` (of this life), the events ``ate_food``, ``ate_poison``, ``death``, and in ``episode_stats`` ``food``
+    and ``poison``, how much was eaten.
 
     Start: ``reset(seed=s)`` is game 0 of a run with seed *s* (G10), 64 to 256 food and as many poison. Without a seed
     comes the same game's next episode (G6), which depends on how many steps the game has had; the first time a random
@@ -33,18 +31,7 @@ class GoodhartsEnv(WorldEnv):
     End: terminated when the energy is used up, which in mode ``proxy`` never happens; truncated after 512 steps, or
     after ``max_episode_steps``, here or of ``gym.make``, where those are fewer. Both may be true (G5).
 
-    Args:
-        render_mode: ``ansi``, ``rgb_array``, ``human`` or None.
-        mode: one of the five modes of the rules.
-        engine: ``torch``.
-        deadline, restart: of no use to an engine in this process; as in `WorldEnv`.
-        prices: those of the reward that are not the mode's own, by name (``step``, ``food``, ``poison``, ``death``).
-        max_episode_steps: an episode is truncated after this many steps, or when the world says so.
-        prices: those of the reward that are not the game's own, by name.
-
-    Raises:
-        UsageError: an argument is wrong.
-        EngineError: torch is not installed.
+    Arguments and errors are those of `WorldEnv`, and ``mode``: one of the five modes of the rules.
     """
 
     metadata = GROUND_TRUTH.metadata

@@ -16,9 +16,8 @@ _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 def read_toml(file: Path) -> dict[str, Any]:
     """The content of a TOML file of at most a mebibyte.
 
-    Raises:
-        FileNotFoundError: there is none.
-        UsageError: it cannot be read or is no TOML; the sentence names it.
+    Raises FileNotFoundError where there is none, and UsageError where it cannot be read or is no TOML; the sentence
+    names it.
     """
     try:
         return tomllib.loads(read_text(file, MIB))

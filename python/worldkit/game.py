@@ -66,20 +66,16 @@ class Game:
 
     Functions open what is heavy to import, so that ``--help`` and mistakes need not wait for it.
 
-    name: of the command, of run folders and of the W&B project. title: in pictures.
-    package: what pip calls it. extra: of that package, with all that the commands need beyond its core.
-    module: ``python -m module`` is the command. version, rules_version: what ``version`` prints.
+    name: of the command, of run folders and of the W&B project. title: in pictures. package: what pip calls it. extra:
+    of that package, with all that the commands need beyond its core. module: ``python -m module`` is the command.
     library: what its engine computes with, as pip calls it; ``version`` prints its version too.
-    env: the world as environments show it.
     train_env: the world as the trainer in JAX sees it; None: it has no engine in JAX, and nothing that needs one.
-    train_config: the settings of that trainer, with the world's defaults.
     evaluation: who plays, and the endings and figures to report; None: worldkit does not evaluate it.
     modes: names of the world's modes, chosen with ``--mode``; none: there is but one.
     view: the world as people watch, play and view it, in a mode (None: the first, or that of the file) and for the
         agent's file or trace that is to be shown, where one is named; raises UsageError where these do not fit each
         other. None: it is not shown.
-    sb3_config: the settings of MaskablePPO. sb3_env: the world as they would have it; None: as ``env`` has it.
-    milestone: what people follow in a run besides the return.
+    sb3_env: the world as ``sb3_config`` would have it; None: as ``env`` has it.
     commands, benchmarks: the world's own, beside worldkit's or in their place.
     starts: commands whose start is measured, beside those of worldkit; they may play on the world's first engine.
     """

@@ -29,8 +29,7 @@ def threefry2x32(key: tuple[Words, Words], counter: tuple[Words, Words]) -> tupl
 def seed_pair(seed: int) -> NDArray[np.uint32]:
     """A 64-bit seed as uint32 (2,): low word, high word.
 
-    Raises:
-        ValueError: ``seed`` is outside 0..2**64-1.
+    Raises ValueError where ``seed`` is outside 0..2**64-1.
     """
     if not 0 <= seed < 1 << 64:
         raise ValueError(f"seed {seed} is outside 0..2**64-1")

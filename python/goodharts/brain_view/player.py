@@ -92,14 +92,8 @@ class ActivationFrame:
 class Player:
     """An agent in game 0 of a seed, where it does what ``goodharts evaluate`` sees it do, but for rounding.
 
-    ``moment``: the present one.
-
-    Args:
-        model: the agent.
-        numbers: of the world that it lives in.
-        seed: of the game, 0 … 2⁶⁴ − 1.
-        deterministic: whether it takes the likeliest action, rather than draw one.
-        device: where everything is computed.
+    moment: the present one. numbers: of the world that it lives in. deterministic: whether it takes the likeliest
+    action, rather than draw one.
     """
 
     def __init__(

@@ -36,16 +36,9 @@ def view(player: Player, caption: Caption, controls: Controls, *, steps: float =
 
 
 def record(path: Path, moments: Iterable[ActivationFrame], caption: Caption, fps: float) -> int:
-    """Write moments into a file, atomically; returns how many pictures are in it.
+    """Write moments, one or more, into a file of one of the ``KINDS``, of a ``.png`` the last; return their number.
 
-    Args:
-        path: a file whose name ends as one of ``KINDS``; of a ``.png`` it is the last moment.
-        moments: one or more.
-        caption: what stands above them.
-        fps: moments a second.
-
-    Raises:
-        UsageError: the file cannot be written.
+    Raises UsageError where the file cannot be written; what was there before stays.
     """
     if path.suffix.lower() == PICTURE:
         (last,) = deque(moments, maxlen=1)

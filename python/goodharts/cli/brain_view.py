@@ -31,9 +31,7 @@ _SPEED = FloatRange(0.1, 240)
 def main(argv: Sequence[str] | None = None) -> int:
     """Show an agent in a window, or record it; the exit code is 0.
 
-    Raises:
-        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
-        UsageError: there is no such model or device, no display, or the file cannot be written.
+    Raises UsageError where there is no such model or device, no display, or the file cannot be written.
     """
     parser = _parser()
     args = parser.parse_args(argv)

@@ -32,11 +32,8 @@ _PUBLISHED_SIZE = {"games": "; published are 8,192", "steps": "; published are 1
 def main(argv: Sequence[str] | None = None) -> int:
     """Evaluate models or chance, print the figures, write them as JSON where asked, and return 0.
 
-    What has been found is printed and written even where a later evaluation is interrupted or fails.
-
-    Raises:
-        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
-        UsageError: a model, the configuration or the device cannot be used.
+    What has been found is printed and written even where a later evaluation is interrupted or fails. Raises UsageError
+    where a model, the configuration or the device cannot be used.
     """
     parser = _parser(
         "evaluate",

@@ -24,12 +24,8 @@ class Dashboard(Progress):
     """The page of a run that trains some modes. Nothing that happens to it reaches the training.
 
     ``stop_requested`` is set when somebody presses Stop Training: end the modes then, and `finish` each. When the page
-    first fails, a line on standard error says so, and no more.
-
-    Args:
-        modes: what is trained, in the order of the page.
-        port: where to listen; another free port where it is taken, and any free one for 0.
-        poll_seconds: how often an open page asks what is new.
+    first fails, a line on standard error says so, and no more. modes: in the order of the page. port: another free one
+    where it is taken, and any free one for 0. poll_seconds: how often an open page asks what is new.
     """
 
     def __init__(self, modes: Sequence[str], port: int = PORT, *, poll_seconds: float = 1.0) -> None:

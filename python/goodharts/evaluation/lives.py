@@ -54,15 +54,9 @@ def play(
 
     On one machine they are the same, bit for bit, however many games and threads there are.
 
-    Args:
-        open_engine: an engine of an ``evaluation_world`` with so many games.
-        player_on: the player on an engine. Its ``steps`` are those of a game, in all of its lives.
-        games: how many.
-        steps: of each.
-        seed: of the games.
-        batch: games side by side.
-        threads: batches side by side; None: as many as torch has.
-        advanced: called with the number of steps that were played, from any thread.
+    open_engine: an engine of an ``evaluation_world`` with so many games. player_on: the player on an engine, whose
+    ``steps`` are those of a game, in all of its lives. batch: games side by side. threads: batches side by side; None:
+    as many as torch has. advanced: called with the number of steps that were played, from any thread.
     """
     batches = -(-games // batch)
     keys = game_seeds(seed, batches * batch).reshape(batches, batch)

@@ -24,13 +24,9 @@ def train_mode(mode_run: ModeRun) -> RunResult:
     """Train a mode until its updates are done or it is asked to stop; either way everything is saved.
 
     It writes into the folders that ``reserved`` makes and holds. Where ``torchrun`` started several processes, each
-    calls this, and only the first one writes.
-
-    Raises:
-        UsageError: the device is missing, the games cannot be shared, the network cannot be compiled, or the
-            checkpoint is damaged.
-        TrainingDiverged: a loss is no longer a number; the last checkpoint stays.
-        ParityError: there is not enough memory.
+    calls this, and only the first one writes. Raises UsageError where the device is missing, the games cannot be
+    shared, the network cannot be compiled, or the checkpoint is damaged, TrainingDiverged where a loss is no longer a
+    number, and ParityError where there is not enough memory.
     """
     job = mode_run.job
     try:

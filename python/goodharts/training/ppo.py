@@ -92,14 +92,9 @@ def rescale(head: nn.Linear, before: ValueScale, after: ValueScale) -> None:
 
 
 class Learner:
-    """A policy that learns from rollouts.
+    """A policy, of a mode, that learns from rollouts; ``processes`` are those that learn the same network.
 
-    Args:
-        mode: what it is shown. config: the settings. network: what it is made of.
-        device: where it computes. processes: those that learn the same network.
-
-    Attributes:
-        policy: the network. scale: of its value head. precision: of its matrix products; None is float32.
+    policy: the network. scale: of its value head. precision: of its matrix products; None is float32.
     """
 
     def __init__(

@@ -30,13 +30,9 @@ def train_modes(
 ) -> list[RunResult]:
     """Train these modes at once, and return how each ended, in their order.
 
-    Args:
-        jobs: one for each mode.
-        report: takes the row of each update.
-        print_line: takes lines for the user.
-        ended: takes the result of a mode, as soon as it ends.
-        should_stop: asked several times a second; then all modes save and end. One without an update has nothing to
-            save, and ends at once.
+    report: takes the row of each update. print_line: takes lines for the user. ended: takes the result of a mode, as
+    soon as it ends. should_stop: asked several times a second; then all modes save and end. One without an update has
+    nothing to save, and ends at once.
     """
     # a worker reads these as it starts; several of them share a GPU's memory
     share = {"OMP_NUM_THREADS": str(share_of_cores(len(jobs))), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}

@@ -36,13 +36,10 @@ class Rollout(NamedTuple):
 
 
 class Player:
-    """Plays the games of one process with a policy, episode after episode.
+    """Plays the games of one process, which have been started, with a policy, episode after episode.
 
-    Args:
-        games: the games, which have been started.
-        noise: draws for the actions of all processes' games, the same in each: so what a game's agent does depends
-            neither on how many processes there are nor on which of them plays it.
-        share: which of all games these are. of: how many there are in all.
+    noise: draws for the actions of all processes' games, the same in each: so what a game's agent does depends neither
+    on how many processes there are nor on which of them plays it. share: which of all games these are, ``of`` so many.
     """
 
     def __init__(self, games: Games, noise: torch.Generator, share: range, of: int) -> None:

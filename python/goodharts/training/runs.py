@@ -89,16 +89,9 @@ class ModeRun:
     back, to a checkpoint that was put aside and put back, keeps its later agent and logs in ``models/abandoned-N/``. An
     engine hands metrics to ``run``, and episodes to ``write_episodes``.
 
-    Args:
-        job: what to do.
-        report: takes the row of each update.
-        print_line: takes lines for the user.
-        stop: asks for an early end.
-
-    Attributes:
-        about: what an engine says of itself in ``_summary.json``: network, engine, device, precision, processes,
-            versions.
-        seconds, episodes, row: of this process's updates: each one's seconds, all episodes, and the last one's row.
+    report: takes the row of each update. print_line: takes lines for the user. stop: asks for an early end.
+    about: what an engine says of itself in ``_summary.json``: network, engine, device, precision, processes, versions.
+    seconds, episodes, row: of this process's updates: each one's seconds, all episodes, and the last one's row.
 
     Raises UsageError where there is a log of this name that holds something else, or no room for that.
     """

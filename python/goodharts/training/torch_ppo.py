@@ -43,18 +43,10 @@ class UpdateResult(NamedTuple):
 
 
 class TorchTrainer:
-    """Trains one mode, update by update, in memory alone.
+    """Trains one mode, update by update, in memory alone, with schedules that end with the config's updates.
 
-    Args:
-        mode: its name. config: the settings; ``config.training.updates`` is where schedules end.
-        device: where everything is computed.
-        processes: those that train the same network, each with its share of the games.
-
-    Attributes:
-        network: what is trained.
-        update, timesteps, seconds: how many there were.
-
-    Raises UsageError where the games or the batch cannot be shared by the processes.
+    processes: those that train the same network, each with its share of the games. update, timesteps, seconds: how many
+    there were. Raises UsageError where the games or the batch cannot be shared by the processes.
     """
 
     def __init__(

@@ -46,10 +46,8 @@ _HEADLINES = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Train, by the process's own command line unless told otherwise, and return the exit code.
 
-    That is 0; 1 if a mode failed or a file is not complete; 130 if stopped before there was anything to keep.
-
-    Raises:
-        SystemExit: code 2 with one sentence on standard error where the command line or the configuration is wrong.
+    That is 0; 1 if a mode failed or a file is not complete; 130 if stopped before there was anything to keep; 2 with
+    one sentence on standard error where the command line or the configuration is wrong.
     """
     open_missing_streams()
     arguments = _parser().parse_args(argv)

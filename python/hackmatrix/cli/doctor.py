@@ -55,11 +55,7 @@ class Check(NamedTuple):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print one line for each check and return the exit code: 1 where something is broken, else 0.
-
-    Raises:
-        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
-    """
+    """Print one line for each check and return the exit code: 1 where something is broken, else 0."""
     parser = Parser(
         prog="hackmatrix doctor",
         description="Say what is here and works, and what to do about the rest.",

@@ -28,9 +28,7 @@ _ACTIONS: dict[str, Action] = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Explain one game and return the exit code: 0 where engines and table W's reading agree, else 1.
 
-    Raises:
-        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
-        UsageError: the trace cannot be used, or an engine cannot start or play it.
+    Raises UsageError where the trace cannot be used, or an engine cannot start or play it.
     """
     parser = _parser()
     args = parser.parse_args(argv)

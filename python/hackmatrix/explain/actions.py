@@ -35,13 +35,7 @@ def cost_text(credits: int, energy: int) -> str:
 
 
 def obstacle(state: State, action: int, costs: Costs) -> Obstacle | None:
-    """The first reason, in the order of the rules' text, why an action is invalid (M1-M3, C4); None where it is valid.
-
-    Args:
-        state: a complete state, S of the protocol.
-        action: 0 … 27; IndexError outside.
-        costs: of the engine that plays.
-    """
+    """The first reason, in the order of the rules, why an action is invalid (M1-M3, C4); None where it is valid."""
     name = rules.ACTIONS[action]
     if state["player"]["hp"] == 0 or state["stage"] == rules.WON_STAGE:
         return Obstacle("the game is over", "C4", "game over")

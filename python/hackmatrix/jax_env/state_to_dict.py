@@ -24,8 +24,7 @@ _STAGE = {
 def get_state(state: State) -> dict[str, Any]:
     """The complete state of one game (scalar leaves) as a dict of plain numbers, flags and lists.
 
-    Raises:
-        StateRefused: the leaves are not those of one game.
+    Raises StateRefused where the leaves are not those of one game.
     """
     host: State = jax.device_get(state)
     if np.shape(host.event_number) != ():

@@ -137,8 +137,7 @@ NUMBERS = {
 def board_model(state: Mapping[str, Any]) -> BoardModel:
     """The model of a complete state dict (``S`` of the protocol), as both engines' ``get_state`` gives it.
 
-    Raises:
-        KeyError: the dict is not a complete state.
+    Raises KeyError where the dict is not a complete state.
     """
     numbers = {**state, **state["player"]}
     return BoardModel(

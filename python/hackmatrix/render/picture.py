@@ -63,9 +63,6 @@ def draw_picture(model: BoardModel) -> NDArray[np.uint8]:
     return pixels(pen.finished())
 
 
-# ---------------------------------------------------------------------------------------------- the board
-
-
 def _draw_cell(pen: Pen, cell: Cell) -> None:
     """Fixtures fill a cell; who stands there is above the middle, what lies there along the lower edge."""
     occupied = cell.player or cell.enemy is not None or cell.transmission is not None
@@ -180,9 +177,6 @@ def _draw_transmission(pen: Pen, coming: Transmission) -> None:
 
 def _draw_shape(pen: Pen, shape: Sequence[Point], centre: Point, radius: float, colour: Colour) -> None:
     pen.polygon([(centre[0] + radius * x, centre[1] + radius * y) for x, y in shape], colour)
-
-
-# ---------------------------------------------------------------------------------------------- the status
 
 
 def _draw_panel(pen: Pen, model: BoardModel) -> None:

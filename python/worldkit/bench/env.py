@@ -16,12 +16,9 @@ STEPS_PER_CALL = 128
 
 
 class Play(NamedTuple):
-    """Carry of one step to the next.
+    """Carry of one step to the next: games, JAX's key of the players' choices, and what was seen.
 
-    Attributes:
-        states: the games, with a leading axis of num_envs.
-        key: JAX key of the players' choices (games draw from their own seeds, not from it).
-        seen: float32 (num_envs,), a product of every observation and the reward, so that XLA must compute them.
+    seen: float32 (num_envs,), a product of every observation and the reward, so that XLA must compute them.
     """
 
     states: State
@@ -30,15 +27,7 @@ class Play(NamedTuple):
 
 
 def random_valid_actions(key: jax.Array, masks: jax.Array) -> jax.Array:
-    """One uniform valid action per game.
-
-    Args:
-        key: a JAX key.
-        masks: bool (num_envs, actions), each with at least one true entry.
-
-    Returns:
-        int32 (num_envs,).
-    """
+    """One uniform valid action per game, int32 (n,), by masks, bool (n, actions), each with a true entry at least."""
     valid_so_far = jnp.cumsum(masks, axis=-1, dtype=jnp.int32)
     draws = jax.random.uniform(key, masks.shape[:1])
     wanted = jnp.floor(draws * valid_so_far[:, -1]).astype(jnp.int32)
@@ -76,10 +65,8 @@ def measure(env: JaxEnv, num_envs: int, repetitions: int) -> Iterator[Record]:
 
     Consumed means multiplied by a vector, a policy's first layer in little: every observation is written to
     memory and read again. ``env_compact_steps_per_second`` is the same with observations as rollouts keep them. The
-    games are split over all devices. ``peak_bytes`` is XLA's plan for the compiled scan.
-
-    Raises:
-        UsageError: the games cannot be split evenly.
+    games are split over all devices. ``peak_bytes`` is XLA's plan for the compiled scan. Raises UsageError where the
+    games cannot be split evenly.
     """
     for name, compact in (("env_steps_per_second", False), ("env_compact_steps_per_second", True)):
         yield alone(name, num_envs, compiled(env, num_envs, compact=compact), STEPS_PER_CALL * num_envs, repetitions)

@@ -16,11 +16,8 @@ def measure(world: World, num_envs: int, repetitions: int) -> list[Record]:
     """``lockstep_steps_per_second``: uniform valid actions, 1 % invalid ones, ended games restarted in the step.
 
     Masks, observations, components, flags and complete states of all games are compared. ``compile_seconds`` is
-    what a first run takes longer than the median one: opening the engines, tracing and compiling.
-
-    Raises:
-        UsageError: the world has one engine only.
-        ParityError: the engines differ, or one cannot be opened.
+    what a first run takes longer than the median one: opening the engines, tracing and compiling. Raises UsageError
+    where the world has one engine only, and ParityError where the engines differ, or one cannot be opened.
     """
     if len(world.engines) < 2:
         raise UsageError(f"world '{world.name}' has one engine only: lockstep needs two.")

@@ -15,13 +15,7 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class CommandCost(NamedTuple):
-    """Cost of a command.
-
-    Attributes:
-        seconds: wall time until what was waited for.
-        cpu_seconds: processor time of the whole command, in all threads, and of the processes that it waited for.
-        peak_bytes: the most memory that the process held at once.
-    """
+    """Wall time of a command until what was waited for, and of all of it processor time and the most bytes at once."""
 
     seconds: float
     cpu_seconds: float
@@ -31,16 +25,10 @@ class CommandCost(NamedTuple):
 def spent(
     words: Sequence[str], output: Path, environment: Mapping[str, str], is_there: Callable[[], bool] | None = None
 ) -> CommandCost:
-    """Run ``python -m`` with these words to its end.
+    """Run ``python -m`` with these words to its end, what it says in the file ``output``.
 
-    Args:
-        words: the module and its arguments.
-        output: a file for what it says.
-        environment: what differs from that of this process.
-        is_there: whether what is waited for is there; None: the command's end is.
-
-    Raises:
-        ParityError: the command failed, or ended before that was there; the message ends with what it said last.
+    environment: what differs from that of this process. is_there: whether what is waited for is there; None: the
+    command's end is. Raises ParityError where it failed, or ended before that; the message ends with what it said last.
     """
     start = time.perf_counter()
     seconds = None

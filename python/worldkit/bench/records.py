@@ -14,17 +14,11 @@ _WIDTHS = {"games": 6, "median": 17, "spread": 6, "trace": 6, "compile": 7, "pea
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One measured figure.
+    """One measured figure, such as ``env_steps_per_second``: the median over the repetitions.
 
-    Attributes:
-        name: what was measured, for example ``env_steps_per_second``.
-        value: the median over the repetitions, in ``unit``.
-        unit: ``steps/s``, ``s``, or nothing for a share.
-        num_envs: games played at the same time.
-        spread: (largest − smallest) / median over the repetitions, without a unit.
-        compile_seconds: XLA's compilation; None where it is part of the value.
-        trace_seconds: tracing and lowering in Python; None where it is part of the value.
-        peak_bytes: memory, as the benchmark's docstring defines it.
+    unit: ``steps/s``, ``s``, or nothing for a share. spread: (largest − smallest) / median, without a unit.
+    compile_seconds, trace_seconds: of XLA, and of tracing and lowering in Python; None where they are part of the
+    value. peak_bytes: memory, as the benchmark's docstring defines it.
     """
 
     name: str
@@ -38,11 +32,7 @@ class Record:
 
 
 def plain_record(name: str, num_envs: int, samples: Sequence[float], unit: str = "steps/s") -> Record:
-    """The median of some positive samples and their range as a share of it, without compiler and memory.
-
-    Raises:
-        statistics.StatisticsError: there are no samples.
-    """
+    """The median of some positive samples, one at least, and their range as a share of it."""
     median = statistics.median(samples)
     return Record(name=name, value=median, unit=unit, num_envs=num_envs, spread=(max(samples) - min(samples)) / median)
 

@@ -21,15 +21,11 @@ CACHES = ("cold", "warm")
 
 @dataclass(frozen=True)
 class Start:
-    """A command, and what somebody who starts it waits for.
+    """A command with so many games at the same time, and what somebody who starts it waits for, by name.
 
-    Attributes:
-        name: what is waited for, in the names of records.
-        words: of the command, after ``python -m``, the module first. ``{folder}`` stands for a folder of its own, and
-            ``{agent}`` for the parameters that a command before it left.
-        games: how many it plays at the same time.
-        is_there: whether what is waited for is there, told from the folder, where its output is in the file ``OUTPUT``;
-            None: the command's end is waited for.
+    words: after ``python -m``; ``{folder}`` stands for a folder of its own, and ``{agent}`` for the parameters that a
+    command before it left. is_there: whether what is waited for is there, told from the folder, where its output is in
+    the file ``OUTPUT``; None: the command's end is waited for.
     """
 
     name: str
@@ -59,10 +55,7 @@ def measure(starts: Sequence[Start], repetitions: int) -> Iterator[Record]:
 
     Every command has a process of its own. Cold is a new, empty JAX compilation cache for every repetition; warm is the
     cache that the cold one before it left. Processor time is that of the whole command. Tracing and compiling are part
-    of the value, and memory is not measured.
-
-    Raises:
-        ParityError: a command failed, or ended without what is waited for.
+    of the value. Raises ParityError where a command failed, or ended without what is waited for.
     """
     with tempfile.TemporaryDirectory() as folder:
         for start in starts:

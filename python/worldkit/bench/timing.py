@@ -21,15 +21,10 @@ Carry = TypeVar("Carry")
 
 @dataclass(frozen=True, slots=True)
 class Program(Generic[Carry]):
-    """A compiled function from a carry to the next carry.
+    """A compiled function from a carry to the next carry, the carry that it gets first, and what it cost.
 
-    Attributes:
-        call: the executable.
-        carry: what it gets first.
-        trace_seconds: tracing to a jaxpr and lowering to StableHLO.
-        compile_seconds: XLA's compilation, never from a cache.
-        peak_bytes: the executable's arguments, outputs and temporary buffers at once, as XLA planned them
-            (its code and what the process holds besides are not in it).
+    trace_seconds: tracing and lowering to StableHLO. compile_seconds: XLA's compilation, never from a cache.
+    peak_bytes: the executable's arguments, outputs and temporary buffers at once, as XLA planned them.
     """
 
     call: Callable[[Carry], Carry]

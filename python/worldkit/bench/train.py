@@ -18,13 +18,9 @@ from worldkit.ppo.update import UpdateStats, init_runner, make_train, shardings_
 
 
 class Training(NamedTuple):
-    """Carry of one update to the next.
+    """Carry of one update to the next; with the metrics of the one before, so that XLA must compute them.
 
-    Attributes:
-        runner: network, optimizer and games.
-        stats: the metrics of the update before, so that XLA must compute them.
-        num_updates: int32, always 1; an argument as in a real run, not a constant that XLA could use.
-        prices: of the reward; an argument for the same reason.
+    num_updates (int32, always 1) and prices are arguments as in a real run, not constants that XLA could use.
     """
 
     runner: RunnerState

@@ -57,13 +57,8 @@ class JaxEngine(BatchEngine):
     """``games`` games of ``env``, jitted, with numpy arrays at the border.
 
     Few games are filled up with copies of the last one, which are neither returned nor counted. Programs are compiled
-    once for each ``env`` object, so a world keeps one and gives it to all its engines.
-
-    Args:
-        games: number of games.
-        env: the world.
-        marks: count rule marks.
-        prices: those of the reward, as ``parity.EngineOptions`` has them; None: the world's own.
+    once for each ``env`` object, so a world keeps one and gives it to all its engines. marks: count rule marks. prices:
+    those of the reward, as ``parity.EngineOptions`` has them; None: the world's own.
     """
 
     def __init__(self, games: int, env: JaxEnv, *, marks: bool = False, prices: tuple[int, ...] | None = None) -> None:
@@ -226,9 +221,6 @@ def _choose_rows(chosen: NDArray[np.bool_], yes: Array, no: Array) -> NDArray[An
 def _narrowed(facts: Any) -> NDArray[Any]:
     """Facts (n, facts), put together where they came as words (n, facts, 2)."""
     return to_int64(facts) if facts.ndim == 3 else facts
-
-
-# -------------------------------------------------------------------------------------------- traced by JAX
 
 
 def _with_prices(

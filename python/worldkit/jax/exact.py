@@ -9,11 +9,9 @@ def divided(amount: Array, by: int) -> Array:
     """``float32(amount) / float32(by)``, correctly rounded on every backend.
 
     Compilers may replace a division by a constant with a multiplication, which rounds differently. So it is multiplied
-    here, and corrected by what is left over (Dekker's product; no step depends on fused multiply-add).
-
-    Args:
-        amount: int32, of any shape, below 2^24 in size.
-        by: above 0, with at most 12 bits before its trailing zeros, so that its products below are exact.
+    here, and corrected by what is left over (Dekker's product; no step depends on fused multiply-add). amount: int32,
+    of any shape, below 2^24 in size. by: above 0, with at most 12 bits before its trailing zeros, so that its products
+    below are exact.
     """
     amount, divisor, inverse = amount.astype(jnp.float32), np.float32(by), np.float32(1 / by)
     quotient = amount * inverse

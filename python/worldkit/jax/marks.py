@@ -55,8 +55,7 @@ def collecting(function: Callable[..., Any]) -> Callable[..., tuple[Any, Marks]]
 def packed(marks: Marks, names: Sequence[str], shape: tuple[int, ...]) -> Array:
     """The marks in the order of ``names``: bool (*shape, names).
 
-    Raises:
-        ValueError: a mark that is not among the names was collected.
+    Raises ValueError where a mark that is not among the names was collected.
     """
     unknown = sorted(marks.keys() - set(names))
     if unknown:

@@ -70,8 +70,7 @@ def next_seed(seed: Seed) -> Seed:
 def trainer_seeds(seed: int, num_games: int) -> Array:
     """The seeds of a trainer's games, uint32 (num_games, 2): game g's is the output at (2**32 - 1, 1 + g).
 
-    Raises:
-        ValueError: the trainer's own ``seed`` is outside 0..2**64-1.
+    Raises ValueError where the trainer's own ``seed`` is outside 0..2**64-1.
     """
     low, high = seed_pair(seed)
     games = np.arange(num_games, dtype=np.uint32)

@@ -70,12 +70,9 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
     A file that is damaged, foreign or of something else is replaced. The folder is to be trusted: JAX runs the machine
     code that it finds there.
 
-    Args:
-        function: what to trace.
-        args: its arguments, or trees of `jax.ShapeDtypeStruct` in their place; with the sharding of what is to be
-            spread over several devices of this process.
-        about: what tells this program from all others of these packages.
-        packages: by name; none for a program that is not to be cached, such as one of several processes.
+    args: trees of `jax.ShapeDtypeStruct` may stand in their place, with the sharding of what is to be spread over
+    several devices of this process. packages: none for a program that is not to be cached, such as one of several
+    processes.
     """
     folder, names = _cache_folder(), tuple(packages)
     if folder is None or not names:

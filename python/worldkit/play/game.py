@@ -47,10 +47,7 @@ class Position:
 
 
 class Table:
-    """A game of ``engine`` in slot 0, and slot 1 to look ahead in.
-
-    Args:
-        view: the world. panels: its part of the screen. engine: of two games; the table closes it.
+    """A game in slot 0 of an engine of two games, and slot 1 to look ahead in; ``close`` ends the engine.
 
     Everything raises EngineError where the engine fails.
     """

@@ -39,13 +39,10 @@ class Preview:
 
 
 class Session:
-    """Games of one table, one after another.
+    """Games of one table, one after another, from that of ``seed`` on.
 
-    Args:
-        table: where they are played.
-        seed: of the first game.
-        target: where the first game is saved, the next ones beside it; None: ``WORLD-SEED.json`` here.
-        player: an agent and how it chooses; None: there is none.
+    target: where the first game is saved, the next ones beside it; None: ``WORLD-SEED.json`` here. player: an agent and
+    how it chooses; None: there is none.
 
     panels: the table's. game: as it stands. path: of its file. saved: file -> verdict of all that was saved.
     is_looking: actions are looked at, not played. preview: the one that is looked at. message: to the player.

@@ -115,15 +115,8 @@ class Saver:
     """Writes checkpoints and trained parameters, ``checkpoint_{updates}.pkl`` and ``params_{updates}.npz`` by default.
 
     A save in the middle of a run that fails (a full disk) is reported once. It is tried again when the next one is due,
-    by time within a minute; earlier files stay.
-
-    Args:
-        folder: where the files go that ``plan`` says nothing else of.
-        settings: the run's, plain values.
-        env: the world.
-        plan: when and where to save.
-        print_line: takes a line for the user.
-        upload: takes every file written.
+    by time within a minute; earlier files stay. folder: where the files go that ``plan`` says nothing else of.
+    settings: the run's, plain values. print_line: takes a line for the user. upload: takes every file written.
     """
 
     def __init__(

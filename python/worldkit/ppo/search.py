@@ -61,15 +61,8 @@ def returns_of(env: JaxEnv, judge: PolicyAndValue, search: Search, states: State
 
     Rollouts of one number have the same chance, whatever their action. They are played ``LANES`` at a time, so that
     games with few actions to try, or that are over, cost little. Memory goes with the rollouts, time with those of
-    tried actions.
-
-    Args:
-        env: the world.
-        judge: the policy and the value.
-        search: how far to look ahead.
-        states: of the games, leaves (n, …).
-        masks: the actions to try, all of them valid, bool (n, actions).
-        keys: where each game's search takes its chance from, keys of JAX (n,). Nothing else is random.
+    tried actions. states: leaves (n, …). masks: the actions to try, all of them valid, bool (n, actions). keys: where
+    each game's search takes its chance from, keys of JAX (n,). Nothing else is random.
     """
     shape = (*masks.shape, search.rollouts)
 

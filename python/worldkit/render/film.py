@@ -24,15 +24,9 @@ _OWN_PALETTES = (
 def film(path: Path, size: tuple[int, int], fps: float) -> Iterator[Callable[[NDArray[np.uint8]], None]]:
     """A function that adds pictures to a film; none is kept, so a film may be long.
 
-    The file is there once the context ends well; until then, and otherwise, what was there before stays.
-
-    Args:
-        path: a file whose name ends as one of ``FILMS``.
-        size: width and height of every picture, even, as videos want them. A picture is uint8 (height, width, 3).
-        fps: pictures a second.
-
-    Raises:
-        UsageError: the file cannot be written, or there is no encoder.
+    The file, whose name ends as one of ``FILMS``, is there once the context ends well; until then, and otherwise, what
+    was there before stays. size: width and height of every picture, uint8 (height, width, 3), even, as videos want
+    them. fps: pictures a second. Raises UsageError where the file cannot be written, or there is no encoder.
     """
     written = 0
     with ExitStack() as undo:

@@ -27,14 +27,9 @@ HEADLINES: tuple[Headline, ...] = (
 
 
 class ConsoleProgress:
-    """Progress of runs side by side: a live panel on a terminal, plain lines elsewhere.
+    """Progress of runs side by side, whose steps ``totals`` has by name: a live panel on a terminal, else plain lines.
 
     Use it as a context.
-
-    Args:
-        totals: steps of each run by its name.
-        console: where it is shown.
-        headlines: figures, each with its name, its metric and its format.
     """
 
     def __init__(self, totals: Mapping[str, int], console: Console, headlines: Sequence[Headline] = HEADLINES) -> None:

@@ -8,10 +8,9 @@ from parity.atomic_write import write_whole
 
 
 class RetryingWriter:
-    """Writes the files of a run; reports once what cannot be written now, and tries it again.
+    """Writes the files of a run, and tries again what cannot be written now.
 
-    Args:
-        print_line: takes a line for the user; it gets one for each kind of file that fails, however often that happens.
+    print_line: takes one line for each kind of file that fails, however often that happens.
     """
 
     def __init__(self, print_line: Callable[[str], None]) -> None:

@@ -37,13 +37,12 @@ class Run:
 
     Args:
         folder: where everything goes; None: nowhere.
-        title: what the picture of the run is called.
+        title: of its picture.
         console: where progress is shown; None: nowhere.
         step: the metric that counts the run's steps in files and on W&B, ``update`` or ``timesteps``.
         tracking: W&B, for a run with a folder; None leaves it out.
         milestone: what people follow besides the return.
         stop: asked whether the run should end early; hand in a StopRequest to end cleanly on Ctrl-C and ``kill``.
-        sinks: more that takes the metrics of a run with a folder.
         report: takes each row of metrics, with a folder or without.
         print_line: takes lines for the user, instead of the console.
     """
@@ -58,14 +57,13 @@ class Run:
         tracking: Tracking | None = None,
         milestone: Milestone | None = None,
         stop: StopRequest | None = None,
-        sinks: Sequence[Sink] = (),
         report: Callable[[Metrics], None] = lambda metrics: None,
         print_line: Callable[[str], None] | None = None,
     ) -> None:
         self.folder = None if folder is None else Path(folder)
         self.console = console or Console(quiet=True)
         self.print_line = print_line or self._print
-        self._extra, self._report = sinks, report
+        self._report = report
         self.stop = stop or StopRequest()
         self._title, self._step, self._milestone = title, step, milestone
         self._tracking = tracking or Tracking(enabled=False)
@@ -84,17 +82,13 @@ class Run:
         is_resumed: bool = False,
         later: Sequence[Path] = (),
     ) -> None:
-        """Open everything that takes metrics, and write the settings down.
+        """Open everything that takes metrics, and write the settings, plain values, into ``config.json`` and to W&B.
 
-        Args:
-            settings: plain values, for ``config.json`` and W&B.
-            total_timesteps: where progress ends.
-            after: the step that a resumed run resumes after; what its files say of later ones is dropped.
-            is_resumed: whether the folder's run on W&B is to be continued.
-            later: the folder's agents of later steps, which make of what follows a branch. They are moved into a
-                subfolder with copies of the run's records, and what these say of later steps is dropped at once.
-
-        Raises UsageError where a file of an earlier session cannot be read, or ``later`` cannot be moved.
+        after: the step that a resumed run resumes after; what its files say of later ones is dropped. is_resumed:
+        whether the folder's run on W&B is to be continued. later: the folder's agents of later steps, which make of
+        what follows a branch. They are moved into a subfolder with copies of the run's records, and what these say of
+        later steps is dropped at once. Raises UsageError where a file of an earlier session cannot be read, or
+        ``later`` cannot be moved.
         """
         own = [(self._milestone.name, self._milestone.metric, ".0f")] if self._milestone else []
         self._progress = ConsoleProgress({"training": total_timesteps}, self.console, (*HEADLINES, *own))
@@ -117,7 +111,7 @@ class Run:
             )
             plain = {**settings, "wandb_id": wandb.run_id or kept}
             self.writer.write(folder / CONFIG, (json_text(plain, indent=2, default=repr) + "\n").encode())
-            self._sinks, self._wandb = [*logs, board, wandb, *self._extra], wandb
+            self._sinks, self._wandb = [*logs, board, wandb], wandb
             self._stack.push(partial(self._end_files, folder))
         self._stack.enter_context(self._progress)
 

@@ -52,12 +52,7 @@ _Row = Mapping[str, Any]
 
 
 class AppendedFile:
-    """A file that grows by whole pieces.
-
-    Args:
-        path: the file, which need not exist yet.
-        length: how many bytes of it count; what lies beyond is half a piece.
-    """
+    """A file that grows by whole pieces; it need not exist yet, and beyond ``length`` bytes lies half a piece."""
 
     def __init__(self, path: Path, length: int = 0) -> None:
         self._path, self._length = path, length
@@ -76,11 +71,7 @@ class AppendedFile:
 
 
 class Sink(ABC):
-    """A receiver of the metrics of each logging interval. It holds no file open.
-
-    Args:
-        path: where they go.
-    """
+    """A receiver of the metrics of each logging interval, which go to ``path``. It holds no file open."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -107,14 +98,9 @@ class Sink(ABC):
 
 
 class _RowLog(Sink):
-    """A text file with a row per logging interval.
+    """A text file with a row per logging interval, of a run that resumes after the step ``after``.
 
-    Args:
-        path: the file.
-        step: the column that names a row's step.
-        after: the step that the run resumes after.
-
-    Raises UsageError where there is a file that holds something else.
+    step: the column that names a row's step. Raises UsageError where there is a file that holds something else.
     """
 
     def __init__(self, path: Path, step: str = "update", after: int = 0) -> None:

@@ -18,10 +18,9 @@ class StopRequest:
     SIGHUP comes several times when a terminal closes, so that further ones change nothing; under ``nohup`` it is
     ignored as before. Outside the main thread, where Python allows no signal handlers, the context does nothing.
 
-    Args:
-        announce: called on the first.
-        give_up: given where there is nothing to save until ``begun`` is called: before that, the first signal calls
-            this, on a thread of its own, and ends the process with exit code 130, in the midst of a compilation too.
+    announce: called on the first. give_up: given where there is nothing to save until ``begun`` is called: before that,
+    the first signal calls this, on a thread of its own, and ends the process with exit code 130, even while it
+    compiles.
     """
 
     def __init__(self, announce: Callable[[], None] = lambda: None, give_up: Callable[[], None] | None = None) -> None:

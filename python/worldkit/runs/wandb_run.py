@@ -45,16 +45,11 @@ class Tracking:
 
 
 class WandbRun(Sink):
-    """A run on W&B, or nothing: where it cannot be opened, fails or hangs, ``say`` gets one line, once.
+    """A run on W&B, or nothing: where it cannot be opened, fails or hangs, ``print_line`` gets one line, once.
 
-    Args:
-        print_line: takes a line for the user.
-        folder: of the run, which is called by its name; W&B keeps its files there.
-        tracking: how it appears. Where a rewind is impossible, ``say`` gets the reason.
-        config: the run's settings.
-        step: the metric that counts a run's steps.
-        run_id: the id of a run to continue; None: a new one.
-        after: the step that it resumes after.
+    folder: of the run, which is called by its name; W&B keeps its files there. config: the run's settings. step: the
+    metric that counts its steps. run_id: of a run to continue after the step ``after``; None: a new one. Where
+    ``tracking`` asks for a rewind that is impossible, ``print_line`` gets the reason.
     """
 
     def __init__(

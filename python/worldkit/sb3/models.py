@@ -100,18 +100,13 @@ def load_model(
     changes: Mapping[str, Any] | None = None,
     trust: bool = False,
 ) -> MaskablePPO:
-    """A saved model.
+    """A saved model, on a device of torch.
 
-    Args:
-        path: what training wrote.
-        env: where it goes on; or the world in which it only plays.
-        device: of torch.
-        rates: the functions ``learning_rate`` and ``clip_range``, for a model that was trained with functions.
-        changes: arguments of MaskablePPO in place of those that the file has.
-        trust: let the file execute what it likes, as Stable-Baselines3 does: for models that others saved.
-
-    Raises:
-        UsageError: the file is no model, is one of another world, or could only be loaded with ``trust``.
+    env: where it goes on; or the world in which it only plays. rates: the functions ``learning_rate`` and
+    ``clip_range``, for a model that was trained with functions. changes: arguments of MaskablePPO in place of those
+    that the file has. trust: let the file execute what it likes, as Stable-Baselines3 does: for models that others
+    saved. Raises UsageError where the file is no model, is one of another world, or could only be loaded with
+    ``trust``.
     """
     try:
         content = read_bytes(path, LIMIT)

@@ -57,7 +57,7 @@ def train(
         config: the settings; with ``resume``, the arguments of MaskablePPO among them are those that the model was
             saved with, but for rates that are functions, which no file holds.
         spec: the world.
-        run: its folder takes models, metrics and the curve; it counts ``timesteps``.
+        run: has a folder, and counts ``timesteps``.
         resume: a model to continue; its steps and schedules continue.
         changes: arguments of MaskablePPO that hold from here on in place of those that ``resume`` was saved with.
         device: of torch: auto, cpu, cuda, …

@@ -25,17 +25,11 @@ def load_agent(
     num_layers: int | None = None,
     trust: bool = False,
 ) -> Agent:
-    """The agent in a file.
+    """The agent in ``params_*.npz``, ``checkpoint_*.pkl``, a ``.zip`` of MaskablePPO, or a file of the world's own.
 
-    Args:
-        view: the world that it plays.
-        path: ``params_*.npz``, ``checkpoint_*.pkl``, a model of MaskablePPO, ``.zip``, or a file of the world's own.
-        hidden_dim: the width that the hidden layers must have; None: as the file has it.
-        num_layers: their number; None: as the file has it.
-        trust: let a model of MaskablePPO execute what it likes.
-
-    Raises:
-        ParityError: the file cannot be read, or is no agent of this game or of these sizes.
+    hidden_dim, num_layers: width and number that the hidden layers must have; None: as the file has them. trust: let a
+    model of MaskablePPO execute what it likes. Raises ParityError where the file cannot be read, or is no agent of this
+    game or of these sizes.
     """
     if path.suffix in (MODEL, *view.readers):
         if hidden_dim is not None or num_layers is not None:
