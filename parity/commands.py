@@ -19,8 +19,8 @@ from parity.lockstep import run as run_lockstep
 from parity.mutant_judges import LockstepJudge, PytestJudge, project_bench
 from parity.mutants import SURVIVED, Judge, Verdict, chosen_benches, chosen_mutants, run_mutants
 from parity.places import with_remote_engines
-from parity.prices import changed_prices, draw_prices, priced, prices_text, with_prices
-from parity.printing import print_coverage, print_mutants, print_rewards, print_run
+from parity.prices import changed_prices, draw_prices, priced, with_prices
+from parity.printing import print_coverage, print_mutants, print_notes, print_rewards, print_run
 from parity.recording import record_tape
 from parity.registry import engine_name, load_named_in, load_pair, load_world, world_spec
 from parity.report import counted, print_report, write_report
@@ -43,10 +43,7 @@ def run(options: Namespace) -> int:
 
     def show(console: Console) -> None:
         print_run(engines, outcome, findings, console)
-        if answer["prices"]:
-            console.print(f"Prices: {prices_text(answer['prices'])}.", soft_wrap=True)
-        for field, tolerances in answer["tolerances"].items():
-            console.print(f"Not compared bit for bit: {field} {'; '.join(tolerances)}.", soft_wrap=True)
+        print_notes(world, outcome, answer["prices"], console)
 
     _answer(options, answer, show)
     return 1 if outcome.divergences else 0
@@ -232,6 +229,11 @@ def _compared(
     settings = _settings(options, marks=marks)
     if settings.mode != STRICT and (settings.auto_reset or settings.source.startswith(TRACES)):
         raise UsageError(f"--mode {settings.mode} goes with neither --auto-reset nor recorded traces: leave them out.")
+    if settings.mode != STRICT and world.states_replay:
+        raise UsageError(
+            f"the engines of world '{world.name}' have no states that --mode {settings.mode} could inject: write a "
+            "parity.Pairing whose games have pull and push."
+        )
     if options.draw_prices:
         world = draw_prices(world, settings.seed)
     with progress_bar(options.json, "steps of each game", settings.steps) as advance:

@@ -27,8 +27,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import parity
+from parity.adapters import named
+from parity.adapters.named import is_named
 from parity.errors import UsageError
 from parity.remote import RemoteFactory
 from parity.tape import TAPE, open_tape
@@ -54,9 +57,19 @@ def with_remote_engines(world: World, spec: str, names: Iterable[str]) -> World:
     for name in names:
         if name.startswith(TAPE):
             world, remote[name] = open_tape(world, Path(name.removeprefix(TAPE)))
-        elif PLACE in name:
+        elif PLACE in name and name not in world.engines:
             remote[name] = _remote(world, spec, name)
     return replace(world, engines={**world.engines, **remote}) if remote else world
+
+
+def environments(names: Iterable[str]) -> World:
+    """The world of environments by their names, which may have places (``parity.adapters.named``)."""
+
+    def described(name: str) -> tuple[dict[str, Any], EngineFactory]:
+        factory = _remote(named.environments_world({}, (), ()), name, name)
+        return factory.describe(), factory
+
+    return named.named_world(names, described)
 
 
 def python_environment(variables: Mapping[str, str], paths: Iterable[Path] = ()) -> dict[str, str]:
@@ -72,8 +85,10 @@ def python_environment(variables: Mapping[str, str], paths: Iterable[Path] = ())
 
 def world_home(spec: str) -> Path:
     """The folder of the module that registers the world of this name or ``module:attribute``."""
-    named = spec if ":" in spec else entry_points(group=GROUP)[spec].value
-    return Path(importlib.import_module(named.partition(":")[0]).__file__ or "").resolve().parent
+    if is_named(spec):
+        return Path.cwd()
+    module = spec if ":" in spec else entry_points(group=GROUP)[spec].value
+    return Path(importlib.import_module(module.partition(":")[0]).__file__ or "").resolve().parent
 
 
 def checkout_of(spec: str) -> Path:
@@ -96,7 +111,7 @@ def is_dirty(checkout: Path) -> bool:
 def _remote(world: World, spec: str, name: str) -> RemoteFactory:
     engine, _, place = name.partition(PLACE)
     kind, _, argument = place.partition(":")
-    here = RemoteFactory(world, spec, engine, {**os.environ, "PYTHONPATH": ""})
+    here = RemoteFactory(world, engine if is_named(engine) else spec, engine, {**os.environ, "PYTHONPATH": ""})
     if place in _DEVICES:
         return replace(here, environment=python_environment(_DEVICES[place], _search_path()))
     if kind not in _KINDS or not argument:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
@@ -11,6 +11,7 @@ from parity.coverage import Coverage
 from parity.finding import Finding
 from parity.lockstep import Outcome
 from parity.mutants import SURVIVED, Verdict
+from parity.prices import prices_text
 from parity.report import counted, print_report
 from parity.rewards import Change, Episode, all_changes
 from parity.table import Records, Table
@@ -30,6 +31,21 @@ def print_run(engines: tuple[str, str], outcome: Outcome, findings: Sequence[Fin
         console.print(f"\nGame {first.game}, step {first.step}{more}:")
         print_report(finding.report, console)
         console.print(f"Page: {finding.page_path}", soft_wrap=True)
+
+
+def print_notes(world: World, outcome: Outcome, prices: Mapping[str, float], console: Console) -> None:
+    """Print the conditions of a run: other prices, what is not compared bit for bit, and engines that draw apart."""
+    if world.states_replay and any(found.step == 0 for found in outcome.divergences):
+        console.print(
+            "Engines that draw differently differ before the first action. To compare the rules of such engines, write "
+            "a parity.Pairing whose games have states, and give --mode injected.",
+            soft_wrap=True,
+        )
+    if prices:
+        console.print(f"Prices: {prices_text(prices)}.", soft_wrap=True)
+    for field in world.tolerances:
+        within = "; ".join(map(str, world.tolerances_of(field)))
+        console.print(f"Not compared bit for bit: {field} {within}.", soft_wrap=True)
 
 
 def print_coverage(found: Coverage, engines: tuple[str, str], console: Console) -> None:

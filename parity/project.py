@@ -98,7 +98,7 @@ def checks_of(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
     for key, engines in {"engines": sum(pairs, start=()), "optional": optional}.items():
         with _naming(name, key):
             for engine in (each for each in engines if not each.startswith(TAPE)):  # which is read when its test runs
-                engine_name(world, engine.partition(PLACE)[0])
+                engine_name(world, engine if engine in world.engines else engine.partition(PLACE)[0])
     sources = table.get("sources", ["directed" if world.starts or world.policies else "uniform"])
     with _naming(name, "sources"):
         for source in sources:

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
+from parity.adapters.named import is_named
 from parity.engine import AutoResetBatch, Engine, GameSeeds
 from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import UsageError
-from parity.places import PLACE, with_remote_engines
+from parity.places import PLACE, environments, with_remote_engines
 from parity.safe_read import quoted
 from parity.tape import TAPE
 from parity.world import GROUP, World
@@ -20,11 +21,15 @@ from parity.world import GROUP, World
 def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
     """The world meant by ``--world``: the given one, the only registered one, or the only one with these engines.
 
+    Environments by their names are a world of their own, which they name.
+
     Where several worlds are registered, they are imported to learn their engines; one that cannot be is left out.
     Raises UsageError when no world, or more than one, could be meant.
     """
     if spec is not None:
         return spec
+    if any(map(is_named, engines)):
+        return ",".join(engine for engine in engines if not engine.startswith(TAPE))
     names = sorted(_registered())
     if len(names) == 1:
         return names[0]
@@ -57,6 +62,8 @@ def load_world(spec: str | World | None = None) -> World:
     if isinstance(spec, World):
         return spec
     name = world_spec(spec)
+    if is_named(name):
+        return environments(name.split(","))
     if not is_module(name) and name not in _registered():
         raise UsageError(f"there is no world '{name}' ({_known()}): give one of these or module:attribute.")
     return _loaded(name)

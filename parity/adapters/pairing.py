@@ -8,11 +8,12 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from parity.adapters.gymnasium import VectorSide
 from parity.adapters.observations import Shape
 from parity.adapters.single import REPLAYED_STATE, SEED, Outcome, SingleGame, engine_of
 from parity.engine import State
 from parity.spaces import Box
-from parity.world import Board, StartMaker, Tolerance, World
+from parity.world import Board, EngineFactory, StartMaker, Tolerance, World
 
 
 def draw_state(state: State) -> Board:
@@ -74,6 +75,9 @@ class _MappedGame(SingleGame):
         return self._side.observation(self._game.push(self._side.inject(state)))
 
 
+Maker = Callable[[], SingleGame] | VectorSide
+
+
 @dataclass(frozen=True)
 class Pairing:
     """Environments that should play the same game; ``world()`` is what the commands take as ``--world``.
@@ -81,7 +85,7 @@ class Pairing:
     Games that have states are compared by them and can be brought to the same start (``--mode injected``); others see
     the same seeds and actions, and are compared by what they show.
 
-    name: of the world. games: name -> maker of a game, or a ``Side``; the first is the original.
+    name: of the world. games: name -> maker of a game, a ``Side``, or a ``VectorSide``; the first is the original.
     actions: their names, or the space of those that are arrays. observation_shape: of both, or name -> shape of the
     parts of one that is a dict. players: how many are rewarded.
     state_fields: the keys of their states, which are read, injected and compared; none: they have no states.
@@ -93,7 +97,7 @@ class Pairing:
     """
 
     name: str
-    games: Mapping[str, Callable[[], SingleGame]]
+    games: Mapping[str, Maker]
     actions: tuple[str, ...] | Box
     observation_shape: Shape
     state_fields: tuple[str, ...] = ()
@@ -106,22 +110,22 @@ class Pairing:
     starts: Mapping[str, StartMaker] = field(default_factory=dict)
     draw: Callable[[State], Board] = draw_state
 
-    def next_seed(self, seed: int) -> int:
-        """The seed of the game after one with this seed."""
-        return (seed + 1) % 2**self.seed_bits
-
     def world(self) -> World:
         """The world of these environments."""
         space = self.actions if isinstance(self.actions, Box) else None
         names = self.actions if isinstance(self.actions, tuple) else ()
         parts = self.observation_shape if isinstance(self.observation_shape, Mapping) else {}
+        engines: dict[str, EngineFactory] = {}
+        for name, make in self.games.items():
+            shared = space or len(names), lambda seed: (seed + 1) % 2**self.seed_bits
+            if isinstance(make, VectorSide):
+                engines[name] = make.engine(*shared)
+            else:
+                engines[name] = engine_of(make, *shared, self.visible)
         by_player = tuple(f"reward of player {number}" for number in range(self.players))
         return World(
             name=self.name,
-            engines={
-                name: engine_of(make, space or len(names), self.next_seed, self.visible)
-                for name, make in self.games.items()
-            },
+            engines=engines,
             actions=names,
             action_space=space,
             components=self.components or (by_player if self.players > 1 else ("reward",)),
