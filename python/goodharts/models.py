@@ -77,6 +77,14 @@ def read_model(path: Path) -> Model:
         raise UsageError(f"{path} cannot be read: {fault}; {_MIND}.") from None
 
 
+def read_model_of(path: Path, mode: str | None) -> Model:
+    """Read a model as ``read_model``; raises UsageError also where it is of another mode than the one asked for."""
+    model = read_model(path)
+    if mode not in (None, model.mode):
+        raise UsageError(f"{path} is a model of {model.mode}, not of {mode}: leave out --mode, or name another model.")
+    return model
+
+
 def write_torch(path: Path, content: Mapping[str, Any]) -> None:
     """Write plain values and tensors, atomically; raises OSError as writing does."""
     import torch

@@ -27,10 +27,7 @@ def threefry2x32(key: tuple[Words, Words], counter: tuple[Words, Words]) -> tupl
 
 
 def seed_pair(seed: int) -> NDArray[np.uint32]:
-    """A 64-bit seed as uint32 (2,): low word, high word.
-
-    Raises ValueError where ``seed`` is outside 0..2**64-1.
-    """
+    """A 64-bit seed as uint32 (2,): low word, high word; raises ValueError outside 0..2**64-1."""
     if not 0 <= seed < 1 << 64:
         raise ValueError(f"seed {seed} is outside 0..2**64-1")
     return np.array([seed & _WORD, seed >> 32], np.uint32)

@@ -50,7 +50,7 @@ def test_version_names_package_rules_and_torch() -> None:
         ("evaluate --device tpu", "--device: it must be auto, cpu, cuda"),
         ("evaluate --json /no/such/folder/a.json", "cannot write /no/such/folder/a.json"),
         ("evaluate --mode all", "There is no model models/ppo_ground_truth_blinded.pth: train one with `goodharts"),
-        ("evaluate --model models/ppo_proxy.pth --mode ground_truth", "holds a model of proxy: leave --mode out"),
+        ("evaluate --model models/ppo_proxy.pth --mode ground_truth", "is a model of proxy, not of ground_truth"),
         ("evaluate --model config.toml", "config.toml cannot be read: it is no zip archive"),
         ("evaluate --mode proxy --device cuda:9", "There is no device cuda:9 here"),
         ("compare one.json --games 3", "files of evaluations are read as they are: leave --games out"),

@@ -23,10 +23,7 @@ _KEYS = "space: pause    right: one step    up, down: speed    n: next life    q
 
 
 def view(player: Player, caption: Caption, controls: Controls, *, steps: float = math.inf) -> None:
-    """Show an agent in a window until somebody quits or it has made ``steps`` steps.
-
-    Raises ParityError where no window can be opened.
-    """
+    """Show an agent in a window until somebody quits or it has made its steps; raises ParityError without a window."""
     screen: WindowScreen[ActivationFrame] = WindowScreen(
         f"Goodharts: {caption.mode}", lambda moment, now: draw_surface(moment, caption, f"{now.pace}    {_KEYS}")
     )

@@ -22,7 +22,6 @@ from worldkit.watch.controls import Controls
 
 if TYPE_CHECKING:
     from goodharts.brain_view.player import ActivationFrame
-    from goodharts.models import Model
 
 _RECORDED = 240
 _SPEED = FloatRange(0.1, 240)
@@ -46,8 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     from goodharts.brain_view.player import Player
     from goodharts.brain_view.showing import record, view
     from goodharts.devices import choose_device
+    from goodharts.models import model_path, read_model_of
 
-    device, (path, model) = choose_device(args.device), _model(args.model, args.mode)
+    device, path = choose_device(args.device), args.model or model_path(args.mode or DEFAULT_MODE)
+    model = read_model_of(path, args.mode)
     numbers = numbers_of(model, source=str(path))
     player = Player(model, numbers, seed=args.seed, deterministic=args.deterministic, device=device)
     caption = Caption.of(model)
@@ -63,17 +64,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         f"{moment.food:,} food, {moment.poison:,} poison and {moment.deaths:,} deaths."
     )
     return 0
-
-
-def _model(path: Path | None, mode: str | None) -> tuple[Path, Model]:
-    """The model that is asked for, and where it lies."""
-    from goodharts.models import model_path, read_model
-
-    path = path or model_path(mode or DEFAULT_MODE)
-    model = read_model(path)
-    if mode not in (None, model.mode):
-        raise UsageError(f"{path} is a model of {model.mode}, not of {mode}: leave out --mode, or name another model.")
-    return path, model
 
 
 def _followed(moments: Iterable[ActivationFrame], steps: int, stop: StopRequest) -> Iterator[ActivationFrame]:

@@ -146,14 +146,11 @@ def _played(
 
 def _models(players: tuple[str, ...] | None, path: Path | None) -> list[Model | None]:
     """The models to evaluate, None for chance; raises UsageError where one cannot be used."""
-    from goodharts.models import model_path, read_model
+    from goodharts.models import model_path, read_model, read_model_of
 
-    if path is None:
-        return [None if name == RANDOM else read_model(model_path(name)) for name in players or DEFAULT_MODES]
-    model = read_model(path)
-    if players not in (None, (model.mode,)):
-        raise UsageError(f"{path} holds a model of {model.mode}: leave --mode out, or say --mode {model.mode}.")
-    return [model]
+    if path is not None:
+        return [read_model_of(path, None if players is None else ",".join(players))]
+    return [None if name == RANDOM else read_model(model_path(name)) for name in players or DEFAULT_MODES]
 
 
 def _models_in(folder: Path) -> list[Model]:

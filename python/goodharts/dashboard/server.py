@@ -44,10 +44,7 @@ class Dashboard(Progress):
         return f"http://{_HOST}:{self._port}/{self._token}/"
 
     def start(self) -> None:
-        """Open the page at ``url``.
-
-        Raises UsageError where Dash is not installed, or this computer lets nobody listen.
-        """
+        """Open the page; raises UsageError where Dash is not installed, or this computer lets nobody listen."""
         try:
             from goodharts.dashboard.app import make_app, make_server
         except ModuleNotFoundError as error:

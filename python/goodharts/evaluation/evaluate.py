@@ -92,7 +92,6 @@ def evaluate(
 
 def searcher_of(model: Model, numbers: Numbers, lookahead: Lookahead) -> Callable[[BatchEngine], Player]:
     """The model with a search on top, on a JAX engine whose games are the ones that are played."""
-    import jax
     import numpy as np
 
     from goodharts.jax_networks import network_and_params
@@ -106,12 +105,7 @@ def searcher_of(model: Model, numbers: Numbers, lookahead: Lookahead) -> Callabl
     prices = np.array(config.price_values(model.mode), np.int32)
     env = env_of(MODES[model.mode], numbers, True).with_prices(prices)
     network, params = network_and_params(model.network, model.policy.cpu().state_dict())
-
-    def judge(params: Any, compact: Any) -> tuple[jax.Array, jax.Array]:  # noqa: ANN401 - pytrees
-        judged: Any = network.apply(params, env.expand(compact), env.privileges(compact))
-        return judged
-
-    program = search_program(env, judge, params, Search(*lookahead, config.training.gamma), seed=0)
+    program = search_program(env, network, params, Search(*lookahead, config.training.gamma), seed=0)
 
     def player_on(engine: BatchEngine) -> Player:
         assert isinstance(engine, JaxEngine)

@@ -32,10 +32,7 @@ class StepEvents(NamedTuple):
 
 
 def components(events: StepEvents, shaping: Array, prices: ArrayLike) -> Array:
-    """Step, food, poison, death and shaping (G12) of one game: int32 (5,).
-
-    prices: int32 (4,), in the order of ``tables.PRICES``.
-    """
+    """Step, food, poison, death and shaping (G12) of one game, int32 (5,); prices are int32 (4,), as in ``PRICES``."""
     mark("G12.reward", lambda: jnp.bool_(True))
     paid = jnp.asarray(prices) * jnp.stack([jnp.bool_(True), *events])
     return jnp.append(paid, shaping)

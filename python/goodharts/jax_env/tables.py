@@ -11,10 +11,7 @@ POTENTIALS = (333, 200, 143, 111, 91)
 
 
 class Variant(NamedTuple):
-    """A mode, in training or by the rules of an evaluation (G6), where everybody is mortal.
-
-    numbers: of its world (G9).
-    """
+    """A mode, in training or by the rules of an evaluation (G6), where everybody is mortal, in a world (G9)."""
 
     mode: Mode
     evaluating: bool = False

@@ -22,10 +22,7 @@ _STAGE = {
 
 
 def get_state(state: State) -> dict[str, Any]:
-    """The complete state of one game (scalar leaves) as a dict of plain numbers, flags and lists.
-
-    Raises StateRefused where the leaves are not those of one game.
-    """
+    """The state of one game as a dict of plain numbers, flags and lists; raises StateRefused for that of several."""
     host: State = jax.device_get(state)
     if np.shape(host.event_number) != ():
         raise StateRefused("get_state takes the state of one game; index the batch first, for example with tree.map.")

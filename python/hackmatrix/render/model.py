@@ -135,10 +135,7 @@ NUMBERS = {
 
 
 def board_model(state: Mapping[str, Any]) -> BoardModel:
-    """The model of a complete state dict (``S`` of the protocol), as both engines' ``get_state`` gives it.
-
-    Raises KeyError where the dict is not a complete state.
-    """
+    """The model of a complete state (``S`` of the protocol), as both engines' ``get_state`` gives it."""
     numbers = {**state, **state["player"]}
     return BoardModel(
         cells=_cells(state),

@@ -18,15 +18,13 @@ from worldkit.evaluation.spec import Lookahead, Player
 from worldkit.jax.engine import JaxEngine
 from worldkit.jax.env import Compact, JaxEnv, State
 from worldkit.ppo.config import TrainConfig
-from worldkit.ppo.networks import load_network
+from worldkit.ppo.networks import ActorCritic, load_network
 from worldkit.ppo.params import Params
 from worldkit.ppo.search import Search, best_actions
 from worldkit.runs.folder import CONFIG
 from worldkit.runs.saved_config import read_saved_config
 from worldkit.threefry import seed_pairs
 
-PolicyAndValue = Callable[[Params, Compact], tuple[Array, Array]]
-"""Logits (n, actions) and values (n,) from parameters and compact observations."""
 Program = Callable[..., Array]
 
 _ENGINE = "jax"
@@ -48,13 +46,7 @@ def searcher_of(world: World, env: JaxEnv, path: Path, lookahead: Lookahead, *, 
     """
     if _ENGINE not in world.engines:
         raise UsageError(f"{world.name} has no engine {_ENGINE}, which a search follows its games on: {_NO_SEARCH}.")
-    network, params = load_network(path, env)
-
-    def judge(params: Params, compact: Compact) -> tuple[Array, Array]:
-        judged: Any = network.apply(params, env.expand(compact), env.privileges(compact))
-        return judged
-
-    program = search_program(env, judge, params, Search(*lookahead, discount_of(path)), seed)
+    program = search_program(env, *load_network(path, env), Search(*lookahead, discount_of(path)), seed)
     engine: JaxEngine | None = None
 
     def player(
@@ -78,11 +70,15 @@ def searcher_of(world: World, env: JaxEnv, path: Path, lookahead: Lookahead, *, 
     return player
 
 
-def search_program(env: JaxEnv, judge: PolicyAndValue, params: Params, search: Search, seed: int) -> Program:
+def search_program(env: JaxEnv, network: ActorCritic, params: Params, search: Search, seed: int) -> Program:
     """The compiled search for the actions, int32 (n,), of n games, which are the first of ``states``, leaves (m, …).
 
     It is called with states, seeds, uint32 (n, 2), and steps (n,), which tell one search from another, and masks.
     """
+
+    def judge(params: Params, compact: Compact) -> tuple[Array, Array]:
+        judged: Any = network.apply(params, env.expand(compact), env.privileges(compact))
+        return judged
 
     @jax.jit
     def choice(

@@ -1,10 +1,8 @@
 """distrax, made importable on current JAX.
 
-distrax 0.1.5 imports tensorflow-probability 0.25, which at import reads the table
-``jax.interpreters.xla.pytype_aval_mappings``. JAX 0.7 removed that name; the table itself lives on
-in JAX's core. Later distrax releases need nightly builds of tensorflow-probability, which do not
-stay available, so the one missing name is put back instead. That holds for the whole process: whoever
-imports this first, as every environment for JAX does, can then import distrax by its own name.
+distrax 0.1.5 imports tensorflow-probability 0.25, which at import reads ``jax.interpreters.xla.pytype_aval_mappings``,
+a name that JAX 0.7 removed. It is put back for the whole process: whoever imports this first, as every environment for
+JAX does, can then import distrax by its own name.
 """
 
 from types import ModuleType

@@ -53,10 +53,7 @@ def collecting(function: Callable[..., Any]) -> Callable[..., tuple[Any, Marks]]
 
 
 def packed(marks: Marks, names: Sequence[str], shape: tuple[int, ...]) -> Array:
-    """The marks in the order of ``names``: bool (*shape, names).
-
-    Raises ValueError where a mark that is not among the names was collected.
-    """
+    """The marks in the order of ``names``, bool (*shape, names); raises ValueError for one that is not among them."""
     unknown = sorted(marks.keys() - set(names))
     if unknown:
         raise ValueError(f"nobody counts the marks {', '.join(unknown)}; add them to the names or correct them")

@@ -52,10 +52,7 @@ _SETTINGS = (
 
 
 class Program(NamedTuple):
-    """A traced function.
-
-    results: their shapes, `jax.ShapeDtypeStruct` or alike. compile: makes what is called with the arguments.
-    """
+    """A traced function: the shapes of its results, and what ``compile`` makes is called with the arguments."""
 
     results: Tree
     compile: Callable[[], Callable[..., Tree]]

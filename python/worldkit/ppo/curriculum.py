@@ -1,8 +1,7 @@
 """Curricula: a share of the games, ``--curriculum-share``, begins where the curriculum says.
 
 These games are the last ones of a batch, the *curriculum's*; the others, the *natural* ones, never begin anywhere but
-at the beginning, and metrics are theirs alone. What the curriculum's games add is experience of places that natural
-ones seldom reach.
+at the beginning, and metrics are theirs alone.
 
 ``archive`` begins at states that the run itself has reached. After every rollout all games leave their present state in
 an archive on the device, by their level (a world says what that is) and by whether they have earned more or less so far

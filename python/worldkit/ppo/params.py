@@ -130,10 +130,7 @@ def load_params(path: Path) -> Params:
 
 
 def params_of_checkpoint(path: Path, world: str, rules_version: str) -> Params:
-    """The parameters in a checkpoint of a world, trained under this version of its rules.
-
-    Raises CheckpointError with one sentence for anything else.
-    """
+    """The parameters in a checkpoint of a world under this version of its rules; raises CheckpointError for others."""
     with as_checkpoint_errors(path):
         payload = read_payload(path, world)
         trained_under, runner = rules_version_of(payload), runner_of(payload)

@@ -5,12 +5,8 @@ value that the network gives where the game goes on. The chance of a rollout is 
 step (``JaxEnv.reseed``), so that no search sees what its own game is going to draw. All actions of a game are tried
 under the same chance: what is common to them cancels out where they are compared.
 
-The policy's likeliest action stays unless another one is better by more than chance. To take whatever earned most would
-be to take what was lucky, and of actions that are worth the same it would wander from one to the next, which no rollout
-counts on: they all go on as the policy does.
-
-Only what the policy itself may well do is tried. What it hardly ever does leads to where it has hardly ever been, and
-the network's value of such a place is a guess: of many guesses the search would take the one that errs most.
+The policy's likeliest action stays unless another one is better by more than chance: whatever earned most was lucky.
+Only what the policy itself may well do is tried: of places where it has hardly ever been the value is a guess.
 """
 
 from __future__ import annotations

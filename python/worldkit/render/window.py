@@ -37,10 +37,7 @@ class Window:
         return self._screen is not None
 
     def show(self, picture: pygame.Surface | NDArray[np.uint8]) -> None:
-        """Show a picture, a surface or uint8 (height, width, 3), of one size for all.
-
-        Raises ParityError where pygame cannot open a window.
-        """
+        """Show a surface or uint8 (height, width, 3), all of one size; raises ParityError where no window opens."""
         self._pump()
         if self._ended:
             return

@@ -27,10 +27,7 @@ HEADLINES: tuple[Headline, ...] = (
 
 
 class ConsoleProgress:
-    """Progress of runs side by side, whose steps ``totals`` has by name: a live panel on a terminal, else plain lines.
-
-    Use it as a context.
-    """
+    """A context that shows progress of runs, with so many steps by name: a panel on a terminal, else plain lines."""
 
     def __init__(self, totals: Mapping[str, int], console: Console, headlines: Sequence[Headline] = HEADLINES) -> None:
         self._console, self._headlines, self._totals = console, headlines, totals
