@@ -19,10 +19,7 @@ PRIVILEGES = 2 + SEEN
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """The size of a network.
-
-    kind: ``cnn``, as documented, or ``mlp``, for CPUs. privileged: whether the critic knows more than the policy (G8).
-    """
+    """A network's size. kind: ``cnn`` or ``mlp``, for CPUs. privileged: whether the critic knows more (G8)."""
 
     kind: NetworkKind = "cnn"
     channels: tuple[int, ...] = (32, 64, 64)

@@ -73,10 +73,7 @@ def draw_picture(moment: ActivationFrame, caption: Caption) -> NDArray[np.uint8]
 
 
 def draw_surface(moment: ActivationFrame, caption: Caption, hints: str = "") -> pygame.Surface:
-    """The same as a surface: the grid at the left, the agent's inside at the right.
-
-    hints: a line at the bottom, for whoever sits at a keyboard.
-    """
+    """The same as a surface: the grid at the left, the agent's inside at the right. hints: a line at the bottom."""
     pen = Pen.on((WIDTH, HEIGHT), GROUND)
     used = pen.text(caption.mode, (_LEFT, 29), 34, TEXT, align="left")
     pen.text(caption.origin, (_LEFT + used + 14, 31), 20, MUTED, align="left")

@@ -31,10 +31,7 @@ class ViewReader:
 
 
 def observation_of(codes: Tensor, channels: Tensor) -> Tensor:
-    """Observations of codes: float32 (n, 2, 11, 11).
-
-    channels: float32 (2, 3), what each channel shows of an empty cell, of food and of poison.
-    """
+    """Observations of codes: float32 (n, 2, 11, 11). channels: (2, 3), how each shows nothing, food and poison."""
     shows = channels.index_select(1, codes.flatten().int())
     return shows.view(len(channels), *codes.shape).transpose(0, 1).reshape(-1, *OBSERVATION_SHAPE)
 

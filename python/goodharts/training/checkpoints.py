@@ -20,10 +20,7 @@ BEGIN_ANEW = "leave --resume out to begin anew"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A run between two updates. name: that of its logs.
-
-    state: see ``TorchTrainer.state``; of ``--engine jax`` it is worldkit's ``Checkpoint``.
-    """
+    """A run between two updates. state: see ``TorchTrainer.state``; of ``--engine jax`` worldkit's ``Checkpoint``."""
 
     path: Path
     mode: str

@@ -136,10 +136,7 @@ def _finished(episodes: EpisodeInfo) -> list[tuple[float, ...]]:
 
 
 def _devices(name: str) -> list[jax.Device]:
-    """JAX's devices of this name: all of a kind, or the one with a number.
-
-    Raises UsageError that says what there is, where it is missing.
-    """
+    """JAX's devices of this name, of a kind or with a number; raises UsageError that says what there is."""
     import jax
 
     if name == AUTO:

@@ -28,18 +28,12 @@ def cell_index(group: Array | int, cell: Array) -> Array:
 
 
 def cell_words(draws: Draws, site: Array | int, group: Array | int = 0) -> Array:
-    """The words of all cells at ``cell_index(group, cell)``: uint32 (cells, *batch).
-
-    ``site`` and ``group`` are constants or have the batch shape.
-    """
+    """uint32 (cells, *batch) words at ``cell_index(group, cell)``; site, group: constant or of the batch shape."""
     return draws.words(site, NUM_CELLS, group)
 
 
 def pick(cells: Cells, words: Array) -> Cells:
-    """The cell of the set with the smallest word, ties to the lower cell (R5), as a set of at most one.
-
-    ``words`` is uint32 (cells, *batch).
-    """
+    """The cell of the set with the smallest of the (cells, *batch) words, the lower one at ties (R5), as a set."""
     return single(computed_once(jnp.any(is_any(cells)), _index_of_smallest, cells, words)).where(is_any(cells))
 
 

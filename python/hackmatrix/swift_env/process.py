@@ -49,10 +49,7 @@ class SwiftEngineError(EngineError):
 
 
 def binary_path() -> Path:
-    """The binary that HACKMATRIX_BINARY names, else the release build of this checkout.
-
-    Raises SwiftEngineError where there is no such program.
-    """
+    """HACKMATRIX_BINARY, else the release build of this checkout; raises SwiftEngineError where there is none."""
     named = os.environ.get(BINARY_VARIABLE)
     folder = ".build-macos" if sys.platform == "darwin" else ".build-linux"
     path = Path(named) if named else _ROOT / folder / "release" / "HackMatrix"

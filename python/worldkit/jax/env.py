@@ -49,10 +49,7 @@ class StepOutput(NamedTuple):
 
 
 class StepMetrics(NamedTuple):
-    """Metrics of one step of one game, by name.
-
-    means: averaged over all steps, so a flag gives a share. maxima: the largest value is reported.
-    """
+    """Metrics of a step by name: ``means`` over all steps (of flags: the share), and the largest of ``maxima``."""
 
     means: Mapping[str, Array] = {}
     maxima: Mapping[str, Array] = {}
@@ -164,8 +161,6 @@ class JaxEnv(ABC):
         """The reward, float32, of components (components,). Override it where its last bit matters."""
         return components.sum().astype(jnp.float32) * jnp.float32(self.component_unit)
 
-    # ------------------------------------------------------------------------------- harness and environments
-
     def to_dict(self, state: State) -> StateDict:
         """The complete state of one game (numpy leaves) as JSON values."""
         raise NotImplementedError
@@ -185,8 +180,6 @@ class JaxEnv(ABC):
     def info(self, step: StepOutput) -> dict[str, Array]:
         """The info of a step in a Gymnax-style environment, besides reward and end."""
         return dict(step.events)
-
-    # ----------------------------------------------------------------------------------------------- training
 
     def networks(self) -> Mapping[str, Encoder | None]:
         """The networks of ``--network``: encoders by name, None for reading the observation flat."""

@@ -30,10 +30,7 @@ _LEAST_BELOW = 3
 
 
 class PlayApp(App[EngineError]):
-    """The screen of a session; ``run`` returns the error of an engine that failed, else None.
-
-    was_stopped: a signal asked for the end.
-    """
+    """The screen of a session; ``run`` returns an engine's error, else None. was_stopped: by a signal."""
 
     CSS = """
     GameScreen { background: ansi_default; color: ansi_default; }

@@ -59,10 +59,7 @@ def pack(payload: dict[str, Any], world: str) -> bytes:
 
 
 def read_payload(path: Path, world: str | None) -> Any:  # noqa: ANN401 - a tree of plain values and arrays
-    """The payload that ``pack`` was given, of this world or of any.
-
-    Raises Malformed, or as ``parity.safe_read.read_bytes``, for anything else.
-    """
+    """``pack``'s payload, of this world or of any. Raises Malformed, or as ``parity.safe_read.read_bytes``."""
     content = loads(read_bytes(path, LIMIT))
     kind, version, payload, checksum = (
         content.get(name) if is_object(content) else None for name in ("format", "version", "payload", "sha256")

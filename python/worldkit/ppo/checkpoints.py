@@ -114,10 +114,7 @@ def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: J
 
 
 def read_checkpoint(path: Path, env: JaxEnv, advice: str = f"give another one, or `--resume {LATEST}`") -> Checkpoint:
-    """Read what ``save_checkpoint`` wrote of this world.
-
-    Raises CheckpointError with one sentence, which ends with ``advice``, for anything else.
-    """
+    """Read what ``save_checkpoint`` wrote of this world. Raises CheckpointError, which ends with ``advice``."""
     with as_checkpoint_errors(path, advice):
         payload = read_payload(path, env.name)
         progress, runner = _progress_of(part(payload, "progress"), "progress"), runner_of(payload)

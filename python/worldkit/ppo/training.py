@@ -39,10 +39,7 @@ _PER_UPDATE = ("num_envs", "num_steps", "num_minibatches", "update_epochs")
 
 
 class TrainResult(NamedTuple):
-    """Result of a run.
-
-    progress: of the whole run; since: where this call began. files: what the last save wrote; none without a folder.
-    """
+    """The whole run's progress, that where this call began (``since``), and the files of the last save."""
 
     params: Params
     progress: Progress

@@ -91,10 +91,7 @@ class ValueScale(NamedTuple):
         return (returns - self.mean) / self.deviation
 
     def following(self, mean: Any, variance: Any, beta: float, xp: Any = np) -> "ValueScale":  # noqa: ANN401 - the same
-        """The scale after a batch of returns with this mean and variance.
-
-        The first batches count alike, until each counts for ``beta``.
-        """
+        """The scale after returns of this mean and variance. Batches count alike until each counts for ``beta``."""
         batches = self.batches + 1
         rate = xp.maximum(beta, 1 / batches)
         off = mean - self.mean

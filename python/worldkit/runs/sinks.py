@@ -258,10 +258,7 @@ def _csv_rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 def _complete_lines(path: Path) -> str:
-    """The text of a file of metrics but for a last line that was cut off; empty where there is no file.
-
-    Raises UsageError where it cannot be read.
-    """
+    """A metrics file but for a last line that was cut off; "" where there is none. Raises UsageError."""
     try:
         text = read_text(path, LIMIT)
     except FileNotFoundError:
