@@ -96,7 +96,7 @@ struct BinaryServer {
 
     /// The more games a client has, the longer it works between two requests.
     private static func patience(with games: Int) -> Duration {
-        .microseconds(min(150 + games, 500))
+        .microseconds(min(150 + 3 * games, 1000))
     }
 
     /// The layout of the rows in the answer to a request.

@@ -79,8 +79,9 @@ extension Game {
         return now.player.credits >= Amount(price.credits) && now.player.energy >= Amount(price.energy)
     }
 
-    /// The mark of the M rule that decides whether an action is valid.
-    func decisiveMark(_ action: Action) -> Mark {
+    /// The mark of the M rule that decides whether an action is valid. It is mutating, as any other method would be
+    /// called on a copy of the game.
+    mutating func decisiveMark(_ action: Action) -> Mark {
         switch action {
         case .move(let direction):
             guard let cell = now.player.cell.neighbour(direction) else { return .`M1.edge` }

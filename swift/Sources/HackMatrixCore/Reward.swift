@@ -172,8 +172,8 @@ extension Game {
         return outcome
     }
 
-    /// Table W.
-    private func reward(
+    /// Table W. It is mutating, as any other method would be called on a copy of the game.
+    private mutating func reward(
         _ action: Action, since before: Before, _ outcome: Outcome, distanceGained: Int, _ prices: Prices
     ) -> Reward {
         let player = now.player
