@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import lzma
@@ -118,6 +119,12 @@ def record_tape(
             raise EngineError(f"engine '{engine}' says something else when it is asked again: it cannot be recorded.")
         tape = replace(tape, chunks=tuple(opened[0].chunks), calls=None)
         write_whole(folder / MANIFEST, json_text(tape.manifest(), indent=1).encode())
-    except OSError as error:
-        raise UsageError(f"{folder} cannot be written ({error.strerror}): name another folder.") from error
+    except BaseException as error:  # Ctrl+C, too: chunks without a manifest are no tape
+        for chunk in opened[0].chunks if opened else ():
+            (folder / f"{chunk}.xz").unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+        if isinstance(error, OSError):
+            raise UsageError(f"{folder} cannot be written ({error.strerror}): name another folder.") from error
+        raise
     return tape

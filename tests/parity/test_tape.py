@@ -148,8 +148,8 @@ def test_prices_are_those_of_the_tape(tmp_path: Path) -> None:
 
 
 def test_no_prices_are_drawn_against_a_tape(recorded: Path) -> None:
-    ran = parity("run", "--engines", f"tape:{recorded},planes", "--draw-prices", "--json")
-    assert (ran.code, ran.json["prices"]) == (0, {})
+    said = parity("run", "--engines", f"tape:{recorded},planes", "--draw-prices").refusal()
+    assert "a tape has the prices that it was recorded at: leave --draw-prices out." in said
 
 
 @pytest.mark.parametrize(
@@ -265,6 +265,20 @@ def test_long_runs_are_in_several_chunks(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / f"{tape.chunks[-1]}.xz").unlink()
     with pytest.raises(UsageError, match=tape.chunks[-1]):
         against(tmp_path, "planes")
+
+
+def test_an_interrupted_recording_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parity.recording._CHUNK", 5_000)
+    folder, steps = tmp_path / "tape", iter(range(20))
+
+    def interrupt() -> None:
+        if next(steps, None) is None:
+            assert list(folder.glob("*.xz"))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        record_tape(WORLD, "plain", SETTINGS, folder, progress=interrupt)
+    assert not folder.exists()
 
 
 def test_the_tests_of_a_project_may_name_a_tape(recorded: Path) -> None:
