@@ -36,7 +36,7 @@ class Settings:
     mode: ``strict``: both engines start from seeds. ``injected``: both start each game in the state that the reference
         begins it in, for engines that draw differently. ``resynchronised``: they start each step so, which shows
         every difference where it arises.
-    known: fields that may differ, see ``Pair``.
+    known: fields that may differ, see ``Pair``. budget_seconds: after which a run ends before its last step.
     """
 
     source: str = "uniform"
@@ -50,6 +50,7 @@ class Settings:
     stop_after: int = 1
     timeout: float = DEFAULT_TIMEOUT
     known: tuple[str, ...] = ()
+    budget_seconds: float = float("inf")
 
 
 @dataclass
@@ -73,6 +74,7 @@ class LockstepRun:
         self.rng = rng
         self.outcome = Outcome()
         self.taken = 0
+        self.ends_at = time.monotonic() + settings.budget_seconds
         self.history = History(pair.games, marks=settings.marks, auto_reset=settings.auto_reset)
         self.active = np.ones(pair.games, dtype=np.bool_)
         self.begun = 0
@@ -172,7 +174,8 @@ class LockstepRun:
         self.check(self.pair.check_states(slots), slots)
 
     def _goes_on(self) -> bool:
-        return len(self.outcome.divergences) < self.settings.stop_after
+        is_in_time = self.taken == 0 or time.monotonic() < self.ends_at
+        return is_in_time and len(self.outcome.divergences) < self.settings.stop_after
 
     def _replace_diverged(self) -> None:
         """Begin games from new seeds where games went apart, so that one fault does not hide the others."""

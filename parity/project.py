@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from parity.arguments import GAMES, SEED, SHARE, STEPS, Values, two_engines
+from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, Values, two_engines
 from parity.coverage import require_marks
 from parity.errors import UsageError
 from parity.places import PLACE
@@ -33,6 +33,7 @@ _KEYS: dict[str, type | Values] = {
     "coverage": SHARE,
     "known-differences": list,
     "draw-prices": SHARE,
+    "budget-seconds": SECONDS,
     GOLDEN: str,
 }
 """Values of each key; lists are of texts. For ``coverage`` a list will do, too."""

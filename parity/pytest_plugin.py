@@ -132,7 +132,8 @@ class ParityItem(pytest.Item):
             else:
                 seed = random.Random(f"{self.config.stash[_SEED]} {self.nodeid}").getrandbits(64)
                 trace = Path("parity-report", re.sub(r"[^\w.@-]+", "-", "-".join(check.names)) + ".json")
-                assert_lockstep(check.spec, check.engines, **{"seed": seed, "trace": trace, **check.arguments})
+                found = assert_lockstep(check.spec, check.engines, **{"seed": seed, "trace": trace, **check.arguments})
+                self.add_report_section("call", ROOT, f"{found.steps:,} steps compared in {found.seconds:.1f} s")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401
         """The report alone, and how to repeat the test."""

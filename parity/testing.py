@@ -33,6 +33,7 @@ def assert_lockstep(
     coverage: float | Collection[str] | None = None,
     known_differences: Collection[str] = (),
     draw_prices: float = 0.0,
+    budget_seconds: float = float("inf"),
     trace: Path = TRACE,
 ) -> Outcome:
     """Play the same games on two engines and compare everything, as ``parity run`` does.
@@ -49,6 +50,7 @@ def assert_lockstep(
             those of a list, of rules and marks.
         known_differences: fields that may differ, as reports name them, ``state.player`` for ``state.player.hp`` too.
         draw_prices: share of seeds with which the prices of the reward are drawn, too.
+        budget_seconds: after which a run ends, whatever the number of steps.
         trace: where the shrunk case goes; its page is written beside it.
 
     Raises:
@@ -63,7 +65,14 @@ def assert_lockstep(
     seed = secrets.randbits(64) if seed is None else seed
     world = prices.draw_prices(world, seed, draw_prices)
     settings = Settings(
-        source, steps, games, seed, marks=coverage is not None, auto_reset=auto_reset, known=tuple(known_differences)
+        source,
+        steps,
+        games,
+        seed,
+        marks=coverage is not None,
+        auto_reset=auto_reset,
+        known=tuple(known_differences),
+        budget_seconds=budget_seconds,
     )
     outcome = run(world, pair, settings)
     if outcome.divergences:

@@ -249,6 +249,16 @@ def test_known_differences_are_accepted_and_no_others(tmp_path: Path) -> None:
     hold("leaky", "observation", "state.score")
 
 
+def test_a_budget_ends_a_run_and_says_what_it_compared(project: Project) -> None:
+    project.table('engines = ["plain,planes"]\nbudget-seconds = 0.01\ngolden = ""\ngames = 64\nsteps = 100000')
+    path = project.folder / "pyproject.toml"
+    path.write_text(path.read_text().replace("games = 8\nsteps = 60\n", ""))
+    code, said = project.pytest("-m", "parity", "-rP")
+    assert code == 0
+    (steps,) = re.findall(r"^([\d,]+) steps compared in \d+\.\d s$", said, re.MULTILINE)
+    assert 64 <= int(steps.replace(",", "")) < 640_000
+
+
 def test_golden_episodes_are_held_to_their_recording() -> None:
     assert_golden(toy_world.WORLD)
     with pytest.raises(AssertionError, match="Where the engines disagree"):
