@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.compare import STATE, Difference, rows_that_differ
+from parity.compare import STATE, Difference, explain, rows_that_differ
 from parity.diff_sides import Part, Shared
 from parity.engine import Array, Slots, State
 from parity.errors import StateRefused, UsageError
@@ -218,6 +218,9 @@ class Comparison:
         for row in np.flatnonzero(differ & self._together[slots]).tolist():
             slot = int(slots[row])
             differences = tuple(self._pair.explain(seen if leave[row] else earned, row, slot))
+            if any(each.field == "components" for each in differences):  # of other types: their values, too
+                values = [{"components": np.asarray(side["components"], np.float64)} for side in rewards]
+                differences += tuple(explain(self._world, *values, row))
             found = {family_of(each): each for each in differences if each.family == "components"}
             families = dict.fromkeys(map(family_of, differences))
             if not self.shared.observes:

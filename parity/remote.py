@@ -200,11 +200,11 @@ class _Server:
         hello = self.receive()
         self.description: dict[str, Any] = hello.get("world", {})
         if (version := hello.get("version")) != VERSION:
-            self._fail(f"speaks version {version} of the protocol, and this harness version {VERSION}")
+            self._fail(f"speaks version {version} of the protocol instead of {VERSION}: name another revision")
         if (name := self.description["name"]) != factory.world.name:
             self._fail(f"has the world '{name}' instead of '{factory.world.name}'")
         if factory.home is not None and not Path(hello["home"]).is_relative_to(factory.home):
-            self._fail(f"has the world from {hello['home']}, which is not in {factory.home}")
+            self._fail(f"finds no world '{name}' in {factory.home}: name a revision that has it")
 
     def send(self, request: dict[str, Any]) -> None:
         """Send a request, for whose answer ``receive`` waits. Raises EngineError where the server is gone."""

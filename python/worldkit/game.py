@@ -76,7 +76,7 @@ class Game:
         agent's file or trace that is to be shown, where one is named; raises UsageError where these do not fit each
         other. None: it is not shown.
     sb3_env: the world as ``sb3_config`` would have it; None: as ``env`` has it.
-    commands, benchmarks: the world's own, beside worldkit's or in their place.
+    commands, benchmarks: the world's own, beside worldkit's or in their place; benchmarks at a game's prices.
     starts: commands whose start is measured, beside those of worldkit; they may play on the world's first engine.
     """
 
@@ -98,7 +98,7 @@ class Game:
     sb3_env: Callable[[Any], EnvSpec] | None = None
     milestone: Milestone | None = None
     commands: Mapping[str, Command] = field(default_factory=dict)
-    benchmarks: Mapping[str, Benchmark] = field(default_factory=dict)
+    benchmarks: Callable[[Game], Mapping[str, Benchmark]] = lambda game: {}
     starts: Callable[[], Sequence[Start]] = tuple
 
     @property
@@ -109,7 +109,7 @@ class Game:
     def with_prices(self, prices: Mapping[str, object]) -> Game:
         """The same with some prices of the reward changed, by name, in all that it opens.
 
-        The world's own commands and benchmarks stay as they are. Opening raises UsageError for a wrong name or value.
+        The world's own commands stay as they are. Opening raises UsageError for a wrong name or value.
         """
         if not prices:
             return self

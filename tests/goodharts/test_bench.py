@@ -10,9 +10,9 @@ import torch
 from goodharts.bench import env, train
 from goodharts.cli.game import GAME
 from goodharts.config import Config
-from goodharts.jax_training import GoodhartsJaxEnv, env_of
-from goodharts.rules import MODES
+from goodharts.jax_training import GoodhartsJaxEnv
 from goodharts.torch_env.env import Games, Outcome
+from parity.prices import price_values, with_prices
 from worldkit.bench import timing
 from worldkit.bench.constant_env import ConstantEnv
 from worldkit.bench.env import STEPS_PER_CALL, Play
@@ -20,6 +20,7 @@ from worldkit.bench.records import Record
 from worldkit.bench.train import compiled as compiled_update
 from worldkit.cli.bench import kit_benchmarks
 
+PRICED = with_prices(GAME.env().world, {"food": 2})
 PROGRAM = timing.Program(lambda carry: carry, 0, 0.0, 0.0, 0)
 """A program that takes no time."""
 
@@ -31,7 +32,7 @@ def short_samples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_world_without_an_engine_in_jax_has_the_other_benchmarks() -> None:
     assert list(kit_benchmarks(GAME)) == ["gym", "sb3"]
-    assert list(GAME.benchmarks) == ["env", "train"]
+    assert list(GAME.benchmarks(GAME)) == ["env", "train"]
 
 
 def test_the_engine_s_benchmark_plays_and_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,9 +48,10 @@ def test_the_engine_s_benchmark_plays_and_restarts(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(Games, "step", counted)
     monkeypatch.setattr(Games, "restart", lambda games, rows: restarts.append(len(rows)) or restart(games, rows))  # type: ignore[func-returns-value]
     monkeypatch.setattr(env, "compiled", compiled := Mock(return_value=PROGRAM))
-    records = [(record.name, record.unit, record.num_envs) for record in env.measure(8, 2)]
+    records = [(record.name, record.unit, record.num_envs) for record in env.measure(PRICED, 8, 2)]
     assert records == [(f"env_steps_per_second_{engine}", "steps/s", 8) for engine in ("torch", "jax")]
-    compiled.assert_called_once_with(env_of(MODES["ground_truth"]), 8)
+    ((played, games), _) = compiled.call_args
+    assert (type(played), np.asarray(played.prices).tolist(), games) == (GoodhartsJaxEnv, [*price_values(PRICED)], 8)
     assert steps == [8] * 3 * 150
     assert sum(restarts) > 8
 
@@ -65,7 +67,7 @@ def test_the_benchmark_of_the_engine_in_jax_plays_looks_and_restarts(monkeypatch
         return timing.alone(name, games, program, steps, repetitions)
 
     monkeypatch.setattr(env, "alone", measured)
-    *_, record = env.measure(8, 2)
+    *_, record = env.measure(PRICED, 8, 2)
     assert (record.name, record.unit, record.num_envs) == ("env_steps_per_second_jax", "steps/s", 8)
     assert record.value > 0
     assert record.compile_seconds is not None
@@ -85,7 +87,7 @@ def test_the_trainer_s_benchmark_measures_each_engine_beside_games_that_do_nothi
     monkeypatch.setattr(train, "compiled", compiled)
     monkeypatch.setattr(train, "NETWORKS", ("mlp",))  # the other takes longer
     monkeypatch.setattr(train, "Config", lambda: Config(training=small))
-    records = list(train.measure(2, 1))
+    records = list(train.measure(PRICED, 2, 1))
     assert [(record.name, record.num_envs) for record in records] == [
         (f"train_{figure}_{engine}_mlp", 2)
         for engine in ("torch", "jax")
@@ -94,6 +96,7 @@ def test_the_trainer_s_benchmark_measures_each_engine_beside_games_that_do_nothi
     assert all(record.value > 0 for record in records)
     worlds, configs = zip(*(call.args for call in compiled.call_args_list), strict=True)
     assert [type(world) for world in worlds] == [GoodhartsJaxEnv, ConstantEnv]
+    assert np.asarray(worlds[0].prices).tolist() == [*price_values(PRICED)]
     assert {(config.num_envs, config.num_steps, config.hidden_dim) for config in configs} == {(2, 8, 4)}
 
 

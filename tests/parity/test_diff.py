@@ -204,6 +204,18 @@ def test_a_start_that_one_side_refuses_is_a_difference() -> None:
     assert found.unexpected(["start"]) == []
 
 
+def test_components_of_other_types_differ_by_name_too() -> None:
+    class Floating(PlainEngine):
+        def step(self, actions: NDArray[np.int32]) -> BatchStep:
+            step = super().step(actions)
+            return replace(step, components=step.components * np.array([1, 1, 2], np.float32))
+
+    found = compared(Floating)
+    assert found.families.keys() == {"rewards", "rewards:sting"}
+    assert {change.component for change in found.changes} == {"sting"}
+    assert found.families["rewards"].transitions == found.compared.sum() > found.families["rewards:sting"].transitions
+
+
 def test_a_next_game_that_differs_is_noticed() -> None:
     found = compared(WORLD.engines["forgetful"])  # type: ignore[arg-type]
     assert {"seed", "observation", "state:seed"} <= found.families.keys()

@@ -21,6 +21,7 @@ from hackmatrix.cli.game import GAME
 from hackmatrix.cli.main import main
 from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.training_config import MaskablePPOConfig
+from hackmatrix.world import WORLD
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, install_command
 from worldkit.bench import env, gym, sb3, startup, timing
 from worldkit.bench.processes import spent
@@ -32,12 +33,12 @@ from worldkit.game import Benchmark
 KEYS = ["name", "value", "unit", "num_envs", "spread", "compile_seconds", "trace_seconds", "peak_bytes"]
 CACHE_AGE = "jax_persistent_cache_min_compile_time_secs"
 CACHE_SIZE = "jax_persistent_cache_min_entry_size_bytes"
-BENCHMARKS = {**bench.kit_benchmarks(GAME), **GAME.benchmarks}
+BENCHMARKS = {**bench.kit_benchmarks(GAME), **GAME.benchmarks(GAME)}
 
 
 def the_only_benchmarks(monkeypatch: pytest.MonkeyPatch, **benchmarks: Benchmark) -> None:
     monkeypatch.setattr(bench, "kit_benchmarks", lambda game: benchmarks)
-    monkeypatch.setattr("hackmatrix.cli.main.GAME", dataclasses.replace(GAME, benchmarks={}))
+    monkeypatch.setattr("hackmatrix.cli.main.GAME", dataclasses.replace(GAME, benchmarks=lambda game: {}))
 
 
 @pytest.fixture
@@ -280,7 +281,7 @@ def test_benchmarks_of_environments_measure_both_ways_and_beside_a_ceiling(
         monkeypatch.setattr(swift, name, value)
     records = [
         *gym.measure(ENV_SPEC, 3, 2),
-        *swift.measure(4, 2),
+        *swift.measure(WORLD, 4, 2),
         *sb3.measure(ENV_SPEC, MaskablePPOConfig(n_steps=32, n_epochs=1), 2, 3),
     ]
     assert [(record.name, record.num_envs, record.unit) for record in records] == [

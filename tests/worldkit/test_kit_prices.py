@@ -19,13 +19,14 @@ from toy_world.adapter import ENV, EVALUATION, GAME, OrchardJaxEnv
 from toy_world.planes import PlanesEngine
 from written_page import episode_data, page_data
 
-from parity import EngineOptions, UsageError
+from parity import EngineOptions, UsageError, World
 from parity.prices import changed_prices
 from parity.trace import read_trace
+from worldkit.bench.records import Record, plain_record
 from worldkit.cli.app import main
 from worldkit.envs.gymnax_style import GymnaxStyle
 from worldkit.envs.sb3_vec_env import WorldVecEnv
-from worldkit.game import Benchmark
+from worldkit.game import Benchmark, Game
 from worldkit.jax import engine as jax_engine
 from worldkit.play.game import open_table
 from worldkit.play.panes import title
@@ -128,7 +129,7 @@ def test_a_price_that_there_is_not_is_one_sentence(refused: Callable[..., str]) 
 
 
 def test_bench_measures_engines_at_the_prices(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], refused: Callable[..., str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     played: list[tuple[int, ...] | None] = []
 
@@ -142,10 +143,17 @@ def test_bench_measures_engines_at_the_prices(
     monkeypatch.setattr("worldkit.bench.lockstep.STEPS", 3)
     assert main(game, ["bench", "lockstep", "--num-envs", "2", "--repetitions", "1", "--price", "sting=-2"]) == 0
     assert played == [(-10, 100, -2000)] * 4
-    capsys.readouterr()
-    own = replace(GAME, benchmarks={"own": Benchmark("of the world alone", lambda *_: [])})
-    expected = "orchard bench: --price and --prices do not go with own, which takes no prices: leave them out"
-    assert expected in refused("bench", "own", "--price", "sting=-2", game=own)
+    measured: list[World] = []
+
+    def measure(num_envs: int, repetitions: int) -> list[Record]:
+        return [plain_record("own", num_envs, [float(repetitions)])]
+
+    def benchmarks(game: Game) -> dict[str, Benchmark]:
+        measured.append(game.env().world)
+        return {"own": Benchmark("of the world alone", measure)}
+
+    assert main(replace(GAME, benchmarks=benchmarks), ["bench", "own", "--price", "sting=-2"]) == 0
+    assert changed_prices(measured[-1]) == {"sting": -2.0}
 
 
 def test_what_is_watched_viewed_and_played_says_its_prices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

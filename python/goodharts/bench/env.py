@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 
+import numpy as np
 import torch
 
 from goodharts.jax_training import env_of
@@ -11,6 +12,8 @@ from goodharts.torch_env.env import Games
 from goodharts.torch_env.observation import observation_of
 from goodharts.torch_env.random import game_keys
 from goodharts.torch_env.tables import channels
+from parity import World
+from parity.prices import price_values
 from worldkit.bench.env import STEPS_PER_CALL, compiled
 from worldkit.bench.records import Record, plain_record
 from worldkit.bench.timing import alone
@@ -23,18 +26,19 @@ STEPS_OF_ALL = 200_000
 _MODE = MODES[DEFAULT_MODE]
 
 
-def measure(num_envs: int, repetitions: int) -> Iterator[Record]:
+def measure(world: World, num_envs: int, repetitions: int) -> Iterator[Record]:
     """``env_steps_per_second_torch`` and ``…_jax``: steps of all games a second in mode ground_truth.
 
     Both play random actions; every observation is written as the float32 that a network reads, and games that end start
     anew in the same step. The torch engine plays on the CPU with torch's threads, the JAX engine as that of any world
     (``worldkit.bench.env``). First samples warm up and are not counted.
     """
-    games = Games(_MODE, num_envs)
+    prices = price_values(world)
+    games = Games(_MODE, num_envs, prices=prices)
     games.start(game_keys(0, num_envs))
     samples = [_play(games) for _ in range(1 + repetitions)][1:]
     yield plain_record("env_steps_per_second_torch", num_envs, samples)
-    program = compiled(env_of(_MODE), num_envs)
+    program = compiled(env_of(_MODE).with_prices(np.array(prices, np.int32)), num_envs)
     yield alone("env_steps_per_second_jax", num_envs, program, STEPS_PER_CALL * num_envs, repetitions)
 
 

@@ -9,15 +9,17 @@ import jax
 import torch
 
 from goodharts.architecture import NETWORKS, network_config
-from goodharts.config import ENGINES, Config
+from goodharts.config import ENGINES, Config, Prices
 from goodharts.devices import choose_device, prepare
-from goodharts.jax_training import env_of
+from goodharts.jax_training import env_by
 from goodharts.rules import DEFAULT_MODE, MODES, Mode
 from goodharts.torch_env.env import Games, Outcome
 from goodharts.torch_env.random import game_keys
 from goodharts.training.jax_ppo import precision_on, train_config
 from goodharts.training.rollout import Player
 from goodharts.training.torch_ppo import TorchTrainer
+from parity import World
+from parity.prices import changed_prices
 from worldkit.bench.constant_env import ConstantEnv
 from worldkit.bench.records import Record, ceiling_names, paired_records
 from worldkit.bench.timing import beside
@@ -29,7 +31,7 @@ CPU_STEPS = 4
 _MODE = MODES[DEFAULT_MODE]
 
 
-def measure(num_envs: int, repetitions: int) -> Iterator[Record]:
+def measure(world: World, num_envs: int, repetitions: int) -> Iterator[Record]:
     """For each engine and network ``train_steps_per_second_ENGINE_NETWORK``, ``train_ceiling_…`` and their share.
 
     One sample is a rollout and its update with the default settings in ``num_envs`` games; the ceiling is the same in
@@ -41,19 +43,20 @@ def measure(num_envs: int, repetitions: int) -> Iterator[Record]:
     optimizer's step and one look ahead, takes time by the step, so that fewer steps take as long each.
     """
     device, backend = choose_device(), jax.default_backend()
+    config = dataclasses.replace(Config(), prices=Prices(**changed_prices(world)))
     for engine, network in product(ENGINES, NETWORKS):
-        training = dataclasses.replace(Config().training, engine=engine, network=network, n_envs=num_envs)
+        training = dataclasses.replace(config.training, engine=engine, network=network, n_envs=num_envs)
         if network == "cnn" and (device.type if engine == "torch" else backend) == "cpu":
             training = dataclasses.replace(training, steps_per_env=CPU_STEPS)
         match engine:
             case "jax":
                 shape = network_config(training, on_cpu=backend == "cpu")
-                config, env = train_config(training, shape, precision_on(backend, amp=True)), env_of(_MODE)
-                programs = compiled(env, config), compiled(ConstantEnv(env), config)
+                ppo, env = train_config(training, shape, precision_on(backend, amp=True)), env_by(config, _MODE.name)
+                programs = compiled(env, ppo), compiled(ConstantEnv(env), ppo)
                 names = ceiling_names("train", f"_jax_{network}")
-                yield from beside(names, num_envs, programs, config.batch_size, repetitions)
+                yield from beside(names, num_envs, programs, ppo.batch_size, repetitions)
             case "torch":
-                real, ceiling = trainers(dataclasses.replace(Config(), training=training), device)
+                real, ceiling = trainers(dataclasses.replace(config, training=training), device)
                 pairs = [(_update(real), _update(ceiling)) for _ in range(1 + repetitions)]
                 yield from paired_records(ceiling_names("train", f"_torch_{network}"), num_envs, pairs[1:])
             case unknown:

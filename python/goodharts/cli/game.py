@@ -12,8 +12,9 @@ def _command(module: str, purpose: str, function: str = "main") -> Command:
     return Command(purpose, lambda argv: import_attribute(f"goodharts.{module}", function)(argv))
 
 
-def _benchmark(module: str, purpose: str) -> Benchmark:
-    return Benchmark(purpose, measured_by(f"goodharts.bench.{module}"), games=_GAMES, needs="torch", plays=False)
+def _benchmark(game: Game, module: str, purpose: str) -> Benchmark:
+    measure = measured_by(f"goodharts.bench.{module}", lambda: game.env().world)
+    return Benchmark(purpose, measure, games=_GAMES, needs="torch", plays=False)
 
 
 GAME = Game(
@@ -38,10 +39,10 @@ GAME = Game(
         "compare": _command("cli.evaluate", "one table and one picture of all modes", "compare"),
         "brain-view": _command("cli.brain_view", "watch a trained agent: what it sees, thinks and does"),
     },
-    benchmarks={
-        "env": _benchmark("env", "random play in each engine alone"),
+    benchmarks=lambda game: {
+        "env": _benchmark(game, "env", "random play in each engine alone"),
         "train": _benchmark(
-            "train", "PPO with each engine and network, beside the same on an environment that does nothing"
+            game, "train", "PPO with each engine and network, beside the same on an environment that does nothing"
         ),
     },
 )

@@ -8,22 +8,24 @@ import numpy as np
 
 from hackmatrix.swift_env import SwiftGames
 from hackmatrix.swift_env.process import binary_path
+from parity import World
 from worldkit.bench.records import Record, plain_record
 
 STEPS_ALONE = 1_000_000
 STEPS_PER_GAME = 200
 
 
-def measure(num_envs: int, repetitions: int) -> list[Record]:
+def measure(world: World, num_envs: int, repetitions: int) -> list[Record]:
     """``swift_steps_per_second`` and ``swift_protocol_steps_per_second``, both with random valid actions.
 
-    The first is one game after another in one process on one core, without observations; the second
-    ``num_envs`` games through the pipe, float observations, masks and rewards included, the choice of actions
-    in numpy too. Memory is not measured. Raises SwiftEngineError where the engine is not built.
+    The first is one game after another in one process on one core, without observations and at the game's own prices;
+    the second ``num_envs`` games through the pipe at those of ``world``, float observations, masks and rewards
+    included, the choice of actions in numpy too. Memory is not measured. Raises SwiftEngineError where the engine is
+    not built.
     """
     command = [str(binary_path()), "--bench", str(STEPS_ALONE)]
     answers = [json.loads(subprocess.check_output(command)) for _ in range(repetitions)]
-    with SwiftGames(np.arange(num_envs, dtype=np.uint64)) as games:
+    with SwiftGames(np.arange(num_envs, dtype=np.uint64), prices=world.price_values) as games:
         _play(games)
         through = [_play(games) for _ in range(repetitions)]
     return [

@@ -12,7 +12,7 @@ from parity import World
 from parity.arguments import SEED, IntRange, Parser
 from parity.console import open_console, typed_command
 from parity.errors import ParityError, UsageError
-from parity.prices import add_price_flags, priced, with_prices
+from parity.prices import add_price_flags, changed_prices, priced, with_prices
 from parity.strict_json import json_text
 from parity.trace import RESTART, Action, Case
 from worldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
@@ -107,7 +107,7 @@ def _play(case: Case, world: World, args: argparse.Namespace) -> list[ExplainedS
         words = "replay", "--world", "hackmatrix", "--engines", ",".join(args.engines), args.trace
         console.print(f"Where the states differ: {typed_command('parity', 'parity', *words)}", soft_wrap=True)
     if args.json:
-        write_output(args.json, json_text(as_json(printed, args.engines), indent=2) + "\n")
+        write_output(args.json, json_text(as_json(printed, args.engines, changed_prices(world)), indent=2) + "\n")
     return played
 
 

@@ -32,10 +32,10 @@ GAME: Game = Game(
             lambda argv: import_attribute("hackmatrix.cli.doctor", "main")(argv),
         ),
     },
-    benchmarks={
+    benchmarks=lambda game: {
         "swift": Benchmark(
             "random play in the Swift engine, alone and through its protocol",
-            measured_by("hackmatrix.bench.swift"),
+            measured_by("hackmatrix.bench.swift", lambda: game.env().world),
         ),
     },
     starts=lambda: import_attribute("hackmatrix.bench.startup", "STARTS"),

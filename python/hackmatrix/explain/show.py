@@ -1,6 +1,6 @@
 """A game and its rewards on the terminal, in 100 columns or fewer, and as JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich import box
@@ -152,10 +152,14 @@ def _numbers(found: Sequence[ExplainedStep]) -> str:
     return ", ".join(dict.fromkeys(names))
 
 
-def as_json(played: Sequence[ExplainedStep], engines: Sequence[str]) -> dict[str, Any]:
-    """Everything shown, as JSON values: components in thousandths, states as S of docs/reference/protocol.md."""
+def as_json(played: Sequence[ExplainedStep], engines: Sequence[str], prices: Mapping[str, float]) -> dict[str, Any]:
+    """Everything shown, as JSON values: components in thousandths, states as S of docs/reference/protocol.md.
+
+    ``prices``: those that are not the game's own, in reward.
+    """
     return {
         "engines": list(engines),
+        "prices": dict(prices),
         "agree": all(step.sound for step in played),
         "steps": [_step_value(step) for step in played],
     }

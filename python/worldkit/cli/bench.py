@@ -22,15 +22,11 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
     What was measured is shown and written whatever comes next, Ctrl+C too.
     """
-    benchmarks = {**kit_benchmarks(game), **game.benchmarks}
-    parser = _parser(game, benchmarks)
+    parser = _parser(game, all_benchmarks(game))
     args = parser.parse_args(argv)
-    if prices := read_prices(args.price, args.prices):
-        game = game.with_prices(prices)
-        benchmarks = {name: each for name, each in kit_benchmarks(game).items() if name not in game.benchmarks}
+    game = game.with_prices(read_prices(args.price, args.prices))
+    benchmarks = all_benchmarks(game)
     for name in args.benchmarks:
-        if prices and name in game.benchmarks:
-            parser.error(f"--price and --prices do not go with {name}, which takes no prices: leave them out")
         if name not in benchmarks:
             parser.error(f"unknown benchmark {name!r}; there are {', '.join(benchmarks)}")
         if not _is_installed(benchmarks[name]):
@@ -66,6 +62,11 @@ def _measured(
         for num_envs in counts or [benchmark.games]:
             console.print(f"measuring {name} with {num_envs:,} games ...")
             yield from benchmark.measure(num_envs, repetitions)
+
+
+def all_benchmarks(game: Game) -> dict[str, Benchmark]:
+    """Worldkit's benchmarks and the world's own."""
+    return {**kit_benchmarks(game), **game.benchmarks(game)}
 
 
 def kit_benchmarks(game: Game) -> dict[str, Benchmark]:

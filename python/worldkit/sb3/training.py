@@ -16,10 +16,10 @@ from parity.errors import ParityError, UsageError
 from parity.prices import changed_prices
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.envs.spec import EnvSpec
-from worldkit.runs.folder import METRICS
+from worldkit.runs.folder import CONFIG, METRICS
 from worldkit.runs.retrying_writer import reason
 from worldkit.runs.run import Run
-from worldkit.runs.saved_config import PRICES
+from worldkit.runs.saved_config import PRICES, read_saved_config, saved_prices
 from worldkit.runs.sinks import read_csv
 from worldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, ProgressAndStopCallback, RunWriter
 from worldkit.sb3.config import RATES, MaskablePPOConfig
@@ -90,7 +90,9 @@ def train(
         games = min(_MOST_EVALUATION_GAMES, config.eval_episodes)
         eval_env = WorldVecEnv(spec, games, engine=engine, max_episode_steps=config.eval_max_steps)
         stack.callback(eval_env.close)
-        evaluations = Evaluations(run, run.folder, eval_env, config, seed=_EVALUATION_SEED, after=first_step)
+        earlier_prices = saved_prices(read_saved_config(run.folder), run.folder / CONFIG)
+        counted = first_step if earlier_prices == changed_prices(spec.world) else -1  # none at other prices
+        evaluations = Evaluations(run, run.folder, eval_env, config, seed=_EVALUATION_SEED, after=counted)
         steps = rollouts * config.n_steps * config.num_envs
         origin = f"going on with {resume}" if resume else f"seed {config.seed}"
         run.print_line(

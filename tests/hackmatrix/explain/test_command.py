@@ -130,8 +130,9 @@ def test_prices_of_a_trace_and_of_flags_are_paid_and_read(
     file = tmp_path / "prices.toml"
     file.write_text("damage_penalty = -3\nresource_gain = 0\n")
     for words, damage in (((), -2), (("--prices", file), -3), (("--prices", file, "--price", "damage_penalty=4"), 4)):
-        code, printed = explain(capsys, path, *words)
+        code, printed = explain(capsys, path, *words, "--json", tmp_path / "told.json")
         assert code == 0
+        assert json.loads((tmp_path / "told.json").read_text())["prices"]["damage_penalty"] == damage
         assert f"{damage:+.3f}  | {damage:+.3f}  = {damage} x 1: hp 3 -> 2" in printed
         assert "= 0.5 x 1: a valid action" in printed
         assert ("resource_gain" in printed) is (damage == -2)

@@ -72,14 +72,23 @@ def test_train_sb3_plays_at_its_prices_records_them_and_resumes_with_them(monkey
         return WorldVecEnv(spec, *sizes, **options)
 
     monkeypatch.setattr("worldkit.sb3.training.WorldVecEnv", opened)
-    sizes = ["--num-envs", "2", "--n-steps", "8", "--batch-size", "8", "--n-epochs", "1"]
+    evaluated = ["--eval-freq", "8", "--eval-episodes", "1", "--eval-max-steps", "9"]
+    sizes = ["--num-envs", "2", "--n-steps", "8", "--batch-size", "8", "--n-epochs", "1", *evaluated]
+
+    def evaluations() -> list[int]:
+        with np.load(folder / "evaluations.npz") as kept:
+            steps: list[int] = kept["timesteps"].tolist()
+        return steps
+
     command, folder = ["train-sb3", "--no-wandb", "--timesteps"], Path("models/run")
     assert main(GAME, [*command, "16", *sizes, "--run-name", "run", "--price", "step=0.5"]) == 0
     assert json.loads((folder / "config.json").read_text())["prices"] == {"step": 0.5}
+    assert evaluations() == [8, 16]
     assert main(GAME, [*command, "32", "--resume", str(folder / "final_model.zip"), "--price", "sting=0"]) == 0
     both = {"step": 0.5, "sting": 0.0}
     assert json.loads((folder / "config.json").read_text())["prices"] == both
     assert played == [{"step": 0.5}, {"step": 0.5}, both, both]  # training and evaluation
+    assert evaluations() == [24, 32]  # what was best at other prices is no measure
 
 
 def test_prices_that_a_run_cannot_have_are_one_sentence(
