@@ -164,7 +164,7 @@ def test_a_server_of_another_protocol_or_world_is_refused(monkeypatch: pytest.Mo
     with pytest.raises(EngineError, match="has the world 'orchard' instead of 'meadow'"):
         factory("plain@cpu", replace(WORLD, name="meadow")).describe()
     monkeypatch.setattr("parity.remote.VERSION", 2)
-    with pytest.raises(EngineError, match="speaks version 1 of the protocol, and this harness version 2"):
+    with pytest.raises(EngineError, match="speaks version 1 of the protocol instead of 2: name another revision"):
         factory("plain@cpu").describe()
 
 
