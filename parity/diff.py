@@ -219,8 +219,8 @@ class Comparison:
             slot = int(slots[row])
             differences = tuple(self._pair.explain(seen if leave[row] else earned, row, slot))
             if any(each.field == "components" for each in differences):  # of other types: their values, too
-                values = [{"components": np.asarray(side["components"], np.float64)} for side in rewards]
-                differences += tuple(explain(self._world, *values, row))
+                one, other = ({"components": np.asarray(side["components"], np.float64)} for side in rewards)
+                differences += tuple(explain(self._world, one, other, row))
             found = {family_of(each): each for each in differences if each.family == "components"}
             families = dict.fromkeys(map(family_of, differences))
             if not self.shared.observes:
