@@ -156,7 +156,7 @@ def _explain_field(world: World, name: str, expected: Fields, observed: Fields, 
         places = np.argwhere(_elements_differ(one[row : row + 1], other[row : row + 1], tolerances)[0])
         for place in map(tuple, places.tolist()):
             label = _label(world, name, place)
-            yield Difference(label, one[row][place].item(), other[row][place].item())
+            yield Difference(label, one[(row, *place)].item(), other[(row, *place)].item())
 
 
 def _label(world: World, name: str, place: tuple[int, ...]) -> str:

@@ -66,7 +66,7 @@ def check_repeats(world: World, engine: GuardedEngine, seed: int, *, restarting:
         courses += [_course(world, engine, seeds, step) for _ in range(2)]
     for number, (one, other) in enumerate(zip(*courses, strict=True)):
         if one.tobytes() != other.tobytes():
-            when = "reset" if number == 0 else f"{(number + 1) // 2} steps"
+            when = "reset" if number == 0 else f"step {(number + 1) // 2}"
             raise EngineError(
                 f"engine '{engine.name}' plays different games from the same seed: after {when} it shows something "
                 "else the second time; its reset must derive everything that it draws from the seed it is given."

@@ -52,14 +52,16 @@ def named_world(names: Iterable[str], described: Callable[[str], tuple[Mapping[s
 def environment(name: str) -> World:
     """The world of one environment; raises UsageError where its library lacks it or it cannot be made."""
     kind, _, what = name.partition(":")
+    if not is_named(name):
+        raise UsageError(f"there is no environment '{name}': give {', '.join(f'{each}:...' for each in _KINDS)}.")
     try:
         return _KINDS[kind](name, what)
     except ParityError:
         raise
-    except ModuleNotFoundError as error:
-        package = (error.name or kind).partition(".")[0]
-        raise UsageError(f"{name} needs {package}: {install_command(package)}.") from error
     except Exception as error:  # whatever a library raises for a name that it does not know
+        missing = (getattr(error, "name", None) or "").partition(".")[0] if isinstance(error, ImportError) else ""
+        if missing and not what.startswith(missing):
+            raise UsageError(f"{name} needs {missing}: {install_command(missing)}.") from error
         said = " ".join(str(error).split())[:300].rstrip(".?!")
         raise UsageError(f"{name} cannot be made: {type(error).__name__}: {said}.") from error
 

@@ -1,0 +1,318 @@
+"""Environments of any form: dict observations, array actions, several players; and those that break the rules."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import toy_world
+from command_line import Ran, parity
+
+from parity import Box, MultiDiscrete, Pairing, Side, Tolerance, World
+from parity.adapters.gymnasium import GymGame
+from parity.adapters.pytree import PytreeGame
+from parity.adapters.single import Outcome, SingleGame
+from parity.lockstep import Settings, run
+from parity.trace import read_trace
+
+MOVES = np.array([[-1, 0], [1, 0], [0, -1], [0, 1]])
+NAMES = "up", "down", "left", "right"
+PARTS: dict[str, tuple[int, ...]] = {"agent.at": (2,), "agent.coins": (), "grid": (3, 3), "mission": ()}
+Game = Callable[[], SingleGame]
+
+
+class Grid(gymnasium.Env[Any, Any]):
+    """A coin lies in a corner of a board of 3 x 3 cells; a wall is all around, and nine moves end the game."""
+
+    action_space = gymnasium.spaces.Discrete(4)
+    observation_space = gymnasium.spaces.Dict()
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        mixed = ((seed or 0) ^ ((seed or 0) >> 16)) * 40503
+        self.at = np.array([mixed // 3 % 3, mixed % 3])
+        self.coin, self.moves = bool((self.at != 2).any()), 0
+        return self.seen(), {}
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.at = np.clip(self.at + MOVES[action], 0, 2)
+        earned = float(self.coin and (self.at == 2).all())
+        self.coin, self.moves = self.coin and not earned, self.moves + 1
+        return self.seen(), earned, self.moves == 9, False, {}
+
+    def seen(self) -> dict[str, Any]:
+        grid = np.zeros((3, 3), np.uint8)
+        grid[2, 2] = self.coin
+        agent = {"at": self.at.astype(np.int32), "coins": np.int32(not self.coin)}
+        return {"grid": grid, "agent": agent, "mission": "take it" if self.coin else "walk"}
+
+
+def port(edge: int = 2) -> Game:
+    """The grid world in JAX; with another ``edge`` the lowest row is elsewhere."""
+
+    def observe(state: Any) -> Any:  # noqa: ANN401 - a pytree
+        grid = jnp.zeros((3, 3), jnp.uint8).at[2, 2].set(state["coin"].astype(jnp.uint8))
+        return {"agent": {"at": state["at"], "coins": 1 - state["coin"]}, "grid": grid}
+
+    def step(_: Any, state: Any, action: Any) -> Any:  # noqa: ANN401 - pytrees
+        at = jnp.clip(state["at"] + jnp.asarray(MOVES, jnp.int32)[action], 0, jnp.array([edge, 2]))
+        earned = state["coin"] * (at == 2).all()
+        after = {"at": at, "coin": state["coin"] - earned, "moves": state["moves"] + 1}
+        return observe(after), after, earned.astype(jnp.float32), after["moves"] == 9
+
+    compiled = jax.jit(step)
+
+    class Port(PytreeGame):
+        def begin(self, seed: int) -> Any:  # noqa: ANN401 - a dict
+            super().begin(seed)
+            mixed = (seed ^ (seed >> 16)) * 40503
+            at = np.array([mixed // 3 % 3, mixed % 3], np.int32)
+            self._state = {"at": at, "coin": np.int32((at != 2).any()), "moves": np.int32(0)}
+            return observe(self._state)
+
+    return lambda: Port(lambda key: (None, None), compiled)
+
+
+def with_mission(observation: Any) -> Any:  # noqa: ANN401 - a dict
+    return {**observation, "mission": "take it" if observation["agent"]["coins"] == 0 else "walk"}
+
+
+def grid_world(edge: int = 2) -> World:
+    games = {"gym": lambda: GymGame(Grid), "jax": Side(port(edge), observation=with_mission)}
+    return Pairing("grid", games, NAMES, PARTS).world()
+
+
+def play(world: World, *words: Any) -> Ran:  # noqa: ANN401 - words of a command
+    toy_world.ANY = world  # type: ignore[attr-defined]
+    return parity("run", *words, "--games", "8", "--steps", "40", world="toy_world:ANY")
+
+
+def test_a_port_of_a_grid_world_with_dict_observations_is_identical(tmp_path: Any) -> None:  # noqa: ANN401
+    assert play(grid_world(), "--no-report").code == 0
+    assert play(grid_world(), "--no-report", "--auto-reset").code == 0
+
+
+def test_a_fault_in_a_part_of_a_dict_observation_is_named_and_shrunk(tmp_path: Any) -> None:  # noqa: ANN401
+    ran = play(grid_world(edge=1), "--out", tmp_path)
+    assert ran.code == 1
+    trace = read_trace(tmp_path / "trace.json")
+    assert trace.case.actions in ((1,), (2,), (3,))
+    assert {"observation.agent.at[0]"} == {found.field for found in trace.differences}
+    assert parity("replay", tmp_path / "trace.json", world="toy_world:ANY").code == 1
+
+
+def test_a_tolerance_of_a_part_and_an_ignored_one_say_why() -> None:
+    games: dict[str, Game] = {"gym": lambda: GymGame(Grid), "jax": port()}
+    silent: dict[str, Game] = {**games, "jax": Side(port(), observation=lambda seen: {**seen, "mission": ""})}
+    reason = Tolerance(ignored=True, reason="the port has no texts")
+    world = Pairing("grid", silent, NAMES, PARTS, tolerances={"observation.mission": reason}).world()
+    ran = play(world, "--no-report")
+    assert ran.code == 0
+    assert "Not compared bit for bit: observation.mission ignored (the port has no texts)." in ran.out
+    assert play(Pairing("grid", silent, NAMES, PARTS).world(), "--no-report").code == 1
+    said = play(Pairing("grid", games, NAMES, PARTS).world(), "--no-report").refusal(3)
+    assert "engine 'jax' gives observations with agent.at (2,), agent.coins (), grid (3, 3): world 'grid' wants" in said
+
+
+class Pennies(SingleGame):
+    """Two players show a coin: the first wins where they match. Who has lost thrice is out; the game ends with both."""
+
+    sign = 1.0
+
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an array
+        self.lost = np.random.default_rng(seed).integers(0, 3, 2)
+        return self.lost.copy()
+
+    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - (2,) int32
+        assert action.shape == (2,)
+        assert action.dtype == np.int32
+        loser = int(action[0] == action[1])
+        self.lost[loser] += 1
+        won = np.array([1, -1] if loser else [-1, self.sign], np.float32)
+        return Outcome(self.lost.copy(), won, self.lost >= 3)
+
+
+class WrongPennies(Pennies):
+    sign = 2.0
+
+
+def pennies(other: Game) -> World:
+    return Pairing("pennies", {"one": Pennies, "two": other}, MultiDiscrete((2, 2)), (2,), players=2).world()
+
+
+def test_players_have_rewards_and_ended_flags_of_their_own(tmp_path: Any) -> None:  # noqa: ANN401
+    assert run(pennies(Pennies), ("one", "two"), Settings(games=4, steps=40)).episodes > 4
+    assert play(pennies(WrongPennies), "--out", tmp_path).code == 1
+    trace = read_trace(tmp_path / "trace.json")
+    fields = {found.field for found in trace.differences}
+    assert fields == {"components[reward of player 1]", "reward[1]"}
+    (shown,) = trace.case.actions
+    assert shown in ((0, 1), (1, 0))
+
+
+class Point(SingleGame):
+    """A point is pushed in a plane by as much as an action says, up to where it has left the unit circle."""
+
+    limit = np.float32(np.inf)
+
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an array
+        self.at = np.random.default_rng(seed).uniform(-0.5, 0.5, 2).astype(np.float32)
+        return self.at.copy()
+
+    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - (2,) float32
+        assert (np.abs(action) <= [0.25, 1.5]).all()
+        self.at = self.at + np.minimum(action, self.limit)
+        return Outcome(self.at.copy(), float(action[0]), bool((self.at**2).sum() > 1), False)
+
+
+class ShortPoint(Point):
+    limit = np.float32(1.4)
+
+
+def test_actions_that_are_arrays_are_drawn_within_bounds_and_recorded_exactly(tmp_path: Any) -> None:  # noqa: ANN401
+    space = Box((-0.25, -1.5), (0.25, 1.5), (2,))
+    same = Pairing("point", {"one": Point, "two": Point}, space, (2,)).world()
+    assert play(same, "--no-report").code == 0
+    world = Pairing("point", {"one": Point, "two": ShortPoint}, space, (2,)).world()
+    assert play(world, "--out", tmp_path).code == 1
+    trace = read_trace(tmp_path / "trace.json")
+    (push,) = trace.case.actions
+    assert isinstance(push, tuple)
+    x, y = push
+    assert y > 1.4
+    assert (x, y) == (float(np.float32(x)), float(np.float32(y)))
+    assert [found.field for found in trace.differences] == ["observation[1]"]
+    assert parity("replay", tmp_path / "trace.json", world="toy_world:ANY").code == 1
+    text = (tmp_path / "trace.json").read_text().replace(f"[[{x!r}, {y!r}]]", "[3]")
+    (tmp_path / "other.json").write_text(text)
+    said = parity("replay", tmp_path / "other.json", world="toy_world:ANY").refusal()
+    assert "holds action 3, which world 'point' does not have" in said
+
+
+def test_numbers_that_are_visible_are_compared_and_not_injected() -> None:
+    class Counted(Point):
+        has_states = True
+        bonus = 0
+
+        def begin(self, seed: int) -> Any:  # noqa: ANN401 - an array
+            self.pushes = 0
+            return super().begin(seed)
+
+        def act(self, action: Any) -> Outcome:  # noqa: ANN401 - (2,) float32
+            self.pushes += 1 + self.bonus
+            return super().act(action)
+
+        def visible(self) -> dict[str, float]:
+            return {"pushes": self.pushes}
+
+        def pull(self) -> dict[str, Any]:
+            return {"at": self.at.tolist()}
+
+        def push(self, state: dict[str, Any]) -> Any:  # noqa: ANN401 - an array
+            self.at, self.pushes = np.array(state["at"], np.float32), 0
+            return self.at.copy()
+
+    class Twice(Counted):
+        bonus = 1
+
+    def world(other: Game) -> World:
+        games = {"one": Counted, "two": other}
+        space = Box(-0.25, 0.25, (2,))
+        return Pairing("point", games, space, (2,), state_fields=("at",), visible=("pushes",)).world()
+
+    settings = Settings(games=4, steps=20, mode="injected")
+    assert run(world(Counted), ("one", "two"), settings).divergences == []
+    (found,) = run(world(Twice), ("one", "two"), settings).divergences
+    assert [(each.field, each.expected, each.observed) for each in found.differences] == [("facts[pushes]", 1, 2)]
+
+
+class Line(SingleGame):
+    """Counts to five from a number that the seed tells."""
+
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an array
+        self.at = np.array([seed % 1000, 0], np.float32)
+        return self.at.copy()
+
+    def act(self, action: int) -> Outcome:
+        self.at[1] += 1
+        return Outcome(self.at.copy(), 1.0, bool(self.at[1] == 5))
+
+
+class Deaf(Line):
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an array
+        return super().begin(int(np.random.default_rng().integers(1000)))
+
+
+class Noisy(Line):
+    def act(self, action: int) -> Outcome:
+        self.at[0] += np.random.default_rng().random()
+        return super().act(action)
+
+
+class Wide(Line):
+    def act(self, action: int) -> Outcome:
+        outcome = super().act(action)
+        return Outcome(outcome.observation.astype(np.float64), 1.0, outcome.terminated)
+
+
+class Long(Line):
+    def act(self, action: int) -> Outcome:
+        return Outcome(np.zeros(3, np.float32), 1.0, False)
+
+
+class InPlace(Line):
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an array
+        super().begin(seed)
+        return self.at
+
+
+class Raising(Line):
+    def act(self, action: int) -> Outcome:
+        raise KeyError("wall")
+
+
+class Hanging(Line):
+    def act(self, action: int) -> Outcome:
+        time.sleep(60)
+        raise AssertionError
+
+
+class Unset(Line):
+    def act(self, action: int) -> Outcome:
+        return Outcome({"at": None}, 1.0, False)
+
+
+class Window(Grid):
+    render_mode = "human"
+
+
+@pytest.mark.parametrize(
+    ("game", "sentence"),
+    [
+        (Deaf, "engine 'bad' plays different games from the same seed: after reset it shows something else"),
+        (Noisy, "engine 'bad' plays different games from the same seed: after step 1 it shows something else"),
+        (
+            Wide,
+            "engine 'bad' failed in step: its step returns an observation of float64 (2,), after one of float32 (2,)",
+        ),
+        (
+            Long,
+            "engine 'bad' failed in step: its step returns an observation of float32 (3,), after one of float32 (2,)",
+        ),
+        (InPlace, "engine 'bad' failed in step: its step changes the observation that was returned before"),
+        (Raising, "engine 'bad' failed in step: KeyError: 'wall'"),
+        (Hanging, "engine 'bad' gave no answer to step within 0.3 seconds"),
+        (Unset, "engine 'bad' failed in step: an observation holds a NoneType, where arrays, numbers and texts"),
+        (lambda: GymGame(Window), "engine 'bad' failed in start: its environment opens a window"),
+    ],
+)
+def test_an_environment_that_breaks_the_rules_is_one_sentence(game: Game, sentence: str) -> None:
+    world = Pairing("line", {"good": Line, "bad": game}, ("go",), (2,)).world()
+    ran = play(world, "--no-report", "--timeout", "0.3")
+    assert (ran.code in (2, 3), ran.out, ran.err.count("\n")) == (True, "", 1), ran
+    assert sentence in ran.err

@@ -1,0 +1,169 @@
+"""Environments by their names on the command line."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from command_line import Ran
+from command_line import run as run_command
+
+from parity import UsageError
+from parity.adapters.gymnasium import VectorGames
+from parity.cli import main
+from parity.lockstep import Settings, run
+from parity.registry import load_pair, load_world, world_spec
+
+CATCH = """
+import dm_env, numpy as np
+from dm_env import specs
+
+class Catch(dm_env.Environment):
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+    def reset(self):
+        self.x, self.moves = self.rng.integers(5), 0
+        return dm_env.restart(self.seen())
+    def step(self, action):
+        self.x, self.moves = (self.x + action - 1) % 5, self.moves + 1
+        end = dm_env.termination if self.moves == 6 else dm_env.transition
+        return end(reward=float(self.x), observation=self.seen())
+    def seen(self):
+        return {"x": np.int32(self.x), "moves": np.float32(self.moves)}
+    def observation_spec(self):
+        return {}
+    def action_spec(self):
+        return specs.DiscreteArray(3)
+"""
+
+
+def engines(names: str, *words: str | Path) -> Ran:
+    return run_command(main, "run", "--engines", names, "--games", "4", "--steps", "40", *words)
+
+
+@pytest.mark.parametrize("name", ["CartPole-v1", "Pendulum-v1", "Blackjack-v1"])
+@pytest.mark.parametrize("words", [(), ("--auto-reset",)])
+def test_a_vector_environment_is_its_single_ones(name: str, words: tuple[str, ...]) -> None:
+    ran = engines(f"gym:{name},gymvec:{name}", "--no-report", *words)
+    assert (ran.code, "identical; 160 steps compared" in ran.out) == (0, True), ran
+
+
+def test_environments_that_draw_differently_differ_at_once_and_the_report_says_what_to_do(tmp_path: Path) -> None:
+    names = "gym:CartPole-v1,gymnax:CartPole-v1"
+    ran = engines(names, "--out", tmp_path)
+    assert ran.code == 1
+    assert "write a parity.Pairing whose games have states, and give --mode injected." in ran.out
+    assert f"replay --world {names} " in ran.out
+    assert run_command(main, "replay", "--world", names, tmp_path / "trace.json").code == 1
+    assert "no file may have a module imported" in run_command(main, "replay", tmp_path / "trace.json").refusal()
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (
+            "gym:CartPole-v1,gym:Acrobot-v1",
+            "gym:CartPole-v1 has observations of (4,), and gym:Acrobot-v1 observations of (6",
+        ),
+        ("gym:CartPole-v1,gym:Nope-v1", "gym:Nope-v1 cannot be made: NameNotFound: "),
+        ("gym:CartPole-v1,gym:no_such_module:CartPole-v1", "gym:no_such_module:CartPole-v1 cannot be made: "),
+        pytest.param(
+            "gym:CartPole-v1,dm_env:no_such_module:Catch",
+            "needs dm_env: ",
+            marks=pytest.mark.skipif(find_spec("dm_env") is not None, reason="dm_env is installed"),
+        ),
+        ("gym:CartPole-v1,mine", "there is no environment 'mine': give "),
+    ],
+)
+def test_environments_that_cannot_be_paired_are_one_sentence(names: str, sentence: str) -> None:
+    assert sentence in engines(names).refusal()
+
+
+def test_environments_without_states_cannot_be_injected() -> None:
+    said = engines("gym:CartPole-v1,gymvec:CartPole-v1", "--mode", "injected").refusal()
+    assert "have no states that --mode injected could inject: write a parity.Pairing" in said
+
+
+def test_an_environment_plays_in_another_process() -> None:
+    assert engines("gym:Blackjack-v1,gym:Blackjack-v1@cpu", "--no-report").code == 0
+
+
+def test_spaces_of_several_numbers_are_read() -> None:
+    space = gymnasium.spaces.MultiDiscrete([3, 2], start=[1, 0])
+
+    class Two(gymnasium.Env[Any, Any]):
+        action_space = space
+        observation_space = gymnasium.spaces.Tuple((gymnasium.spaces.Discrete(9), gymnasium.spaces.Text(5)))
+
+        def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:  # noqa: ANN401
+            super().reset(seed=seed)
+            return (int(self.np_random.integers(9)), "a"), {}
+
+        def step(self, action: Any) -> Any:  # noqa: ANN401
+            assert space.contains(np.int64(action))
+            return (int(self.np_random.integers(9)), "ab"), 0.5, False, False, {}
+
+    gymnasium.register("TwoNumbers-v0", Two)
+    try:
+        world, _, pair = load_pair("gym:TwoNumbers-v0", ("gym:TwoNumbers-v0",) * 2)
+        assert world.action_space is not None
+        assert (world.action_space.low, world.action_space.high) == ((1, 0), (3, 1))
+        assert world.observation_fields == {"0": (), "1": ()}
+        assert run(world, pair, Settings(games=2, steps=5)).divergences == []
+    finally:
+        del gymnasium.registry["TwoNumbers-v0"]
+
+
+def test_a_vector_environment_that_restarts_its_games_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"make it with autoreset_mode=AutoresetMode\.DISABLED"):
+        VectorGames(2, lambda games: gymnasium.make_vec("CartPole-v1", games), 2, lambda seed: seed + 1)
+
+
+def test_a_vector_environment_keeps_ended_games_and_goes_back_to_states() -> None:
+    world = load_world("gymvec:CartPole-v1")
+    engine = world.engines["gymvec:CartPole-v1"](3)
+    slots = np.arange(3)
+    engine.reset(np.array([3, 4, 5], np.uint64), slots)
+    ended = [0, 0, 0]
+    for _ in range(12):  # pushed to the right, the pole falls
+        step = engine.step(np.array([1, 1, 0], np.int32))
+        ended = [count + bool(end) for count, end in zip(ended, step.ended, strict=True)]
+    assert min(ended) > 1
+    assert step.reward.tolist() == [0.0, 0.0, 0.0]
+    last, states = step.observation.copy(), engine.get_state(slots)
+    engine.reset(np.array([8], np.uint64), slots[1:2])
+    assert np.array_equal(engine.set_state(states[1:], slots[1:]), last[1:])
+    assert np.array_equal(engine.set_state(states, slots), last)
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "players"),
+    [
+        ("pgx", "pgx:tic_tac_toe", 2),
+        ("pgx", "pgx:2048", 1),
+        ("jumanji", "jumanji:Snake-v1", 1),
+        ("jumanji", "jumanji:Connector-v3", 10),
+        ("envpool", "envpool:CartPole-v1", 1),
+        ("envpool", "envpool:Pendulum-v1", 1),
+        ("dm_env", "dm_env:catching:Catch", 1),
+        ("gymnax", "gymnax:Pendulum-v1", 1),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_environments_of_other_libraries_repeat_themselves(
+    package: str, name: str, players: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if find_spec(package) is None:
+        pytest.skip(f"{package} is not installed: pip install {package}")
+    (tmp_path / "catching.py").write_text(CATCH)
+    monkeypatch.syspath_prepend(tmp_path)
+    world, _, pair = load_pair(world_spec(None, [name]), (name, name))
+    assert world.players == players
+    assert run(world, pair, Settings(games=2, steps=20)).divergences == []
+    sys.modules.pop("catching", None)
