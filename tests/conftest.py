@@ -21,7 +21,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # W&B reports its own errors over the network, and waits for that.
 os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
+# Most programs are small, and compiled by several processes, and again after they were forgotten.
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 # Programs that run for seconds are not worth what optimising them costs; `make test-long` optimises them.
 if os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true") == "true":
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false".strip()
@@ -76,6 +77,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.checks = {(): item.checks[()]._replace(optional=())}
 
 
+def pytest_collection_finish() -> None:
+    """Collect garbage seldom, and never look at what imports have left: tracing makes objects by the million."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling:
     """Give each process whole files, as ``--dist loadfile`` does, and whole entries of SLOWEST."""
@@ -99,7 +107,8 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     """Forget the programs that no test to come uses: all of them together would take gigabytes."""
     yield
     if nextitem is None or shares_programs_with(nextitem.nodeid) != shares_programs_with(item.nodeid):
-        engine._PROGRAMS.clear()
+        if nextitem is None or not entry_of(nextitem.nodeid) == entry_of(item.nodeid) < len(SLOWEST):
+            engine._PROGRAMS.clear()  # which take seconds even where the cache has them
         jax.clear_caches()
         gc.collect()
         if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):

@@ -108,15 +108,14 @@ def test_the_engine_begins_the_worked_example_as_the_page_says() -> None:
     assert energy == pytest.approx(11 / 50)
 
 
-def test_the_documented_files_of_tests_have_all_that_the_real_ones_need(root: Path) -> None:
-    words = [sys.executable, "-m", "pytest", "--setup-plan", "-q", "python/tests"]
-    plan = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
-    assert plan.returncode == 0, plan.stdout
-    for test in (
-        "test_reward_parity.py::test_W_rewards[",
-        "test_purejaxrl.py::test_every_action_of_a_rollout_was_valid",
-    ):
-        assert test in plan.stdout
+def test_the_documented_files_of_tests_have_all_that_the_real_ones_need(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = pytest.main(["--setup-plan", "--capture=no", "-q", "--rootdir", str(root), str(root / "python" / "tests")])
+    plan = capsys.readouterr().out
+    assert code == 0, plan
+    for test in ("test_reward_parity.py::test_W_rewards[", "test_purejaxrl.py::test_every_action_of_a_rollout_was"):
+        assert test in plan
 
 
 def test_a_record_of_a_benchmark_has_one_figure() -> None:

@@ -25,7 +25,7 @@ from worldkit.evaluation.spec import Episode, Player
 from worldkit.jax.engine import JaxEngine
 from worldkit.ppo.networks import ActorCritic
 
-GAMES = 64  # the width that other tests have the JAX engine compiled for
+GAMES = 8  # the width that other tests have the JAX engine compiled for
 
 
 def chance(seed: int) -> Player:
