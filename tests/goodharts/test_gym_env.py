@@ -6,14 +6,12 @@ import subprocess
 import sys
 import warnings
 from collections import Counter
-from functools import partial
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import SyncVectorEnv
 
 import parity
 from goodharts.gym_env import GoodhartsEnv, GoodhartsVectorEnv
@@ -104,22 +102,7 @@ def test_an_episode_shows_what_its_mode_sees_and_sums_up_what_was_eaten_and_earn
 
 
 class TestManyGames:
-    """Worldkit's environments of many games play the torch engine as single ones do."""
-
-    @pytest.mark.parametrize(("mode", "limit"), [("ground_truth_handhold", None), ("proxy", 7)])
-    def test_the_native_one_equals_gymnasiums_own(self, mode: str, limit: int | None) -> None:
-        native = GoodhartsVectorEnv(3, mode=mode, max_episode_steps=limit)
-        own = SyncVectorEnv([partial(GoodhartsEnv, mode=mode, max_episode_steps=limit)] * 3)
-        assert native.observation_space == own.observation_space
-        assert native.action_space == own.action_space
-        rng, ended = np.random.default_rng(3), 0
-        assert_same(list(native.reset(seed=11)), list(own.reset(seed=11)))
-        for _ in range(20 if limit else 130):
-            actions = rng.integers(8, size=3)
-            said = native.step(actions)
-            assert_same(list(said), list(own.step(actions)))
-            ended += int((said[2] | said[3]).sum())
-        assert ended >= 3
+    """That they are as each alone, ``tests/worldkit`` holds; that no game depends on others, ``test_g_lockstep.py``."""
 
     def test_make_vec_takes_the_native_one(self) -> None:
         made = gym.make_vec("Goodharts-v0", num_envs=3, vectorization_mode="vector_entry_point", mode="proxy")

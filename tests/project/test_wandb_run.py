@@ -6,13 +6,13 @@ import socket
 import subprocess
 import sys
 import threading
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import create_autospec
 
 import pytest
-import wandb
 
 from worldkit.runs.run import Run
 from worldkit.runs.wandb_run import Tracking, WandbRun
@@ -40,6 +40,8 @@ class Homeless:
 
 
 def unreachable(**_: object) -> None:
+    import wandb  # takes seconds, which processes that run other tests need not spend
+
     raise wandb.errors.CommError("the network is down\nand more")
 
 
@@ -67,6 +69,8 @@ def test_a_client_that_cannot_begin_is_one_line(
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401 - a mock
     """A stand-in for the client on line, which takes what the real one takes, and remembers it."""
+    import wandb
+
     client = create_autospec(wandb.Run, instance=True)
     client.id = "abc"
     monkeypatch.delenv("WANDB_MODE", raising=False)
@@ -77,7 +81,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401 - a mock
 
 def asked() -> dict[str, Any]:
     """The options of the last ``wandb.init``."""
-    init: Any = wandb.init
+    init: Any = import_module("wandb").init
     return init.call_args.kwargs if init.called else {}
 
 
@@ -106,7 +110,7 @@ def test_a_call_that_never_returns_is_one_line(
         begun.set()
         released.wait()
 
-    monkeypatch.setattr(wandb if call == "init" else client, call, hang)
+    monkeypatch.setattr(import_module("wandb") if call == "init" else client, call, hang)
     monkeypatch.setattr("wandb.teardown", torn_down.set)
     monkeypatch.setattr("worldkit.runs.wandb_run._CALL_SECONDS", 0.05)
     monkeypatch.setattr("worldkit.runs.wandb_run._FINISH_SECONDS", 0.06)

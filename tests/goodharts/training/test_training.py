@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,7 +18,6 @@ import pytest
 import torch
 from command_line import run
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from torch._dynamo.exc import TorchDynamoException
 
 from goodharts import models
 from goodharts.config import Config
@@ -409,17 +409,21 @@ def test_a_run_that_diverges_is_one_sentence_and_keeps_its_last_checkpoint(monke
 @pytest.mark.parametrize(
     ("error", "code", "sentence"),
     [
-        (TorchDynamoException("no g++"), 2, "torch.compile failed ("),
-        (torch.OutOfMemoryError("CUDA out of memory."), 1, "Training ground_truth needs more memory than cpu has: "),
-        (MemoryError(), 1, "Training ground_truth needs more memory than cpu has: give fewer --n-envs, or more"),
+        (lambda: import_module("torch._dynamo.exc").TorchDynamoException("no g++"), 2, "torch.compile failed ("),
+        (
+            lambda: torch.OutOfMemoryError("CUDA out of memory."),
+            1,
+            "Training ground_truth needs more memory than cpu has: ",
+        ),
+        (MemoryError, 1, "Training ground_truth needs more memory than cpu has: give fewer --n-envs, or more"),
     ],
     ids=["no compiler", "a GPU's memory", "the memory"],
 )
 def test_what_the_machine_cannot_do_is_one_sentence(
-    error: Exception, code: int, sentence: str, monkeypatch: pytest.MonkeyPatch
+    error: Callable[[], Exception], code: int, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
-        raise error
+        raise error()
 
     monkeypatch.setattr("torch.compile", lambda policy, mode: fail)
     assert run(main, "--updates", "1", "--compile-mode", "max-autotune").refusal(code).startswith(sentence)

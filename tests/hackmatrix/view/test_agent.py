@@ -1,19 +1,16 @@
-"""The games on a page are those that `watch` shows and `evaluate` plays, all of them, in the order of their seeds."""
+"""The games on a page are those that `watch` shows, all of them, in the order of their seeds."""
 
 import contextlib
 from pathlib import Path
 
 import pytest
 
-from hackmatrix.evaluation import EVALUATION
 from hackmatrix.explain.ending import STEP_LIMIT
-from hackmatrix.rules import COMPONENT_UNIT, SIZE
+from hackmatrix.rules import SIZE
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity.viewer.page import Episode
 from worldkit.envs.episodes import Episodes
-from worldkit.evaluation.play import play_episodes
-from worldkit.evaluation.players import player_of
 from worldkit.viewer import agent
 from worldkit.viewer.agent import Games, agent_page, episodes
 from worldkit.watch.agents import load_agent
@@ -25,21 +22,6 @@ FIRST, COUNT, MOST_STEPS = 40, 7, 25
 def shown(watched: AgentPlayer, side_by_side: int) -> list[Episode]:
     with contextlib.closing(Episodes(WORLD, side_by_side, "swift", max_episode_steps=MOST_STEPS)) as opened:
         return list(episodes(frames(VIEW, opened, watched, FIRST, COUNT)))
-
-
-@pytest.mark.parametrize("deterministic", [True, False])
-def test_episodes_on_a_page_are_those_that_evaluate_plays(swift_built: None, params: Path, deterministic: bool) -> None:
-    player = player_of(EVALUATION, str(params), deterministic=deterministic, seed=5)
-    expected = play_episodes(EVALUATION, player, FIRST, COUNT, num_envs=8, engine="swift", max_steps=MOST_STEPS)
-    found = shown(AgentPlayer(load_agent(VIEW, params), deterministic=deterministic, player_seed=5), 4)
-    for episode, evaluated in zip(found, expected, strict=True):
-        steps = list(episode.steps)
-        assert episode.name == f"seed {evaluated.seed}"
-        assert len(steps) - 1 == evaluated.stats["steps"]
-        assert episode.verdict.startswith(f"{evaluated.ending} in stage {evaluated.stats['highest_stage']} after ")
-        paid = [step.components[0] for step in steps if step.components]
-        for name, column in zip(WORLD.components, zip(*paid, strict=True), strict=True):
-            assert sum(column) * COMPONENT_UNIT == pytest.approx(evaluated.stats["reward_breakdown"][name])
 
 
 def test_each_step_has_its_board_its_decision_and_what_it_earned(swift_built: None, params: Path) -> None:

@@ -75,15 +75,6 @@ def test_of_models_that_with_the_most_steps_comes_first(model: Path, tmp_path: P
     assert names == ["final_model.zip", "best_model.zip", "checkpoint_99_steps.zip"]
 
 
-def test_a_damaged_file_is_passed_over_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "run").mkdir()
-    save_params(tmp_path / "run" / "params_5.npz", new_params())
-    (tmp_path / "run" / "params_6.npz").write_bytes(b"damaged")
-    path, _ = first_good_agent(VIEW, trained_files(tmp_path)) or pytest.fail("no agent")
-    assert path.name == "params_5.npz"
-    assert capsys.readouterr().err.startswith(f"Passed over: {tmp_path / 'run' / 'params_6.npz'} cannot")
-
-
 def test_given_sizes_must_be_those_of_the_file(params: Path) -> None:
     load_agent(VIEW, params, hidden_dim=16, num_layers=2)
     for hidden_dim, num_layers in ((17, None), (None, 3), (16, 1)):

@@ -113,8 +113,16 @@ def test_a_rollout_is_what_the_bare_engine_plays(rollout: Rollout, replayed: tup
     np.testing.assert_allclose(transitions.reward, reward, rtol=1e-6)
 
 
+@pytest.fixture(scope="module")
+def samples(rollout: Rollout) -> Samples:
+    """What is learnt from the rollout."""
+    program = jax.jit(lambda after, transitions: samples_of(after, transitions, rollout.config, rollout.env))
+    made: Samples = program(rollout.after, rollout.transitions)
+    return made
+
+
 def test_truncation_bootstraps_from_the_episode_s_own_last_observation(
-    rollout: Rollout, replayed: tuple[Array, ...]
+    rollout: Rollout, replayed: tuple[Array, ...], samples: Samples
 ) -> None:
     _, own_last, reward, terminated = replayed
     done = np.asarray(rollout.transitions.done)
@@ -123,12 +131,13 @@ def test_truncation_bootstraps_from_the_episode_s_own_last_observation(
     assert np.asarray(terminated).any()
 
     state = rollout.before.train_state
-    _, own_last_value = state.apply_fn(state.params, own_last)
+    _, own_last_value = jax.jit(state.apply_fn)(state.params, own_last)
     assert rollout.transitions.truncated_value is not None
     np.testing.assert_allclose(
         rollout.transitions.truncated_value, np.where(truncated, own_last_value, 0.0), rtol=1e-4, atol=1e-6
     )
-    _, last_value = state.apply_fn(state.params, jax.vmap(rollout.env.observe)(rollout.after.env_state))
+    observations = jax.jit(jax.vmap(rollout.env.observe))(rollout.after.env_state)
+    _, last_value = jax.jit(state.apply_fn)(state.params, observations)
     expected = reference.gae(
         np.asarray(reward),
         np.asarray(rollout.transitions.value),
@@ -139,7 +148,6 @@ def test_truncation_bootstraps_from_the_episode_s_own_last_observation(
         rollout.config.gamma,
         rollout.config.gae_lambda,
     )
-    samples = samples_of(rollout.after, rollout.transitions, rollout.config, rollout.env)
     np.testing.assert_allclose(samples.advantage.reshape(done.shape), expected, rtol=1e-3, atol=1e-4)
 
 
@@ -149,10 +157,9 @@ def test_a_rollout_stores_no_float_observation_and_no_value_for_a_limit_that_is_
     assert transitions.truncated_value is None
 
 
-def test_the_loss_is_that_of_the_papers(rollout: Rollout) -> None:
+def test_the_loss_is_that_of_the_papers(rollout: Rollout, samples: Samples) -> None:
     """Old policy and values differ from the network's, so that every kind of clipping occurs."""
     random = np.random.default_rng(1)
-    samples = samples_of(rollout.after, rollout.transitions, rollout.config, rollout.env)
     count = rollout.config.batch_size
 
     def disturbed(values: Array, scale: float) -> Array:
@@ -163,9 +170,11 @@ def test_the_loss_is_that_of_the_papers(rollout: Rollout) -> None:
     )
     samples = Samples(transition, samples.advantage, disturbed(samples.target, 0.5))
     state, config = rollout.before.train_state, rollout.config
-    total, stats = ppo_loss(state.params, state.apply_fn, rollout.env.expand, samples, config)
+    loss = jax.jit(lambda params, samples: ppo_loss(params, state.apply_fn, rollout.env.expand, samples, config))
+    total, stats = loss(state.params, samples)
 
-    logits, value = reference.network(state.params, np.asarray(rollout.env.expand(transition.obs)))
+    observations = jax.jit(rollout.env.expand)(transition.obs)
+    logits, value = reference.network(state.params, np.asarray(observations))
     expected = reference.loss(
         logits,
         value,
