@@ -83,7 +83,7 @@ def with_mission(observation: Any) -> Any:  # noqa: ANN401 - a dict
 
 
 def grid_world(edge: int = 2) -> World:
-    games = {"gym": lambda: GymGame(Grid), "jax": Side(port(edge), observation=with_mission)}
+    games: dict[str, Game] = {"gym": lambda: GymGame(Grid), "jax": Side(port(edge), observation=with_mission)}
     return Pairing("grid", games, NAMES, PARTS).world()
 
 

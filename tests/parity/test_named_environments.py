@@ -108,7 +108,7 @@ def test_spaces_of_several_numbers_are_read() -> None:
             assert space.contains(np.int64(action))
             return (int(self.np_random.integers(9)), "ab"), 0.5, False, False, {}
 
-    gymnasium.register("TwoNumbers-v0", Two)
+    gymnasium.register("TwoNumbers-v0", lambda **_: Two())
     try:
         world, _, pair = load_pair("gym:TwoNumbers-v0", ("gym:TwoNumbers-v0",) * 2)
         assert world.action_space is not None
