@@ -17,6 +17,7 @@ from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out
 from parity.lockstep import MODES, STRICT
 from parity.prices import add_price_flags
 from parity.scaffold import init
+from parity.serve import serve
 from parity.tape import FIELDS
 
 JOBS = IntRange(1, 1024)
@@ -183,7 +184,7 @@ def build_parser() -> argparse.ArgumentParser:
     served = subparsers.add_parser("serve", help=text, description=text, epilog=EXIT_CODES, allow_abbrev=False)
     served.add_argument("--world", **_EVERY["--world"])
     served.add_argument("--engine", required=True, **_value("NAME", "the engine to play"))
-    served.set_defaults(does=commands.serve, json=False)
+    served.set_defaults(does=serve, json=False)
     return parser
 
 

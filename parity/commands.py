@@ -194,14 +194,6 @@ def mutants(options: Namespace) -> int:
     return 0 if caught == len(verdicts) else 1
 
 
-def serve(options: Namespace) -> int:
-    """Play an engine for another process."""
-    from parity.serve import serve as serve_engine
-
-    serve_engine(options.world, options.engine)
-    return 0
-
-
 def _pair(options: Namespace, *, one_will_do: bool = False) -> tuple[World, str, tuple[str, str]]:
     """The world, what ``--world`` calls it, and the two engines to hold to each other."""
     spec = world_spec(options.world, options.engines or ())

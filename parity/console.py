@@ -9,6 +9,7 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,15 @@ def open_console(*, stderr: bool = False, quiet: bool = False, width: int | None
     there = console.width if console.is_terminal else UNLIMITED
     console.width = min(there, width or UNLIMITED)
     return console
+
+
+def plain_text(show: Callable[[Console], None]) -> str:
+    """What ``show`` prints, as text of at most 100 columns."""
+    from rich.console import Console
+
+    text = io.StringIO()
+    show(Console(file=text, width=100, highlight=False, markup=False, emoji=False))
+    return text.getvalue()
 
 
 def accept_every_sign() -> None:

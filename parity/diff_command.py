@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import io
 import json
 import os
 from argparse import Namespace
@@ -19,7 +18,7 @@ from rich.text import Text
 
 from parity.atomic_write import write_whole
 from parity.commands import progress_bar
-from parity.console import open_console, typed_command
+from parity.console import open_console, plain_text, typed_command
 from parity.diff import START, Comparison, check_expected, family_of, is_in, is_of_reward
 from parity.diff_sides import build_corpus, open_side, share
 from parity.engine import Array
@@ -259,9 +258,8 @@ def markdown(found: Comparison, records: Sequence[Records], cases: dict[str, Rep
     blocks = [f"**{markdown_text(headline(found))}**", sentences, *(each.markdown() for each in records[:1])]
     blocks += [_folded(each.title, each.markdown()) for each in records[1:]]
     for name, report in cases.items():
-        text = io.StringIO()
-        print_report(report, Console(file=text, width=120, markup=False, emoji=False, highlight=False))
-        fences = f"````text\n{text.getvalue().strip()}\n````\n\n````json\n{trace_text(report.trace).strip()}\n````"
+        text = plain_text(partial(print_report, report))
+        fences = f"````text\n{text.strip()}\n````\n\n````json\n{trace_text(report.trace).strip()}\n````"
         blocks.append(_folded(f"The first difference in {name}", fences))
     sizes = np.cumsum([len(block.encode()) + 2 for block in blocks])
     fitting = blocks[: int((sizes + len(_CUT) <= MOST_MARKDOWN).sum())]

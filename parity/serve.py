@@ -7,6 +7,7 @@ import select
 import sys
 import threading
 import time
+from argparse import Namespace
 from typing import Any
 
 from parity.channel import VERSION, Channel
@@ -22,7 +23,7 @@ _GRACE_SECONDS = 2.0
 """Between the end of the client and that of a server which does not notice, as in a step that never ends."""
 
 
-def serve(spec: str | None, engine: str) -> None:
+def serve(options: Namespace) -> int:
     """Answer requests for an engine of a world until standard input closes.
 
     Raises UsageError where there is no such world or engine, or no process at the other end.
@@ -34,9 +35,9 @@ def serve(spec: str | None, engine: str) -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     threading.Thread(target=_end_with_client, args=(source,), daemon=True).start()
-    spec = world_spec(spec, [engine])
+    spec = world_spec(options.world, [options.engine])
     world = load_world(spec)
-    factory, opened = world.engines[engine_name(world, engine)], None
+    factory, opened = world.engines[engine_name(world, options.engine)], None
     channel = Channel(os.fdopen(source, "rb"), os.fdopen(sink, "wb"))
     channel.send({"version": VERSION, "world": describe_world(world), "home": str(world_home(spec))})
     while True:
@@ -55,6 +56,7 @@ def serve(spec: str | None, engine: str) -> None:
             channel.send({"error": (kind, f"{error}" if kind else f"{type(error).__name__}: {error}")})
     if opened is not None:
         opened.close()
+    return 0
 
 
 def _end_with_client(source: int) -> None:

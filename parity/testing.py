@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 
-from rich.console import Console
-
 from parity import prices
+from parity.console import plain_text
 from parity.coverage import coverage_of, require_marks
 from parity.finding import investigate
 from parity.lockstep import Outcome, Settings, run
@@ -78,7 +76,9 @@ def assert_lockstep(
     if outcome.divergences:
         limits = {"shrink_seconds": 60.0, "timeout": settings.timeout}
         finding = investigate(world, spec, pair, (outcome.divergences[0],), trace, known=settings.known, **limits)
-        raise AssertionError(_printed(lambda console: print_run(pair, outcome, [finding], console)) + f"Seed: {seed}.")
+        raise AssertionError(
+            plain_text(lambda console: print_run(pair, outcome, [finding], console)) + f"Seed: {seed}."
+        )
     if coverage is not None and outcome.marks is not None:
         found = coverage_of(world, outcome.marks)
         never, rules = found.never(), len(found.rules)
@@ -103,11 +103,4 @@ def assert_golden(world: World | str, engines: tuple[str, str] | None = None, fo
     episodes = replay_golden(world, pair, golden_folder(world, folder))
     _, changes, disagreements = all_changes(world, episodes)
     if changes or disagreements:
-        raise AssertionError(_printed(lambda console: print_rewards(world, pair, episodes, console)).rstrip())
-
-
-def _printed(show: Callable[[Console], None]) -> str:
-    """What ``show`` prints, as plain text."""
-    text = io.StringIO()
-    show(Console(file=text, width=100, highlight=False, markup=False, emoji=False))
-    return text.getvalue()
+        raise AssertionError(plain_text(lambda console: print_rewards(world, pair, episodes, console)).rstrip())
