@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GAMES = (HACKMATRIX, GOODHARTS)
 COMMANDS_PAGE, API_PAGE = "commands.md", "api.md"
 API = {
-    "The harness": ("parity", "parity.testing", "parity.lockstep", "parity.trace", "parity.shrink"),
+    "The harness": ("parity", "parity.testing", "parity.lockstep", "parity.settings", "parity.trace", "parity.shrink"),
     "Worlds in worldkit": ("worldkit.jax.env", "worldkit.game", "worldkit.envs.spec", "worldkit.watch.spec"),
     "Training and evaluation": (
         *("worldkit.ppo.training", "worldkit.ppo.config", "worldkit.sb3.training", "worldkit.sb3.config"),

@@ -9,15 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parity import commands, diff_command
+from parity import commands, diff_command, ledger, ledger_command
 from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Parser, two_engines
 from parity.console import discard_output, is_output_closed, is_output_full, open_missing_streams
 from parity.engine_guard import DEFAULT_TIMEOUT, LESS_MEMORY
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory
-from parity.lockstep import MODES, STRICT
+from parity.ledger import KINDS, THEN
 from parity.prices import add_price_flags
 from parity.scaffold import init
 from parity.serve import serve
+from parity.settings import FREE_RUNNING, MODES, STRICT
 from parity.tape import FIELDS
 
 JOBS = IntRange(1, 1024)
@@ -57,6 +58,7 @@ _PAIR = {
         two_engines,
     )
 }
+_LEDGER = {"--ledger": _value("FILE", "known differences, which may show as the file says (`parity ledger`)", Path)}
 _COMPARISON = {
     **_PAIR,
     **_PLAY,
@@ -64,10 +66,12 @@ _COMPARISON = {
     "--mode": _value(
         "MODE",
         "strict: both engines start from seeds; injected: each game starts in the reference's state; "
-        "resynchronised: each step does (default: %(default)s)",
-        OneOf(MODES),
+        "resynchronised: each step does; free-running: both play on after they differ, each acted on by what it "
+        "shows, and the effect is measured (default: %(default)s)",
+        OneOf((*MODES, FREE_RUNNING)),
         STRICT,
     ),
+    **_LEDGER,
     "--out": _value("DIR", "where traces and report pages go (default: %(default)s)", Path, Path("parity-report")),
     "--max-divergences": _value(
         "N", "diverging games to collect before the run stops (default: %(default)s)", GAMES, 1
@@ -105,9 +109,13 @@ def build_parser() -> argparse.ArgumentParser:
     added.set_defaults(does=init, json=False)
 
     def command(
-        does: Callable[[argparse.Namespace], int], text: str, options: Mapping[str, dict[str, Any]], **defaults: object
+        does: Callable[[argparse.Namespace], int],
+        text: str,
+        options: Mapping[str, dict[str, Any]],
+        to: Any = subparsers,  # noqa: ANN401 - argparse names no type of it
+        **defaults: object,
     ) -> None:
-        added = subparsers.add_parser(does.__name__, help=text, description=text, epilog=EXIT_CODES, allow_abbrev=False)
+        added = to.add_parser(does.__name__, help=text, description=text, epilog=EXIT_CODES, allow_abbrev=False)
         for name, option in {**_EVERY, **options}.items():
             added.add_argument(name, **option)
         add_price_flags(added)
@@ -138,12 +146,14 @@ def build_parser() -> argparse.ArgumentParser:
         "--states": _switch("of a tape: record the state of every game after every step"),
         "--marks": _switch("of a tape: record rule marks"),
         "--unknown": {**_several("FIELD", "of a tape: what the engine cannot say"), "choices": FIELDS},
-        **{f"--{name}": {**_COMPARISON[f"--{name}"]} for name in ("auto-reset", "mode")},
+        "--auto-reset": _COMPARISON["--auto-reset"],
+        "--mode": {**_COMPARISON["--mode"], "type": OneOf(MODES)},
     }
     text = "Record golden episodes, or a tape, on the reference engine."
     command(commands.record, text, record, steps=200, games=8, source="uniform")
     mutants = {
         **_PLAY,
+        **_LEDGER,
         "--engine": _value("NAME", "the engine to mutate (default: every one with mutants)"),
         "--tests": _value(
             "TABLE",
@@ -185,6 +195,28 @@ def build_parser() -> argparse.ArgumentParser:
     served.add_argument("--world", **_EVERY["--world"])
     served.add_argument("--engine", required=True, **_value("NAME", "the engine to play"))
     served.set_defaults(does=serve, json=False)
+    text = "Known differences of two engines: write them down, and see whether they are still there."
+    text = f"{text}\n\n{ledger.__doc__}"
+    raw = argparse.RawDescriptionHelpFormatter
+    added = subparsers.add_parser(
+        "ledger", help=text.partition("\n")[0], description=text, epilog=EXIT_CODES, formatter_class=raw
+    )
+    of_ledger = added.add_subparsers(dest="subcommand", required=True, metavar="COMMAND", parser_class=Parser)
+    file = {"file": {"type": Path, "help": "ledger, a TOML file"}}
+    entry = {
+        **file,
+        **_PAIR,
+        "--trace": _value("FILE", "trace of the difference, which `parity run` wrote", Path) | {"required": True},
+        "--id": _value("ID", "name of the entry") | {"required": True},
+        "--kind": _value("KIND", " or ".join(KINDS), OneOf(KINDS)) | {"required": True},
+        "--citation": _value("TEXT", "where it is documented or reported") | {"required": True},
+        "--then": _value("WHAT", " or ".join(THEN), OneOf(THEN)) | {"required": True},
+        "--package": _several("NAME", "a package whose present version the difference depends on") | {"required": True},
+        "--share": _value("SHARE", "share of steps that it may explain (default: %(default)s)", SHARE, 0.01),
+    }
+    command(ledger_command.add, "Write an entry from the trace of a difference.", entry, of_ledger)
+    text = "Replay the witnesses: both engines must still differ so."
+    command(ledger_command.check, text, {**file, **_PAIR}, of_ledger)
     return parser
 
 

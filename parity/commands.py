@@ -14,7 +14,8 @@ from parity.console import open_console
 from parity.coverage import coverage_of, require_marks
 from parity.errors import UsageError
 from parity.finding import Finding, grouped, investigate, replay_command, replayed
-from parity.lockstep import STRICT, Outcome, Settings
+from parity.free_running import run_freely
+from parity.ledger import read_ledger
 from parity.lockstep import run as run_lockstep
 from parity.mutant_judges import LockstepJudge, PytestJudge, project_bench
 from parity.mutants import SURVIVED, Judge, Verdict, chosen_benches, chosen_mutants, run_mutants
@@ -26,9 +27,10 @@ from parity.registry import engine_name, load_named_in, load_pair, load_world, w
 from parity.report import counted, print_report, write_report
 from parity.rewards import accept, all_changes, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
+from parity.settings import FREE_RUNNING, STRICT, Outcome, Settings
 from parity.sources import TRACES
 from parity.strict_json import json_text
-from parity.tape import Tape
+from parity.tape import Tape, take_settings
 from parity.trace import check_actions, demand_steps, read_trace
 from parity.world import World
 
@@ -42,11 +44,11 @@ def run(options: Namespace) -> int:
     outcome, findings, answer = _compared(world, spec, engines, options)
 
     def show(console: Console) -> None:
-        print_run(engines, outcome, findings, console)
+        print_run(engines, outcome, findings, console, options.mode)
         print_notes(world, outcome, answer["prices"], console)
 
     _answer(options, answer, show)
-    return 1 if outcome.divergences else 0
+    return 0 if outcome.passed else 1
 
 
 def replay(options: Namespace) -> int:
@@ -95,10 +97,10 @@ def coverage(options: Namespace) -> int:
 
     def show(console: Console) -> None:
         print_coverage(found, engines, console)
-        print_run(engines, outcome, findings, console)
+        print_run(engines, outcome, findings, console, options.mode)
 
     _answer(options, answer, show)
-    return 1 if outcome.divergences or found.never() or found.unequal() else 0
+    return 1 if not outcome.passed or found.never() or found.unequal() else 0
 
 
 def rewards(options: Namespace) -> int:
@@ -162,8 +164,8 @@ def mutants(options: Namespace) -> int:
     """Plant faults and see whether the harness, or the tests that a table names, notice."""
     judge: Judge
     if options.tests is not None:
-        if options.world or options.engine:
-            raise UsageError("the mutants of --tests belong to no world: leave --world and --engine out.")
+        if options.world or options.engine or options.ledger:
+            raise UsageError("the mutants of --tests belong to no world: leave --world, --engine and --ledger out.")
         name = str(options.tests)
         judge, chosen = PytestJudge(options.run_timeout), chosen_mutants([project_bench(options.tests)], options.only)
     else:
@@ -209,6 +211,7 @@ def _settings(options: Namespace, *, marks: bool = False) -> Settings:
         auto_reset=getattr(options, "auto_reset", False),
         mode=getattr(options, "mode", STRICT),
         stop_after=getattr(options, "max_divergences", 1),
+        ledger=read_ledger(options.ledger) if getattr(options, "ledger", None) else None,
     )
 
 
@@ -217,13 +220,16 @@ def _compared(
 ) -> tuple[Outcome, list[Finding], dict[str, Any]]:
     """Run both engines; returns the outcome, a finding for each divergence, and both as JSON values."""
     if isinstance(tape := world.engines[engines[0]], Tape):
-        _take_settings(options, tape)
+        take_settings(options, tape)
         if options.draw_prices:
             raise UsageError("a tape has the prices that it was recorded at: leave --draw-prices out.")
     settings = _settings(options, marks=marks)
     if settings.mode != STRICT and (settings.auto_reset or settings.source.startswith(TRACES)):
         raise UsageError(f"--mode {settings.mode} goes with neither --auto-reset nor recorded traces: leave them out.")
-    if settings.mode != STRICT and world.states_replay:
+    is_free = settings.mode == FREE_RUNNING
+    if is_free and (marks or settings.ledger or isinstance(tape, Tape)):
+        raise UsageError(f"--mode {FREE_RUNNING} goes with no tape, no --ledger and no coverage: leave them out.")
+    if settings.mode not in (STRICT, FREE_RUNNING) and world.states_replay:
         raise UsageError(
             f"the engines of world '{world.name}' have no states that --mode {settings.mode} could inject: write a "
             "parity.Pairing whose games have pull and push."
@@ -231,12 +237,12 @@ def _compared(
     if options.draw_prices:
         world = draw_prices(world, settings.seed)
     with progress_bar(options.json, "steps of each game", settings.steps) as advance:
-        outcome = run_lockstep(world, engines, settings, advance)
+        outcome = (run_freely if is_free else run_lockstep)(world, engines, settings, advance)
     findings: list[Finding] = []
     for number, alike in enumerate(() if options.no_report else grouped(outcome.divergences), start=1):
         trace_path = options.out / ("trace.json" if number == 1 else f"trace-{number}.json")
-        limits = {"shrink_seconds": options.shrink_seconds, "timeout": options.timeout}
-        findings.append(investigate(world, spec, engines, alike, trace_path, **limits))
+        how = {"settings": settings, "shrink_seconds": options.shrink_seconds, "ledger": outcome.ledger}
+        findings.append(investigate(world, spec, engines, alike, trace_path, **how))
     divergences: list[dict[str, Any]] = [
         {"game": found.game, "step": found.step, "fields": [difference.field for difference in found.differences]}
         for found in outcome.divergences
@@ -250,7 +256,8 @@ def _compared(
             "shrunk_actions": len(finding.report.trace.case.actions),
         }
     answer = {
-        "identical": not outcome.divergences,
+        "passed": outcome.passed,
+        "identical": not outcome.divergences and not any(outcome.known.values()),
         "world": world.name,
         "prices": changed_prices(world),
         "tolerances": {field: [str(each) for each in world.tolerances_of(field)] for field in world.tolerances},
@@ -261,18 +268,12 @@ def _compared(
         "episodes": outcome.episodes,
         "seconds": round(outcome.seconds, 3),
         "divergences": divergences,
+        "is_black_box": outcome.is_black_box,
+        "known": outcome.known,
+        "ledger_faults": outcome.faults,
+        "effect": outcome.effect and outcome.effect.values(engines),
     }
     return outcome, findings, answer
-
-
-def _take_settings(options: Namespace, tape: Tape) -> None:
-    """Give the options the values of a tape; raises UsageError where the command line has others."""
-    given = {word.partition("=")[0] for word in options.words}
-    for name, value in tape.settings.items():
-        flag = f"--{name.replace('_', '-')}"
-        if flag in given and getattr(options, name) != value:
-            raise UsageError(f"the tape was recorded with another {flag} ({json_text(value)}): leave {flag} out.")
-        setattr(options, name, value)
 
 
 def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console], None]) -> None:

@@ -13,10 +13,10 @@ from parity.diff_sides import Part, Shared
 from parity.engine import Array, Slots, State
 from parity.errors import StateRefused, UsageError
 from parity.history import History
-from parity.lockstep import Settings
 from parity.pair import Observed, Pair
 from parity.replay import Divergence
 from parity.rewards import Change
+from parity.settings import Settings
 from parity.sources import choose_actions, valid_weights
 from parity.trace import RESTART, Action, Case
 from parity.world import View, World

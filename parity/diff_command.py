@@ -21,16 +21,16 @@ from parity.commands import progress_bar
 from parity.console import open_console, plain_text, typed_command
 from parity.diff import START, Comparison, check_expected, family_of, is_in, is_of_reward
 from parity.diff_sides import build_corpus, open_side, share
-from parity.engine import Array
 from parity.errors import UsageError
 from parity.finding import open_alone, shrunk_report
-from parity.lockstep import Settings
+from parity.free_running import mean_interval
 from parity.pair import Pair
 from parity.prices import changed_prices, read_prices
 from parity.printing import changes_table
 from parity.registry import load_world, world_spec
 from parity.replay import Divergence
 from parity.report import Report, counted, print_report, report_episode
+from parity.settings import Settings
 from parity.strict_json import json_text
 from parity.table import Records, markdown_text
 from parity.trace import trace_text
@@ -42,7 +42,6 @@ MOST_MARKDOWN = 60_000
 """Bytes of a comment; GitHub takes 65,536 characters."""
 WHOLE_EPISODES = 3
 _CUT = "More is left out here, because a comment has a limit: see the page or the JSON file."
-_Z = 1.959964
 
 
 def diff(options: Namespace) -> int:
@@ -157,7 +156,7 @@ def _agents(found: Comparison) -> Records:
     means = np.array([found.returns[:, own].mean(axis=1) for _, own in playing])
     ranks = (1 + (means[None] > means[:, None]).sum(axis=1)).tolist()
     rows = [
-        (name, *map(_interval, (*found.returns[:, own], found.returns[1, own] - found.returns[0, own])), *rank)
+        (name, *map(mean_interval, (*found.returns[:, own], found.returns[1, own] - found.returns[0, own])), *rank)
         for (name, own), rank in zip(playing, ranks, strict=True)
     ]
     moved = [f"{name} from {one} to {other}" for name, *_, one, other in rows if one != other]
@@ -168,13 +167,6 @@ def _agents(found: Comparison) -> Records:
         [] if is_open else sorted(rows, key=itemgetter(4, 5)),
         f"The ranking changes: {', '.join(moved)}." if moved else "The ranking stays the same.",
     )
-
-
-def _interval(values: Array) -> list[float]:
-    """The mean of values (n,) and its 95% normal interval, which is infinitely wide for a single value."""
-    mean = float(np.mean(values))
-    margin = _Z * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("inf")
-    return [mean, mean - margin, mean + margin]
 
 
 def small_cases(

@@ -15,12 +15,12 @@ from parity.compare import value_text
 from parity.contract import run_seeds
 from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
 from parity.errors import ParityError, UsageError
-from parity.lockstep import Settings
 from parity.places import PLACE, checkout_of, commit_of, is_dirty, with_remote_engines
 from parity.prices import changed_prices, price_values, with_prices
 from parity.registry import engine_name
 from parity.remote import RemoteFactory
 from parity.rewards import read_golden
+from parity.settings import Settings
 from parity.sources import POLICY, Source, open_source
 from parity.trace import trace_files
 from parity.world import Board, EngineFactory, Price, World

@@ -9,12 +9,14 @@ from pathlib import Path
 from parity.compare import STATE
 from parity.console import typed_command
 from parity.errors import StateRefused, UsageError
+from parity.ledger import Ledger
 from parity.pair import Pair
 from parity.places import PLACE
 from parity.prices import changed_prices
 from parity.registry import is_module
 from parity.replay import Divergence, ReplayMoment, moments
 from parity.report import Report, write_report
+from parity.settings import STRICT, Settings
 from parity.shrink import places, shrink
 from parity.tape import Tape
 from parity.trace import Case, Trace, write_trace
@@ -31,9 +33,11 @@ class Finding:
     page_path: Path
 
 
-def open_alone(world: World, engines: tuple[str, str], case: Case, timeout: float, known: tuple[str, ...] = ()) -> Pair:
+def open_alone(
+    world: World, engines: tuple[str, str], case: Case, timeout: float, ledger: Ledger | None = None
+) -> Pair:
     """A pair of one game each, counting marks where it can, comparing them if the case does."""
-    return Pair(world, engines, 1, marks=bool(world.marks), compare_marks=case.marks, timeout=timeout, known=known)
+    return Pair(world, engines, 1, marks=bool(world.marks), compare_marks=case.marks, timeout=timeout, ledger=ledger)
 
 
 def replay_command(trace_path: Path, world: str | None = None, engines: tuple[str, str] | None = None) -> str:
@@ -95,14 +99,14 @@ def investigate(
     alike: tuple[Divergence, ...],
     trace_path: Path,
     *,
-    shrink_seconds: float,
-    timeout: float,
-    known: tuple[str, ...] = (),
+    settings: Settings,
+    shrink_seconds: float = 60.0,
+    ledger: Ledger | None = None,
 ) -> Finding:
     """Shrink the first of some divergences that are alike, write its trace to ``trace_path`` and its page beside it.
 
-    ``spec`` names the world as ``--world`` does, ``known`` the fields that may differ. A divergence that does not show
-    in a game played alone is written as it was found.
+    ``spec`` names the world as ``--world`` does; ``settings`` are those of the run, ``ledger`` the one that it opened.
+    A divergence that does not show in a game played alone is written as it was found.
     """
     # a world that is not registered is imported, and an engine elsewhere started, only where the command line says so
     named = spec if is_module(spec) else None, engines if any(PLACE in name for name in engines) else None
@@ -110,7 +114,7 @@ def investigate(
     tape = world.engines[engines[0]]
     # a tape plays no game alone, but up to the difference the other engine plays as it does
     alone = (engines[1], engines[1]) if isinstance(tape, Tape) else engines
-    with open_alone(world, alone, alike[0].case, timeout, known) as pair:
+    with open_alone(world, alone, alike[0].case, settings.timeout, ledger) as pair:
         report = shrunk_report(pair, spec, alike[0], shrink_seconds, command)
     if isinstance(tape, Tape):
         *before, last = report.moments
@@ -119,6 +123,8 @@ def investigate(
         last = alike[0].recorded or replace(last, differences=alike[0].differences)
         command = typed_command("parity", "parity", "run", "--world", spec, "--engines", ",".join(engines))
         report = Report(world, replace(report.trace, engines=engines), (*before, last), command)
+    if settings.mode != STRICT:
+        report = replace(report, trace=replace(report.trace, mode=settings.mode))
     page_path = trace_path.with_suffix(".html")
     write_trace(report.trace, trace_path)
     write_report(report, page_path)

@@ -38,6 +38,11 @@ class History:
             del self._rows[:unneeded]
             self._trimmed += unneeded
 
+    def last(self, slot: int) -> Action | None:
+        """The last action of the game in ``slot``; None before its first."""
+        is_new = self._begun[slot] == self._trimmed + len(self._rows)
+        return None if is_new else action_numbers(self._rows[-1][slot])
+
     def case(self, slot: int, *then: Action) -> Case:
         """The course of the game in ``slot``, and what was done ``then``."""
         rows = self._rows[int(self._begun[slot]) - self._trimmed :]

@@ -1,245 +1,27 @@
-"""The lockstep run: many games on two engines at once, everything compared at every step."""
+"""The lockstep run: two engines play many games, or recorded ones, and everything is compared at every step."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from parity.contract import check_engine, check_repeats, run_seeds
-from parity.engine import Array, Slots, State
-from parity.engine_guard import DEFAULT_TIMEOUT
-from parity.errors import EngineError, StateRefused
-from parity.history import History
-from parity.pair import Observed, Pair
-from parity.replay import Divergence, batch_divergence, differs_at
-from parity.sources import TRACES, Source, choose_actions, open_source
-from parity.tape import STEPPING, Tape
-from parity.trace import RESTART, Action, check_actions, demand_steps, read_trace, trace_files
-from parity.world import View, World
+from parity.contract import check_engine, check_repeats
+from parity.errors import EngineError
+from parity.ledger_run import check_witnesses
+from parity.lockstep_run import LockstepRun
+from parity.pair import Pair
+from parity.replay import differs_at
+from parity.settings import Outcome, Settings
+from parity.sources import TRACES, open_source
+from parity.tape import Tape
+from parity.trace import check_actions, demand_steps, read_trace, trace_files
+from parity.world import World
 
-STRICT, INJECTED, RESYNCHRONISED = MODES = ("strict", "injected", "resynchronised")
-DICT_CHECK_EVERY = 16
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings of a run. steps: of every game; invalid: share of invalid actions; seed: of games and choices.
-
-    marks: count and compare rule marks too. stop_after: how many diverging games end the run.
-    auto_reset: step with the engines' own auto-reset. That path is compared then, but not how ended games look.
-    mode: ``strict``: both engines start from seeds. ``injected``: both start each game in the state that the reference
-        begins it in, for engines that draw differently. ``resynchronised``: they start each step so, which shows
-        every difference where it arises.
-    known: fields that may differ, see ``Pair``. budget_seconds: after which a run ends before its last step.
-    """
-
-    source: str = "uniform"
-    steps: int = 1000
-    games: int = 64
-    seed: int = 0
-    invalid: float = 0.01
-    marks: bool = False
-    auto_reset: bool = False
-    mode: str = STRICT
-    stop_after: int = 1
-    timeout: float = DEFAULT_TIMEOUT
-    known: tuple[str, ...] = ()
-    budget_seconds: float = float("inf")
-
-
-@dataclass
-class Outcome:
-    """Result of a run. steps: transitions compared in all; marks: per engine, total count of each mark."""
-
-    steps: int = 0
-    episodes: int = 0
-    seconds: float = 0.0
-    divergences: list[Divergence] = field(default_factory=list)
-    marks: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
-
-
-class LockstepRun:
-    """A run in progress. ``source``, ``rng``: what chooses; ``taken``: the steps of each game so far."""
-
-    def __init__(self, pair: Pair, source: Source, settings: Settings, rng: np.random.Generator) -> None:
-        self.pair = pair
-        self.source = source
-        self.settings = settings
-        self.rng = rng
-        self.outcome = Outcome()
-        self.taken = 0
-        self.ends_at = time.monotonic() + settings.budget_seconds
-        self.history = History(pair.games, marks=settings.marks, auto_reset=settings.auto_reset)
-        self.active = np.ones(pair.games, dtype=np.bool_)
-        self.begun = 0
-        self.observation: Array = np.zeros(0)
-
-    def play(self, progress: Callable[[], object]) -> None:
-        """The whole run."""
-        self._new_games(self.pair.all)
-        self._replace_diverged()
-        while self.taken < self.settings.steps and self._goes_on():
-            self.advance()
-            self._replace_diverged()
-            if self.taken % DICT_CHECK_EVERY == 0:
-                self.check_dicts(np.array([self.taken // DICT_CHECK_EVERY % self.pair.games]))
-            self.taken += 1
-            progress()
-
-    def advance(self) -> None:
-        """One action in every game, and the next game wherever one ended."""
-        if self.settings.mode == RESYNCHRONISED and self.taken:
-            self._inject(self.pair.all)
-        mask = self.pair.reference.mask()
-        view = View(self.observation, mask, self.pair.all, self.pair.reference.get_state)
-        given = self.source.weights(view), mask, self.settings.invalid, self.pair.world.action_space
-        if (ended := self._step(choose_actions(self.rng, *given))).size:
-            self._next_games(ended)
-
-    def play_tape(self, tape: Tape, progress: Callable[[], object]) -> None:
-        """The whole run that is on a tape, which the reference plays: the other engine gets the same calls."""
-        for call in takewhile(lambda _: self._goes_on(), tape.play()):
-            if call.name in STEPPING:
-                ended = self._step(call.given[0])
-                self.outcome.episodes += len(ended)
-                if self.settings.auto_reset:
-                    self._note_seeds(ended)
-                self.taken += 1
-                progress()
-            elif call.name == "set_state":
-                self._place(dict(zip(call.given[1].tolist(), call.given[0], strict=True)), "recorded start")
-            elif self.settings.mode != STRICT:  # an injected state follows
-                getattr(self.pair.reference, call.name)(*call.given)
-            elif call.name == "reset":
-                seen = self.pair.reset(*call.given)
-                self._note_seeds(call.given[1])
-                self._take(seen, call.given[1])
-            else:
-                self._take(self.pair.restart(*call.given), call.given[0], RESTART)
-                self._note_seeds(call.given[0])
-            self.active |= self.settings.mode == RESYNCHRONISED
-
-    def _step(self, actions: Array) -> Slots:
-        """One action in every game; returns the slots of compared games that ended."""
-        seen = self.pair.step(actions, restarting=self.settings.auto_reset)
-        assert seen.step is not None
-        self.history.add(actions)
-        self.outcome.steps += int(self.active.sum())
-        self.check(seen, self.pair.all)
-        self.observation = seen.observation
-        return np.flatnonzero(seen.step.ended & self.active)
-
-    def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
-        """Take the games that differ out of the run, each with its case."""
-        differ = self.pair.rows_that_differ(seen) & self.active[slots]
-        for row in np.flatnonzero(differ):
-            slot = int(slots[row])
-            if self.settings.known and all(map(self.pair.ignores, self.pair.explain(seen, int(row), slot))):
-                continue
-            self.active[slot] = False
-            if len(self.outcome.divergences) >= self.settings.stop_after:
-                continue
-            case = self.history.case(slot, *then)
-            self.outcome.divergences.append(batch_divergence(self.pair, case, seen, int(row), slot))
-        fired = self.pair.newly_fired()
-        # Marks are counted for all games together: once one went apart, they tell nothing about the others.
-        if fired is not None and not self.outcome.divergences and self.pair.rows_that_differ(fired)[0]:
-            self._find_marks_apart(fired, slots, *then)
-
-    def _find_marks_apart(self, fired: Observed, slots: Slots, *then: Action) -> None:
-        """Find the game in which marks fired differently by playing each alone, the shortest first."""
-        cases = [(int(slot), self.history.case(int(slot), *then)) for slot in slots]
-        cases.sort(key=lambda entry: len(entry[1].actions))
-        names = self.pair.names
-        if isinstance(self.pair.world.engines[names[0]], Tape):  # which plays no game alone
-            names, cases = (names[1], names[1]), cases[:1]
-        with Pair(
-            self.pair.world, names, 1, marks=True, timeout=self.settings.timeout, known=self.settings.known
-        ) as alone:
-            apart = ((slot, differs_at(alone, case)) for slot, case in cases)
-            slot, found = next((each for each in apart if each[1] is not None), (cases[0][0], None))
-        if found is None:
-            found = Divergence(cases[0][1], tuple(self.pair.explain(fired, 0, slot)))
-        self.active[slot] = False
-        self.outcome.divergences.append(replace(found, game=slot))
-
-    def check_dicts(self, slots: Slots) -> None:
-        """Compare full state dicts, so that a field missing from the state arrays is noticed."""
-        self.check(self.pair.check_states(slots), slots)
-
-    def _goes_on(self) -> bool:
-        is_in_time = self.taken == 0 or time.monotonic() < self.ends_at
-        return is_in_time and len(self.outcome.divergences) < self.settings.stop_after
-
-    def _replace_diverged(self) -> None:
-        """Begin games from new seeds where games went apart, so that one fault does not hide the others."""
-        while (apart := np.flatnonzero(~self.active)).size and self._goes_on():
-            self.active[apart] = True
-            if self.settings.mode != RESYNCHRONISED:
-                self._new_games(apart)
-
-    def _new_games(self, slots: Slots) -> None:
-        """Begin games from seeds that the run has not used yet."""
-        seeds = run_seeds(self.settings.seed + self.begun, len(slots), self.pair.world.seed_bits)
-        self.begun += len(slots)
-        if self.settings.mode == STRICT:
-            seen = self.pair.reset(seeds, slots)
-            self._note_seeds(slots)
-            self._take(seen, slots)
-        else:
-            self.pair.reference.reset(seeds, slots)
-            self._inject(slots)
-        self._made_starts(slots)
-
-    def _next_games(self, ended: Slots) -> None:
-        self.outcome.episodes += len(ended)
-        if self.settings.mode != STRICT:
-            self.pair.reference.restart(ended)
-            self._inject(ended)
-        else:
-            if not self.settings.auto_reset:
-                self._take(self.pair.restart(ended), ended, RESTART)
-            self._note_seeds(ended)
-        self._made_starts(ended)
-
-    def _take(self, seen: Observed, slots: Slots, *then: Action) -> None:
-        """Check how games begin, and keep what they show."""
-        self.check(seen, slots, *then)
-        observation = np.array(seen.observation)
-        if len(slots) < self.pair.games:
-            observation, new = self.observation.copy(), observation
-            observation[slots] = new
-        self.observation = observation
-
-    def _inject(self, slots: Slots) -> None:
-        """Put both engines into the reference's states."""
-        states = self.pair.reference.get_state(slots)
-        self._place(dict(zip(slots.tolist(), states, strict=True)), "state of the reference")
-
-    def _note_seeds(self, slots: Slots) -> None:
-        seeds = (self.pair.other if "seed" in self.pair.unknown else self.pair.reference).seeds()
-        for slot in slots:
-            self.history.begin(int(slot), int(seeds[slot]))
-
-    def _made_starts(self, slots: Slots) -> None:
-        if made := self.source.starts(slots):
-            self._place(made, "directed start")
-
-    def _place(self, made: Mapping[int, State], what: str) -> None:
-        chosen: Slots = np.array(list(made), dtype=np.intp)
-        try:
-            seen = self.pair.set_state(list(made.values()), chosen)
-        except StateRefused as error:
-            raise EngineError(f"a {what} of world '{self.pair.world.name}' is refused: {error}") from error
-        for slot, state in made.items():
-            self.history.begin(slot, state)
-        self._take(seen, chosen)
+__all__ = ["Outcome", "Settings", "run"]
 
 
 def run(
@@ -247,22 +29,36 @@ def run(
 ) -> Outcome:
     """Play ``settings.games`` games for ``settings.steps`` steps each and compare everything.
 
-    Both engines get the same seeds, states and actions and, but for the mode ``resynchronised``, are never brought back
-    together. A game in which they differ is replaced by a new one. In the end, where none does, each engine is held to
-    its contract. Where the source is ``traces:DIR``, the traces are played instead; where the first engine is a tape,
-    its run, with its settings. ``progress`` is called after each step or trace. Raises EngineError and UsageError.
+    Both engines get the same seeds, states and actions and, but for the mode ``resynchronised`` and where a ledger says
+    so, are never brought back together. A game in which they differ is replaced by a new one. In the end, where none
+    does, each engine is held to its contract. Where the source is ``traces:DIR``, the traces are played instead; where
+    the first engine is a tape, its run, with its settings. The witnesses of a ledger are replayed first, and its
+    entries held to what was seen. ``progress`` is called after each step or trace. Raises EngineError and UsageError.
     """
+    ledger, faults = settings.ledger, list[str]()
+    if ledger is not None:
+        ledger = ledger.opened(world, engines)
+        faults = check_witnesses(world, engines, ledger, settings.timeout)
+    play = _run_traces if settings.source.startswith(TRACES) else _run_games
+    outcome = play(world, engines, replace(settings, ledger=ledger), progress)
+    if ledger is None:
+        return outcome
+    known = {entry.id: outcome.known.get(entry.id, 0) for entry in ledger.entries}
+    faults += [] if outcome.divergences else ledger.faults(known, outcome.steps)
+    return replace(outcome, ledger=ledger, known=known, faults=faults)
+
+
+def _run_games(world: World, engines: tuple[str, str], settings: Settings, progress: Callable[[], object]) -> Outcome:
     tape = world.engines[engines[0]]
     if isinstance(tape, Tape):
         settings = replace(settings, **{**tape.settings, "source": "uniform"})  # nothing is chosen
-    if settings.source.startswith(TRACES):
-        return _run_traces(world, engines, settings, progress)
     rng = np.random.default_rng(settings.seed)
     source = open_source(settings.source, world, settings.games, rng)
     with Pair(
-        world, engines, settings.games, marks=settings.marks, timeout=settings.timeout, known=settings.known
+        world, engines, settings.games, marks=settings.marks, timeout=settings.timeout, ledger=settings.ledger
     ) as pair:
         course = LockstepRun(pair, source, settings, rng)
+        course.outcome.is_black_box, course.outcome.known = pair.is_black_box, pair.explained
         began = time.perf_counter()
         try:
             course.play_tape(tape, progress) if isinstance(tape, Tape) else course.play(progress)
@@ -286,7 +82,8 @@ def _run_traces(world: World, engines: tuple[str, str], settings: Settings, prog
     for path, trace in traces.items():
         check_actions(world, trace, path)
     outcome, began = Outcome(), time.perf_counter()
-    with Pair(world, engines, 1, marks=settings.marks, timeout=settings.timeout, known=settings.known) as pair:
+    with Pair(world, engines, 1, marks=settings.marks, timeout=settings.timeout, ledger=settings.ledger) as pair:
+        outcome.is_black_box, outcome.known = pair.is_black_box, pair.explained
         for number, trace in enumerate(traces.values()):
             outcome.episodes += 1
             found = differs_at(pair, trace.case)

@@ -27,7 +27,8 @@ TESTS = "tests"
 class LockstepJudge(Judge):
     """A run against the bench's reference, both engines in processes of their own.
 
-    spec: what ``--world`` calls the world. run_timeout: seconds for a whole run, looked at after each step.
+    spec: what ``--world`` calls the world. settings: a difference that their ledger explains catches no mutant.
+    run_timeout: seconds for a whole run, looked at after each step.
     """
 
     world: World
@@ -38,7 +39,9 @@ class LockstepJudge(Judge):
     def check_unchanged(self, bench: MutationBench, copy: Path) -> None:
         """Raises EngineError where the unchanged copy diverges, or cannot be run."""
         try:
-            reason = "diverges" if self._run(bench, copy).divergences else ""
+            outcome = self._run(bench, copy)
+            reason = "diverges" if outcome.divergences else " ".join(["fails its ledger:", *outcome.faults])
+            reason = "" if outcome.passed else reason.rstrip(".")
         except subprocess.TimeoutExpired:
             raise EngineError(
                 f"the unchanged copy of engine '{bench.engine}' needs more than {self.run_timeout:g} seconds: "

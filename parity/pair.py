@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from parity.compare import STATE, Difference, Fields, explain, rows_that_differ,
 from parity.engine import Array, BatchStep, Closable, Slots, State
 from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import UsageError
+from parity.ledger import Entry, Ledger
+from parity.trace import Action
 from parity.world import World
 
 Values = dict[str, Array | list[State]]
@@ -45,8 +48,8 @@ class Pair(Closable):
     marks: they are counted, and compared unless ``compare_marks`` says otherwise; raises UsageError when an engine
     that they are compared of counts none.
 
-    known: fields other than marks that may differ, as reports name them; ``state.player`` stands for
-    ``state.player.hp`` too. What the factory of an engine says is ``unknown`` to it, as a tape's does, is not compared.
+    ledger: of known differences, which end no replay. What the factory of an engine says is ``unknown`` to it, as a
+    tape's does, is not compared.
     """
 
     def __init__(
@@ -58,17 +61,19 @@ class Pair(Closable):
         marks: bool = False,
         compare_marks: bool | None = None,
         timeout: float = DEFAULT_TIMEOUT,
-        known: tuple[str, ...] = (),
+        ledger: Ledger | None = None,
     ) -> None:
         self.world = world
-        self.ignores: Callable[[Difference], bool] = lambda found: any(
-            found.field == name or found.field.startswith((f"{name}.", f"{name}[")) for name in known
-        )
+        self.ledger = ledger
+        self.explained: Counter[str] = Counter()
+        self.ignores: Callable[[Difference], bool] = lambda _: False
         """Differences that alone do not end a replay."""
         self.names = names
         self.games = games
         self.all: Slots = np.arange(games)
-        self.unknown = {field for name in names for field in getattr(world.engines[name], "unknown", ())}
+        self.unknown: set[str] = {field for name in names for field in getattr(world.engines[name], "unknown", ())}
+        self.is_black_box = world.states_replay or STATE in self.unknown
+        """The engines have no states, and are compared by what they show."""
         with ExitStack() as undo:
             self.reference = GuardedEngine(world, names[0], games, marks=marks, timeout=timeout)
             undo.callback(self.reference.close)
@@ -106,6 +111,19 @@ class Pair(Closable):
             for engine, step in zip(self.both, steps, strict=True)
         ]
         return Observed(self._known(fields[0]), self._known(fields[1]), steps[0])
+
+    def states_before(self, slots: Slots) -> list[State]:
+        """The reference's states of some slots; none where no condition of the ledger looks at them."""
+        if self.ledger is None or not self.ledger.reads_states:
+            return []
+        return self.reference.get_state(slots)
+
+    def known(self, before: State, action: Action | None, differences: Sequence[Difference]) -> Entry | None:
+        """The ledger's entry of what differs after an action, counted; raises UsageError where there are two."""
+        entry = None if self.ledger is None else self.ledger.entry_of(before, action, differences)
+        if entry is not None:
+            self.explained[entry.id] += 1
+        return entry
 
     def rows_that_differ(self, seen: Observed) -> NDArray[np.bool_]:
         """(rows,) bool: the games in which the engines differ."""
@@ -158,13 +176,14 @@ class Pair(Closable):
     def _situation_fields(self, engine: GuardedEngine, slots: Slots) -> Values:
         """Mask, seed and state, as arrays where both engines offer them; of a game played alone as a dict as well."""
         fields: Values = {"mask": engine.mask()[slots], "seed": engine.seeds()[slots]}
-        if len(slots) < self.games or STATE in self.unknown:
+        is_part = len(slots) < self.games
+        if STATE in self.unknown or (is_part and self.ledger is None):
             return fields  # reading states costs most: a few restarted games are compared after their next step
-        arrays = engine.state_arrays() if self._arrays else None
+        arrays = engine.state_arrays() if self._arrays and not is_part else None
         if arrays is not None:
             fields |= {f"{STATE}.{name}": values for name, values in arrays.items()}
         if arrays is None or self.games == 1:
-            fields[STATE] = engine.get_state(self.all)
+            fields[STATE] = engine.get_state(slots)
         return fields
 
     def marks(self) -> tuple[Array, Array]:

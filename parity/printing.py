@@ -9,22 +9,36 @@ from rich.console import Console
 from parity.compare import value_text
 from parity.coverage import Coverage
 from parity.finding import Finding
-from parity.lockstep import Outcome
 from parity.mutants import SURVIVED, Verdict
 from parity.prices import prices_text
 from parity.report import counted, print_report
 from parity.rewards import Change, Episode, all_changes
+from parity.settings import STRICT, Outcome
 from parity.table import Records, Table
 from parity.trace import Action
 from parity.world import World
 
 
-def print_run(engines: tuple[str, str], outcome: Outcome, findings: Sequence[Finding], console: Console) -> None:
-    """The verdict of a run, and a report of each divergence."""
+def print_run(
+    engines: tuple[str, str], outcome: Outcome, findings: Sequence[Finding], console: Console, mode: str = STRICT
+) -> None:
+    """The verdict of a run, what it compared and let pass, and a report of each divergence."""
     speed = f"{outcome.seconds:.1f} s, {outcome.steps / max(outcome.seconds, 1e-9):,.0f} steps/s"
     done = f"{counted(outcome.steps, 'step')} compared, {counted(outcome.episodes, 'game')} ended ({speed})"
     verdict = "identical" if not outcome.divergences else counted(len(outcome.divergences), "divergence")
+    if any(outcome.known.values()) and not outcome.divergences:
+        verdict = f"identical but for {counted(sum(outcome.known.values()), 'known difference')}"
     console.print(f"{engines[0]} and {engines[1]}: {verdict}; {done}.", soft_wrap=True)
+    if mode != STRICT:
+        console.print(f"Mode: {mode}.")
+    if outcome.is_black_box:
+        console.print("Black box: without states, only what is shown is compared (observations, masks, rewards, ends).")
+    for name, count in outcome.known.items():
+        console.print(f"Known difference '{name}': {counted(count, 'time')}.", soft_wrap=True)
+    for fault in outcome.faults:
+        console.print(fault, soft_wrap=True)
+    if outcome.effect is not None:
+        outcome.effect.records(engines).print(console)
     for finding in findings:
         first, *others = finding.alike
         more = f" ({len(others)} more with the same action and fields)" if others else ""

@@ -14,6 +14,7 @@ import numpy as np
 from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, Values, two_engines
 from parity.coverage import require_marks
 from parity.errors import UsageError
+from parity.ledger import read_ledger
 from parity.places import PLACE
 from parity.registry import engine_name, load_pair, load_world
 from parity.safe_read import MIB, Unreadable, quoted, read_text
@@ -31,7 +32,7 @@ _KEYS: dict[str, type | Values] = {
     "seed": SEED,
     "auto-reset": bool,
     "coverage": SHARE,
-    "known-differences": list,
+    "ledger": str,
     "draw-prices": SHARE,
     "budget-seconds": SECONDS,
     GOLDEN: str,
@@ -108,6 +109,9 @@ def checks_of(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
     if "coverage" in table:
         with _naming(name, "coverage"):
             require_marks(world)
+    if "ledger" in table:
+        with _naming(name, "ledger"):
+            read_ledger(Path(table["ledger"]))
     own = "world", "engines", "optional", "sources", GOLDEN
     options = {key.replace("-", "_"): value for key, value in table.items() if key not in own}
     kinds = {source: {**options, "source": source} for source in sources}

@@ -18,11 +18,12 @@ from parity.atomic_write import write_whole
 from parity.channel import Channel
 from parity.engine import BatchEngine, EngineOptions, Slots, State
 from parity.errors import EngineError, UsageError
-from parity.lockstep import LockstepRun, Settings
+from parity.lockstep_run import LockstepRun
 from parity.pair import Pair
 from parity.prices import changed_prices
 from parity.remote import describe_world
 from parity.safe_read import MIB
+from parity.settings import Settings
 from parity.sources import open_source
 from parity.strict_json import json_text
 from parity.tape import MANIFEST, SETTINGS, TAPE, Call, RecordedEngine, Tape

@@ -89,7 +89,7 @@ def is_module(spec: str) -> bool:
 
 def _loaded(name: str) -> World:
     try:
-        world: object = _imported(name) if is_module(name) else _registered()[name].load()
+        world: object = imported(name) if is_module(name) else _registered()[name].load()
     except Exception as error:  # importing runs the world's own code, which may raise anything
         fault = f"{type(error).__name__}: {error}"
         raise UsageError(f"world '{name}' cannot be imported ({fault}): fix it first.") from error
@@ -106,7 +106,8 @@ def _registered() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 
-def _imported(spec: str) -> object:
+def imported(spec: str) -> object:
+    """What a ``module:attribute`` in the working directory or on the path is; raises whatever importing it does."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)

@@ -9,6 +9,7 @@ import numpy as np
 
 from parity.compare import STATE, Difference
 from parity.engine import Array, BatchEngine, Slots, State
+from parity.ledger import DROP, IGNORE, RESYNCHRONISE
 from parity.pair import Observed, Pair
 from parity.trace import RESTART, Action, Case, batch_of
 
@@ -57,11 +58,34 @@ def begin(engine: BatchEngine, case: Case) -> Array:
 
 
 def differs_at(pair: Pair, case: Case) -> Divergence | None:
-    """The case up to where the engines first differ, or None. ``pair`` has one game."""
-    for done, (_, seen) in enumerate(_play(pair, case)):
-        if differences := _differences(pair, seen):
-            return Divergence(case.prefix(done), differences)
-    return None
+    """The case up to where the engines first differ in what the ledger does not explain, or None.
+
+    Where they were resynchronised it begins in the state of the reference. ``pair`` has one game.
+    """
+    while True:
+        for done, (action, seen, before) in enumerate(_play(pair, case)):
+            differences = _differences(pair, seen)
+            known = pair.known(before, action, differences) if differences else None
+            is_placed = done == 0 and case.state is not None  # which resynchronising again would not change
+            if differences and (known is None or (is_placed and known.then == RESYNCHRONISE)):
+                return Divergence(case.prefix(done), differences)
+            if known is not None and known.then != IGNORE:
+                break
+        else:
+            return None
+        if known.then == DROP:
+            return None
+        case = case.from_state(pair.reference.get_state(_ONLY)[0], done)
+
+
+def last_differences(pair: Pair, case: Case) -> tuple[State, Action | None, tuple[Difference, ...]]:
+    """The reference's state before the last action of a case, if the ledger looks at it, the action and what differs.
+
+    ``pair`` has one game.
+    """
+    for action, seen, before in _play(pair, case):
+        last = before, action, seen
+    return last[0], last[1], _differences(pair, last[2])
 
 
 def _differences(pair: Pair, seen: Observed) -> tuple[Difference, ...]:
@@ -75,9 +99,11 @@ def moments(pair: Pair, case: Case) -> list[ReplayMoment]:
     """The start and every action up to the first difference, recorded. ``pair`` has one game."""
     recorded: list[ReplayMoment] = []
     counts = _mark_counts(pair)
-    for action, seen in _play(pair, case):
+    for action, seen, state in _play(pair, case):
         before, counts = counts, _mark_counts(pair)
         differences = _differences(pair, seen)
+        if differences and pair.known(state, action, differences):
+            differences = ()
         states = pair.reference.get_state(_ONLY)[0], pair.other.get_state(_ONLY)[0]
         recorded.append(ReplayMoment(action, states, _components(seen), _fired(pair, before, counts), differences))
         if differences:
@@ -85,16 +111,18 @@ def moments(pair: Pair, case: Case) -> list[ReplayMoment]:
     return recorded
 
 
-def _play(pair: Pair, case: Case) -> Iterator[tuple[Action | None, Observed]]:
+def _play(pair: Pair, case: Case) -> Iterator[tuple[Action | None, Observed, State]]:
+    """Each action, what both engines give and, if the ledger looks at it, the reference's state before."""
     if case.state is not None:
-        yield None, pair.set_state([case.state], _ONLY)
+        yield None, pair.set_state([case.state], _ONLY), {}
     else:
-        yield None, pair.reset(np.array([case.seed], dtype=np.uint64))
+        yield None, pair.reset(np.array([case.seed], dtype=np.uint64)), {}
     for action in case.actions:
         if action == RESTART:
-            yield action, pair.restart(_ONLY)
+            yield action, pair.restart(_ONLY), {}
         else:
-            yield action, pair.step(batch_of(pair.world, action), restarting=case.auto_reset)
+            before = next(iter(pair.states_before(_ONLY)), {})
+            yield action, pair.step(batch_of(pair.world, action), restarting=case.auto_reset), before
 
 
 def batch_divergence(pair: Pair, case: Case, seen: Observed, row: int, slot: int) -> Divergence:

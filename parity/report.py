@@ -75,7 +75,8 @@ def start_text(trace: Trace) -> str:
     start = f"seed {case.seed}" if case.state is None else "the state recorded in the trace"
     shrunk = " (not shrunk: a tape plays no other games)" if trace.engines[0].startswith(TAPE) else ""
     shrunk = shrunk if trace.found is None else f" (shrunk from {counted(len(trace.found.actions), 'action')})"
-    return f"{start}{shrunk}{prices_note(trace.prices)}"
+    mode = f", found in mode {trace.mode}" if trace.mode else ""
+    return f"{start}{shrunk}{mode}{prices_note(trace.prices)}"
 
 
 def print_report(report: Report, console: Console) -> None:

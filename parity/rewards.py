@@ -12,9 +12,9 @@ import numpy as np
 from parity.engine import Slots, consecutive_seeds
 from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import StateRefused, UsageError
-from parity.lockstep import Settings
 from parity.prices import changed_prices
 from parity.replay import begin
+from parity.settings import Settings
 from parity.sources import choose_actions, open_source
 from parity.spaces import action_numbers
 from parity.trace import RESTART, Action, Case, Trace, batch_of, read_trace, trace_files, trace_text, write_trace

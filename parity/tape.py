@@ -10,6 +10,7 @@ import hashlib
 import io
 import lzma
 from abc import abstractmethod
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -212,3 +213,13 @@ def read_tape(folder: Path) -> Tape:
 
 def _is_of(kind: Values | type, value: object) -> bool:
     return kind.fault(value) is None if isinstance(kind, Values) else type(value) is kind
+
+
+def take_settings(options: Namespace, tape: Tape) -> None:
+    """Give the options the values of a tape; raises UsageError where the command line has others."""
+    given = {word.partition("=")[0] for word in options.words}
+    for name, value in tape.settings.items():
+        flag = f"--{name.replace('_', '-')}"
+        if flag in given and getattr(options, name) != value:
+            raise UsageError(f"the tape was recorded with another {flag} ({json_text(value)}): leave {flag} out.")
+        setattr(options, name, value)

@@ -10,6 +10,7 @@ from parity import prices
 from parity.console import plain_text
 from parity.coverage import coverage_of, require_marks
 from parity.finding import investigate
+from parity.ledger import read_ledger
 from parity.lockstep import Outcome, Settings, run
 from parity.printing import print_rewards, print_run
 from parity.registry import load_pair
@@ -29,7 +30,7 @@ def assert_lockstep(
     seed: int | None = None,
     auto_reset: bool = False,
     coverage: float | Collection[str] | None = None,
-    known_differences: Collection[str] = (),
+    ledger: Path | str | None = None,
     draw_prices: float = 0.0,
     budget_seconds: float = float("inf"),
     trace: Path = TRACE,
@@ -46,14 +47,15 @@ def assert_lockstep(
         auto_reset: step with the engines' own auto-reset.
         coverage: compare rule marks too; this share of the world's rules must be hit, or every rule and every mark but
             those of a list, of rules and marks.
-        known_differences: fields that may differ, as reports name them, ``state.player`` for ``state.player.hp`` too.
+        ledger: file of known differences (``parity.ledger``).
         draw_prices: share of seeds with which the prices of the reward are drawn, too.
         budget_seconds: after which a run ends, whatever the number of steps.
         trace: where the shrunk case goes; its page is written beside it.
 
     Raises:
-        AssertionError: they differ, with the report of the shrunk case, or too few rules were hit.
-        UsageError: there is no such world, engine or source.
+        AssertionError: they differ, with the report of the shrunk case, or too few rules were hit, or the ledger does
+            not hold.
+        UsageError: there is no such world, engine, source or ledger.
         EngineError: an engine fails.
     """
     __tracebackhide__ = True
@@ -62,6 +64,7 @@ def assert_lockstep(
         require_marks(world)
     seed = secrets.randbits(64) if seed is None else seed
     world = prices.draw_prices(world, seed, draw_prices)
+    known = None if ledger is None else read_ledger(Path(ledger))
     settings = Settings(
         source,
         steps,
@@ -69,16 +72,18 @@ def assert_lockstep(
         seed,
         marks=coverage is not None,
         auto_reset=auto_reset,
-        known=tuple(known_differences),
+        ledger=known,
         budget_seconds=budget_seconds,
     )
     outcome = run(world, pair, settings)
     if outcome.divergences:
-        limits = {"shrink_seconds": 60.0, "timeout": settings.timeout}
-        finding = investigate(world, spec, pair, (outcome.divergences[0],), trace, known=settings.known, **limits)
+        first = (outcome.divergences[0],)
+        finding = investigate(world, spec, pair, first, trace, settings=settings, ledger=outcome.ledger)
         raise AssertionError(
             plain_text(lambda console: print_run(pair, outcome, [finding], console)) + f"Seed: {seed}."
         )
+    if outcome.faults:
+        raise AssertionError(f"{pair[0]} and {pair[1]}: {' '.join(outcome.faults)} Seed: {seed}.")
     if coverage is not None and outcome.marks is not None:
         found = coverage_of(world, outcome.marks)
         never, rules = found.never(), len(found.rules)

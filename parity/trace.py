@@ -62,6 +62,7 @@ class Trace:
     rules: rule ids that fired in the last step; found: the case before it was shrunk.
     components: what every action earned, for golden episodes; component_names: what its columns are, None where the
     file does not say (those of older ones). prices: those that were not the game's own, in reward.
+    mode: of the run that found it, where it was not strict.
     """
 
     world: str
@@ -73,6 +74,7 @@ class Trace:
     components: tuple[tuple[int | float, ...], ...] | None = None
     component_names: tuple[str, ...] | None = None
     prices: Mapping[str, float] = field(default_factory=dict)
+    mode: str = ""
 
 
 def write_trace(trace: Trace, path: Path) -> None:
@@ -96,6 +98,7 @@ def trace_text(trace: Trace) -> str:
         "found": trace.found and _case_value(trace.found),
         "component_names": trace.component_names,
         "prices": dict(trace.prices) or None,
+        "mode": trace.mode or None,
     }
     value |= {name: part for name, part in further.items() if part is not None}
     lines = [f"{json_text(key)}: {json_text(part)}" for key, part in value.items()]
@@ -118,6 +121,11 @@ def read_trace(path: Path) -> Trace:
         raise UsageError(f"there is no trace file {path}: give the path of one.") from None
     except Unreadable as fault:
         raise UsageError(f"{path} cannot be read as a trace: {fault}.") from fault
+    return trace_of(value, path)
+
+
+def trace_of(value: object, path: Path | str) -> Trace:
+    """The trace in a JSON value, which stands in ``path``; raises UsageError, naming the fault, when it is not one."""
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise UsageError(f'{path} is no trace: it lacks "format": "{FORMAT}".')
     if value.get("version") != VERSION:
@@ -134,10 +142,12 @@ def read_trace(path: Path) -> Trace:
 def _trace(value: dict[str, Any]) -> Trace:
     """The trace in a JSON object; raises KeyError for what is missing, ValueError for what is wrong."""
     engines, names, prices = value["engines"], value.get("component_names"), value.get("prices", {})
+    mode = value.get("mode", "")
     _demand(isinstance(value["world"], str), f"its world {quoted(value['world'])} is no name")
     _demand(_are(engines, str) and len(engines) == 2, "its engines are not two names")
     _demand(_are(value.get("rules", []), str), "its rules are no list of names")
     _demand(names is None or _are(names, str), "its component_names are no list of names")
+    _demand(isinstance(mode, str), f"its mode {quoted(mode)} is no name")
     are_prices = isinstance(prices, dict) and all(map(is_json_number, prices.values()))
     _demand(are_prices, "its prices are no numbers by name")
     return Trace(
@@ -150,6 +160,7 @@ def _trace(value: dict[str, Any]) -> Trace:
         components=_components(value["components"]) if "components" in value else None,
         component_names=None if names is None else tuple(names),
         prices=prices,
+        mode=mode,
     )
 
 

@@ -79,6 +79,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Outcome | Exception]:
     ("end", "result", "detail"),
     [
         (Outcome(960), SURVIVED, ""),
+        (Outcome(960, faults=["Entry 'a' explained nothing: remove it."]), SURVIVED, ""),
         (DIVERGED, CAUGHT, "state.hp, reward"),
         (SILENT, FAILED, "engine 'planes' gave no answer"),
         (UNSTARTED, UNBUILDABLE, "engine 'planes' failed in start: x"),
@@ -99,6 +100,7 @@ def test_failing_hanging_and_unbuildable_mutants_are_told_apart(
     ("end", "sentence"),
     [
         (DIVERGED, "the unchanged copy of engine 'planes' already diverges"),
+        (Outcome(9, faults=["Entry 'a' is idle."]), r"already fails its ledger: Entry 'a' is idle: correct that first"),
         (UNKNOWN, r"already cannot be run \(cannot be imported\): correct that first"),
         (LATE, "the unchanged copy of engine 'planes' needs more than 60 seconds"),
     ],

@@ -35,7 +35,7 @@ class CountingEngine(PlanesEngine):
         return super().step(actions)
 
 
-DoubleEngine = changed(observe=lambda engine, seen: seen.astype(np.float64))
+DoubleEngine = changed(PlainEngine, observations=lambda engine, seen: seen.astype(np.float64))
 """Observes in double precision."""
 
 

@@ -1,0 +1,170 @@
+"""Free-running play: both engines play on after they differ, and what a user sees of it is measured."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.compare import STATE
+from parity.contract import run_seeds
+from parity.engine import Array, Slots
+from parity.errors import EngineError
+from parity.history import History
+from parity.pair import Observed, Pair
+from parity.replay import batch_divergence
+from parity.report import counted
+from parity.settings import Outcome, Settings
+from parity.sources import Source, choose_actions, open_source
+from parity.table import Records
+from parity.world import View, World
+
+ENDED = ("terminated", "truncated")
+SHOWN = ("observation", "mask", "components", "reward", *ENDED)
+"""What a user sees."""
+_Z = 1.959964
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a user sees of the differences of two engines, in one episode of each game.
+
+    first (games,): the actions before what is shown first differed; -1 where it never did.
+    measures: return, length and, as 0 or 1, terminated and truncated, (2, games) by engine.
+    """
+
+    first: NDArray[np.int64]
+    measures: Mapping[str, NDArray[np.float64]]
+
+    def records(self, engines: tuple[str, str]) -> Records:
+        """Means with 95% intervals, of the difference that of the paired games, and when differences begin."""
+        rows = [
+            (name, *map(mean_interval, (*sides, sides[1] - sides[0])), int((sides[0] != sides[1]).sum()))
+            for name, sides in self.measures.items()
+        ]
+        seen = self.first[self.first >= 0]
+        note = f"What is shown differs in {len(seen):,} of {len(self.first):,} games"
+        if seen.size:
+            first = counted(int(seen.min()), "action")
+            note += f", first after {first}, in the median game after {np.median(seen):,.0f}"
+        one, other = engines
+        header = "of an episode", one, other, f"{other} - {one}", "games that differ"
+        return Records("effect", "What a user sees", header, rows, f"{note}.")
+
+    def values(self, engines: tuple[str, str]) -> dict[str, object]:
+        """The table, and of each game that differs after how many actions it first does, as JSON values."""
+        return {"measures": self.records(engines).values(), "first": sorted(self.first[self.first >= 0].tolist())}
+
+
+def mean_interval(values: Array) -> list[float]:
+    """The mean of values (n,) and its 95% normal interval, which is infinitely wide for a single value."""
+    mean = float(np.mean(values))
+    margin = _Z * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("inf")
+    return [mean, mean - margin, mean + margin]
+
+
+class FreeRun:
+    """Two engines that start from the same seeds or made states, each then acted on by what it shows itself.
+
+    Both get the same actions as long as that is the same. Arrays are by engine (2) and game; ``steps``: of each game.
+    """
+
+    def __init__(self, pair: Pair, source: Source, settings: Settings) -> None:
+        self.steps = 0
+        self.divergences = Outcome().divergences
+        self.lengths, self.returns = np.zeros((2, pair.games)), np.zeros((2, pair.games))
+        self.ends = {name: np.zeros((2, pair.games), np.bool_) for name in ENDED}
+        self.first = np.full(pair.games, -1)
+        self.running = np.ones((2, pair.games), np.bool_)
+        self._pair, self._source, self._settings = pair, source, settings
+        self._history = History(pair.games, marks=False, auto_reset=False)
+        self._observations: list[Array] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        seeds = run_seeds(self._settings.seed, self._pair.games, self._pair.world.seed_bits)
+        for slot, seed in enumerate(seeds.tolist()):
+            self._history.begin(slot, seed)
+        seen = self._pair.reset(seeds)
+        self._observations = [np.array(side["observation"]) for side in (seen.expected, seen.observed)]
+        self._note(seen, self._pair.all)
+        if made := self._source.starts(self._pair.all):
+            slots: Slots = np.array([*made], np.intp)
+            for slot, state in made.items():
+                self._history.begin(slot, state)
+            seen = self._pair.set_state([*made.values()], slots)
+            for mine, side in zip(self._observations, (seen.expected, seen.observed), strict=True):
+                mine[slots] = np.asarray(side["observation"])
+            self._note(seen, slots)
+
+    def advance(self) -> None:
+        """One action in every game of each engine."""
+        actions, others = self._actions(0), self._actions(1)
+        seen = self._pair.step(actions, others=others)
+        self._history.add(actions)
+        self.steps += 1
+        self._note(seen, self._pair.all)
+        self.lengths += self.running
+        for side, fields in enumerate((seen.expected, seen.observed)):
+            # of several players, rewards are summed, and the game ends when it does for all
+            shown = {name: np.asarray(fields[name]) for name in SHOWN if name in fields}
+            by_player = {name: shown[name].reshape(self._pair.games, -1) for name in ENDED if name in shown}
+            self._observations[side], running = shown["observation"].copy(), self.running[side]
+            rewards = shown["reward"].reshape(self._pair.games, -1).sum(axis=1)
+            self.returns[side] += np.where(running, rewards, 0.0)
+            for name, flags in by_player.items():
+                self.ends[name][side] |= running & flags.all(axis=1)
+            self.running[side] &= ~reduce(np.logical_or, by_player.values()).all(axis=1)
+
+    def effect(self) -> Effect:
+        """What was seen so far."""
+        counted = {"return": self.returns, "length": self.lengths, **self.ends}
+        return Effect(self.first, {name: sides.astype(np.float64) for name, sides in counted.items()})
+
+    def _actions(self, side: int) -> Array:
+        engine = self._pair.both[side]
+        view = View(self._observations[side], engine.mask(), self._pair.all, engine.get_state)
+        rng = np.random.default_rng([self._settings.seed, self.steps])  # the same draws on both sides
+        return choose_actions(
+            rng, self._source.weights(view), view.mask, self._settings.invalid, self._pair.world.action_space
+        )
+
+    def _note(self, seen: Observed, slots: Slots) -> None:
+        """Note which games differ for the first time."""
+        sides = [{name: side[name] for name in SHOWN if name in side} for side in (seen.expected, seen.observed)]
+        shown = Observed(sides[0], sides[1], seen.step)
+        is_new = (self.first[slots] < 0) & self.running[:, slots].any(axis=0)
+        for row in np.flatnonzero(self._pair.rows_that_differ(shown) & is_new).tolist():
+            slot = int(slots[row])
+            self.first[slot] = self.steps
+            if len(self.divergences) < self._settings.stop_after:
+                case = self._history.case(slot)
+                self.divergences.append(batch_divergence(self._pair, case, shown, row, slot))
+
+
+def run_freely(
+    world: World, engines: tuple[str, str], settings: Settings, progress: Callable[[], object] = lambda: None
+) -> Outcome:
+    """Play ``settings.games`` games on both engines, each to its end or for ``settings.steps`` steps, and compare.
+
+    ``progress`` is called after each step. Raises EngineError and UsageError.
+    """
+    source = open_source(settings.source, world, settings.games, np.random.default_rng(settings.seed))
+    with Pair(world, engines, settings.games, timeout=settings.timeout) as pair:
+        is_black_box = pair.is_black_box
+        pair.unknown.add(STATE)  # which no user sees
+        began = time.perf_counter()
+        course = FreeRun(pair, source, settings)
+        try:
+            while course.steps < settings.steps and course.running.any():
+                course.advance()
+                progress()
+        except EngineError as error:
+            raise EngineError(f"{error} That was after {course.steps} steps, with seed {settings.seed}.") from error
+        seconds = time.perf_counter() - began
+    steps, ended = int(course.lengths.max(axis=0).sum()), int((~course.running[0]).sum())
+    return Outcome(steps, ended, seconds, course.divergences, is_black_box=is_black_box, effect=course.effect())

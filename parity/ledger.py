@@ -1,0 +1,299 @@
+"""Ledger of known differences: a TOML file that says which differences of two engines a run may show, and what then.
+
+    worlds = ["orchard"]                      # that the file is about; an entry may name some of these as its own
+
+    [entries.rest-heals-less]
+    kind = "bug"                              # or deliberate, format, rounding
+    citation = "https://..."                  # where it is documented or reported
+    versions = { gymnasium = "1.2.0" }        # of both sides; ["1.2.0", "1.1.0"] where they have different ones
+    actions = ["rest"]                        # names or numbers, "start", "restart"; left out: any
+    when = { "player.hp" = { max = 1 } }      # on the state before, by path: a value, or min and max
+    fields = ["state.player.hp", "mask[*]"]   # exactly what differs, as reports name it; [*] is any index
+    then = "resynchronise"                    # B takes A's state; or drop the game, or ignore
+    share = 0.01                              # of the compared steps, at most; 1: any number
+    witness = '''...'''                       # a trace, whose engines are the entry's; `parity ledger add` writes it
+
+``when = "module:function"`` says in Python what a table cannot: ``function(state, action) -> bool``. At a start or
+restart there is no state before, ``{}``; no start fits an entry that drops the game.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import re
+import subprocess
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from parity.arguments import SHARE
+from parity.compare import Difference
+from parity.engine import State
+from parity.errors import EngineError, UsageError, blamed
+from parity.places import PLACE
+from parity.registry import imported
+from parity.remote import RemoteFactory
+from parity.safe_read import MIB, Unreadable, is_number, json_of, quoted, read_text
+from parity.tape import Tape
+from parity.trace import RESTART, Action, Trace, trace_of
+from parity.world import EngineFactory, World
+
+RESYNCHRONISE, DROP, IGNORE = THEN = ("resynchronise", "drop", "ignore")
+KINDS = ("bug", "deliberate", "format", "rounding")
+START = "start"
+MARKS = "marks"
+LIMIT = 16 * MIB
+"""The largest file that is read, in bytes."""
+_ASK = """
+import importlib.metadata, json, sys
+found = {name: [*importlib.metadata.distributions(name=name)][:1] for name in sys.argv[1:]}
+print(json.dumps({name: each.version for name, few in found.items() for each in few}))
+"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One known difference; the module says what its parts mean. ``actions``: None for any."""
+
+    id: str
+    kind: str
+    citation: str
+    worlds: tuple[str, ...]
+    versions: Mapping[str, str | list[str]]
+    fields: tuple[str, ...]
+    then: str
+    share: float
+    witness: Trace
+    actions: tuple[int | str, ...] | None = None
+    when: Mapping[str, Any] | str | None = None
+
+    @property
+    def engines(self) -> tuple[str, str]:
+        """The engines of the witness, wherever they ran."""
+        one, other = self.witness.engines
+        return one.partition(PLACE)[0], other.partition(PLACE)[0]
+
+    def fits(self, before: State, action: Action | None, names: set[str]) -> bool:
+        """Tell whether just the fields of these names may differ after an action in this state."""
+        hits = [{name for name in names if pattern.fullmatch(name)} for pattern in self._patterns]
+        if not all(hits) or set().union(*hits) != names or (action is None and self.then == DROP):
+            return False
+        if self.actions is not None and (START if action is None else action) not in self.actions:
+            return False
+        with blamed(f"the condition of entry '{self.id}'"):
+            return bool(self._condition(before, action))
+
+    @cached_property
+    def _patterns(self) -> list[re.Pattern[str]]:
+        return [re.compile(re.escape(name).replace(r"\[\*\]", r"\[[^\]]*\]")) for name in self.fields]
+
+    @cached_property
+    def _condition(self) -> Callable[[State, Action | None], object]:
+        if isinstance(self.when, str):
+            return imported(self.when)  # type: ignore[return-value]
+        table = self.when or {}
+        return lambda state, action: all(_holds(wanted, _part(state, path)) for path, wanted in table.items())
+
+
+def _part(state: object, path: str) -> object:
+    """The part of a state at a path such as ``player.hp`` or ``enemies[0].row``; None where it has none."""
+    if isinstance(state, dict) and path in state:  # names of states may have dots
+        return state[path]
+    for name in re.findall(r"[^.\[\]]+", path):
+        if isinstance(state, list):
+            state = state[int(name)] if name.isdigit() and int(name) < len(state) else None
+        else:
+            state = state.get(name) if isinstance(state, dict) else None
+    return state
+
+
+def _holds(wanted: object, found: object) -> bool:
+    if not isinstance(wanted, dict):
+        return type(found) is type(wanted) and found == wanted
+    is_number = isinstance(found, (int, float)) and not isinstance(found, bool)
+    return is_number and wanted.get("min", found) <= found <= wanted.get("max", found)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The entries of a file."""
+
+    path: Path
+    worlds: tuple[str, ...]
+    entries: tuple[Entry, ...]
+
+    @property
+    def reads_states(self) -> bool:
+        """An entry has a condition on the state before."""
+        return any(entry.when is not None for entry in self.entries)
+
+    def opened(self, world: World, engines: tuple[str, str]) -> Ledger:
+        """The entries for two engines of a world, which has them.
+
+        Raises UsageError where the file is about other worlds, or an entry is for other versions or names what the
+        world lacks; EngineError where an interpreter does not say which versions it has.
+        """
+        if world.name not in self.worlds:
+            raise UsageError(f"{self.path} is about the worlds {', '.join(self.worlds)}, which '{world.name}' is not.")
+        factories = [world.engines[name] for name in engines]
+        if isinstance(factories[0], Tape):
+            raise UsageError("a tape cannot replay the witnesses of a ledger: leave the ledger or the tape out.")
+        names = tuple(name.partition(PLACE)[0] for name in engines)
+        entries = [entry for entry in self.entries if world.name in entry.worlds and entry.engines == names]
+        packages = sorted({package for entry in entries for package in entry.versions})
+        installed = [installed_versions(factory, packages) for factory in factories]
+        for entry in entries:
+            self._check_versions(entry, installed)
+        return Ledger(self.path, self.worlds, tuple(self._of_world(entry, world) for entry in entries))
+
+    def entry_of(self, before: State, action: Action | None, differences: Sequence[Difference]) -> Entry | None:
+        """The entry that explains what differs, marks aside, after an action in this state, ``None`` the start.
+
+        Raises UsageError where two do.
+        """
+        names = {difference.field for difference in differences if difference.family != MARKS}
+        fitting = [entry for entry in self.entries if entry.fits(before, action, names)]
+        if len(fitting) > 1:
+            both = f"the entries '{fitting[0].id}' and '{fitting[1].id}' of {self.path}"
+            raise UsageError(f"{both} both explain {', '.join(sorted(names))}: narrow the condition of one.")
+        return fitting[0] if fitting else None
+
+    def faults(self, counts: Mapping[str, int], steps: int) -> list[str]:
+        """Sentences on the entries that explained nothing, or too much, in a run of so many steps.
+
+        ``counts``: by id, how many differences each explained.
+        """
+        faults = []
+        for entry in self.entries:
+            if not counts[entry.id]:
+                faults.append(f"Entry '{entry.id}' explained nothing: remove it, or play what shows it.")
+            elif counts[entry.id] > entry.share * steps and entry.share < 1:  # starts are explained, too
+                share = f"{counts[entry.id] / max(steps, 1):.3g} of the steps, and its share is {entry.share:g}"
+                faults.append(f"Entry '{entry.id}' explains {share}: look for what else it hides.")
+        return faults
+
+    def _check_versions(self, entry: Entry, installed: Sequence[Mapping[str, str]]) -> None:
+        for package, wanted in entry.versions.items():
+            found = [side.get(package) for side in installed]
+            sides = wanted if isinstance(wanted, list) else [wanted], found
+            if found != wanted if isinstance(wanted, list) else {*found} - {None} != {wanted}:
+                stated, has = (" and ".join(dict.fromkeys(each or "none" for each in side)) for side in sides)
+                words = f"it is for {package} {stated}, and here is {has}: look at it again"
+                raise _fault(self.path, entry.id, words)
+
+    def _of_world(self, entry: Entry, world: World) -> Entry:
+        """The entry with the numbers of its actions; raises UsageError where it names what the world lacks."""
+        if entry.then == RESYNCHRONISE and world.states_replay:
+            words = f"engines of world '{world.name}' have no states to resynchronise: say drop or ignore"
+            raise _fault(self.path, entry.id, words)
+        numbers = {name: number for number, name in enumerate(world.actions)}
+        for action in entry.actions or ():
+            if action not in (START, RESTART, *numbers, *numbers.values()):
+                raise _fault(self.path, entry.id, f"world '{world.name}' has no action {quoted(action)}")
+        actions = [numbers.get(each, each) if isinstance(each, str) else each for each in entry.actions or ()]
+        return replace(entry, actions=tuple(actions) or None)
+
+
+def installed_versions(factory: EngineFactory, packages: Sequence[str]) -> dict[str, str]:
+    """Versions of those of some packages that are installed where an engine runs; raises EngineError."""
+    if not isinstance(factory, RemoteFactory):
+        found = {name: [*importlib.metadata.distributions(name=name)][:1] for name in packages}
+        return {name: each.version for name, few in found.items() for each in few}
+    command = factory.python, "-P", "-c", _ASK, *packages
+    where = {"env": factory.environment, "cwd": factory.folder}
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=factory.timeout, check=True, **where)  # type: ignore[call-overload]
+        return dict(json.loads(done.stdout))
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise EngineError(f"{factory.python} does not say which versions it has ({error}): repair it.") from error
+
+
+def read_ledger(path: Path) -> Ledger:
+    """The ledger in a file; raises UsageError, naming the entry and the fault, where it is not one."""
+    try:
+        return ledger_of(read_text(path, LIMIT), path)
+    except FileNotFoundError:
+        raise UsageError(f"there is no ledger {path}: name a file, or write one with `parity ledger add`.") from None
+    except Unreadable as error:
+        raise UsageError(f"{path} cannot be read: {error}.") from error
+
+
+def ledger_of(text: str, path: Path) -> Ledger:
+    """The ledger that a text is, which stands in ``path``; raises UsageError as ``read_ledger`` does."""
+    try:
+        content = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{path} is no TOML file ({error}): correct it.") from error
+    worlds, entries = content.get("worlds", []), content.get("entries", {})
+    if content.keys() - {"worlds", "entries"} or not _are_texts(worlds) or not _are_tables(entries):
+        raise UsageError(f"{path} must hold a list of names `worlds`, tables [entries.ID] and nothing else.")
+    return Ledger(path, tuple(worlds), tuple(_entry(path, name, worlds, table) for name, table in entries.items()))
+
+
+def _fault(path: Path, name: str, fault: str) -> UsageError:
+    return UsageError(f"entry {quoted(name)} of {path}: {fault}.")
+
+
+def _entry(path: Path, name: str, worlds: Sequence[str], table: Mapping[str, Any]) -> Entry:
+    """The entry in a table; raises UsageError."""
+    for key, value in table.items():
+        if key not in _KEYS:
+            raise _fault(path, name, f"there is no key {quoted(key)}: choose among {', '.join(_KEYS)}")
+        is_right, kind = _KEYS[key]
+        if not is_right(value):
+            raise _fault(path, name, f"{key} must be {kind}, got {quoted(value)}")
+    if missing := [key for key in _KEYS if key not in table and key not in _OPTIONAL]:
+        raise _fault(path, name, f"it lacks {missing[0]}: add it")
+    if other := [world for world in table.get("worlds", ()) if world not in worlds]:
+        raise _fault(path, name, f"the world {quoted(other[0])} is not among the file's own: {', '.join(worlds)}")
+    try:
+        trace = trace_of(json_of(table["witness"].encode()), f"the witness of entry {quoted(name)} of {path}")
+    except Unreadable as error:
+        raise _fault(path, name, f"its witness cannot be read: {error}") from error
+    parts: dict[str, Any] = {"worlds": worlds, **table, "id": name, "witness": trace}
+    lists: dict[str, Any] = {key: tuple(part) for key, part in parts.items() if isinstance(part, list)}
+    return Entry(**{**parts, **lists})
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(each, str) and each for each in value)
+
+
+def _are_tables(value: object) -> bool:
+    return isinstance(value, dict) and bool(value) and all(isinstance(each, dict) for each in value.values())
+
+
+def _are_versions(value: object) -> bool:
+    words = value.values() if isinstance(value, dict) else ()
+    return bool(words) and all((_are_texts(each) and len(each) == 2) or (each and type(each) is str) for each in words)
+
+
+def _are_actions(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(type(each) in (int, str) for each in value)
+
+
+def _is_condition(value: object) -> bool:
+    if not isinstance(value, dict):
+        return isinstance(value, str) and all(value.partition(":"))
+    bounds = [each for each in value.values() if isinstance(each, dict)]
+    are_bounds = all(each and each.keys() <= {"min", "max"} and all(map(is_number, each.values())) for each in bounds)
+    return bool(value) and are_bounds and not any(isinstance(each, list) for each in value.values())
+
+
+_KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "kind": (lambda value: value in KINDS, " or ".join(KINDS)),
+    "citation": (lambda value: isinstance(value, str) and bool(value), "a text"),
+    "worlds": (_are_texts, "a list of names"),
+    "versions": (_are_versions, "a table of a version, or one of each side, by package"),
+    "actions": (_are_actions, "a list of names and numbers"),
+    "when": (_is_condition, "module:function, or a table of values, or of min and max, by quoted path"),
+    "fields": (_are_texts, "a list of names"),
+    "then": (lambda value: value in THEN, " or ".join(THEN)),
+    "share": (lambda value: not isinstance(value, bool) and SHARE.fault(value) is None, "a number from 0 to 1"),
+    "witness": (lambda value: isinstance(value, str), "the text of a trace"),
+}
+_OPTIONAL = ("worlds", "actions", "when")

@@ -1,0 +1,107 @@
+"""The command ``parity ledger``: write an entry from a recorded difference, and replay the witnesses of a file."""
+
+from __future__ import annotations
+
+import os
+import re
+from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from parity.atomic_write import write_whole
+from parity.console import open_console
+from parity.errors import UsageError
+from parity.ledger import LIMIT, MARKS, START, installed_versions, ledger_of, read_ledger
+from parity.ledger_run import check_witnesses
+from parity.places import with_remote_engines
+from parity.registry import engine_name, load_named_in, load_pair, load_world, world_spec
+from parity.safe_read import read_text
+from parity.strict_json import json_text
+from parity.trace import Trace, check_actions, read_trace, trace_text
+from parity.world import World
+
+
+def add(options: Namespace) -> int:
+    """Write an entry from the trace of a difference, if the engines show that difference now."""
+    trace, path = read_trace(options.trace), options.file
+    if re.fullmatch(r"[A-Za-z0-9_-]+", options.id) is None:
+        raise UsageError(f"--id {options.id!r} is no name of letters, digits, _ and -: give another.")
+    if not trace.differences:
+        raise UsageError(f"{options.trace} records no difference: give a trace that `parity run` wrote of one.")
+    world = load_world(options.world) if options.world else load_named_in(options.trace, trace.world)
+    # a trace may not choose what program is run, so only the command line may name places
+    world = with_remote_engines(world, options.world or trace.world, options.engines or ())
+    one, other = (engine_name(world, name) for name in options.engines or trace.engines)
+    check_actions(world, trace, options.trace)
+    text = f"worlds = [{json_text(world.name)}]\n"
+    if os.path.exists(path):
+        read_ledger(path)
+        text = read_text(path, LIMIT)
+    text = f"{text.rstrip()}\n\n{_entry_text(world, (one, other), trace, options)}"
+    ledger = ledger_of(text, path).opened(world, (one, other))
+    if faults := check_witnesses(world, (one, other), ledger, options.timeout):
+        raise UsageError(f"{path} stays as it was. {faults[0]}")
+    _write(path, text)
+    said = f"{path} has the entry '{options.id}': narrow it by a condition, `when`, on the state before."
+    _answer(options, {"ledger": str(path), "id": options.id}, said)
+    return 0
+
+
+def check(options: Namespace) -> int:
+    """Replay the witnesses of a file, those of two engines or all, on both engines of each."""
+    ledger, spec = read_ledger(options.file), world_spec(options.world, options.engines or ())
+    world, faults, entries = load_world(spec), list[str](), 0
+    pairs = [entry.engines for entry in ledger.entries if world.name in entry.worlds]
+    for pair in dict.fromkeys([options.engines] if options.engines else pairs):
+        there, _, engines = load_pair(world, pair, spec=spec)
+        opened = ledger.opened(there, engines)
+        entries += len(opened.entries)
+        faults += check_witnesses(there, engines, opened, options.timeout)
+    if not entries:
+        raise UsageError(f"{options.file} has no entry for these engines of world '{world.name}': name others.")
+    said = "\n".join(faults) or f"All witnesses hold ({entries:,})."
+    _answer(options, {"entries": entries, "faults": faults}, said)
+    return 1 if faults else 0
+
+
+def _entry_text(world: World, engines: tuple[str, str], trace: Trace, options: Namespace) -> str:
+    """The entry as TOML. JSON's texts, numbers and lists of these are TOML's, too."""
+    shown = tuple(found for found in trace.differences if found.family != MARKS)
+    case = replace(trace.case, marks=False)
+    witness = Trace(trace.world, engines, case, shown, prices=trace.prices)
+    action = case.actions[-1] if case.actions else START
+    sides = [installed_versions(world.engines[name], options.package) for name in engines]
+    parts: dict[str, Any] = {
+        **{name: getattr(options, name) for name in ("kind", "citation", "then", "share")},
+        "worlds": [world.name],
+        "fields": list(dict.fromkeys(found.field for found in shown)),
+    }
+    if not isinstance(action, tuple):  # which is seldom taken twice
+        parts["actions"] = [world.actions[action] if isinstance(action, int) else action]
+    versions = ", ".join(f"{json_text(name)} = {json_text(_version(name, sides))}" for name in options.package)
+    lines = [f"{name} = {json_text(value, ensure_ascii=False)}" for name, value in parts.items()]
+    # within a text of JSON, and it is nowhere else, an apostrophe may be escaped
+    text = trace_text(witness).replace("'", "\\u0027")
+    return "\n".join([f"[entries.{options.id}]", *lines, f"versions = {{ {versions} }}", f"witness = '''\n{text}'''\n"])
+
+
+def _version(name: str, sides: list[dict[str, str]]) -> str | list[str]:
+    found = [side[name] for side in sides if name in side]
+    if not found:
+        raise UsageError(f"--package {name} is installed for neither engine: name what the difference depends on.")
+    return found[0] if len({*found}) == 1 else found
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_whole(path, text.encode())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror}): name another file.") from error
+
+
+def _answer(options: Namespace, answer: dict[str, Any], said: str) -> None:
+    if options.json:
+        print(json_text(answer, indent=2))
+    else:
+        open_console().print(said, soft_wrap=True)

@@ -1,0 +1,88 @@
+"""A ledger of known differences in use: in a lockstep run, and in the replays of its witnesses."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import groupby
+
+from parity.compare import Difference, value_text
+from parity.engine import Slots, State
+from parity.errors import StateRefused
+from parity.ledger import DROP, IGNORE, MARKS, Entry, Ledger
+from parity.pair import Observed, Pair
+from parity.prices import with_prices
+from parity.replay import last_differences
+from parity.strict_json import json_text
+from parity.trace import RESTART, Action
+from parity.world import World
+
+
+class KnownDifferences:
+    """Differences that the ledger of a pair explains. apart: slots to resynchronise; ignored: those of this step."""
+
+    def __init__(self, pair: Pair) -> None:
+        self._pair = pair
+        self._before: list[State] = []
+        self.apart: set[int] = set()
+        self.ignored: set[int] = set()
+
+    def begin_step(self) -> None:
+        """All games are about to take an action."""
+        self.ignored.clear()
+        self._before = self._pair.states_before(self._pair.all)
+
+    def begin_games(self, slots: Slots) -> None:
+        """Games have begun in these slots."""
+        self.ignored.difference_update(slots.tolist())
+        self.apart.difference_update(slots.tolist())
+
+    def entry_of(self, seen: Observed, row: int, slot: int, action: Action | None) -> Entry | None:
+        """The entry that explains what differs in a game after an action, ``None`` the start."""
+        before = self._before[slot] if self._before and action not in (None, RESTART) else {}
+        entry = self._pair.known(before, action, self._pair.explain(seen, row, slot))
+        if entry is not None and entry.then != DROP:
+            (self.ignored if entry.then == IGNORE else self.apart).add(slot)
+        return entry
+
+
+def check_witnesses(world: World, engines: tuple[str, str], ledger: Ledger, timeout: float) -> list[str]:
+    """Sentences on the witnesses on which two engines give other verdicts than those that are pinned.
+
+    ``ledger``: opened for these engines. Raises UsageError where two entries explain one, EngineError where an engine
+    fails.
+    """
+    faults = []
+    ordered = sorted(ledger.entries, key=_prices)
+    for _, entries in groupby(ordered, _prices):
+        several = [*entries]
+        priced = with_prices(world, several[0].witness.prices) if several[0].witness.prices else world
+        with Pair(priced, engines, 1, timeout=timeout, ledger=ledger) as pair:
+            faults += [fault for entry in several if (fault := _witness_fault(pair, entry))]
+    return faults
+
+
+def _prices(entry: Entry) -> str:
+    return json_text(dict(entry.witness.prices), sort_keys=True)
+
+
+def _witness_fault(pair: Pair, entry: Entry) -> str | None:
+    try:
+        before, action, differences = last_differences(pair, entry.witness.case)
+    except StateRefused as error:
+        return f"The start of the witness of entry '{entry.id}' is refused: {error}"
+    if verdict(differences) != verdict(entry.witness.differences):
+        now, then = map(_words, (differences, entry.witness.differences))
+        return f"The witness of entry '{entry.id}' shows {now}, and what is pinned is {then}: look at it again."
+    if pair.known(before, action, differences) is not entry:
+        return f"The witness of entry '{entry.id}' does not fit the entry: correct its condition or its fields."
+    return None
+
+
+def verdict(differences: tuple[Difference, ...]) -> list[str]:
+    """What differs, marks aside, with both values, in an order that does not depend on how it was compared."""
+    return sorted(json_text(asdict(each)) for each in differences if each.family != MARKS)
+
+
+def _words(differences: tuple[Difference, ...]) -> str:
+    each = [f"{found.field} {value_text(found.expected)} and {value_text(found.observed)}" for found in differences]
+    return ", ".join(each[:3]) or "no difference"

@@ -1,0 +1,73 @@
+"""Settings and outcome of a run of two engines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.engine_guard import DEFAULT_TIMEOUT
+from parity.ledger import Ledger
+from parity.replay import Divergence
+
+if TYPE_CHECKING:
+    from parity.free_running import Effect
+
+STRICT, INJECTED, RESYNCHRONISED = MODES = ("strict", "injected", "resynchronised")
+FREE_RUNNING = "free-running"
+"""A mode of ``parity run`` alone, see ``parity.free_running``."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a run. steps: of every game; invalid: share of invalid actions; seed: of games and choices.
+
+    marks: count and compare rule marks too. stop_after: how many diverging games end the run.
+    auto_reset: step with the engines' own auto-reset. That path is compared then, but not how ended games look.
+    mode: ``strict``: both engines start from seeds. ``injected``: both start each game in the state that the reference
+        begins it in, for engines that draw differently. ``resynchronised``: they start each step so, which shows
+        every difference where it arises.
+    ledger: of known differences. budget_seconds: after which a run ends before its last step.
+    """
+
+    source: str = "uniform"
+    steps: int = 1000
+    games: int = 64
+    seed: int = 0
+    invalid: float = 0.01
+    marks: bool = False
+    auto_reset: bool = False
+    mode: str = STRICT
+    stop_after: int = 1
+    timeout: float = DEFAULT_TIMEOUT
+    ledger: Ledger | None = None
+    budget_seconds: float = float("inf")
+
+
+@dataclass
+class Outcome:
+    """Result of a run. steps: transitions compared in all; marks: per engine, total count of each mark.
+
+    is_black_box: engines without states were compared by what they show. ledger: the entries for these engines;
+    known: by id, how many differences each explained; faults: sentences on what is wrong with it. effect: of a
+    free-running run.
+    """
+
+    steps: int = 0
+    episodes: int = 0
+    seconds: float = 0.0
+    divergences: list[Divergence] = field(default_factory=list)
+    marks: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    is_black_box: bool = False
+    ledger: Ledger | None = None
+    known: Mapping[str, int] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    effect: Effect | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Nothing differs that the ledger, which is right, does not explain."""
+        return not (self.divergences or self.faults)

@@ -1,0 +1,117 @@
+"""Free-running play: what a user sees of two engines' differences, in games that go on after them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import orchard, parity
+from numpy.typing import NDArray
+from toy_world import WORLD
+from toy_world.plain import PlainEngine
+from toy_world.planes import PlanesEngine
+
+from parity import BatchStep
+from parity.free_running import Effect, mean_interval, run_freely
+from parity.settings import Settings
+from parity.trace import read_trace
+
+REST = WORLD.actions.index("rest")
+
+
+class GenerousEngine(PlanesEngine):
+    """Pays 1 for every step."""
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        step = super().step(actions)
+        step.reward[:] += 1
+        return step
+
+
+class ShortEngine(PlanesEngine):
+    """Ends a game after its third turn."""
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        step = super().step(actions)
+        step.terminated[:] |= self.turn >= 3
+        return step
+
+
+class TirelessEngine(PlanesEngine):
+    """Shows resting as invalid, and knows which actions it was given in games that go on."""
+
+    taken: set[int]
+
+    def mask(self) -> NDArray[np.bool_]:
+        mask = super().mask()
+        mask[:, REST] = False
+        return mask
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        type(self).taken |= {*actions[super().mask().any(axis=1)].tolist()}
+        return super().step(actions)
+
+
+def effect_of(other: Any, **settings: Any) -> Effect:  # noqa: ANN401 - an engine's class; of a run
+    world = replace(WORLD, engines={"plain": PlainEngine, "other": other})
+    outcome = run_freely(world, ("plain", "other"), Settings(**{"steps": 40, "games": 16, **settings}))
+    assert outcome.effect is not None
+    return outcome.effect
+
+
+@pytest.mark.parametrize("source", ["uniform", "directed"])
+def test_equal_engines_have_no_effect(source: str) -> None:
+    found = effect_of(PlanesEngine, source=source)
+    assert set(found.first.tolist()) == {-1}
+    assert all((one == other).all() for one, other in found.measures.values())
+    lengths = found.measures["length"][0]
+    assert lengths.min() < lengths.max() == 40
+
+
+def test_rewards_are_compared_to_the_end_of_every_game() -> None:
+    found = effect_of(GenerousEngine)
+    (one, other), (lengths, theirs) = found.measures["return"], found.measures["length"]
+    np.testing.assert_allclose(other - one, lengths, rtol=1e-6)
+    assert lengths.tolist() == theirs.tolist()
+    assert set(found.first.tolist()) == {1}
+
+
+def test_a_game_that_ends_early_on_one_side_goes_on_on_the_other() -> None:
+    found = effect_of(ShortEngine)
+    lengths, theirs = found.measures["length"]
+    assert theirs.max() == 3 < lengths.max() == 40
+    ended, other = found.measures["terminated"]
+    assert (other.tolist(), ended.tolist()) == ([1.0] * 16, (lengths < 40).astype(float).tolist())
+    assert set(found.first[lengths > 3].tolist()) == {3}
+
+
+def test_each_engine_is_acted_on_by_what_it_shows() -> None:
+    TirelessEngine.taken = set()
+    effect_of(TirelessEngine, invalid=0)
+    assert TirelessEngine.taken == set(range(REST))
+
+
+def test_the_command_measures_and_shows_the_first_difference(tmp_path: Path) -> None:
+    world = orchard(engines={"plain": PlainEngine, "other": GenerousEngine})
+    words = "run", "--engines", "plain,other", "--steps", "20", "--games", "4", "--mode", "free-running"
+    ran = parity(*words, "--out", tmp_path, world=world)
+    assert (ran.code, "Mode: free-running." in ran.out) == (1, True)
+    assert "What is shown differs in 4 of 4 games, first after 1 action, in the median game after 1." in ran.out
+    assert "found in mode free-running" in ran.out
+    assert read_trace(tmp_path / "trace.json").mode == "free-running"
+    found = parity(*words, "--no-report", "--json", world=world).json
+    assert (found["mode"], found["passed"], found["effect"]["first"]) == ("free-running", False, [1, 1, 1, 1])
+    by_name = {row["of an episode"]: row["other - plain"] for row in found["effect"]["measures"]}
+    assert by_name["length"] == by_name["terminated"] == [0, 0, 0]
+    assert by_name["return"][0] == pytest.approx(found["steps_compared"] / 4)
+    assert parity(*words, "--auto-reset", world=world).code == 2
+    assert parity("run", *words[3:], "--engines", "plain,planes").code == 0
+
+
+def test_an_interval_is_that_of_the_normal_distribution() -> None:
+    assert mean_interval(np.array([1.0, 3.0])) == pytest.approx([2, 2 - 1.959964, 2 + 1.959964])
+    assert mean_interval(np.array([5.0])) == [5, -math.inf, math.inf]

@@ -1,0 +1,307 @@
+"""Ledgers of known differences: what an entry explains passes, and nothing else does."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import toy_world
+from command_line import ORCHARD, Ran, orchard, parity, run
+from numpy.typing import NDArray
+from toy_world.faulty import CountingEngine
+from toy_world.plain import PlainEngine
+from toy_world.planes import PlanesEngine
+
+from parity import BatchStep, State, UsageError
+from parity.cli import main
+from parity.ledger import installed_versions, read_ledger
+from parity.lockstep import Settings
+from parity.mutant_judges import LockstepJudge
+from parity.mutants import CAUGHT, run_mutants
+from parity.places import with_remote_engines
+from parity.project import checks_of
+from parity.testing import assert_lockstep
+
+PICK, REST = 4, 5
+RUN = "run", "--engines", "plain,other", "--steps", "60", "--games", "16"
+
+
+def picks_more(score: int = 0, also: Callable[[Any, NDArray[np.bool_], BatchStep], object] | None = None) -> Any:  # noqa: ANN401 - an engine's class
+    """An engine whose picks count one more from a score on; ``also``: what else is wrong then."""
+
+    class PicksMore(CountingEngine):
+        def step(self, actions: NDArray[np.int32]) -> BatchStep:
+            wrong = self.mask()[np.arange(self.games), actions] & (actions == PICK) & (self.score >= score)
+            step = super().step(actions)
+            self.score += wrong
+            if also is not None:
+                also(self, wrong, step)
+            return replace(step, observation=self.observe())
+
+    return PicksMore
+
+
+class RestsForNothing(PlanesEngine):
+    """Resting costs no step: nothing but the reward shows it, and games go on the same."""
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        rests = self.mask()[np.arange(self.games), actions] & (actions == REST)
+        step = super().step(actions)
+        step.components[rests, 0], step.reward[rests] = 0, step.components[rests, 1:].sum(axis=1) / np.float32(1000)
+        return step
+
+
+def with_other(engine: type[PlanesEngine]) -> str:
+    """What ``--world`` is given for Orchard with this engine as its second."""
+    return orchard(engines={"plain": PlainEngine, "other": engine})
+
+
+def ledger_command(command: str, *words: str | Path, world: str = ORCHARD) -> Ran:
+    return run(main, "ledger", command, "--world", world, *words)
+
+
+def add(folder: Path, engine: type[PlanesEngine], then: str, share: str = "0.5", name: str = "known") -> Path:
+    """A ledger with an entry of the first difference of an engine."""
+    world, file = with_other(engine), folder / "known-differences.toml"
+    assert parity(*RUN, "--out", folder, world=world).code == 1
+    words = "--id", name, "--kind", "bug", "--citation", "its docstring", "--then", then, "--share", share
+    added = ledger_command("add", file, "--trace", folder / "trace.json", *words, "--package", "numpy", world=world)
+    assert (added.code, added.err) == (0, "")
+    return file
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return add(tmp_path_factory.mktemp("ledger"), picks_more(), "resynchronise")
+
+
+@pytest.fixture
+def ledger(written: Path, tmp_path: Path) -> Path:
+    """That picks count one more, where the other engine is brought back; beside the trace of it."""
+    shutil.copy(written.with_name("trace.json"), tmp_path)
+    return Path(shutil.copy(written, tmp_path))
+
+
+def ran(ledger: Path, engine: type[PlanesEngine], *words: str) -> Ran:
+    return parity(*RUN, *words, "--ledger", ledger, "--no-report", "--json", world=with_other(engine))
+
+
+def edited(ledger: Path, old: str, new: str) -> Path:
+    text = ledger.read_text()
+    assert old in text
+    ledger.write_text(text.replace(old, new, 1))
+    return ledger
+
+
+def test_with_an_entry_written_from_a_divergence_the_run_passes(ledger: Path) -> None:
+    (entry,) = read_ledger(ledger).entries
+    assert (entry.id, entry.kind, entry.citation, entry.share) == ("known", "bug", "its docstring", 0.5)
+    assert (entry.worlds, entry.engines, entry.actions) == (("orchard",), ("plain", "other"), ("pick",))
+    assert entry.fields == ("observation[1: score]", "state.score")
+    assert entry.versions == {"numpy": version("numpy")}
+    assert len(entry.witness.case.actions) == 1
+    (_, score) = entry.witness.differences
+    assert score.observed == score.expected + 1
+
+    found = ran(ledger, picks_more())
+    assert (found.code, found.json["passed"], found.json["identical"]) == (0, True, False)
+    assert found.json["known"]["known"] > 10
+    text = parity(*RUN, "--ledger", ledger, world=with_other(picks_more())).out
+    assert f"identical but for {found.json['known']['known']} known differences" in text
+    assert ledger_command("check", ledger, world=with_other(picks_more())).out == "All witnesses hold (1).\n"
+
+
+@pytest.mark.parametrize(
+    ("then", "engine", "words", "code"),
+    [
+        ("resynchronise", picks_more(), ["--auto-reset"], 0),
+        ("resynchronise", picks_more(), ["--mode", "injected"], 0),
+        ("resynchronise", picks_more(), ["--mode", "resynchronised"], 0),
+        ("drop", picks_more(), [], 0),
+        ("ignore", picks_more(), [], 1),  # the score goes on to differ, in steps that pick nothing
+        ("ignore", RestsForNothing, [], 0),
+    ],
+)
+def test_a_run_goes_on_as_the_entry_says(
+    then: str, engine: type[PlanesEngine], words: list[str], code: int, tmp_path: Path
+) -> None:
+    assert ran(add(tmp_path, engine, then), engine, *words).code == code
+
+
+def another_field(engine: PlanesEngine, wrong: NDArray[np.bool_], step: BatchStep) -> None:
+    step.components[wrong, 2] = 1
+
+
+def test_recorded_games_are_explained_too(ledger: Path, tmp_path: Path) -> None:
+    assert ran(ledger, picks_more(), "--source", f"traces:{tmp_path}").json["known"] == {"known": 1}
+    assert len(ran(ledger, picks_more(also=another_field), "--source", f"traces:{tmp_path}").json["divergences"]) == 1
+
+
+def test_a_second_fault_in_the_same_step_is_not_absorbed(ledger: Path, tmp_path: Path) -> None:
+    two = picks_more(3, another_field)
+    parity(*RUN, "--ledger", ledger, "--out", tmp_path, world=with_other(two))
+    divergence = json.loads((tmp_path / "trace.json").read_text())
+    fields = {each["field"] for each in divergence["differences"]}
+    assert fields == {"observation[1: score]", "state.score", "components[sting]"}
+    assert len(divergence["actions"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("share = 0.5", "share = 0.001", "Entry 'known' explains "),
+        ('["pick"]', '["rest"]', "The witness of entry 'known' does not fit the entry"),
+        ('"observed": ', '"observed": 1', "The witness of entry 'known' shows observation[1: score]"),
+    ],
+)
+def test_what_an_entry_says_must_be_so(old: str, new: str, fault: str, ledger: Path) -> None:
+    found = ran(edited(ledger, old, new), picks_more())
+    assert found.code == 1
+    assert found.json["ledger_faults"][0].startswith(fault)
+
+
+def test_an_entry_of_a_corrected_fault_fails(ledger: Path) -> None:
+    found = ran(ledger, PlanesEngine)
+    assert (found.code, found.json["divergences"]) == (1, [])
+    gone, unseen = found.json["ledger_faults"]
+    assert gone.startswith("The witness of entry 'known' shows no difference, and what is pinned is observation[1: sco")
+    assert unseen == "Entry 'known' explained nothing: remove it, or play what shows it."
+    assert ledger_command("check", ledger, world=with_other(PlanesEngine)).code == 1
+
+
+def test_a_failing_engine_is_not_explained(ledger: Path) -> None:
+    def die(engine: Any, wrong: NDArray[np.bool_], step: BatchStep) -> None:  # noqa: ANN401 - as PicksMore
+        engine.taken += 1
+        if engine.games > 1 and engine.taken > 8:
+            raise BrokenPipeError("the process has gone")
+
+    assert "engine 'other' failed in step" in ran(ledger, picks_more(also=die)).refusal(3)
+
+
+def not_first(state: State, action: int | str | None) -> bool:
+    return action == PICK and state["turn"] > 0
+
+
+@pytest.mark.parametrize(
+    ("when", "code"),
+    [
+        ('{ score = { min = 0 }, "apples[0].ripeness" = { min = 1, max = 3 } }', 0),
+        ("{ score = { max = 2 } }", 1),
+        ("{ none = 0 }", 1),
+        ('"toy_world:not_first"', 1),
+        ('"toy_world:always"', 0),
+    ],
+)
+def test_a_condition_on_the_state_before_narrows_an_entry(
+    when: str, code: int, ledger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toy_world, "not_first", not_first, raising=False)
+    monkeypatch.setattr(toy_world, "always", lambda state, action: True, raising=False)
+    assert ran(edited(ledger, "share =", f"when = {when}\nshare ="), picks_more()).code == code
+
+
+def test_any_index_may_be_meant_but_every_field_must_differ(ledger: Path) -> None:
+    assert ran(edited(ledger, '"observation[1: score]"', '"observation[*]"'), picks_more()).code == 0
+    assert ran(edited(ledger, '"state.score"', '"state.score", "reward"'), picks_more()).code == 1
+
+
+def test_a_difference_that_two_entries_explain_is_an_error(ledger: Path) -> None:
+    text = ledger.read_text()
+    ledger.write_text(text + text.partition("\n")[2].replace("entries.known", "entries.again"))
+    said = ran(ledger, picks_more()).refusal()
+    assert f"the entries 'known' and 'again' of {ledger} both explain observation[1: score], state.score" in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("worlds", "world", "must hold a list of names `worlds`, tables [entries.ID] and nothing else"),
+        (
+            'worlds = ["orchard"]\n\n',
+            'worlds = ["other"]\n\n',
+            "the world 'orchard' is not among the file's own",
+        ),
+        ("share", "shares", "there is no key 'shares': choose among kind, citation"),
+        ("share = 0.5", "share = true", "share must be a number from 0 to 1, got True"),
+        ('"bug"', '"big"', "kind must be bug or deliberate or format or rounding, got 'big'"),
+        ('then = "resynchronise"', "", "it lacks then: add it"),
+        ("witness = ", "actions = ", "is no TOML file"),
+        ('"actions": ', '"acts": ', "the witness of entry 'known' of"),
+        ('["pick"]', '["pluck"]', "world 'orchard' has no action 'pluck'"),
+        ('"numpy" = "', '"numpy" = "0', "look at it again"),
+        ("share =", 'when = "no_module:f"\nshare =', "the condition of entry 'known' fails with ModuleNotFoundError"),
+        ("share =", "when = { state.hp = 1 }\nshare =", "when must be module:function, or a table of values"),
+        ("entries.known", "entries", "must hold a list of names"),
+    ],
+)
+def test_a_wrong_ledger_is_one_sentence(old: str, new: str, fault: str, ledger: Path) -> None:
+    assert fault in ran(edited(ledger, old, new), picks_more()).refusal()
+
+
+def test_a_ledger_of_other_worlds_is_refused(ledger: Path) -> None:
+    ledger.write_text(ledger.read_text().replace('worlds = ["orchard"]', 'worlds = ["other"]'))
+    assert "is about the worlds other, which 'orchard' is not" in ran(ledger, picks_more()).refusal()
+
+
+def test_what_cannot_be_held_to_a_ledger_is_refused(ledger: Path, tmp_path: Path) -> None:
+    run = "run", "--engines", "plain,other", "--steps", "2", "--games", "2", "--ledger"
+    assert "there is no ledger" in parity(*run, tmp_path / "none.toml", world=with_other(PlanesEngine)).refusal()
+    free = "--mode", "free-running", "--ledger"
+    assert "goes with no tape, no --ledger" in parity("run", *free, ledger).refusal()
+    assert "leave --world, --engine and --ledger out" in parity("mutants", "--tests", "x", "--ledger", ledger).refusal()
+    replaying = replace(toy_world.WORLD, states_replay=True, engines={"plain": PlainEngine, "other": PlanesEngine})
+    with pytest.raises(UsageError, match="have no states to resynchronise: say drop or ignore"):
+        assert_lockstep(replaying, ledger=ledger)
+    added = ledger, "--id", "more", "--kind", "bug", "--citation", "c", "--then", "drop", "--package"
+    trace = "--trace", tmp_path / "trace.json"
+    assert "stays as it was" in ledger_command("add", *added, "numpy", *trace, world=with_other(PlanesEngine)).refusal()
+    assert (
+        "is installed for neither"
+        in ledger_command("add", *added, "nmpy", *trace, world=with_other(picks_more())).refusal()
+    )
+
+
+def test_a_comparison_of_tests_has_a_ledger(ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engines = {"plain": PlainEngine, "other": picks_more()}
+    hold = partial(assert_lockstep, replace(toy_world.WORLD, engines=engines), trace=tmp_path / "trace.json", seed=1)
+    with pytest.raises(AssertionError, match="1 divergence"):
+        hold()
+    hold(ledger=ledger)
+    with pytest.raises(AssertionError, match="plain and other: Entry 'known' explained nothing"):
+        hold(ledger=ledger, steps=1, games=1)
+    monkeypatch.chdir(tmp_path)
+    named = {"world": ORCHARD, "ledger": ledger.name}
+    assert [check.arguments.get("ledger") for check in checks_of("orchard", named)] == [ledger.name, None]
+    with pytest.raises(UsageError, match=r"\[tool.parity.worlds.orchard\], ledger: there is no ledger none.toml"):
+        list(checks_of("orchard", named | {"ledger": "none.toml"}))
+
+
+def test_versions_are_those_of_the_place_of_an_engine() -> None:
+    name = f"planes@python:{sys.executable}"
+    there = with_remote_engines(toy_world.WORLD, ORCHARD, [name]).engines[name]
+    assert installed_versions(there, ["numpy", "no-such-package"]) == {"numpy": version("numpy")}
+    assert installed_versions(PlanesEngine, ["numpy", "no-such-package"]) == {"numpy": version("numpy")}
+
+
+def test_a_mutant_is_caught_by_what_the_ledger_does_not_explain(tmp_path: Path) -> None:
+    words = "--engines", "double,planes"
+    assert parity("run", *words, "--out", tmp_path).code == 1
+    entry = "--id", "float64", "--kind", "format", "--citation", "c", "--then", "ignore", "--share", "1"
+    file = tmp_path / "known.toml"
+    trace = "--trace", tmp_path / "trace.json"
+    assert ledger_command("add", file, *trace, *words, *entry, "--package", "numpy").code == 0
+    known = read_ledger(edited(file, 'actions = ["start"]\n', ""))
+    (bench,) = toy_world.WORLD.benches
+
+    judge = LockstepJudge(toy_world.WORLD, ORCHARD, Settings("directed", steps=30, games=8, ledger=known), 60)
+    (verdict,) = run_mutants(replace(bench, reference="double"), bench.mutants[:1], judge, jobs=1)
+    assert (verdict.result, verdict.detail) == (CAUGHT, "observation, components[sting], reward")
