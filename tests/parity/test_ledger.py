@@ -26,7 +26,7 @@ from parity.cli import main
 from parity.ledger import installed_versions, read_ledger
 from parity.lockstep import Settings
 from parity.mutant_judges import LockstepJudge
-from parity.mutants import CAUGHT, run_mutants
+from parity.mutants import CAUGHT, mutated_text
 from parity.places import with_remote_engines
 from parity.project import checks_of
 from parity.testing import assert_lockstep
@@ -303,5 +303,7 @@ def test_a_mutant_is_caught_by_what_the_ledger_does_not_explain(tmp_path: Path) 
     (bench,) = toy_world.WORLD.benches
 
     judge = LockstepJudge(toy_world.WORLD, ORCHARD, Settings("directed", steps=30, games=8, ledger=known), 60)
-    (verdict,) = run_mutants(replace(bench, reference="double"), bench.mutants[:1], judge, jobs=1)
+    file, fault = shutil.copytree(bench.source / "toy_world", tmp_path / "toy_world") / "planes.py", bench.mutants[0]
+    file.write_text(mutated_text(tmp_path, fault))
+    verdict = judge.verdict(replace(bench, reference="double"), fault, tmp_path)
     assert (verdict.result, verdict.detail) == (CAUGHT, "observation, components[sting], reward")
