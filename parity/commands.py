@@ -221,8 +221,6 @@ def _compared(
     """Run both engines; returns the outcome, a finding for each divergence, and both as JSON values."""
     if isinstance(tape := world.engines[engines[0]], Tape):
         take_settings(options, tape)
-        if options.draw_prices:
-            raise UsageError("a tape has the prices that it was recorded at: leave --draw-prices out.")
     settings = _settings(options, marks=marks)
     if settings.mode != STRICT and (settings.auto_reset or settings.source.startswith(TRACES)):
         raise UsageError(f"--mode {settings.mode} goes with neither --auto-reset nor recorded traces: leave them out.")

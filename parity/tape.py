@@ -223,3 +223,5 @@ def take_settings(options: Namespace, tape: Tape) -> None:
         if flag in given and getattr(options, name) != value:
             raise UsageError(f"the tape was recorded with another {flag} ({json_text(value)}): leave {flag} out.")
         setattr(options, name, value)
+    if options.draw_prices:
+        raise UsageError("a tape has the prices that it was recorded at: leave --draw-prices out.")
