@@ -54,7 +54,9 @@ _PAIR = {
     "--engines": _value(
         "A,B",
         "reference and other engine (default: the world's first two); NAME@PLACE is an engine in another process, "
-        "with PLACE one of rev:COMMIT, python:FILE, pip:REQUIREMENT, cpu and cuda; tape:DIR is a recorded reference",
+        "with PLACE one of rev:COMMIT, python:FILE, pip:REQUIREMENT, cpu and cuda; tape:DIR is a recorded reference; "
+        "gym:ID, gymvec:ID, gymnax:ID, pgx:ID, jumanji:ID, envpool:ID and dm_env:MODULE:FUNCTION are environments of "
+        "these libraries, without --world",
         two_engines,
     )
 }

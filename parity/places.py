@@ -32,7 +32,7 @@ from typing import Any
 import parity
 from parity.adapters import named
 from parity.adapters.named import is_named
-from parity.errors import UsageError
+from parity.errors import ParityError, UsageError
 from parity.remote import RemoteFactory
 from parity.tape import TAPE, open_tape
 from parity.world import GROUP, EngineFactory, MutationBench, World
@@ -67,7 +67,10 @@ def environments(names: Iterable[str]) -> World:
 
     def described(name: str) -> tuple[dict[str, Any], EngineFactory]:
         factory = _remote(named.environments_world({}, (), ()), name, name)
-        return factory.describe(), factory
+        try:
+            return factory.describe(), factory
+        except ParityError as error:
+            raise type(error)(f"{name}: {error}") from error
 
     return named.named_world(names, described)
 

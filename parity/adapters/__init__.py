@@ -15,4 +15,5 @@ An adapter says how a game begins and what an action does, and a ``Pairing`` wha
 Then ``parity run --world module:WORLD`` plays both. Observations may be nested dicts (``observation_shape`` names the
 parts), actions arrays (``parity.Box``, ``parity.MultiDiscrete``), and rewards one for each of several ``players``.
 Games with ``pull`` and ``push`` are compared by their states too, and can begin in each other's (``--mode injected``).
+Environments of known libraries have names on the command line, see ``parity.adapters.named``.
 """
