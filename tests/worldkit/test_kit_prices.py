@@ -88,7 +88,7 @@ def test_other_prices_compile_nothing_anew() -> None:
 
     env = GymnaxStyle(OrchardJaxEnv())
     step: Any = jax.jit(env.step)
-    key, (_, state) = jax.random.key(0), env.reset(jax.random.key(0))
+    key, (_, state) = jax.random.key(0), jax.jit(env.reset)(jax.random.key(0))
     rest = jnp.int32(5)
     for price in (-10, 700):
         params = env.default_params.replace(prices=(price, 100, -500))

@@ -140,7 +140,7 @@ def test_an_action_is_worth_what_it_and_the_policy_earn_and_the_value_at_the_end
 def test_an_invalid_action_is_never_worth_most() -> None:
     orchards = [an_orchard(walker=cell, wasp=15 - cell, apples={5: 1}) for cell in range(CELLS)]
     values = searched(orchards, Policy(value=-100.0))
-    assert np.array_equal(values > -np.inf, jax.vmap(ORCHARD.mask)(stacked(orchards)))
+    assert np.array_equal(values > -np.inf, jax.jit(jax.vmap(ORCHARD.mask))(stacked(orchards)))
 
 
 NEVER = [-np.inf, -np.inf, -np.inf]

@@ -241,10 +241,11 @@ def test_a_state_tells_how_its_episode_ended_whatever_its_mask_and_is_not_reset(
 ) -> None:
     env = GymnaxAdapter(GymnaxStyle(world, LIMIT))
     params = env.default_params
-    state = env._env.reset_from_seed(jnp.array([LONG_GAME, 0], jnp.uint32))
+    state = jax.jit(env._env.reset_from_seed)(jnp.array([LONG_GAME, 0], jnp.uint32))
     assert env.discount(state, params) == 1
+    step = jax.jit(env.step_env)
     for steps, (action, (terminated, truncated)) in enumerate(zip(actions, ends, strict=True), start=1):
-        obs, state, _, told, _ = env.step_env(jax.random.key(0), state, action, params)
+        obs, state, _, told, _ = step(jax.random.key(0), state, action, params)
         assert bool(told) == bool(env.is_terminated(state, params)) == terminated
         assert bool(env.is_truncated(state, params)) == truncated
         assert env.discount(state, params) == (0 if terminated else 1)
