@@ -16,6 +16,7 @@ from parity.engine_guard import DEFAULT_TIMEOUT, LESS_MEMORY
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory
 from parity.ledger import KINDS, THEN
 from parity.prices import add_price_flags
+from parity.sanitize_command import sanitize
 from parity.scaffold import init
 from parity.serve import serve
 from parity.settings import FREE_RUNNING, MODES, STRICT
@@ -171,6 +172,13 @@ def build_parser() -> argparse.ArgumentParser:
     }
     text = "Plant faults in a copy of an engine, or of a project, and see them caught."
     command(commands.mutants, text, mutants, steps=500, games=64, source="directed")
+    sanitizing = {
+        "--engine": {**_value("NAME", "the engine, which must be of JAX"), "required": True},
+        **_PLAY,
+        "--auto-reset": _COMPARISON["--auto-reset"],
+    }
+    text = "Interpret the programs of a JAX engine and report silent faults that reach its results."
+    command(sanitize, text, sanitizing, steps=200, games=16, source="directed")
     diff = {
         "a": {"metavar": "SIDE-A", "help": "., a git revision, pip:REQUIREMENT or python:FILE"},
         "b": {"metavar": "SIDE-B", "help": "the other side, of the same kinds"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from parity.adapters.observations import as_array, leaves_in
 from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
-from parity.errors import EngineError
+from parity.errors import EngineError, UsageError
+from parity.sanitizer import JaxListener
 from parity.spaces import Box, action_numbers
 
 SEED, ACTIONS = "seed", "actions"
@@ -216,6 +218,13 @@ class SingleGames(ReplayedGames):
         for action in self.actions_in(state):
             observation = self._act(slot, action).observation
         return observation
+
+    def watch_jax(self, listener: JaxListener) -> None:
+        """Have ``listener`` called as ``WatchableEngine`` says, where the games are of JAX."""
+        for slot, game in enumerate(self._games):
+            if not hasattr(game, "watch_jax"):
+                raise UsageError("its games are no pure functions of JAX that could be interpreted: name a JAX engine.")
+            game.watch_jax(partial(listener, slots=slot))
 
     def close(self) -> None:
         for game in self._games:

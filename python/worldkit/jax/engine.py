@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from parity import BatchEngine, BatchStep, Slots
 from parity import State as StateDict
+from parity.sanitizer import JaxListener
 from worldkit.jax.batching import choose, where_wanted
 from worldkit.jax.env import JaxEnv, State, StepOutput
 from worldkit.jax.int64_pair import Int64Pair, to_int64
@@ -70,6 +71,7 @@ class JaxEngine(BatchEngine):
         self._is_original = np.arange(width) < games
         self._arrays: Mapping[str, Array] | None = None
         self._computes_arrays = False
+        self._listener: JaxListener | None = None
         self._begun: tuple[bytes, bool, tuple[State, _Observed, _StepArrays, MarkCounts]] | None = None
         self._resting: tuple[frozenset[int], State] = frozenset(), None
         # nobody asked for these games: their marks do not count
@@ -166,7 +168,15 @@ class JaxEngine(BatchEngine):
     def marks(self) -> NDArray[np.integer[Any]] | None:
         return self._counts
 
+    def watch_jax(self, listener: JaxListener) -> None:
+        """Call ``listener`` before each program that starts, steps or observes games."""
+        self._listener = listener
+
     def _run(self, function: Callable[..., Any], *args: Any) -> Any:
+        if self._listener is not None and function is not _state_arrays:
+            program = partial(_with_prices, function, self._env, self._marks)
+            slots = np.where(args[-1], self._original, -1)  # the games that count
+            self._listener(function.__name__.strip("_"), program, (self._prices, *args), slots)
         if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
             return _with_prices(function, self._env, self._marks, self._prices, *args)
         key = (function, self._env, self._marks, len(self._original))

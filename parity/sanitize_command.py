@@ -1,0 +1,219 @@
+"""The command ``parity sanitize``: plays games on a JAX engine and interprets each of its programs."""
+
+from __future__ import annotations
+
+import os
+import time
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from parity.commands import progress_bar
+from parity.console import open_console
+from parity.engine import BatchEngine, EngineOptions, Slots, State
+from parity.errors import EngineError, UsageError
+from parity.lockstep import LockstepRun, Settings
+from parity.pair import Observed, Pair
+from parity.prices import priced
+from parity.registry import engine_name, load_world, world_spec
+from parity.report import counted
+from parity.sanitizer import WatchableEngine
+from parity.sanitizer.interpreter import Interpreter
+from parity.sanitizer.values import BITS, Site, Value
+from parity.sources import TRACES, open_source
+from parity.strict_json import json_text
+from parity.tape import STEPPING
+from parity.trace import Action
+from parity.world import World
+
+
+@dataclass
+class Finding:
+    """A fault that reached results. count: in how many steps or starts of a game; reached: names of the results.
+
+    The first time was in ``game`` at its program ``call``: a step by ``action`` from ``state``, or a start whose result
+    ``state`` is.
+    """
+
+    site: Site
+    call: str
+    game: int
+    action: Any = None
+    state: State | None = None
+    count: int = 0
+    reached: dict[str, None] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """The finding as JSON values."""
+        place = self.site.place
+        where = {"file": place.file, "line": place.line, "function": place.function, "code": place.code}
+        first = {"call": self.call, "game": self.game, "action": self.action, "state": self.state}
+        return {"kind": self.site.kind, **where, "count": self.count, "reached": list(self.reached), "first": first}
+
+
+class Sanitizer:
+    """Interprets the programs of an engine as it calls them. ``actions``: those of the coming step."""
+
+    def __init__(self) -> None:
+        self.findings: dict[Site, Finding] = {}
+        self.calls, self.seconds = 0, 0.0
+        self.actions: NDArray[Any] | None = None
+        self.engine: BatchEngine | None = None
+        self._interpreter: Interpreter | None = None
+        self._programs: dict[str, tuple[Any, list[str]]] = {}
+
+    def watch(self, engine: BatchEngine) -> BatchEngine:
+        """Interpret the programs of this engine from now on. Raises UsageError where it has none."""
+        if not isinstance(engine, WatchableEngine):
+            raise UsageError("it has no watch_jax, by which its programs are interpreted: name a JAX engine.")
+        engine.watch_jax(self._listen)
+        self.engine, self._interpreter = engine, Interpreter()
+        return engine
+
+    def _listen(self, name: str, function: Callable[..., Any], arguments: tuple[Any, ...], slots: ArrayLike) -> None:
+        import jax
+
+        assert self._interpreter is not None
+        began = time.perf_counter()
+        if name not in self._programs:
+            program, shapes = jax.make_jaxpr(function, return_shape=True)(*arguments)
+            paths, _ = jax.tree_util.tree_flatten_with_path(shapes)
+            self._programs[name] = program, [_result_name(path) for path, _ in paths]
+        program, names = self._programs[name]
+        results = self._interpreter.run(program, jax.tree_util.tree_leaves(arguments))
+        found: dict[Site, set[int]] = {}
+        for result, reached in zip(results, names, strict=True):
+            if result.taint is not None:
+                for site, games in self._escapes(result, np.asarray(slots)):
+                    found.setdefault(site, set()).update(games)
+                    if games:
+                        self._finding(site, name, min(games)).reached[reached] = None
+        for site, games in found.items():
+            self.findings[site].count += len(games)
+        self.calls += 1
+        self.seconds += time.perf_counter() - began
+
+    def _escapes(self, result: Value, slots: NDArray[Any]) -> Iterator[tuple[Site, set[int]]]:
+        """The sites whose faults are in a result, and in which games."""
+        assert self._interpreter is not None
+        assert result.taint is not None
+        rows = result.taint.reshape(len(slots), -1) if slots.ndim else result.taint.reshape(1, -1)
+        bits = np.bitwise_or.reduce(rows, axis=1)
+        for number, site in enumerate(self._interpreter.sites):
+            games = np.atleast_1d(slots)[(bits >> min(number, BITS - 1)) & 1 == 1]
+            if (games >= 0).any():
+                yield site, set(games[games >= 0].tolist())
+
+    def _finding(self, site: Site, call: str, game: int) -> Finding:
+        if site not in self.findings:
+            self.findings[site] = found = Finding(site, call, game)
+            if call in STEPPING or call == "restart":
+                assert self.engine is not None
+                found.state = self.engine.get_state(np.array([game]))[0]
+                if call in STEPPING and self.actions is not None:
+                    found.action = self.actions[game].tolist()
+        return self.findings[site]
+
+
+class _SanitizedRun(LockstepRun):
+    """A run that tells its sanitizer what is played."""
+
+    sanitizer: Sanitizer
+
+    def _step(self, actions: NDArray[Any]) -> Slots:
+        self.sanitizer.actions = actions
+        return super()._step(actions)
+
+    def _take(self, seen: Observed, slots: Slots, *then: Action) -> None:
+        super()._take(seen, slots, *then)
+        for found in self.sanitizer.findings.values():
+            if found.state is None:  # a start's: that it gave
+                found.state = self.pair.reference.get_state(np.array([found.game]))[0]
+
+
+def sanitized(
+    world: World, engine: str, settings: Settings, progress: Callable[[], object] = lambda: None
+) -> tuple[Sanitizer, int]:
+    """Play a run on one engine and interpret all its programs; returns what that found, and how many steps it had.
+
+    Raises UsageError where the engine is not of JAX, EngineError where it fails or does not repeat itself.
+    """
+    sanitizer = Sanitizer()
+
+    def open_watched(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
+        return sanitizer.watch(world.engines[engine](games, options))
+
+    # a run wants two engines: the second one is the same, and is not interpreted
+    names = engine, f"{engine}, compiled"
+    both = replace(world, engines={names[0]: open_watched, names[1]: world.engines[engine]})
+    rng = np.random.default_rng(settings.seed)
+    source = open_source(settings.source, world, settings.games, rng)
+    with Pair(both, names, settings.games, timeout=settings.timeout) as pair:
+        course = _SanitizedRun(pair, source, settings, rng)
+        course.sanitizer = sanitizer
+        course.play(progress)
+    if course.outcome.divergences:
+        raise EngineError(f"engine '{engine}' gives something else when the same is played again: fix that first.")
+    return sanitizer, course.outcome.steps
+
+
+def sanitize(options: Namespace) -> int:
+    """Interpret the programs of a JAX engine and report faults that reach its results."""
+    if options.source.startswith(TRACES):
+        raise UsageError("programs are interpreted in new play: give --source uniform, directed or policy:FILE.")
+    world = priced(load_world(world_spec(options.world, [options.engine])), options)
+    engine_name(world, options.engine)
+    names = "source", "steps", "games", "seed", "invalid", "timeout", "auto_reset"
+    settings = Settings(**{name: getattr(options, name) for name in names})
+    with progress_bar(options.json, "steps of each game", settings.steps) as advance:
+        sanitizer, steps = sanitized(world, options.engine, settings, advance)
+    found = sorted(sanitizer.findings.values(), key=lambda finding: -finding.count)
+    answer = {
+        "clean": not found,
+        "world": world.name,
+        "engine": options.engine,
+        **{name: getattr(options, name) for name in ("source", "seed", "games")},
+        "steps": steps,
+        "programs_interpreted": sanitizer.calls,
+        "seconds": round(sanitizer.seconds, 3),
+        "findings": [finding.as_json() for finding in found],
+    }
+    if options.json:
+        print(json_text(answer, indent=2))
+    else:
+        _print(world, options.engine, answer, found)
+    return 1 if found else 0
+
+
+def _print(world: World, engine: str, answer: Mapping[str, Any], found: Sequence[Finding]) -> None:
+    console = open_console()
+    verdict = counted(len(found), "fault") if found else "no fault"
+    done = f"{counted(answer['steps'], 'step')}, {counted(answer['programs_interpreted'], 'program call')} interpreted"
+    console.print(f"{engine}: {verdict}; {done} in {answer['seconds']:.1f} s.", soft_wrap=True)
+    for finding in found:
+        place = finding.site.place
+        file = os.path.relpath(place.file) if os.path.isabs(place.file) else place.file
+        times = "once" if finding.count == 1 else f"{finding.count:,} times"
+        lines = [
+            f"\n{finding.site.kind}, {times}: {file}:{place.line} in {place.function}",
+            f"  {place.code}",
+            f"  reaches {', '.join(finding.reached)}",
+        ]
+        action = world.actions[finding.action] if isinstance(finding.action, int) else finding.action
+        played = "" if action is None else f" by action {action}"
+        lines.append(f"  first in game {finding.game}, {finding.call}{played}, state {json_text(finding.state)}")
+        for line in lines:
+            console.print(line, soft_wrap=True)
+
+
+def _result_name(path: Sequence[Any]) -> str:
+    """The name of a result among those of its program: without the positions that tuples have in front."""
+    import jax
+
+    parts = [jax.tree_util.keystr((part,), simple=True) for part in path]
+    named = [number for number, part in enumerate(parts) if not part.isdigit()]
+    return ".".join(parts[named[0] :] if named else ["result", *parts])

@@ -1,0 +1,190 @@
+"""Interprets a traced JAX program equation by equation and follows what goes wrong to its results."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from parity.sanitizer.faults import NEGATIVE, faults
+from parity.sanitizer.primitives import evaluate, propagate, to_numpy
+from parity.sanitizer.values import BITS, Array, Place, Site, Taint, Value, leading, place_of, taint_of, with_condition
+
+_CALLS = frozenset(
+    "jit pjit closed_call core_call custom_jvp_call custom_vjp_call custom_vmap_call checkpoint remat2".split()
+)
+_PROGRAM_PARAMS = "jaxpr", "call_jaxpr", "fun_jaxpr", "call"
+
+
+class Interpreter:
+    """Runs programs; ``sites`` are those of the last run, and bit i of a taint stands for the i-th."""
+
+    def __init__(self) -> None:
+        import jax
+        from jax.extend.core import Literal
+
+        self.sites: dict[Site, int] = {}
+        self._literal_type = Literal
+        self._jax = os.path.dirname(jax.__file__) + os.sep
+        self._caller: Any = None
+        """The call by which a function of JAX was entered: traces of these are shared by all their callers."""
+        self._literals: dict[int, Value] = {}
+        self._places: dict[int, Place] = {}
+
+    def run(self, program: Any, arguments: list[Any]) -> list[Value]:
+        """The results of a closed jaxpr with these arrays."""
+        import jax
+
+        self.sites = {}
+        # programs may use 64 bits in places; all values have the types that the program gives them
+        with np.errstate(all="ignore"), jax.enable_x64(True):
+            return self._closed(program, _values(program.jaxpr.invars, arguments))
+
+    def _closed(self, program: Any, arguments: list[Value]) -> list[Value]:
+        """The results of a jaxpr, closed or without constants."""
+        if not hasattr(program, "consts"):
+            return self._open(program, [], arguments)
+        return self._open(program.jaxpr, _values(program.jaxpr.constvars, program.consts), arguments)
+
+    def _open(self, jaxpr: Any, consts: list[Value], arguments: list[Value]) -> list[Value]:
+        env = dict(zip(jaxpr.constvars, consts, strict=True))
+        env.update(zip(jaxpr.invars, arguments, strict=True))
+        for equation in jaxpr.eqns:
+            values = self._read(env, equation.invars)
+            name = equation.primitive.name
+            if name in _CALLS:
+                results = self._call(equation, values)
+            elif (control := _CONTROL.get(name)) is not None:
+                results = control(self, equation.params, values)
+            else:
+                results = self._equation(equation, values)
+            env.update(zip(equation.outvars, results, strict=True))
+        return self._read(env, jaxpr.outvars)
+
+    def _read(self, env: Mapping[Any, Value], variables: Any) -> list[Value]:
+        return [self._literal(var) if type(var) is self._literal_type else env[var] for var in variables]
+
+    def _literal(self, literal: Any) -> Value:
+        if (value := self._literals.get(id(literal))) is None:
+            value = self._literals[id(literal)] = Value(np.asarray(literal.val, literal.aval.dtype))
+        return value
+
+    def _equation(self, equation: Any, values: list[Value]) -> list[Value]:
+        arrays = [value.array for value in values]
+        results = evaluate(equation, arrays)
+        taints: list[Taint]
+        if any(value.taint is not None for value in values):
+            taints = [taint if taint.any() else None for taint in propagate(equation, values, results)]
+        else:
+            taints = [None] * len(results)
+        found = list(faults(equation, lambda: self._place(equation).code, values, results[0]))
+        name = equation.primitive.name
+        if name == "select_n" and self._wraps(values):
+            found.append((NEGATIVE, np.asarray(arrays[0] & (arrays[2] >= 0))))
+        for kind, spoiled in found:
+            if spoiled.any():
+                bits = np.where(spoiled, np.uint32(self._bit(Site(kind, self._place(equation)))), np.uint32(0))
+                taints[0] = bits if taints[0] is None else taints[0] | bits
+        made = (equation, values) if name in ("lt", "add") else None
+        return [Value(array, taint, made) for array, taint in zip(results, taints, strict=True)]
+
+    def _wraps(self, values: list[Value]) -> bool:
+        """Tell if ``select_n`` counts negative indices from the end as JAX's indexing does.
+
+        That is ``select(index < 0, index + size, index)``, in which one expression of the source made all equations.
+        """
+        if len(values) != 3 or values[0].made is None or values[2].made is None:
+            return False
+        (compares, compared), (adds, added) = values[0].made, values[2].made
+        if compares.primitive.name != "lt" or adds.primitive.name != "add":
+            return False
+        if compared[0] is not values[1] or added[0] is not values[1] or not np.any(values[0].array):
+            return False
+        return np.ndim(compared[1].array) == 0 and self._place(compares) == self._place(adds)
+
+    def _bit(self, site: Site) -> int:
+        return 1 << min(self.sites.setdefault(site, len(self.sites)), BITS - 1)
+
+    def _place(self, equation: Any) -> Place:
+        equation = equation if self._caller is None else self._caller
+        if (place := self._places.get(id(equation))) is None:
+            place = self._places[id(equation)] = place_of(equation)
+        return place
+
+    def _call(self, equation: Any, values: list[Value]) -> list[Value]:
+        program = next(equation.params[name] for name in _PROGRAM_PARAMS if name in equation.params)
+        about = getattr(program, "jaxpr", program).debug_info.func_src_info
+        if self._caller is not None or f" at {self._jax}" not in str(about):
+            return self._closed(program, values)
+        self._caller = equation
+        try:
+            return self._closed(program, values)
+        finally:
+            self._caller = None
+
+    def _cond(self, params: Mapping[str, Any], values: list[Value]) -> list[Value]:
+        chosen = min(max(int(values[0].array), 0), len(params["branches"]) - 1)
+        results = self._closed(params["branches"][chosen], values[1:])
+        return [with_condition(result, taint_of(values[0])) for result in results]
+
+    def _while(self, params: Mapping[str, Any], values: list[Value]) -> list[Value]:
+        first, second = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
+        of_cond, of_body, carry = values[:first], values[first:second], values[second:]
+        condition: Array = np.zeros((), np.uint32)
+        while True:
+            [going] = self._closed(params["cond_jaxpr"], of_cond + carry)
+            condition = condition | taint_of(going)
+            if not np.any(going.array):
+                return [with_condition(value, condition) for value in carry]
+            following = self._closed(params["body_jaxpr"], of_body + carry)
+            # under vmap each game has its own condition
+            carry = list(map(partial(_chosen, going.array), following, carry)) if np.ndim(going.array) else following
+
+    def _scan(self, params: Mapping[str, Any], values: list[Value]) -> list[Value]:
+        first, second = params["num_consts"], params["num_consts"] + params["num_carry"]
+        consts, carry, rows = values[:first], values[first:second], values[second:]
+        order = range(params["length"])
+        made: list[list[Value]] = []
+        for index in reversed(order) if params["reverse"] else order:
+            row = [Value(all.array[index], None if all.taint is None else all.taint[index]) for all in rows]
+            results = self._closed(params["jaxpr"], consts + carry + row)
+            carry = results[: params["num_carry"]]
+            made.append(results[params["num_carry"] :])
+        if params["reverse"]:
+            made.reverse()
+        avals = params["jaxpr"].out_avals[params["num_carry"] :]
+        return carry + [_stacked([row[number] for row in made], aval) for number, aval in enumerate(avals)]
+
+
+_CONTROL = {"cond": Interpreter._cond, "while": Interpreter._while, "scan": Interpreter._scan}
+
+
+def _chosen(condition: Array, yes: Value, no: Value) -> Value:
+    """Rows of ``yes`` where the condition holds, else of ``no``."""
+    from jax import numpy as jnp
+
+    rows = condition.reshape(leading(condition, np.shape(no.array)))
+    array = jnp.where(rows, yes.array, no.array)
+    is_tainted = yes.taint is not None or no.taint is not None
+    return Value(to_numpy(array), np.where(rows, taint_of(yes), taint_of(no)) if is_tainted else None)
+
+
+def _values(variables: Any, arrays: Any) -> list[Value]:
+    """Arrays in the types that the program knows, which may be narrower than NumPy's."""
+    return [Value(to_numpy(array, var.aval.dtype)) for var, array in zip(variables, arrays, strict=True)]
+
+
+def _stacked(values: list[Value], aval: Any) -> Value:
+    """The results of all rounds of a scan as one value."""
+    from jax import numpy as jnp
+
+    if not values:
+        return Value(np.zeros(aval.shape, aval.dtype))
+    stack = np.stack if isinstance(values[0].array, np.ndarray | np.generic) else jnp.stack
+    array = stack([value.array for value in values])
+    if all(value.taint is None for value in values):
+        return Value(array)
+    return Value(array, np.stack(list(map(taint_of, values))))
