@@ -1,6 +1,5 @@
 """Goodharts as worlds of the parity harness, one for each mode (entry points ``parity.worlds``)."""
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -20,7 +19,7 @@ from parity import BatchEngine, EngineError, EngineOptions, MutationBench, Price
 from parity.engine import consecutive_seeds
 from parity.errors import install_command
 from parity.mutant_table import read_mutants
-from worldkit.jax.xla import enable_compilation_cache
+from worldkit.jax.xla import enable_compilation_cache, for_mutants
 from worldkit.threefry import seed_pair, seeds_of, threefry2x32
 
 _FOLDER = Path(__file__).resolve().parent
@@ -101,15 +100,7 @@ def _bench(engine: str, reference: str, mode: Mode) -> MutationBench:
 
 
 def _with_source(copy: Path) -> Mapping[str, str]:
-    return {
-        "PYTHONPATH": str(copy),
-        "OMP_NUM_THREADS": "1",
-        # most of a mutant's time is compiling: what is the same in all of them is compiled once
-        "JAX_COMPILATION_CACHE_DIR": str(copy.parent / "jax-cache"),
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.5",
-        # and what is computed is the same at any level of optimisation
-        "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0".strip(),
-    }
+    return {"PYTHONPATH": str(copy), "OMP_NUM_THREADS": "1", **for_mutants(copy)}
 
 
 def _prices(mode: Mode) -> tuple[Price, ...]:

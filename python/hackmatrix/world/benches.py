@@ -1,6 +1,5 @@
 """Benches of ``parity mutants``: a copy of either engine's source, compared with the other engine."""
 
-import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 from parity import EngineError, MutationBench
 from parity.mutant_table import read_mutants
+from worldkit.jax.xla import for_mutants
 
 _ROOT = Path(__file__).resolve().parents[3]
 _MUTANTS = Path(__file__).parent / "mutants.toml"
@@ -30,14 +30,7 @@ def _built(copy: Path) -> None:
 
 
 def _with_binary(copy: Path) -> Mapping[str, str]:
-    # the JAX side is the same in every run, so it is compiled once
-    cache = {"JAX_COMPILATION_CACHE_DIR": str(copy.parent / "jax-cache")}
-    return {BINARY_VARIABLE: str(_scratch(copy) / "release" / "HackMatrix"), **cache, **_quick()}
-
-
-def _quick() -> dict[str, str]:
-    """Most of a mutant's time is compiling; what is computed is the same at any level of optimisation."""
-    return {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0".strip()}
+    return {BINARY_VARIABLE: str(_scratch(copy) / "release" / "HackMatrix"), **for_mutants(copy)}
 
 
 BENCHES = (
@@ -55,6 +48,6 @@ BENCHES = (
         reference="swift",
         source=_ROOT / "python",
         mutants=read_mutants(_MUTANTS, "jax", folder="hackmatrix/jax_env/"),
-        environment=lambda copy: {"PYTHONPATH": str(copy), BINARY_VARIABLE: str(binary_path()), **_quick()},
+        environment=lambda copy: {"PYTHONPATH": str(copy), BINARY_VARIABLE: str(binary_path()), **for_mutants(copy)},
     ),
 )
