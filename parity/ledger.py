@@ -134,8 +134,7 @@ class Ledger:
     def opened(self, world: World, engines: tuple[str, str]) -> Ledger:
         """The entries for two engines of a world, which has them.
 
-        Raises UsageError where the file is about other worlds, or an entry is for other versions or names what the
-        world lacks; EngineError where an interpreter does not say which versions it has.
+        Raises UsageError where the file or an entry is not for them; EngineError where an interpreter fails.
         """
         if world.name not in self.worlds:
             raise UsageError(f"{self.path} is about the worlds {', '.join(self.worlds)}, which '{world.name}' is not.")
@@ -190,6 +189,8 @@ class Ledger:
         if entry.then == RESYNCHRONISE and world.states_replay:
             words = f"engines of world '{world.name}' have no states to resynchronise: say drop or ignore"
             raise _fault(self.path, entry.id, words)
+        if entry.then == DROP and entry.actions == (START,):
+            raise _fault(self.path, entry.id, "a game cannot be dropped at its start: say resynchronise or ignore")
         numbers = {name: number for number, name in enumerate(world.actions)}
         for action in entry.actions or ():
             if action not in (START, RESTART, *numbers, *numbers.values()):

@@ -113,6 +113,13 @@ def test_the_command_measures_and_shows_the_first_difference(tmp_path: Path) -> 
     assert parity("run", *words[3:], "--engines", "plain,planes").code == 0
 
 
+@pytest.mark.parametrize(("mode", "replays"), [("strict", True), ("free-running", True), ("strict", False)])
+def test_a_report_says_where_states_were_not_compared(mode: str, replays: bool) -> None:
+    words = "run", "--engines", "plain,planes", "--steps", "5", "--games", "2", "--mode", mode
+    ran = parity(*words, world=orchard(states_replay=replays))
+    assert (ran.code, "Black box: without states, only what is shown is compared" in ran.out) == (0, replays)
+
+
 def test_an_interval_is_that_of_the_normal_distribution() -> None:
     assert mean_interval(np.array([1.0, 3.0])) == pytest.approx([2, 2 - 1.959964, 2 + 1.959964])
     assert mean_interval(np.array([5.0])) == [5, -math.inf, math.inf]

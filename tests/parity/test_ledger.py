@@ -252,6 +252,11 @@ def test_a_ledger_of_other_worlds_is_refused(ledger: Path) -> None:
     assert "is about the worlds other, which 'orchard' is not" in ran(ledger, picks_more()).refusal()
 
 
+def test_a_game_is_not_dropped_at_its_start(ledger: Path) -> None:
+    edited(edited(ledger, "resynchronise", "drop"), '["pick"]', '["start"]')
+    assert "a game cannot be dropped at its start" in ran(ledger, picks_more()).refusal()
+
+
 def test_what_cannot_be_held_to_a_ledger_is_refused(ledger: Path, tmp_path: Path) -> None:
     run = "run", "--engines", "plain,other", "--steps", "2", "--games", "2", "--ledger"
     assert "there is no ledger" in parity(*run, tmp_path / "none.toml", world=with_other(PlanesEngine)).refusal()
