@@ -16,7 +16,7 @@ from parity.commands import progress_bar
 from parity.console import open_console
 from parity.engine import BatchEngine, EngineOptions, Slots, State
 from parity.errors import EngineError, UsageError
-from parity.lockstep import LockstepRun, Settings
+from parity.lockstep_run import LockstepRun
 from parity.pair import Observed, Pair
 from parity.prices import priced
 from parity.registry import engine_name, load_world, world_spec
@@ -24,6 +24,7 @@ from parity.report import counted
 from parity.sanitizer import WatchableEngine
 from parity.sanitizer.interpreter import Interpreter
 from parity.sanitizer.values import BITS, Site, Value
+from parity.settings import Settings
 from parity.sources import TRACES, open_source
 from parity.strict_json import json_text
 from parity.tape import STEPPING
