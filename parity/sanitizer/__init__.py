@@ -9,9 +9,9 @@ Faults:
 - *negative index*: JAX counts it from the end. In the program a sound index is what remains, so the equations by which
   JAX's indexing adds the size are recognised: compare, add and select, made by one expression of the source.
 - *index out of range*: a gather or dynamic slice reads, or a dynamic update writes, somewhere else, or a scatter drops
-  its update. An expression that gives ``mode=`` has chosen so ("drop", "clip", "fill"), and is not reported. A dropped
+  its update. A call in the source that gives ``mode=`` has chosen so ("drop", "clip", "fill") and makes none. A dropped
   update spoils every element that it might have been meant for; adding zero out of range spoils nothing.
-- *uninitialised value*: an element of ``jnp.empty`` or ``lax.empty`` that nobody wrote, and what an expression with
+- *uninitialised value*: an element of ``jnp.empty`` or ``lax.empty`` that nobody wrote, and what a call with
   ``mode="fill"`` and without ``fill_value`` reads out of range.
 - *integer overflow* of signed numbers, in sums, products, shifts, powers and conversions. Unsigned numbers wrap by
   definition, also a whole signed number that becomes unsigned. *division by zero* of whole numbers.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from parity.sanitizer.primitives import ELEMENTWISE, MOVING, SCATTERS, bind, window, window_sizes
-from parity.sanitizer.values import Array, Value
+from parity.sanitizer.values import Array, Place, Value
 
 NEGATIVE = "negative index"
 OUT_OF_RANGE = "index out of range"
@@ -18,8 +17,6 @@ ZERO_DIVISION = "division by zero"
 NAN, INFINITY = "NaN", "infinity"
 UNINITIALISED = "uninitialised value"
 
-_EMPTY = re.compile(r"(\w+\.)*empty(_like)?\([^()]*(\([^()]*\)[^()]*)*\)")
-_MODE = re.compile(r"\bmode\s*=")
 _EXACT: Mapping[str, Callable[..., Any]] = {
     "abs": lambda arrays, _: np.abs(arrays[0]),
     "add": lambda arrays, _: np.add(*arrays),
@@ -38,10 +35,10 @@ _UNBOUNDED: Mapping[str, Callable[..., Any]] = {
 """Those whose exact results may not fit 64 bits, so that Python's numbers hold them."""
 
 
-def faults(equation: Any, code: Callable[[], str], values: list[Value], result: Any) -> Iterator[tuple[str, Array]]:
+def faults(equation: Any, place: Callable[[], Place], values: list[Value], result: Any) -> Iterator[tuple[str, Array]]:
     """The kinds of faults of an equation and, bool of the shape of its first result, what they spoil.
 
-    ``code``: the expression in the source that made it.
+    ``place``: the expression in the source that made it.
     """
     name, kind = equation.primitive.name, getattr(result.dtype, "kind", "key")  # a key's dtype has none
     if name == "convert_element_type":
@@ -56,11 +53,11 @@ def faults(equation: Any, code: Callable[[], str], values: list[Value], result: 
         yield ZERO_DIVISION, np.broadcast_to(values[1].array == 0, result.shape)
     elif name in MOVING:
         if MOVING[name]:
-            yield from _reads(equation, code, values, result)
-        elif name == "broadcast_in_dim" and not np.shape(values[0].array) and _EMPTY.fullmatch(code()):
+            yield from _reads(equation, place, values, result)
+        elif name == "broadcast_in_dim" and not np.shape(values[0].array) and place().call in ("empty", "empty_like"):
             yield UNINITIALISED, np.ones(result.shape, np.bool_)
     elif name in SCATTERS:
-        yield from _writes(equation, code, values, result)
+        yield from _writes(equation, place, values, result)
     elif name == "empty":
         yield UNINITIALISED, np.ones(result.shape, np.bool_)
     if kind in "fc" and name not in MOVING and name not in SCATTERS and not np.isfinite(result).all():
@@ -105,7 +102,9 @@ def _non_finite(name: str, arrays: list[Any], result: Array) -> Iterator[tuple[s
     yield INFINITY, np.isinf(result) & was_finite
 
 
-def _reads(equation: Any, code: Callable[[], str], values: list[Value], result: Array) -> Iterator[tuple[str, Array]]:
+def _reads(
+    equation: Any, place: Callable[[], Place], values: list[Value], result: Array
+) -> Iterator[tuple[str, Array]]:
     """Elements that a gather or dynamic slice took from elsewhere, or from nowhere."""
     params, shape = equation.params, np.array(np.shape(values[0].array))
     if equation.primitive.name != "gather":
@@ -114,7 +113,7 @@ def _reads(equation: Any, code: Callable[[], str], values: list[Value], result: 
         starts = np.array([int(value.array) for value in values[count:]])
         sizes = np.array(np.shape(values[1].array) if count == 2 else params["slice_sizes"])
         bad = np.any((starts < 0) | (starts > shape - sizes))
-        if bad and not _MODE.search(code()):
+        if bad and "mode" not in place().keywords:
             yield OUT_OF_RANGE, np.ones(result.shape, np.bool_)
         return
     numbers, indices = params["dimension_numbers"], values[1].array
@@ -122,13 +121,15 @@ def _reads(equation: Any, code: Callable[[], str], values: list[Value], result: 
     bad = ((indices < 0) | (indices > limits)).any(axis=-1)
     if bad.any():
         spoiled = np.broadcast_to(np.expand_dims(bad, tuple(map(int, numbers.offset_dims))), result.shape)
-        if not _MODE.search(code()):
+        if "mode" not in place().keywords:
             yield OUT_OF_RANGE, spoiled
-        elif params["mode"].name == "FILL_OR_DROP" and "fill_value" not in code():
+        elif params["mode"].name == "FILL_OR_DROP" and "fill_value" not in place().keywords:
             yield UNINITIALISED, spoiled
 
 
-def _writes(equation: Any, code: Callable[[], str], values: list[Value], result: Array) -> Iterator[tuple[str, Array]]:
+def _writes(
+    equation: Any, place: Callable[[], Place], values: list[Value], result: Array
+) -> Iterator[tuple[str, Array]]:
     """Elements for which a scatter's update may have been meant that it dropped, or wrote elsewhere."""
     params, indices = equation.params, values[1].array
     numbers = params["dimension_numbers"]
@@ -137,5 +138,5 @@ def _writes(equation: Any, code: Callable[[], str], values: list[Value], result:
     if equation.primitive.name in ("scatter-add", "scatter-sub") and bad.any():
         # adding nothing out of range does no harm
         bad = bad & (values[2].array != 0).any(axis=tuple(numbers.update_window_dims))[..., None]
-    if bad.any() and not _MODE.search(code()):
+    if bad.any() and "mode" not in place().keywords:
         yield OUT_OF_RANGE, window(params, values, result.shape, bad)

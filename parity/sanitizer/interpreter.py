@@ -80,7 +80,7 @@ class Interpreter:
             taints = [taint if taint.any() else None for taint in propagate(equation, values, results)]
         else:
             taints = [None] * len(results)
-        found = list(faults(equation, lambda: self._place(equation).code, values, results[0]))
+        found = list(faults(equation, partial(self._place, equation), values, results[0]))
         name = equation.primitive.name
         if name == "select_n" and self._wraps(values):
             found.append((NEGATIVE, np.asarray(arrays[0] & (arrays[2] >= 0))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ class Value:
 
 
 class Place(NamedTuple):
-    """An expression in the source."""
+    """An expression in the source. call, keywords: the function that it calls, if it does, by these arguments."""
 
     file: str
     line: int
@@ -34,6 +35,8 @@ class Place(NamedTuple):
     end: tuple[int, int]
     function: str
     code: str
+    call: str = ""
+    keywords: frozenset[str] = frozenset()
 
 
 class Site(NamedTuple):
@@ -56,9 +59,19 @@ def place_of(equation: Any) -> Place:
     if lines:
         lines[-1] = lines[-1][: frame.end_column]
         lines[0] = lines[0][frame.start_column :]
-    code = " ".join(b"".join(lines).decode(errors="replace").split())
+    code = b"".join(lines).decode(errors="replace")
     end = frame.end_line, frame.end_column
-    return Place(frame.file_name, frame.start_line, frame.start_column, end, frame.function_name, code)
+    place = Place(
+        frame.file_name, frame.start_line, frame.start_column, end, frame.function_name, " ".join(code.split())
+    )
+    try:
+        parsed = ast.parse(f"({code})", mode="eval").body
+    except SyntaxError:
+        return place
+    if not isinstance(parsed, ast.Call):
+        return place
+    name = getattr(parsed.func, "attr", getattr(parsed.func, "id", ""))
+    return place._replace(call=name, keywords=frozenset(keyword.arg or "" for keyword in parsed.keywords))
 
 
 def bits_of(values: list[Value]) -> int:

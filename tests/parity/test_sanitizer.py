@@ -56,6 +56,10 @@ def read_out_of_range_by_unsigned(n: Array) -> Array:
     return SIX[(2 - n).astype(jnp.uint32)]
 
 
+def read_by_an_index_with_a_mode(n: Array) -> Array:
+    return SIX[SIX.at[n].get(mode="clip") // 5]
+
+
 def clamped_slice(n: Array) -> Array:
     return lax.dynamic_slice(SIX, (n,), (4,))[0]
 
@@ -137,7 +141,14 @@ FAULTS: dict[Callable[[Array], Array], str] = {
         (negative_index, negative_index_of_take, negative_index_of_update, negative_index_of_slice), "negative index"
     ),
     **dict.fromkeys(
-        (read_out_of_range, read_out_of_range_by_unsigned, clamped_slice, clamped_update, dropped_update),
+        (
+            read_out_of_range,
+            read_out_of_range_by_unsigned,
+            read_by_an_index_with_a_mode,
+            clamped_slice,
+            clamped_update,
+            dropped_update,
+        ),
         "index out of range",
     ),
     **dict.fromkeys(
