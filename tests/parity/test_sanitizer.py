@@ -1,15 +1,14 @@
 """The sanitizer finds planted faults at their lines, and none that a select discards."""
 
+import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from command_line import run
+from command_line import orchard, parity, run
 from jax import Array, lax
 from toy_world.adapter import WORLD, OrchardJaxEnv
 from toy_world.in_jax import Orchard, observation
@@ -247,15 +246,17 @@ class ObservesBeyond(OrchardJaxEnv):
 
 
 def test_a_finding_says_where_when_and_how_often() -> None:
-    world = replace(WORLD, engines={"jax": partial(_open, ObservesBeyond())})
-    sanitizer, steps = sanitized(world, "jax", Settings(source="uniform", games=4, steps=12))
-    [finding] = sanitizer.findings.values()
-    assert (steps, finding.site.kind, list(finding.reached)) == (48, "negative index", ["observation"])
-    assert finding.site.place.code == "state.fruit[state.walker - 1]"
-    assert Path(finding.site.place.file) == Path(__file__)
-    assert finding.state is not None
-    assert 0 < finding.count < 48
-    assert finding.state["walker"] == 0 or finding.call == "step"
+    world = orchard(engines={"jax": partial(_open, ObservesBeyond())})
+    words = "--engine jax --source uniform --games 4 --steps 12"
+    ran = parity("sanitize", *words.split(), world=world)
+    line = ObservesBeyond.observe.__code__.co_firstlineno + 1
+    verdict, _, where, code, reaches, first = ran.out.splitlines()
+    assert ran.code == 1
+    assert verdict.startswith("jax: 1 fault; 48 steps, ")
+    assert re.fullmatch(rf"negative index, \d+ times: .*test_sanitizer\.py:{line} in ObservesBeyond.observe", where)
+    assert (code, reaches) == ("  state.fruit[state.walker - 1]", "  reaches observation")
+    game = r"  first in game [0-3], (reset|restart|step by action \w+), state \{.*\"walker\": ?\d+.*\}"
+    assert re.fullmatch(game, first)
 
 
 def _open(env: OrchardJaxEnv, games: int, options: EngineOptions) -> JaxEngine:
