@@ -101,12 +101,19 @@ def api_page() -> str:
 
 
 def _parsers() -> Iterator[argparse.ArgumentParser]:
-    for action in build_parser()._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            yield from action.choices.values()
+    yield from _commands_of(build_parser())
     for game in GAMES:
         for command in (*kit_commands(game), *game.commands):
             yield _parser_of(game, command)
+
+
+def _commands_of(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parsers of its commands, and of theirs."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield command
+                yield from _commands_of(command)
 
 
 def _parser_of(game: Game, command: str) -> argparse.ArgumentParser:

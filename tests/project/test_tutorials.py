@@ -120,7 +120,7 @@ def test_the_flags_of_commands_exist() -> None:
     spec.loader.exec_module(hooks := module_from_spec(spec))
     flags = {parser.prog: {*parser._option_string_actions, "--json"} for parser in hooks._parsers()}
     commands = re.compile(
-        r"(?:^|[`/ ])((?:hackmatrix|goodharts|parity) [a-z][a-z0-9-]*)(?![\w.])([^`\n#|]*)", re.MULTILINE
+        r"(?:^|[`/ ])((?:hackmatrix|goodharts|parity(?: ledger)?) [a-z][a-z0-9-]*)(?![\w.])([^`\n#|]*)", re.MULTILINE
     )
     wrong = []
     for page in PAGES:
