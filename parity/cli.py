@@ -48,7 +48,7 @@ _PLAY = {
         SEED,
         0,
     ),
-    "--source": _value("WHAT", "uniform, directed, policy:FILE or traces:DIR (default: %(default)s)"),
+    "--source": _value("WHAT", "uniform, directed, explore, policy:FILE or traces:DIR (default: %(default)s)"),
     "--invalid": _value("SHARE", "share of invalid actions mixed in (default: %(default)s)", SHARE, 0.01),
 }
 _PAIR = {

@@ -136,7 +136,9 @@ def record(options: Namespace) -> int:
     """Record golden episodes, or a tape."""
     world, spec, engines = _pair(options, one_will_do=True)
     if options.source.startswith(TRACES):
-        raise UsageError("episodes are recorded from new play: give --source uniform, directed or policy:FILE.")
+        raise UsageError(
+            "episodes are recorded from new play: give --source uniform, directed, explore or policy:FILE."
+        )
     for_tapes = options.states or options.marks or options.unknown or options.auto_reset or options.mode != STRICT
     if options.out if options.tape else for_tapes:
         raise UsageError(

@@ -21,7 +21,8 @@ from parity.registry import engine_name
 from parity.remote import RemoteFactory
 from parity.rewards import read_golden
 from parity.settings import Settings
-from parity.sources import POLICY, Source, open_source
+from parity.source_specs import open_source
+from parity.sources import POLICY, Source
 from parity.trace import trace_files
 from parity.world import Board, EngineFactory, Price, World
 

@@ -17,7 +17,8 @@ from parity.history import History
 from parity.pair import Observed, Pair
 from parity.replay import batch_divergence
 from parity.settings import Outcome, Settings
-from parity.sources import Source, choose_actions, open_source
+from parity.source_specs import open_source
+from parity.sources import Source, choose_actions
 from parity.world import View, World
 
 ENDED = ("terminated", "truncated")

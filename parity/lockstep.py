@@ -16,7 +16,8 @@ from parity.lockstep_run import LockstepRun
 from parity.pair import Pair
 from parity.replay import differs_at
 from parity.settings import Outcome, Settings
-from parity.sources import TRACES, open_source
+from parity.source_specs import open_source
+from parity.sources import TRACES
 from parity.tape import Tape
 from parity.trace import check_actions, demand_steps, read_trace, trace_files
 from parity.world import World

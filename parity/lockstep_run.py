@@ -18,7 +18,7 @@ from parity.ledger_run import KnownDifferences
 from parity.pair import Observed, Pair
 from parity.replay import Divergence, batch_divergence, differs_at
 from parity.settings import RESYNCHRONISED, STRICT, Outcome, Settings
-from parity.sources import Source, choose_actions
+from parity.sources import Source
 from parity.tape import STEPPING, Tape
 from parity.trace import RESTART, Action
 from parity.world import View
@@ -41,6 +41,7 @@ class LockstepRun:
         self.active = np.ones(pair.games, dtype=np.bool_)
         self.begun = 0
         self.observation: Array = np.zeros(0)
+        self.given_up: Slots = np.zeros(0, np.intp)
         self.known = None if pair.ledger is None else KnownDifferences(pair)
 
     def play(self, progress: Callable[[], object]) -> None:
@@ -61,9 +62,11 @@ class LockstepRun:
             self._inject(self.pair.all)
         mask = self.pair.reference.mask()
         view = View(self.observation, mask, self.pair.all, self.pair.reference.get_state)
-        given = self.source.weights(view), mask, self.settings.invalid, self.pair.world.action_space
-        if (ended := self._step(choose_actions(self.rng, *given))).size:
+        how = self.rng, self.settings.invalid, self.pair.world.action_space
+        if (ended := self._step(self.source.actions(view, *how))).size:
             self._next_games(ended)
+        if self.given_up.size:
+            self._made_starts(self.given_up)
 
     def play_tape(self, tape: Tape, progress: Callable[[], object]) -> None:
         """The whole run that is on a tape, which the reference plays: the other engine gets the same calls."""
@@ -98,6 +101,7 @@ class LockstepRun:
         self.outcome.steps += int(self.active.sum())
         self.check(seen, self.pair.all)
         self.observation = seen.observation
+        self.given_up = self.source.watch(seen)
         ended = np.flatnonzero(seen.step.ended & self.active)
         self._resynchronise()
         return ended
@@ -227,7 +231,9 @@ class LockstepRun:
         try:
             seen = self.pair.set_state(list(made.values()), chosen)
         except StateRefused as error:
+            if others := self.source.unmutated(made):
+                return self._place(others, what)
             raise EngineError(f"a {what} of world '{self.pair.world.name}' is refused: {error}") from error
         for slot, state in made.items():
             self.history.begin(slot, state)
-        self._take(seen, chosen)
+        return self._take(seen, chosen)

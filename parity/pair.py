@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from parity.compare import STATE, Difference, Fields, explain, rows_that_differ, state_differences
 from parity.engine import Array, BatchStep, Closable, Slots, State
 from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
-from parity.errors import UsageError
+from parity.errors import StateRefused, UsageError
 from parity.ledger import Entry, Ledger
 from parity.trace import Action
 from parity.world import World
@@ -81,6 +81,7 @@ class Pair(Closable):
             undo.callback(self.other.close)
             self.both = self.reference, self.other
             self._arrays = STATE not in self.unknown and all(engine.state_arrays() is not None for engine in self.both)
+            self._left_out: tuple[Array | int, ...] = 0, 0
             self._counted = self.marks() if (marks if compare_marks is None else compare_marks) else None
             undo.pop_all()
 
@@ -95,7 +96,13 @@ class Pair(Closable):
 
     def set_state(self, states: Sequence[State], slots: Slots) -> Observed:
         """Put states into some slots. Raises StateRefused when an engine does not take them."""
-        return self._situations(lambda engine: engine.set_state(states, slots), slots)
+        try:
+            return self._situations(lambda engine: engine.set_state(states, slots), slots)
+        except StateRefused:
+            if self._counted is not None:  # what one engine marked when it took what the other refused
+                fired = zip(self._left_out, self.marks(), self._counted, strict=True)
+                self._left_out = tuple(out + now - before for out, now, before in fired)
+            raise
 
     def step(self, actions: NDArray[Any], *, restarting: bool = False, others: NDArray[Any] | None = None) -> Observed:
         """One action in every game; with ``restarting`` also the engines' own auto-reset of what ended.
@@ -188,7 +195,7 @@ class Pair(Closable):
 
     def marks(self) -> tuple[Array, Array]:
         """Per engine, how often each mark fired since the engines were opened, (marks,) int64."""
-        return _counts(self.reference), _counts(self.other)
+        return _counts(self.reference) - self._left_out[0], _counts(self.other) - self._left_out[1]
 
     def newly_fired(self) -> Observed | None:
         """Counts of all marks since the last call, one row; None where marks are not compared.

@@ -18,7 +18,8 @@ from parity.ledger import read_ledger
 from parity.places import PLACE
 from parity.registry import engine_name, load_pair, load_world
 from parity.safe_read import MIB, Unreadable, quoted, read_text
-from parity.sources import POLICY, TRACES, open_source
+from parity.source_specs import open_source
+from parity.sources import POLICY, TRACES
 from parity.tape import TAPE
 
 GOLDEN = "golden"

@@ -24,7 +24,7 @@ from parity.prices import changed_prices
 from parity.remote import describe_world
 from parity.safe_read import MIB
 from parity.settings import Settings
-from parity.sources import open_source
+from parity.source_specs import open_source
 from parity.strict_json import json_text
 from parity.tape import MANIFEST, SETTINGS, TAPE, Call, RecordedEngine, Tape
 from parity.world import World

@@ -15,7 +15,8 @@ from parity.errors import StateRefused, UsageError
 from parity.prices import changed_prices
 from parity.replay import begin
 from parity.settings import Settings
-from parity.sources import choose_actions, open_source
+from parity.source_specs import open_source
+from parity.sources import choose_actions
 from parity.spaces import action_numbers
 from parity.trace import RESTART, Action, Case, Trace, batch_of, read_trace, trace_files, trace_text, write_trace
 from parity.world import View, World

@@ -25,7 +25,8 @@ from parity.sanitizer import WatchableEngine
 from parity.sanitizer.interpreter import Interpreter
 from parity.sanitizer.values import BITS, Site, Value
 from parity.settings import Settings
-from parity.sources import TRACES, open_source
+from parity.source_specs import open_source
+from parity.sources import TRACES
 from parity.strict_json import json_text
 from parity.tape import STEPPING
 from parity.trace import Action

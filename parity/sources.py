@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +13,13 @@ from parity.errors import UsageError, blamed
 from parity.spaces import Box
 from parity.world import Policy, View, World
 
+if TYPE_CHECKING:
+    from parity.pair import Observed
+
 DIRECTED_START_SHARE = 0.75
 TRACES = "traces:"
 POLICY = "policy:"
+_NONE: Slots = np.zeros(0, np.intp)
 
 
 def uniform_policy(view: View) -> Array:
@@ -33,6 +36,18 @@ class Source:
     def starts(self, slots: Slots) -> dict[int, State]:
         """Slot -> state for those of the just started games that begin in a made state instead."""
         return {}
+
+    def unmutated(self, made: Mapping[int, State]) -> dict[int, State] | None:
+        """What to start in instead of states that an engine refused; None: in no others."""
+        return None
+
+    def actions(self, view: View, rng: np.random.Generator, invalid: float, space: Box | None) -> NDArray[Any]:
+        """The next action of every game, see ``choose_actions``."""
+        return choose_actions(rng, self.weights(view), view.mask, invalid, space)
+
+    def watch(self, seen: Observed) -> Slots:
+        """Told what a step showed of all games; returns slots in which ``starts`` may begin others at once."""
+        return _NONE
 
     def weights(self, view: View) -> Array:
         """Weights (games, actions) of the next action of every game; invalid ones are masked later."""
@@ -71,25 +86,6 @@ class DirectedSource(Source):
                 with blamed(f"the policy '{name}'"):
                     weights[slots] = policy(view.part(slots))
         return weights
-
-
-def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -> Source:
-    """The source meant by ``--source`` (traces aside); raises UsageError when there is none such."""
-    if spec == "uniform":
-        return Source()
-    if spec == "directed":
-        if not (world.starts or world.policies):
-            raise UsageError(f"world '{world.name}' has no directed starts or policies: use --source uniform.")
-        return DirectedSource(world, games, rng)
-    if spec.startswith(POLICY):
-        if world.load_policy is None:
-            raise UsageError(f"world '{world.name}' loads no policies: use --source uniform or directed.")
-        path = world.agent_at(Path(spec.removeprefix(POLICY)))
-        if not os.path.exists(path):  # pathlib's own raises for a name that no file can have
-            raise UsageError(f"there is no policy file {path}: give the path of a checkpoint.")
-        with blamed(f"loading the policy {path}"):
-            return Source(world.load_policy(path))
-    raise UsageError(f"there is no source '{spec}': give uniform, directed, policy:FILE or traces:DIR.")
 
 
 def choose_actions(

@@ -40,7 +40,7 @@ def assert_lockstep(
     Args:
         world: a world, or what ``--world`` calls it, so that the command in the report finds it.
         engines: the reference and the other engine; None: the world's first two.
-        source: as ``--source``: uniform, directed, policy:FILE or traces:DIR.
+        source: as ``--source``: uniform, directed, explore, policy:FILE or traces:DIR.
         steps: of each game.
         games: how many.
         seed: of games and choices; None: a new one, which the report tells.

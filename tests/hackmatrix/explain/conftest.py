@@ -9,7 +9,8 @@ import pytest
 from hackmatrix.explain.transition import Transition
 from hackmatrix.world import WORLD
 from parity import BatchEngine, State, View
-from parity.sources import choose_actions, open_source
+from parity.source_specs import open_source
+from parity.sources import choose_actions
 
 GAMES, STEPS, SEED, INVALID_SHARE = 64, 30, 9, 0.02
 ONLY = np.zeros(1, np.intp)

@@ -1,0 +1,140 @@
+"""Exploration: what a run has seen decides what it tries next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import parity
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from toy_world import WORLD
+from toy_world.plain import Game, PlainEngine
+from toy_world.planes import PlanesEngine
+from toy_world.world import end_game
+
+from parity import EngineError, Slots, State, StateRefused, World
+from parity.engine import Array
+from parity.lockstep import Outcome, Settings, run
+from parity.pair import Pair
+from parity.shrink import shrink
+
+EXPLORE = Settings("explore", steps=100, games=16, marks=True)
+SEED = 4
+"""One with which a game begins without apples, which is rare."""
+
+
+class _RestlessWhenOld(Game):
+    """Resting does not heal from turn 64 on, which few games reach, and none in fewer steps but from a late start."""
+
+    def rest(self) -> None:
+        self.hp = self.hp if self.turn >= 64 else min(3, self.hp + 1)
+
+
+class _LateEngine(PlainEngine):
+    game = _RestlessWhenOld
+
+
+def held_to(other: Any, settings: Settings = EXPLORE, **parts: Any) -> Outcome:  # noqa: ANN401 - an engine; of a world
+    """A run of the port against another engine."""
+    world = replace(WORLD, engines={"planes": PlanesEngine, "other": other}, **parts)
+    return run(world, ("planes", "other"), settings)
+
+
+def test_every_mark_is_reached_and_equal_engines_stay_equal() -> None:
+    found = held_to(PlainEngine, replace(EXPLORE, seed=SEED))
+    assert found.divergences == []
+    assert found.steps == 100 * 16
+    assert found.marks is not None
+    assert found.marks[0].tolist() == found.marks[1].tolist()
+    assert (found.marks[0] > 0).all()
+
+
+@pytest.mark.parametrize(
+    "settings", [{"mode": "injected"}, {"mode": "resynchronised"}, {"auto_reset": True}, {"invalid": 0.0}]
+)
+def test_every_way_to_compare_takes_it(settings: dict[str, Any]) -> None:
+    assert held_to(PlainEngine, replace(EXPLORE, steps=30, marks=False, **settings)).divergences == []
+
+
+def test_the_seed_decides_everything() -> None:
+    first, same, other = (held_to(PlainEngine, replace(EXPLORE, seed=seed, steps=40)) for seed in (3, 3, 4))
+    counts = [found.marks[0].tolist() for found in (first, same, other) if found.marks is not None]
+    assert (counts[0] == counts[1], counts[0] == counts[2]) == (True, False)
+
+
+def test_a_fault_in_a_rare_state_is_found_and_made_small() -> None:
+    short = replace(EXPLORE, steps=60)
+    assert not any(held_to(_LateEngine, replace(short, source="uniform", seed=seed)).divergences for seed in range(3))
+    world = replace(WORLD, engines={"planes": PlanesEngine, "other": _LateEngine})
+    for seed in range(3):
+        (found,) = run(world, ("planes", "other"), replace(short, seed=seed)).divergences
+        with Pair(world, ("planes", "other"), 1) as pair:
+            small = shrink(pair, found.case, 20)
+        assert small is not None
+        assert small.actions == (WORLD.actions.index("rest"),)
+
+
+def test_a_world_without_starts_and_policies_is_explored_from_the_states_of_its_games() -> None:
+    (found,) = held_to(WORLD.engines["restless"], starts={}, policies={}).divergences
+    assert found.case.actions[-1] == WORLD.actions.index("rest")
+
+
+class _Picky(PlanesEngine):
+    """Takes no seed but those that the run began with: no mutation that draws another one."""
+
+    known: set[int]
+    refused: int
+
+    def set_state(self, states: Sequence[State], slots: Slots) -> Array:
+        if any(state["seed"] not in self.known for state in states):
+            type(self).refused += 1
+            raise StateRefused("its seed is another one.")
+        return super().set_state(states, slots)
+
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
+        self.known.update(seeds.tolist())
+        return super().reset(seeds, slots)
+
+
+@pytest.mark.parametrize("engines", [("plain", "picky"), ("picky", "plain")])
+def test_a_mutation_that_an_engine_refuses_is_dropped_and_its_marks_are_no_difference(engines: tuple[str, str]) -> None:
+    picky: type[_Picky] = type("Picky", (_Picky,), {"known": set(), "refused": 0})
+
+    def known_start(rng: np.random.Generator) -> State:
+        state = end_game(rng)
+        picky.known.add(state["seed"])
+        return state
+
+    world = replace(WORLD, engines={"plain": PlainEngine, "picky": picky}, starts={"known": known_start})
+    found = run(world, engines, replace(EXPLORE, steps=60))
+    assert picky.refused > 0
+    assert found.divergences == []
+    assert found.marks is not None
+    assert found.marks[0].tolist() == found.marks[1].tolist()
+
+
+def test_a_made_start_that_an_engine_refuses_is_still_an_error() -> None:
+    with pytest.raises(EngineError, match=r"a directed start of world 'orchard' is refused: cells are"):
+        held_to(PlainEngine, starts={"bad": lambda rng: end_game(rng) | {"hp": 7}})
+
+
+def _strategic() -> World:
+    states = st.builds(lambda seed: end_game(np.random.default_rng(seed)) | {"turn": 90}, st.integers(0, 2**32 - 1))
+    return replace(WORLD, starts={}, start_strategy=lambda: states)
+
+
+def test_the_states_of_a_world_s_strategy_are_starts_that_follow_from_the_seed() -> None:
+    engines = {"planes": PlanesEngine, "other": _LateEngine}
+    first, same = (run(replace(_strategic(), engines=engines), ("planes", "other"), EXPLORE) for _ in range(2))
+    assert first.divergences[0].case == same.divergences[0].case
+    assert first.steps <= 16 * 8
+    assert first.divergences[0].case.state is not None
+
+
+def test_the_command_line_takes_it() -> None:
+    found = parity("coverage", "--source", "explore", "--steps", "60", "--json").json
+    assert (found["source"], found["identical"], found["silent_marks"]) == ("explore", True, [])
