@@ -21,9 +21,9 @@ from parity.commands import progress_bar
 from parity.console import open_console, plain_text, typed_command
 from parity.diff import START, Comparison, check_expected, family_of, is_in, is_of_reward
 from parity.diff_sides import build_corpus, open_side, share
-from parity.effect import mean_interval
 from parity.errors import UsageError
 from parity.finding import open_alone, shrunk_report
+from parity.free_running import mean_interval
 from parity.pair import Pair
 from parity.prices import changed_prices, read_prices
 from parity.printing import changes_table

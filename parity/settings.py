@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.effect import Effect
 from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.ledger import Ledger
 from parity.replay import Divergence
+
+if TYPE_CHECKING:
+    from parity.free_running import Effect
 
 STRICT, INJECTED, RESYNCHRONISED = MODES = ("strict", "injected", "resynchronised")
 FREE_RUNNING = "free-running"

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from parity.adapters.observations import as_array
 from parity.adapters.single import SEED, NextSeed, Outcome, ReplayedGames, SingleGame
-from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
+from parity.engine import Array, BatchStep, Slots, State
 from parity.errors import UsageError
 from parity.spaces import Box
-from parity.world import EngineFactory
 
 if TYPE_CHECKING:
     import gymnasium
@@ -169,14 +168,6 @@ class VectorSide:
     """A vector environment as a side of a pairing: ``make(games)`` as ``VectorGames`` takes it."""
 
     make: Callable[[int], gymnasium.vector.VectorEnv[Any, Any, Any]]
-
-    def engine(self, actions: int | Box, next_seed: NextSeed) -> EngineFactory:
-        """The engine factory of the side."""
-
-        def open_engine(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
-            return VectorGames(games, self.make, actions, next_seed)
-
-        return open_engine
 
 
 def _first_action(space: Any) -> Any:  # noqa: ANN401 - a space of Gymnasium, and a number

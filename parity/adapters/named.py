@@ -12,19 +12,30 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from parity.adapters.observations import Shape, as_array
 from parity.adapters.pairing import Maker, Pairing
+from parity.adapters.single import Outcome, SingleGame
 from parity.errors import ParityError, UsageError, install_command
 from parity.spaces import Box
 from parity.world import EngineFactory, World
 
 WORLD = "environments"
 """The name of every world of named environments."""
+
+
+class Environment(NamedTuple):
+    """An environment of a library. space: of its actions, or their number. observation: an example."""
+
+    make: Maker
+    space: Any
+    observation: Any
+    players: int = 1
 
 
 def is_named(engine: str) -> bool:
@@ -55,7 +66,8 @@ def environment(name: str) -> World:
     if not is_named(name):
         raise UsageError(f"there is no environment '{name}': give {', '.join(f'{each}:...' for each in _KINDS)}.")
     try:
-        return _KINDS[kind](name, what)
+        make, space, observation, players = _KINDS[kind](what)
+        return environments_world({name: make}, _actions(space), _shape(observation), players)
     except ParityError:
         raise
     except Exception as error:  # whatever a library raises for a name that it does not know
@@ -94,6 +106,8 @@ def environments_world(
 
 def _actions(space: Any) -> tuple[str, ...] | Box:  # noqa: ANN401 - of any library
     """The actions of a space or spec; raises UsageError for one that is neither discrete nor of numbers."""
+    if isinstance(space, int):
+        return tuple(map(str, range(space)))
     shape = tuple(getattr(space, "shape", None) or ())
     count = getattr(space, "nvec", getattr(space, "num_values", getattr(space, "n", None)))
     if count is not None and shape == ():
@@ -112,27 +126,17 @@ def _actions(space: Any) -> tuple[str, ...] | Box:  # noqa: ANN401 - of any libr
     return Box(low, high, shape, str(np.dtype(space.dtype)))
 
 
-def _gym(name: str, what: str) -> World:
+def _gym(what: str) -> Environment:
     import gymnasium
 
     from parity.adapters.gymnasium import GymGame
 
-    def make() -> GymGame:
-        return GymGame(lambda: gymnasium.make(what))
-
-    return environments_world({name: make}, *_gym_spaces(what))
-
-
-def _gym_spaces(what: str) -> tuple[tuple[str, ...] | Box, Shape]:
-    import gymnasium
-
-    env = gymnasium.make(what)
-    spaces = _actions(env.action_space), _shape(env.observation_space.sample())
-    env.close()
-    return spaces
+    with closing(gymnasium.make(what)) as env:
+        spaces = env.action_space, env.observation_space.sample()
+    return Environment(lambda: GymGame(lambda: gymnasium.make(what)), *spaces)
 
 
-def _gymvec(name: str, what: str) -> World:
+def _gymvec(what: str) -> Environment:
     import gymnasium
     from gymnasium.vector import AutoresetMode
 
@@ -142,70 +146,97 @@ def _gymvec(name: str, what: str) -> World:
         parts = {"autoreset_mode": AutoresetMode.DISABLED}
         return gymnasium.make_vec(what, games, vectorization_mode="sync", vector_kwargs=parts)
 
-    return environments_world({name: VectorSide(make)}, *_gym_spaces(what))
+    return _gym(what)._replace(make=VectorSide(make))
 
 
-def _gymnax(name: str, what: str) -> World:
+def _gymnax(what: str) -> Environment:
     import gymnax
-    import jax
 
     from parity.adapters.pytree import gymnax_game
 
     env, params = gymnax.make(what)
-    observation, _ = env.reset_env(jax.random.key(0), params)
-    return environments_world(
-        {name: gymnax_game(env, params, observe=None)}, _actions(env.action_space(params)), _shape(observation)
-    )
+    return _playing(gymnax_game(env, params, observe=None), env.action_space(params))
 
 
-def _pgx(name: str, what: str) -> World:
+def _pgx(what: str) -> Environment:
     import pgx
 
     from parity.adapters.pytree import pgx_game
 
     env: Any = pgx.make(what)  # type: ignore[arg-type, unused-ignore]
-    make = pgx_game(env, observe=None)
-    actions = tuple(map(str, range(env.num_actions)))
-    return environments_world({name: make}, actions, _shape(make().begin(0)), env.num_players)
+    return _playing(pgx_game(env, observe=None), env.num_actions, env.num_players)
 
 
-def _jumanji(name: str, what: str) -> World:
+def _jumanji(what: str) -> Environment:
     import jumanji
 
     from parity.adapters.pytree import jumanji_game
 
     env: Any = jumanji.make(what)
-    actions, make = _actions(env.action_spec), jumanji_game(env)
-    players = env.reward_spec.shape
-    return environments_world({name: make}, actions, _shape(make().begin(0)), players[0] if players else 1)
+    return _playing(jumanji_game(env), env.action_spec, *env.reward_spec.shape)
 
 
-def _envpool(name: str, what: str) -> World:
+def _envpool(what: str) -> Environment:
     import envpool
-
-    from parity.adapters.seeded import EnvPoolGame
 
     def make(seed: int) -> Any:  # noqa: ANN401 - EnvPool's
         return envpool.make(what, env_type="gymnasium", num_envs=1, seed=seed)
 
-    game: Maker = lambda: EnvPoolGame(make)  # noqa: E731
-    return environments_world({name: game}, _actions(make(0).action_space), _shape(EnvPoolGame(make).begin(0)))
+    return _playing(lambda: EnvPoolGame(make), make(0).action_space)
 
 
-def _dm_env(name: str, what: str) -> World:
+def _dm_env(what: str) -> Environment:
     import dm_env  # noqa: F401 - says what is missing
 
-    from parity.adapters.seeded import DmEnvGame
-
-    factory: Any = pkgutil.resolve_name(what)
-    env: Any = factory(seed=0)
-
-    def make() -> DmEnvGame:
-        return DmEnvGame(lambda seed: factory(seed=seed))
-
+    make: Any = pkgutil.resolve_name(what)
+    env: Any = make(seed=0)
     players = getattr(env.reward_spec(), "shape", ())
-    shape = _shape(make().begin(0))
-    return environments_world({name: make}, _actions(env.action_spec()), shape, players[0] if players else 1)
+    return _playing(lambda: DmEnvGame(lambda seed: make(seed=seed)), env.action_spec(), *players)
+
+
+def _playing(make: Callable[[], SingleGame], space: Any, players: int = 1) -> Environment:  # noqa: ANN401
+    """An environment whose observations are as its first one."""
+    return Environment(make, space, make().begin(0), players)
+
+
+class DmEnvGame(SingleGame):
+    """One game of ``make(seed)``, a ``dm_env.Environment``. An end with a discount above 0 is a truncation."""
+
+    def __init__(self, make: Callable[[int], Any]) -> None:
+        self._make = make
+        self._env: Any = None
+
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
+        self.close()
+        self._env = self._make(seed)
+        return self._env.reset().observation
+
+    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
+        step = self._env.step(action)
+        goes_on = np.greater(step.discount, 0)
+        reward = step.reward if np.ndim(step.reward) else float(step.reward)
+        return Outcome(step.observation, reward, step.last() & ~goes_on, step.last() & goes_on)
+
+    def close(self) -> None:
+        if self._env is not None:
+            self._env.close()
+
+
+class EnvPoolGame(SingleGame):
+    """One game of ``make(seed)``, a pool of one environment with ``env_type="gymnasium"``."""
+
+    def __init__(self, make: Callable[[int], Any]) -> None:
+        self._make = make
+
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
+        self._pool = self._make(seed)
+        observation, _ = self._pool.reset()
+        return as_array(observation, axes=1)[0]
+
+    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
+        given = np.asarray(action)[None]
+        observation, reward, terminated, truncated, _ = self._pool.step(given)
+        return Outcome(as_array(observation, axes=1)[0], float(reward[0]), terminated[0], truncated[0])
 
 
 def _spaces(world: World) -> Iterator[str]:
@@ -217,7 +248,7 @@ def _spaces(world: World) -> Iterator[str]:
     yield f"{world.players} player{'s' * (world.players > 1)}"
 
 
-_KINDS: dict[str, Callable[[str, str], World]] = {
+_KINDS: dict[str, Callable[[str], Environment]] = {
     "gym": _gym,
     "gymvec": _gymvec,
     "gymnax": _gymnax,

@@ -8,10 +8,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from parity.adapters.gymnasium import VectorSide
+from parity.adapters.gymnasium import VectorGames, VectorSide
 from parity.adapters.observations import Shape
-from parity.adapters.single import REPLAYED_STATE, SEED, Outcome, SingleGame, engine_of
-from parity.engine import State
+from parity.adapters.single import REPLAYED_STATE, SEED, Outcome, SingleGame, SingleGames
+from parity.engine import BatchEngine, EngineOptions, State
 from parity.spaces import Box
 from parity.world import Board, EngineFactory, StartMaker, Tolerance, World
 
@@ -115,17 +115,10 @@ class Pairing:
         space = self.actions if isinstance(self.actions, Box) else None
         names = self.actions if isinstance(self.actions, tuple) else ()
         parts = self.observation_shape if isinstance(self.observation_shape, Mapping) else {}
-        engines: dict[str, EngineFactory] = {}
-        for name, make in self.games.items():
-            shared = space or len(names), lambda seed: (seed + 1) % 2**self.seed_bits
-            if isinstance(make, VectorSide):
-                engines[name] = make.engine(*shared)
-            else:
-                engines[name] = engine_of(make, *shared, self.visible)
         by_player = tuple(f"reward of player {number}" for number in range(self.players))
         return World(
             name=self.name,
-            engines=engines,
+            engines={name: self._factory(make) for name, make in self.games.items()},
             actions=names,
             action_space=space,
             components=self.components or (by_player if self.players > 1 else ("reward",)),
@@ -141,3 +134,16 @@ class Pairing:
             seed_bits=self.seed_bits,
             starts=self.starts,
         )
+
+    def _factory(self, make: Maker) -> EngineFactory:
+        shared = self.actions if isinstance(self.actions, Box) else len(self.actions), self._next_seed
+
+        def open_engine(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
+            if isinstance(make, VectorSide):
+                return VectorGames(games, make.make, *shared)
+            return SingleGames(games, make, *shared, self.visible)
+
+        return open_engine
+
+    def _next_seed(self, seed: int) -> int:
+        return (seed + 1) % 2**self.seed_bits

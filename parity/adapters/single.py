@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parity.adapters.observations import as_array, leaves_in
-from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
+from parity.engine import Array, BatchEngine, BatchStep, Slots, State
 from parity.errors import EngineError, UsageError
 from parity.sanitizer import JaxListener
 from parity.spaces import Box, action_numbers
@@ -234,14 +234,3 @@ class SingleGames(ReplayedGames):
 def _numbers(action: Any) -> int | list[int | float]:  # noqa: ANN401 - a number or an array
     numbers = action_numbers(np.asarray(action))
     return numbers if isinstance(numbers, int) else list(numbers)
-
-
-def engine_of(
-    make: Callable[[], SingleGame], actions: int | Box, next_seed: NextSeed, visible: tuple[str, ...] = ()
-) -> Callable[..., BatchEngine]:
-    """The engine factory of a world whose games ``make`` makes."""
-
-    def open_engine(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
-        return SingleGames(games, make, actions, next_seed, visible)
-
-    return open_engine

@@ -16,8 +16,7 @@ from toy_world.plain import PlainEngine
 from toy_world.planes import PlanesEngine
 
 from parity import BatchStep
-from parity.effect import Effect, mean_interval
-from parity.free_running import run_freely
+from parity.free_running import Effect, mean_interval, run_freely
 from parity.settings import Settings
 from parity.trace import read_trace
 

@@ -12,7 +12,7 @@ from toy_world import WORLD
 from toy_world.plain import Game, mix, refuse_bad
 
 from parity import Board, State
-from parity.adapters.single import REPLAYED_STATE, Outcome, SingleGame, engine_of
+from parity.adapters.single import REPLAYED_STATE, Outcome, SingleGame, SingleGames
 from parity.lockstep import Settings, run
 from parity.trace import read_trace
 
@@ -59,7 +59,7 @@ class Lame(Blind):
 
 
 def factory(game: type[SingleGame]) -> Any:  # noqa: ANN401 - of engines
-    return engine_of(game, len(WORLD.actions), mix)
+    return lambda games, _: SingleGames(games, game, len(WORLD.actions), mix)
 
 
 @pytest.mark.parametrize("auto_reset", [False, True])
