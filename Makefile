@@ -4,7 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python -m
 PIP := $(RUN) pip --disable-pip-version-check
-INSTALL := $(PIP) install --quiet --constraint constraints.txt --editable
+REQUIREMENTS := pyproject.toml parity/pyproject.toml constraints.txt
+# Where an older hackmatrix brought the command parity, replacing it removes the command that rl-parity has just written.
+install = $(PIP) install --quiet --constraint constraints.txt --editable ./parity --editable $(1) && \
+	{ test -e $(VENV)/bin/parity || $(PIP) install --quiet --no-deps --force-reinstall --editable ./parity; }
 PYTEST_WORKERS ?= auto
 
 TRAIN_FLAGS ?= --preset quick
@@ -23,7 +26,7 @@ GOODHARTS_EVALUATION ?= --games 256 --steps 4096
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.all ## install the package with every extra into .venv
+setup: $(VENV)/.all ## install the packages with every extra into .venv
 
 train: $(VENV)/.core ## train an agent for about four minutes (installs the core only)
 	@$(RUN) hackmatrix.cli.main train $(TRAIN_FLAGS)
@@ -114,20 +117,20 @@ clean: ## remove the environment, builds and caches; keep what training wrote
 	find python parity tests -name __pycache__ -prune -exec rm -rf {} +
 
 # Source edits need no new installation: it is an editable one.
-$(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+$(VENV)/.core: $(REQUIREMENTS) | $(VENV)/pyvenv.cfg
 	@echo "Installing the core into $(VENV) (one to four minutes the first time)..."
-	@$(INSTALL) .
+	@$(call install,.)
 	@touch $@
 
-$(VENV)/.all: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+$(VENV)/.all: $(REQUIREMENTS) | $(VENV)/pyvenv.cfg
 	@echo "Installing every extra into $(VENV) (one to four minutes the first time)..."
-	@$(INSTALL) ".[dev]"
+	@$(call install,".[dev]")
 	@touch $(VENV)/.core $(VENV)/.goodharts $@
 	@echo "Installed. To use it: source $(VENV)/bin/activate"
 
-$(VENV)/.goodharts: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+$(VENV)/.goodharts: $(REQUIREMENTS) | $(VENV)/pyvenv.cfg
 	@echo "Installing what Goodharts needs into $(VENV) (one to four minutes the first time)..."
-	@$(INSTALL) ".[goodharts]"
+	@$(call install,".[goodharts]")
 	@touch $(VENV)/.core $@
 
 $(VENV)/pyvenv.cfg:

@@ -1,5 +1,7 @@
 """Holds two engines of one world to each other, bit for bit. Knows no world; worlds register with it."""
 
+__version__ = "0.1.0"
+
 from parity.adapters.pairing import Pairing, Side
 from parity.engine import AutoResetBatch, BatchEngine, BatchStep, Engine, EngineOptions, Slots, State, Step
 from parity.errors import EngineError, ParityError, StateRefused, UsageError

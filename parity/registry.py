@@ -34,7 +34,10 @@ def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
     if len(names) == 1:
         return names[0]
     if not names:
-        raise UsageError("no world is registered: give --world module:attribute, or install a package with a world.")
+        raise UsageError(
+            "no world is registered: `parity init FOLDER` writes one, --world module:attribute names one of yours, and "
+            "--engines gym:ID,gymvec:ID compares environments of libraries by their names."
+        )
     if not engines:
         raise UsageError(f"several worlds are registered ({', '.join(names)}): give --world NAME.")
     having, faults = [], []

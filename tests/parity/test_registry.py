@@ -65,7 +65,7 @@ def test_naming_no_engines_imports_no_world(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("worlds", "engines", "sentence"),
     [
-        ("", "plain,planes", "no world is registered: give --world module:attribute"),
+        ("", "plain,planes", "no world is registered: `parity init FOLDER` writes one"),
         ("meadow orchard", "", "several worlds are registered (meadow, orchard): give --world NAME."),
         (
             "grove orchard meadow",

@@ -4,10 +4,10 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+import goodharts
+import hackmatrix
+import parity
 from parity.errors import install_command
 
 
@@ -41,11 +44,13 @@ def pins(root: Path) -> dict[str, Version]:
 
 
 def test_dependencies_are_pinned_within_their_limits_to_releases_and_the_core_drags_in_no_torch(
-    project: dict[str, Any], pins: dict[str, Version]
+    root: Path, project: dict[str, Any], pins: dict[str, Version]
 ) -> None:
     extras = [text for extra in project["optional-dependencies"].values() for text in extra]
-    for declared in map(Requirement, project["dependencies"] + extras):
-        if declared.name != project["name"]:
+    harness = tomllib.loads((root / "parity" / "pyproject.toml").read_text())["project"]
+    assert [Requirement(text).name for text in harness["dependencies"]] == ["numpy", "rich"]
+    for declared in map(Requirement, project["dependencies"] + extras + harness["dependencies"]):
+        if declared.name not in (project["name"], harness["name"]):
             assert pins[canonicalize_name(declared.name)] in declared.specifier
     assert [name for name, pin in pins.items() if pin.is_prerelease or pin.local or "nightly" in name] == []
     assert "torch" not in {Requirement(text).name for text in project["dependencies"]}
@@ -58,8 +63,35 @@ def test_dev_holds_every_other_extra_that_needs_no_accelerator(project: dict[str
     assert held == set(extras) - {"dev", "cuda", "tpu"}
 
 
+def test_both_distributions_have_one_version_and_the_games_need_that_of_the_harness(
+    root: Path, settings: dict[str, Any], project: dict[str, Any], wheels: dict[str, Path]
+) -> None:
+    citation = re.findall(r"^version: (.+)$", (root / "CITATION.cff").read_text(), re.MULTILINE)
+    versions = {parity.__version__, hackmatrix.__version__, goodharts.__version__, *citation}
+    assert versions == {path.name.split("-")[1] for path in wheels.values()}
+    (version,) = versions
+    assert f"rl-parity=={version}" in project["dependencies"]
+    assert (root / "parity" / "LICENSE").read_text() == (root / "LICENSE").read_text()
+
+
+def test_each_wheel_has_its_own_packages_typed_and_nothing_else(
+    settings: dict[str, Any], wheels: dict[str, Path]
+) -> None:
+    packages = {}
+    for name, wheel in wheels.items():
+        files = zipfile.ZipFile(wheel).namelist()
+        packages[name] = {file.partition("/")[0] for file in files if ".dist-info/" not in file}
+        assert {f"{package}/py.typed" for package in packages[name]} <= set(files)
+        assert [
+            file for file in files if "__pycache__" in file or Path(file).name in ("pyproject.toml", "PKG-INFO")
+        ] == []
+    assert packages == {"hackmatrix": {"goodharts", "hackmatrix", "worldkit"}, "rl-parity": {"parity"}}
+    assert set().union(*packages.values()) == set(settings["tool"]["importlinter"]["root_packages"])
+
+
 FROM_THE_WHEEL = """
 import sys
+from importlib.metadata import distributions
 from importlib.resources import files
 from pathlib import Path
 
@@ -67,30 +99,27 @@ import parity
 from goodharts.world import WORLDS
 from hackmatrix.agents import AGENTS
 from hackmatrix.world import WORLD
-from parity.cli import main
-from parity.viewer.page import Page
-from parity.viewer.write import write_page
 
 wheel = Path(sys.argv[1])
 assert Path(parity.__file__).is_relative_to(wheel)
-assert main(["init", "new"]) == 0
-write_page(Page("Nothing", (), ()), WORLD, Path("page.html"))
 for world in (WORLD, *WORLDS.values()):
     assert world.golden.is_relative_to(wheel) and list(world.golden.glob("*.json")), world.name
 assert len(WORLD.benches) == 2 and all(bench.mutants for bench in WORLD.benches)
 assert all(path.is_relative_to(wheel) and path.with_name("config.json").exists() for path in AGENTS.values())
 assert {path.suffix for path in files("goodharts").joinpath("dashboard", "assets").iterdir()} == {".css", ".js"}
+registered = {
+    each.name: {(entry.group, entry.name) for entry in each.entry_points} for each in distributions(path=[str(wheel)])
+}
+assert registered["rl-parity"] == {("console_scripts", "parity"), ("pytest11", "parity")}
+commands = {("console_scripts", name) for name in ("goodharts", "hackmatrix")}
+assert registered["hackmatrix"] == commands | {("parity.worlds", world.name) for world in (WORLD, *WORLDS.values())}
 """
 
 
-def test_the_packages_in_the_wheel_need_no_file_beside_them(
-    root: Path, settings: dict[str, Any], tmp_path: Path
-) -> None:
+def test_the_packages_in_the_wheels_need_no_file_beside_them(wheels: dict[str, Path], tmp_path: Path) -> None:
     wheel = tmp_path / "wheel"
-    for package in settings["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]:
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(root / package, wheel / Path(package).name, ignore=ignored)
-    assert {path.name for path in wheel.iterdir()} == set(settings["tool"]["importlinter"]["root_packages"])
+    for path in wheels.values():
+        zipfile.ZipFile(path).extractall(wheel)
     answer = subprocess.run(
         [sys.executable, "-c", FROM_THE_WHEEL, wheel],
         env={**os.environ, "PYTHONPATH": str(wheel)},
@@ -100,7 +129,6 @@ def test_the_packages_in_the_wheel_need_no_file_beside_them(
         check=False,
     )
     assert answer.returncode == 0, answer.stderr
-    assert "Nothing" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_requirements_are_the_project_itself_as_constraints_pin_it(root: Path, project: dict[str, Any]) -> None:
@@ -108,8 +136,9 @@ def test_requirements_are_the_project_itself_as_constraints_pin_it(root: Path, p
     options = dict(line.split(maxsplit=1) for line in lines)
     assert (root / options["--constraint"]).is_file()
     itself = Requirement(options["--editable"].replace(".", "hackmatrix", 1))
+    assert lines[1] == "--editable ./parity"
     assert itself.extras == {"dev"} <= project["optional-dependencies"].keys()
-    assert len(lines) == 2
+    assert len(lines) == 3
 
 
 def test_the_dev_container_runs_commands_that_exist_on_what_they_need_and_activates_what_they_fill(root: Path) -> None:

@@ -26,7 +26,7 @@ FILES = "--html parity-diff/diff.html --json parity-diff/diff.json --markdown pa
 UPLOAD = "uses actions/upload-artifact@v6 name=parity-diff path=parity-diff"
 CI_VALUES = {
     "github.event_name": "pull_request",
-    "hashFiles('pyproject.toml', 'constraints.txt')": "A",
+    "hashFiles('**/pyproject.toml', 'constraints.txt')": "A",
     "hashFiles('swift/**')": "B",
 }
 
@@ -138,7 +138,7 @@ def test_ci_compares_the_games_of_a_pull_request_and_lets_them_differ(world: str
     assert job.record == [
         "uses actions/checkout@v6 fetch-depth=0 persist-credentials=false",
         PYTHON,
-        "python -m pip install --constraint constraints.txt --editable .",
+        "python -m pip install --constraint constraints.txt --editable ./parity --editable .",
         f"parity diff HEAD\\^ HEAD --world {world} --engine jax {FILES}",
         f"uses actions/upload-artifact@v6 name=parity-diff-{world} path=parity-diff",
     ]

@@ -1,0 +1,111 @@
+"""The wheel of the harness, installed where there is nothing but what it asks for, does all that it says."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Iterator
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ORCHARD = ("--world", "toy_world:WORLD")
+NAMES = "from importlib.metadata import distributions; print(*sorted(each.name for each in distributions()))"
+
+
+def needed(name: str) -> Iterator[str]:
+    """The distributions that one needs, itself among them; some more than once."""
+    yield name
+    for requirement in map(Requirement, distribution(name).requires or ()):
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+            yield from needed(requirement.name)
+
+
+class Home:
+    """A virtual environment and a folder with Orchard in it. Nothing of this process's environment is in its path."""
+
+    def __init__(self, folder: Path, root: Path, *, with_pip: bool) -> None:
+        venv.create(folder / "venv", symlinks=True, with_pip=with_pip)
+        self.bin = folder / "venv" / "bin"
+        (self.site,) = (folder / "venv").glob("lib/python*/site-packages")
+        self.work = folder / "work"
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(root / "tests" / "parity" / "toy_world", self.work / "toy_world", ignore=ignored)
+
+    def link(self, name: str) -> None:
+        """Put a distribution and all that it needs there, as links to those of this process."""
+        for found in map(distribution, set(needed(name))):
+            for top in {path.parts[0] for path in found.files or ()} - {"..", "__pycache__"}:
+                if not (self.site / top).exists():
+                    (self.site / top).symlink_to(Path(str(found.locate_file(top))))
+
+    def run(self, program: str, *words: str | Path, folder: str = ".") -> "subprocess.CompletedProcess[str]":
+        """Run a program of the environment."""
+        own = {"PATH": f"{self.bin}{os.pathsep}{os.defpath}", "HOME": str(self.work), "COLUMNS": "120"}
+        return subprocess.run(
+            [str(self.bin / program), *map(str, words)],
+            env={**own, **{name: os.environ[name] for name in os.environ if name.startswith("PIP_")}},
+            cwd=self.work / folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+def use_the_commands(home: Home) -> None:
+    """What somebody does with the harness alone; every answer is right."""
+    same = home.run("parity", "run", *ORCHARD, "--games", "8", "--steps", "40", "--json")
+    assert (same.returncode, json.loads(same.stdout)["passed"]) == (0, True), same.stderr
+    differs = home.run("parity", "run", *ORCHARD, "--engines", "plain,restless", "--out", "report")
+    assert (differs.returncode, "state.hp" in differs.stdout) == (1, True), differs.stderr
+    assert "parity replay" in (home.work / "report" / "trace.html").read_text(encoding="utf-8")
+    recorded = home.run("parity", "record", *ORCHARD, "--games", "2", "--steps", "20", "--out", "golden")
+    assert (recorded.returncode, len([*(home.work / "golden").glob("*.json")])) == (0, 2), recorded.stderr
+    planted = home.run(
+        "parity", "mutants", *ORCHARD, "--only", "sting-is-cheap", "--games", "8", "--steps", "60", "--json"
+    )
+    assert (planted.returncode, json.loads(planted.stdout)["caught"]) == (0, 1), planted.stderr
+    refused = home.run("parity", "run")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("parity: no world is registered: `parity init FOLDER` writes one")
+    assert refused.stderr.count("\n") == 1
+    begun = home.run("parity", "init", "new")
+    assert begun.returncode == 0, begun.stderr
+
+
+def run_its_tests(home: Home) -> None:
+    """``pytest`` compares the engines of what ``parity init`` wrote, by the plugin that comes with the harness."""
+    tests = home.run("python", "-m", "pytest", "-v", folder="new")
+    assert (tests.returncode, "1 passed" in tests.stdout) == (0, True), tests.stdout
+    assert "parity::climb::original-port::uniform PASSED" in tests.stdout
+
+
+def test_it_needs_nothing_but_numpy_and_rich(root: Path, wheels: dict[str, Path], tmp_path: Path) -> None:
+    home = Home(tmp_path, root, with_pip=False)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", home.bin / "python"]
+    subprocess.run(
+        [*pip, "install", "--quiet", "--no-index", "--no-deps", "--no-compile", wheels["rl-parity"]], check=True
+    )
+    for name in ("numpy", "rich"):
+        home.link(name)
+    # -I: the packages of the environment and the standard library, and nothing else
+    names = home.run("python", "-I", "-c", NAMES).stdout.split()
+    assert names == ["Pygments", "markdown-it-py", "mdurl", "numpy", "rich", "rl-parity"]
+    use_the_commands(home)
+    home.link("pytest")
+    run_its_tests(home)
+
+
+@pytest.mark.long
+def test_pip_installs_it_with_what_it_needs(root: Path, wheels: dict[str, Path], tmp_path: Path) -> None:
+    home = Home(tmp_path, root, with_pip=True)
+    install = "-m", "pip", "install", "--quiet", "--constraint", str(root / "constraints.txt")
+    installed = home.run("python", *install, wheels["rl-parity"])
+    assert installed.returncode == 0, installed.stderr
+    use_the_commands(home)
+    assert home.run("python", *install, "pytest").returncode == 0
+    run_its_tests(home)
