@@ -86,10 +86,8 @@ def run_its_tests(home: Home) -> None:
 
 def test_it_needs_nothing_but_numpy_and_rich(root: Path, wheels: dict[str, Path], tmp_path: Path) -> None:
     home = Home(tmp_path, root, with_pip=False)
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", home.bin / "python"]
-    subprocess.run(
-        [*pip, "install", "--quiet", "--no-index", "--no-deps", "--no-compile", wheels["rl-parity"]], check=True
-    )
+    pip = sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(home.bin / "python"), "install"
+    subprocess.run([*pip, "--quiet", "--no-index", "--no-deps", "--no-compile", str(wheels["rl-parity"])], check=True)
     for name in ("numpy", "rich"):
         home.link(name)
     # -I: the packages of the environment and the standard library, and nothing else
