@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from io import BufferedWriter
 from pathlib import Path
 
+from parity.errors import UsageError
+
 PART = ".part"
 _NO_SYNC_OF_FOLDERS = (errno.EACCES, errno.EBADF, errno.EINVAL, errno.EISDIR, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
 """Errors of file systems that cannot force a folder to the disk, such as CIFS and sshfs, or may not open it."""
@@ -55,3 +57,12 @@ def _sync_folder(folder: Path) -> None:
     except OSError as error:
         if error.errno not in _NO_SYNC_OF_FOLDERS:
             raise
+
+
+@contextmanager
+def telling_failures(path: Path) -> Iterator[None]:
+    """Turn an OSError into a UsageError that says that the file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}; name a file in another folder.") from error

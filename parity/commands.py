@@ -47,7 +47,7 @@ def run(options: Namespace) -> int:
         print_run(engines, outcome, findings, console, options.mode)
         print_notes(world, outcome, answer["prices"], console)
 
-    _answer(options, answer, show)
+    print_answer(options, answer, show)
     return 0 if outcome.passed else 1
 
 
@@ -75,7 +75,7 @@ def replay(options: Namespace) -> int:
         "rules": list(shown.rules),
         "differences": [asdict(difference) for difference in shown.differences],
     }
-    _answer(options, answer, lambda console: print_report(report, console))
+    print_answer(options, answer, lambda console: print_report(report, console))
     return 1 if shown.differences else 0
 
 
@@ -99,7 +99,7 @@ def coverage(options: Namespace) -> int:
         print_coverage(found, engines, console)
         print_run(engines, outcome, findings, console, options.mode)
 
-    _answer(options, answer, show)
+    print_answer(options, answer, show)
     return 1 if not outcome.passed or found.never() or found.unequal() else 0
 
 
@@ -128,7 +128,7 @@ def rewards(options: Namespace) -> int:
             refusal = "Nothing is accepted while the engines disagree."
             console.print(refusal if disagreements else f"Accepted: {counted(renewed, 'episode')} renewed.")
 
-    _answer(options, answer, show)
+    print_answer(options, answer, show)
     return 1 if disagreements or (changes and not options.accept) else 0
 
 
@@ -149,7 +149,9 @@ def record(options: Namespace) -> int:
     folder = golden_folder(world, options.out)
     paths = record_episodes(world, spec, engines, _settings(options), folder)
     answer = {"files": [str(path) for path in paths]}
-    _answer(options, answer, lambda console: console.print(f"Recorded {counted(len(paths), 'episode')} in {folder}."))
+    print_answer(
+        options, answer, lambda console: console.print(f"Recorded {counted(len(paths), 'episode')} in {folder}.")
+    )
     return 0
 
 
@@ -158,7 +160,7 @@ def _record_tape(world: World, engine: str, options: Namespace) -> int:
     with progress_bar(options.json, "steps of each game", options.steps) as advance:
         tape = record_tape(world, engine, _settings(options, marks=options.marks), options.tape, unknown, advance)
     answer = {"tape": str(tape.folder), "digest": tape.manifest()["digest"], "unknown": sorted(tape.unknown)}
-    _answer(options, answer, lambda console: console.print(f"Recorded {tape.folder}, digest {answer['digest']}."))
+    print_answer(options, answer, lambda console: console.print(f"Recorded {tape.folder}, digest {answer['digest']}."))
     return 0
 
 
@@ -194,7 +196,7 @@ def mutants(options: Namespace) -> int:
         "survivors": [verdict.mutant.name for verdict in judged if verdict.result == SURVIVED],
         "unbuildable": [verdict.mutant.name for verdict in verdicts if not verdict.is_judged],
     }
-    _answer(options, answer, lambda console: print_mutants(verdicts, caught, len(judged), console))
+    print_answer(options, answer, lambda console: print_mutants(verdicts, caught, len(judged), console))
     return 0 if caught == len(verdicts) else 1
 
 
@@ -276,7 +278,8 @@ def _compared(
     return outcome, findings, answer
 
 
-def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console], None]) -> None:
+def print_answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console], None]) -> None:
+    """Print the answer of a command as JSON, or for people as ``show`` does."""
     if options.json:
         print(json_text(answer, indent=2))
     else:

@@ -16,14 +16,13 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from parity.atomic_write import write_whole
+from parity.atomic_write import telling_failures, write_whole
 from parity.commands import progress_bar
 from parity.console import open_console, plain_text, typed_command
 from parity.diff import START, Comparison, check_expected, family_of, is_in, is_of_reward
 from parity.diff_sides import build_corpus, open_side, share
 from parity.errors import UsageError
 from parity.finding import open_alone, shrunk_report
-from parity.free_running import mean_interval
 from parity.pair import Pair
 from parity.prices import changed_prices, read_prices
 from parity.printing import changes_table
@@ -32,10 +31,10 @@ from parity.replay import Divergence
 from parity.report import Report, counted, print_report, report_episode
 from parity.settings import Settings
 from parity.strict_json import json_text
-from parity.table import Records, markdown_text
+from parity.table import Records, markdown_text, mean_interval
 from parity.trace import trace_text
 from parity.viewer.page import Page
-from parity.viewer.write import telling_failures, write_page
+from parity.viewer.write import write_page
 
 STANDARD_OUTPUT = Path("-")
 MOST_MARKDOWN = 60_000

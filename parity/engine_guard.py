@@ -79,20 +79,14 @@ class GuardedEngine(BatchEngine):
         return self._observed(self._ask("restart", self._engine.restart, slots), len(slots))
 
     def seeds(self) -> NDArray[np.uint64]:
-        seeds = self._ask("seeds", self._engine.seeds)
-        self._demand("seeds", seeds, (self.games,), "uint64")
-        return seeds
+        return self._array("seeds", self._ask("seeds", self._engine.seeds), (self.games,), "uint64")
 
     def mask(self) -> NDArray[np.bool_]:
-        mask = self._ask("mask", self._engine.mask)
-        self._demand("masks", mask, (self.games, len(self.world.actions)), "bool")
-        return mask
+        shape = self.games, len(self.world.actions)
+        return self._array("masks", self._ask("mask", self._engine.mask), shape, "bool")
 
     def facts(self) -> Array | None:
-        facts = self._ask("facts", self._engine.facts)
-        if facts is not None:
-            self._demand("facts", facts, (self.games, len(self.world.facts)))
-        return facts
+        return self._facts(self._ask("facts", self._engine.facts))
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
         self._ask("step", self._engine.begin_step, actions, restarting=restarting)
@@ -131,9 +125,7 @@ class GuardedEngine(BatchEngine):
 
     def marks(self) -> NDArray[np.integer[Any]] | None:
         marks = self._ask("marks", self._engine.marks)
-        if marks is not None:
-            self._demand("marks", marks, (len(self.world.marks),))
-        return marks
+        return None if marks is None else self._array("marks", marks, (len(self.world.marks),))
 
     def close(self) -> None:
         """Close the engine; an engine that fails to close is left alone."""
@@ -163,22 +155,22 @@ class GuardedEngine(BatchEngine):
 
     def _checked(self, step: BatchStep) -> BatchStep:
         self._observed(step.observation, self.games)
-        self._demand("components", step.components, (self.games, len(self.world.components)))
-        self._demand("rewards", step.reward, self._by_player)
-        self._demand("terminated flags", step.terminated, self._flags_shape(step.terminated), "bool")
-        if step.truncated is not None:
-            self._demand("truncated flags", step.truncated, self._flags_shape(step.truncated), "bool")
-        if step.facts is not None:
-            self._demand("facts", step.facts, (self.games, len(self.world.facts)))
+        self._array("components", step.components, (self.games, len(self.world.components)))
+        self._array("rewards", step.reward, self._by_player)
+        for name, flags in (("terminated", step.terminated), ("truncated", step.truncated)):
+            if flags is not None:
+                shape = self._by_player if np.ndim(flags) > 1 else (self.games,)
+                self._array(f"{name} flags", flags, shape, "bool")
+        self._facts(step.facts)
         if step.events is not None:
-            self._demand("events", step.events, (self.games,))
+            self._array("events", step.events, (self.games,))
         return step
 
-    def _flags_shape(self, flags: Array) -> tuple[int, ...]:
-        return self._by_player if np.ndim(flags) > 1 else (self.games,)
+    def _facts(self, facts: Array | None) -> Array | None:
+        return None if facts is None else self._array("facts", facts, (self.games, len(self.world.facts)))
 
     def _observed(self, observation: Array, rows: int) -> Array:
-        self._demand("observations", observation, (rows, *self.world.observation_shape))
+        self._array("observations", observation, (rows, *self.world.observation_shape))
         if fields := self.world.observation_fields:
             given = {name: field[0].shape for name, field in (observation.dtype.fields or {}).items()}
             if given != dict(fields):
@@ -188,9 +180,10 @@ class GuardedEngine(BatchEngine):
                 )
         return observation
 
-    def _demand(self, what: str, array: object, shape: tuple[int, ...], dtype: str | None = None) -> None:
+    def _array(self, what: str, array: object, shape: tuple[int, ...], dtype: str | None = None) -> Array:
+        """Give back an array of this form; raises EngineError for anything else."""
         if isinstance(array, np.ndarray) and array.shape == shape and (dtype is None or array.dtype == dtype):
-            return
+            return array
         given = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
         raise EngineError(
             f"engine '{self.name}' gives {what} as {given}: "

@@ -6,11 +6,10 @@ import os
 import re
 from argparse import Namespace
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from parity.atomic_write import write_whole
-from parity.console import open_console
+from parity.atomic_write import telling_failures, write_whole
+from parity.commands import print_answer
 from parity.errors import UsageError
 from parity.ledger import LIMIT, MARKS, START, installed_versions, ledger_of, read_ledger
 from parity.ledger_run import check_witnesses
@@ -42,9 +41,10 @@ def add(options: Namespace) -> int:
     ledger = ledger_of(text, path).opened(world, (one, other))
     if faults := check_witnesses(world, (one, other), ledger, options.timeout):
         raise UsageError(f"{path} stays as it was. {faults[0]}")
-    _write(path, text)
+    with telling_failures(path):
+        write_whole(path, text.encode())
     said = f"{path} has the entry '{options.id}': narrow it by a condition, `when`, on the state before."
-    _answer(options, {"ledger": str(path), "id": options.id}, said)
+    print_answer(options, {"ledger": str(path), "id": options.id}, lambda console: console.print(said, soft_wrap=True))
     return 0
 
 
@@ -61,7 +61,8 @@ def check(options: Namespace) -> int:
     if not entries:
         raise UsageError(f"{options.file} has no entry for these engines of world '{world.name}': name others.")
     said = "\n".join(faults) or f"All witnesses hold ({entries:,})."
-    _answer(options, {"entries": entries, "faults": faults}, said)
+    answer = {"entries": entries, "faults": faults}
+    print_answer(options, answer, lambda console: console.print(said, soft_wrap=True))
     return 1 if faults else 0
 
 
@@ -91,17 +92,3 @@ def _version(name: str, sides: list[dict[str, str]]) -> str | list[str]:
     if not found:
         raise UsageError(f"--package {name} is installed for neither engine: name what the difference depends on.")
     return found[0] if len({*found}) == 1 else found
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        write_whole(path, text.encode())
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror}): name another file.") from error
-
-
-def _answer(options: Namespace, answer: dict[str, Any], said: str) -> None:
-    if options.json:
-        print(json_text(answer, indent=2))
-    else:
-        open_console().print(said, soft_wrap=True)

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from parity.contract import check_engine, check_repeats
 from parity.errors import EngineError
 from parity.ledger_run import check_witnesses
@@ -16,7 +14,6 @@ from parity.lockstep_run import LockstepRun
 from parity.pair import Pair
 from parity.replay import differs_at
 from parity.settings import Outcome, Settings
-from parity.source_specs import open_source
 from parity.sources import TRACES
 from parity.tape import Tape
 from parity.trace import check_actions, demand_steps, read_trace, trace_files
@@ -53,12 +50,10 @@ def _run_games(world: World, engines: tuple[str, str], settings: Settings, progr
     tape = world.engines[engines[0]]
     if isinstance(tape, Tape):
         settings = replace(settings, **{**tape.settings, "source": "uniform"})  # nothing is chosen
-    rng = np.random.default_rng(settings.seed)
-    source = open_source(settings.source, world, settings.games, rng)
     with Pair(
         world, engines, settings.games, marks=settings.marks, timeout=settings.timeout, ledger=settings.ledger
     ) as pair:
-        course = LockstepRun(pair, source, settings, rng)
+        course = LockstepRun(pair, settings)
         course.outcome.is_black_box, course.outcome.known = pair.is_black_box, pair.explained
         began = time.perf_counter()
         try:

@@ -18,7 +18,7 @@ from parity.ledger_run import KnownDifferences
 from parity.pair import Observed, Pair
 from parity.replay import Divergence, batch_divergence, differs_at
 from parity.settings import RESYNCHRONISED, STRICT, Outcome, Settings
-from parity.sources import Source
+from parity.source_specs import open_source
 from parity.tape import STEPPING, Tape
 from parity.trace import RESTART, Action
 from parity.world import View
@@ -27,13 +27,13 @@ DICT_CHECK_EVERY = 16
 
 
 class LockstepRun:
-    """A run in progress. ``source``, ``rng``: what chooses; ``taken``: the steps of each game so far."""
+    """A run in progress; raises UsageError where there is no such source. ``taken``: the steps of each game so far."""
 
-    def __init__(self, pair: Pair, source: Source, settings: Settings, rng: np.random.Generator) -> None:
+    def __init__(self, pair: Pair, settings: Settings) -> None:
         self.pair = pair
-        self.source = source
         self.settings = settings
-        self.rng = rng
+        self.rng = np.random.default_rng(settings.seed)
+        self.source = open_source(settings.source, pair.world, pair.games, self.rng)
         self.outcome = Outcome()
         self.taken = 0
         self.ends_at = time.monotonic() + settings.budget_seconds

@@ -24,7 +24,6 @@ from parity.prices import changed_prices
 from parity.remote import describe_world
 from parity.safe_read import MIB
 from parity.settings import Settings
-from parity.source_specs import open_source
 from parity.strict_json import json_text
 from parity.tape import MANIFEST, SETTINGS, TAPE, Call, RecordedEngine, Tape
 from parity.world import World
@@ -108,12 +107,10 @@ def record_tape(
     # a run wants two engines: the second one is the tape that is being written
     names = engine, f"{TAPE}{folder}"
     both = replace(world, engines={names[0]: open_recorded, names[1]: tape})
-    rng = np.random.default_rng(settings.seed)
-    source = open_source(settings.source, world, settings.games, rng)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with Pair(both, names, settings.games, marks=settings.marks, timeout=settings.timeout) as pair:
-            course = LockstepRun(pair, source, settings, rng)
+            course = LockstepRun(pair, settings)
             course.play(progress)
             opened[0].end_chunk()
         if course.outcome.divergences:

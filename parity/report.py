@@ -10,8 +10,9 @@ from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
+from parity.atomic_write import telling_failures
 from parity.compare import Difference, differing_cells, differing_scalars, value_text
-from parity.errors import UsageError, blamed
+from parity.errors import blamed
 from parity.prices import prices_note
 from parity.replay import ReplayMoment
 from parity.table import Table
@@ -136,10 +137,8 @@ def write_report(report: Report, path: Path) -> None:
     Raises:
         UsageError: the page cannot be written.
     """
-    try:
+    with telling_failures(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{path.parent} cannot be made: {error.strerror}; name another folder.") from error
     write_page(report_page(report), report.world, path)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from rich.console import Console
 
-from parity.commands import progress_bar
-from parity.console import open_console
+from parity.commands import print_answer, progress_bar
 from parity.engine import BatchEngine, EngineOptions, Slots, State
 from parity.errors import EngineError, UsageError
 from parity.lockstep_run import LockstepRun
@@ -25,7 +25,6 @@ from parity.sanitizer import WatchableEngine
 from parity.sanitizer.interpreter import Interpreter
 from parity.sanitizer.values import BITS, Site, Value
 from parity.settings import Settings
-from parity.source_specs import open_source
 from parity.sources import TRACES
 from parity.strict_json import json_text
 from parity.tape import STEPPING
@@ -152,10 +151,8 @@ def sanitized(
     # a run wants two engines: the second one is the same, and is not interpreted
     names = engine, f"{engine}, compiled"
     both = replace(world, engines={names[0]: open_watched, names[1]: world.engines[engine]})
-    rng = np.random.default_rng(settings.seed)
-    source = open_source(settings.source, world, settings.games, rng)
     with Pair(both, names, settings.games, timeout=settings.timeout) as pair:
-        course = _SanitizedRun(pair, source, settings, rng)
+        course = _SanitizedRun(pair, settings)
         course.sanitizer = sanitizer
         course.play(progress)
     if course.outcome.divergences:
@@ -184,15 +181,11 @@ def sanitize(options: Namespace) -> int:
         "seconds": round(sanitizer.seconds, 3),
         "findings": [finding.as_json() for finding in found],
     }
-    if options.json:
-        print(json_text(answer, indent=2))
-    else:
-        _print(world, options.engine, answer, found)
+    print_answer(options, answer, lambda console: _print(world, options.engine, answer, found, console))
     return 1 if found else 0
 
 
-def _print(world: World, engine: str, answer: Mapping[str, Any], found: Sequence[Finding]) -> None:
-    console = open_console()
+def _print(world: World, engine: str, answer: Mapping[str, Any], found: Sequence[Finding], console: Console) -> None:
     verdict = counted(len(found), "fault") if found else "no fault"
     done = f"{counted(answer['steps'], 'step')}, {counted(answer['programs_interpreted'], 'program call')} interpreted"
     console.print(f"{engine}: {verdict}; {done} in {answer['seconds']:.1f} s.", soft_wrap=True)

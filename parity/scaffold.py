@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from importlib.resources import files
 
+from parity.atomic_write import telling_failures
 from parity.errors import UsageError
 
 FILES = {"climb.py": "climb.py", "project.toml": "pyproject.toml", "workflow.yml": ".github/workflows/parity.yml"}
@@ -17,10 +18,8 @@ def init(options: Namespace) -> int:
     if there := [path for path in paths if path.exists() or path.is_symlink()]:
         raise UsageError(f"{there[0]} is there already, and nothing was written: name another folder.")
     for path, template in paths.items():
-        try:
+        with telling_failures(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(template.read_bytes())
-        except OSError as error:
-            raise UsageError(f"{path} cannot be written: {error.strerror}; name another folder.") from error
     print(f"Wrote {', '.join(map(str, paths))}. Run `python -m pytest` in {options.folder}.")
     return 0

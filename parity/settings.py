@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,8 @@ from numpy.typing import NDArray
 from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.ledger import Ledger
 from parity.replay import Divergence
-
-if TYPE_CHECKING:
-    from parity.free_running import Effect
+from parity.report import counted
+from parity.table import Records, mean_interval
 
 STRICT, INJECTED, RESYNCHRONISED = MODES = ("strict", "injected", "resynchronised")
 FREE_RUNNING = "free-running"
@@ -45,6 +43,37 @@ class Settings:
     timeout: float = DEFAULT_TIMEOUT
     ledger: Ledger | None = None
     budget_seconds: float = float("inf")
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a user sees of the differences of two engines, in one episode of each game.
+
+    first (games,): the actions before what is shown first differed; -1 where it never did.
+    measures: return, length and, as 0 or 1, terminated and truncated, (2, games) by engine.
+    """
+
+    first: NDArray[np.int64]
+    measures: Mapping[str, NDArray[np.float64]]
+
+    def records(self, engines: tuple[str, str]) -> Records:
+        """Means with 95% intervals, of the difference that of the paired games, and when differences begin."""
+        rows = [
+            (name, *map(mean_interval, (*sides, sides[1] - sides[0])), int((sides[0] != sides[1]).sum()))
+            for name, sides in self.measures.items()
+        ]
+        seen = self.first[self.first >= 0]
+        note = f"What is shown differs in {len(seen):,} of {len(self.first):,} games"
+        if seen.size:
+            first = counted(int(seen.min()), "action")
+            note += f", first after {first}, in the median game after {np.median(seen):,.0f}"
+        one, other = engines
+        header = "of an episode", one, other, f"{other} - {one}", "games that differ"
+        return Records("effect", "What a user sees", header, rows, f"{note}.")
+
+    def values(self, engines: tuple[str, str]) -> dict[str, object]:
+        """The table, and of each game that differs after how many actions it first does, as JSON values."""
+        return {"measures": self.records(engines).values(), "first": sorted(self.first[self.first >= 0].tolist())}
 
 
 @dataclass

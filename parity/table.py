@@ -6,11 +6,15 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from parity.engine import Array
+
 SHOWN_ROWS = 20
+_Z = 1.959964
 
 
 class Table(RichTable):
@@ -72,6 +76,13 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.5g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def mean_interval(values: Array) -> list[float]:
+    """The mean of values (n,) and its 95% normal interval, which is infinitely wide for a single value."""
+    mean = float(np.mean(values))
+    margin = _Z * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("inf")
+    return [mean, mean - margin, mean + margin]
 
 
 def markdown_text(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.atomic_write import write_whole
+from parity.atomic_write import telling_failures, write_whole
 from parity.compare import Difference
 from parity.engine import State
 from parity.errors import UsageError
@@ -78,9 +78,10 @@ class Trace:
 
 
 def write_trace(trace: Trace, path: Path) -> None:
-    """Write ``trace`` as JSON, atomically."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, trace_text(trace).encode())
+    """Write ``trace`` as JSON, atomically; raises UsageError where the file cannot be written."""
+    with telling_failures(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, trace_text(trace).encode())
 
 
 def trace_text(trace: Trace) -> str:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from importlib.resources import files
 from pathlib import Path
 
-from parity.atomic_write import replacing
+from parity.atomic_write import replacing, telling_failures
 from parity.errors import UsageError
 from parity.strict_json import json_text
 from parity.viewer.data import BoardExtent, Value, episode_data, episode_row, page_data
@@ -91,12 +91,3 @@ def _replaced(path: Path) -> Iterator[Callable[[str], None]]:
         yield write
         with telling_failures(path):
             replacement.close()
-
-
-@contextmanager
-def telling_failures(path: Path) -> Iterator[None]:
-    """Turn an OSError into a UsageError that says that the file cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}; name a file in another folder.") from error

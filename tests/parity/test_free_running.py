@@ -16,8 +16,9 @@ from toy_world.plain import PlainEngine
 from toy_world.planes import PlanesEngine
 
 from parity import BatchStep
-from parity.free_running import Effect, mean_interval, run_freely
-from parity.settings import Settings
+from parity.free_running import run_freely
+from parity.settings import Effect, Settings
+from parity.table import mean_interval
 from parity.trace import read_trace
 
 REST = WORLD.actions.index("rest")
