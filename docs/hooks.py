@@ -85,10 +85,10 @@ def commands_page() -> str:
     """Every command with its flags, defaults and meanings, from the parsers."""
     lines = ["# Commands", "", "Generated from the code; `COMMAND --help` prints the same.", ""]
     for parser in _parsers():
-        lines += [f"## `{parser.prog}`", "", _cell(parser.description or ""), ""]
+        lines += [f"## `{parser.prog}`", "", *_paragraphs(parser.description or ""), ""]
         lines += ["| argument | meaning |", "|---|---|"]
         lines += [f"| {_names(action)} | {_help(parser, action)} |" for action in parser._actions if _is_shown(action)]
-        lines += ["", _cell(parser.epilog or ""), ""]
+        lines += ["", *_paragraphs(parser.epilog or ""), ""]
     return "\n".join(lines)
 
 
@@ -143,6 +143,12 @@ def _names(action: argparse.Action) -> str:
 
 def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
     return _cell(parser._get_formatter()._expand_help(action) if action.help else "")
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Lines of Markdown; indented paragraphs are code."""
+    for paragraph in text.split("\n\n"):
+        yield from ("```text", paragraph, "```", "") if paragraph.startswith(" ") else (_cell(paragraph), "")
 
 
 def _cell(text: str) -> str:

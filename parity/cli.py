@@ -11,6 +11,7 @@ from typing import Any
 
 from parity import commands, diff_command, ledger, ledger_command
 from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Parser, two_engines
+from parity.command_help import explain
 from parity.console import discard_output, is_output_closed, is_output_full, open_missing_streams
 from parity.engine_guard import DEFAULT_TIMEOUT, LESS_MEMORY
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory
@@ -23,7 +24,6 @@ from parity.settings import FREE_RUNNING, MODES, STRICT
 from parity.tape import FIELDS
 
 JOBS = IntRange(1, 1024)
-EXIT_CODES = "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed."
 
 
 def _value(name: str, text: str, kind: Callable[[str], Any] = str, default: object = None) -> dict[str, Any]:
@@ -48,16 +48,21 @@ _PLAY = {
         SEED,
         0,
     ),
-    "--source": _value("WHAT", "uniform, directed, explore, policy:FILE or traces:DIR (default: %(default)s)"),
-    "--invalid": _value("SHARE", "share of invalid actions mixed in (default: %(default)s)", SHARE, 0.01),
+    "--source": _value(
+        "WHAT",
+        "how actions are chosen: uniform (at random), directed (by the world's own starts and policies), explore "
+        "(towards what was seldom seen), policy:FILE (by a policy that the world reads) or traces:DIR (as recorded) "
+        "(default: %(default)s)",
+    ),
+    "--invalid": _value("SHARE", "share of actions mixed in that the mask forbids (default: %(default)s)", SHARE, 0.01),
 }
 _PAIR = {
     "--engines": _value(
         "A,B",
-        "reference and other engine (default: the world's first two); NAME@PLACE is an engine in another process, "
-        "with PLACE one of rev:COMMIT, python:FILE, pip:REQUIREMENT, cpu and cuda; tape:DIR is a recorded reference; "
-        "gym:ID, gymvec:ID, gymnax:ID, pgx:ID, jumanji:ID, envpool:ID and dm_env:MODULE:FUNCTION are environments of "
-        "these libraries, without --world",
+        "reference, and the engine to compare with it (default: the world's first two); NAME@PLACE is an engine in a "
+        "process of its own, with PLACE one of rev:COMMIT, python:FILE, pip:REQUIREMENT, cpu and cuda; tape:DIR is a "
+        "recorded reference (`parity record --tape`); gym:ID, gymvec:ID, gymnax:ID, pgx:ID, jumanji:ID, envpool:ID and "
+        "dm_env:MODULE:FUNCTION are environments of these libraries, and need no --world",
         two_engines,
     )
 }
@@ -65,7 +70,9 @@ _LEDGER = {"--ledger": _value("FILE", "known differences, which may show as the 
 _COMPARISON = {
     **_PAIR,
     **_PLAY,
-    "--auto-reset": _switch("step with the engines' own auto-reset; how ended games look is not compared then"),
+    "--auto-reset": _switch(
+        "engines start the next game themselves where one ends; how ended games look is not compared"
+    ),
     "--mode": _value(
         "MODE",
         "strict: both engines start from seeds; injected: each game starts in the reference's state; "
@@ -87,7 +94,9 @@ _COMPARISON = {
 }
 _EVERY = {
     "--world": _value(
-        "NAME", "registered world, or module:attribute (default: the only one, or the only one with these engines)"
+        "NAME",
+        "MODULE:ATTRIBUTE of a parity.World, such as my_module:WORLD, or the name of one that an installed package "
+        "registers (default: the only registered one, or the only one with these engines)",
     ),
     "--timeout": _value(
         "SECONDS", "how long an engine may take for one answer (default: %(default)g)", SECONDS, DEFAULT_TIMEOUT
@@ -98,16 +107,14 @@ _EVERY = {
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    parser = Parser(
-        prog="parity",
-        description="Hold two engines of a world to each other, step by step and bit for bit.",
-        epilog=EXIT_CODES,
-    )
+    parser = Parser(prog="parity")
+    explain(parser, "Compare two implementations of a reinforcement-learning environment, step by step, bit for bit.")
     parser.add_argument("--traceback", **_switch("show where in the code an error arose"))
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
 
     text = "Write a world of two small engines, its tests and its CI job, to begin with."
-    added = subparsers.add_parser("init", help=text, description=text, epilog=EXIT_CODES, allow_abbrev=False)
+    added = subparsers.add_parser("init", help=text, allow_abbrev=False)
+    explain(added, text)
     added.add_argument("folder", type=Path, help="where to write them")
     added.set_defaults(does=init, json=False)
 
@@ -118,7 +125,8 @@ def build_parser() -> argparse.ArgumentParser:
         to: Any = subparsers,  # noqa: ANN401 - argparse names no type of it
         **defaults: object,
     ) -> None:
-        added = to.add_parser(does.__name__, help=text, description=text, epilog=EXIT_CODES, allow_abbrev=False)
+        added = to.add_parser(does.__name__, help=text, allow_abbrev=False)
+        explain(added, text)
         for name, option in {**_EVERY, **options}.items():
             added.add_argument(name, **option)
         add_price_flags(added)
@@ -147,8 +155,8 @@ def build_parser() -> argparse.ArgumentParser:
         "--out": _value("DIR", "folder to write to (default: the world's golden one)", Path),
         "--tape": _value("DIR", "write no episodes but a tape, which --engines tape:DIR,B holds engine B to", Path),
         "--states": _switch("of a tape: record the state of every game after every step"),
-        "--marks": _switch("of a tape: record rule marks"),
-        "--unknown": {**_several("FIELD", "of a tape: what the engine cannot say"), "choices": FIELDS},
+        "--marks": _switch("of a tape: record how often each mark fired"),
+        "--unknown": {**_several("FIELD", "of a tape: what the engine does not give"), "choices": FIELDS},
         "--auto-reset": _COMPARISON["--auto-reset"],
         "--mode": {**_COMPARISON["--mode"], "type": OneOf(MODES)},
     }
@@ -180,9 +188,9 @@ def build_parser() -> argparse.ArgumentParser:
     text = "Interpret the programs of a JAX engine and report silent faults that reach its results."
     command(sanitize, text, sanitizing, steps=200, games=16, source="directed")
     diff = {
-        "a": {"metavar": "SIDE-A", "help": "., a git revision, pip:REQUIREMENT or python:FILE"},
+        "a": {"metavar": "SIDE-A", "help": ". (the working directory), a git revision, pip:REQUIREMENT or python:FILE"},
         "b": {"metavar": "SIDE-B", "help": "the other side, of the same kinds"},
-        "--engine": _value("NAME", "the engine to compare (default: the world's first)"),
+        "--engine": _value("NAME", "the engine to compare (default: the world's reference)"),
         **{name: _PLAY[name] for name in ("--steps", "--seed")},
         "--games": _value("B", "directed games, and games of each agent (default: %(default)s)", GAMES),
         "--invalid": _value("SHARE", "share of invalid actions in directed games (default: %(default)s)", SHARE, 0.01),
@@ -201,16 +209,14 @@ def build_parser() -> argparse.ArgumentParser:
     text = "Compare an engine at two places, such as two revisions, and show what a change does."
     command(diff_command.diff, text, diff, steps=200, games=16)
     text = "Play an engine for the process at the other end of the pipes; engines with a place are opened so."
-    served = subparsers.add_parser("serve", help=text, description=text, epilog=EXIT_CODES, allow_abbrev=False)
+    served = subparsers.add_parser("serve", help=text, allow_abbrev=False)
+    explain(served, text)
     served.add_argument("--world", **_EVERY["--world"])
     served.add_argument("--engine", required=True, **_value("NAME", "the engine to play"))
     served.set_defaults(does=serve, json=False)
     text = "Known differences of two engines: write them down, and see whether they are still there."
-    text = f"{text}\n\n{ledger.__doc__}"
-    raw = argparse.RawDescriptionHelpFormatter
-    added = subparsers.add_parser(
-        "ledger", help=text.partition("\n")[0], description=text, epilog=EXIT_CODES, formatter_class=raw
-    )
+    added = subparsers.add_parser("ledger", help=text)
+    explain(added, f"{text}\n\n{ledger.__doc__}")
     of_ledger = added.add_subparsers(dest="subcommand", required=True, metavar="COMMAND", parser_class=Parser)
     file = {"file": {"type": Path, "help": "ledger, a TOML file"}}
     entry = {
@@ -218,9 +224,9 @@ def build_parser() -> argparse.ArgumentParser:
         **_PAIR,
         "--trace": _value("FILE", "trace of the difference, which `parity run` wrote", Path) | {"required": True},
         "--id": _value("ID", "name of the entry") | {"required": True},
-        "--kind": _value("KIND", " or ".join(KINDS), OneOf(KINDS)) | {"required": True},
+        "--kind": _value("KIND", f"why the engines differ: {' or '.join(KINDS)}", OneOf(KINDS)) | {"required": True},
         "--citation": _value("TEXT", "where it is documented or reported") | {"required": True},
-        "--then": _value("WHAT", " or ".join(THEN), OneOf(THEN)) | {"required": True},
+        "--then": _value("WHAT", f"what a run does then: {' or '.join(THEN)}", OneOf(THEN)) | {"required": True},
         "--package": _several("NAME", "a package whose present version the difference depends on") | {"required": True},
         "--share": _value("SHARE", "share of steps that it may explain (default: %(default)s)", SHARE, 0.01),
     }

@@ -1,6 +1,6 @@
 """Ledger of known differences: a TOML file that says which differences of two engines a run may show, and what then.
 
-    worlds = ["orchard"]                      # that the file is about; an entry may name some of these as its own
+    worlds = ["my-world"]                     # that the file is about; an entry may name some of these as its own
 
     [entries.rest-heals-less]
     kind = "bug"                              # or deliberate, format, rounding

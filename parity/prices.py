@@ -91,8 +91,10 @@ def read_prices(words: Iterable[str], path: Path | None) -> dict[str, object]:
 
 def add_price_flags(parser: argparse.ArgumentParser) -> None:
     """Add ``--price`` and ``--prices``, which ``priced`` reads."""
-    group = parser.add_argument_group("prices of the reward")
-    text = "change a price of the reward, in reward; repeatable, and over --prices"
+    group = parser.add_argument_group(
+        "prices of the reward", "Numbers of the reward that the world lets a command change, by their names."
+    )
+    text = "give a price another value, in units of reward; repeatable, and over --prices"
     group.add_argument("--price", action="append", default=[], metavar="NAME=VALUE", help=text)
     text = "TOML file of prices, with lines such as kills = 0.4"
     group.add_argument("--prices", type=Path, default=None, metavar="FILE", help=text)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
 import shlex
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from toy_world.planes import PlanesEngine
 from written_page import episode_data, page_data
 
 from parity import BatchStep, Tolerance
-from parity.cli import main
+from parity.cli import build_parser, main
 from parity.compare import Difference
 from parity.trace import Case, Trace, read_trace, write_trace
 
@@ -248,3 +250,25 @@ def test_a_trace_with_actions_that_the_world_lacks_is_refused(tmp_path: Path) ->
     write_trace(replace(EMPTY, case=Case((17,), seed=0)), tmp_path / "t.json")
     for words in (("replay", tmp_path / "t.json"), ("run", "--source", f"traces:{tmp_path}")):
         assert "holds action 17, which world 'orchard' does not have" in parity(*map(str, words)).refusal()
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """A parser and those of its commands."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for each in action.choices.values():
+                yield from parsers(each)
+
+
+@pytest.mark.parametrize("parser", [*parsers(build_parser())], ids=lambda parser: parser.prog)
+def test_help_names_no_world_of_this_repository_and_its_examples_are_commands(parser: argparse.ArgumentParser) -> None:
+    text = parser.format_help()
+    assert re.findall(r"hackmatrix|goodharts|orchard|swift|worldkit", text, re.IGNORECASE) == []
+    title, examples, exit_codes = str(parser.epilog).split("\n\n")
+    assert (title, exit_codes.partition(":")[0]) == ("Examples:", "Exit codes")
+    assert examples in text
+    commands = [line.split() for line in examples.replace("\\\n", "").splitlines()]
+    assert any(" ".join(words).startswith(parser.prog) for words in commands)
+    for _, *words in commands:
+        build_parser().parse_args(words)
