@@ -5,15 +5,24 @@ In a folder, in the page's order: ``console`` blocks are commands (``$``) and li
 files. Other blocks are for people only, but the flags of their commands exist.
 """
 
+import contextlib
+import io
 import os
 import re
+import runpy
+import shlex
 import subprocess
 import sys
+import warnings
+from collections.abc import Callable
 from functools import reduce
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+
+from hackmatrix.cli.main import main as hackmatrix
+from parity.cli import main as parity
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -45,39 +54,74 @@ def normalised(line: str, command: str) -> str:
     return " ".join((FIGURES if OF_A_TRAINING.search(command) else MEASURED).sub("#", line).split())
 
 
-def run(words: list[str] | str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    """Run a command or program in a folder."""
+VARIABLES = {"COLUMNS": "100", "TERM": "dumb", "WANDB_MODE": "disabled"}
+COMMANDS: dict[str, Callable[[list[str]], int]] = {"parity": parity, "hackmatrix": hackmatrix}
+Carry = Callable[[str], tuple[int, str]]
+"""Runs a command, and gives its exit code and all that it prints."""
+
+
+def in_shell(folder: Path) -> Carry:
+    """Runs commands in a folder as somebody types them."""
     paths = (ROOT, ROOT / "python", ROOT / "tests" / "parity")
-    variables = {
-        **os.environ,
-        "COLUMNS": "100",
-        "PYTHONPATH": os.pathsep.join(map(str, paths)),
-        "TERM": "dumb",
-        "WANDB_MODE": "disabled",
-    }
-    return subprocess.run(
-        words,
-        shell=isinstance(words, str),
-        cwd=folder,
-        env=variables,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    variables = {**os.environ, **VARIABLES, "PYTHONPATH": os.pathsep.join(map(str, paths))}
+
+    def run(command: str) -> tuple[int, str]:
+        done = subprocess.run(
+            command,
+            shell=True,
+            cwd=folder,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+    return run
 
 
-def carry_out(block: str, folder: Path) -> None:
+def in_process(folder: Path) -> Carry:
+    """Runs this repository's commands and programs in this process, each with the folder's modules as they are then."""
+    in_a_shell = in_shell(folder)
+
+    def run(command: str) -> tuple[int, str]:
+        program, *arguments = shlex.split(command, comments=True)
+        if program not in COMMANDS and (program, len(arguments)) != ("python", 1):
+            return in_a_shell(command)
+        printed, known = io.StringIO(), set(sys.modules)
+        with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            patch.chdir(folder)
+            patch.syspath_prepend(folder)
+            patch.setattr(sys, "dont_write_bytecode", True)  # files change within a second
+            for name, value in VARIABLES.items():
+                patch.setenv(name, value)
+            code = 0
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+                if program in COMMANDS:
+                    code = COMMANDS[program](arguments)
+                else:
+                    runpy.run_path(arguments[0], run_name="__main__")
+        for name in set(sys.modules) - known:
+            if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(folder)):
+                del sys.modules[name]
+        return code, printed.getvalue()
+
+    return run
+
+
+def carry_out(block: str, run: Carry) -> None:
     """The commands of a console block: each exits with 0, or as its comment says, and prints what the page shows."""
     for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
-        done = run(reduce(lambda words, longer: words.replace(longer, SHORTER[longer]), SHORTER, command), folder)
-        (code,) = re.findall(r"# exit code (\d)$", command) or ["0"]
-        assert done.returncode == int(code), f"$ {command}\n{done.stdout[-5000:]}"
-        printed = iter([normalised(line, command) for line in done.stdout.splitlines()])
+        code, output = run(reduce(lambda words, longer: words.replace(longer, SHORTER[longer]), SHORTER, command))
+        (expected_code,) = re.findall(r"# exit code (\d)$", command) or ["0"]
+        assert code == int(expected_code), f"$ {command}\n{output[-5000:]}"
+        printed = iter([normalised(line, command) for line in output.splitlines()])
         expected = [normalised(line, command) for line in shown.splitlines() if line.strip() not in ("", "...")]
         missing = [line for line in expected if line not in printed]  # an iterator: in this order
-        assert missing == [], f"$ {command}\n{done.stdout[-5000:]}"
+        assert missing == [], f"$ {command}\n{output[-5000:]}"
 
 
 def change(diff: str, file: Path) -> None:
@@ -92,16 +136,18 @@ def change(diff: str, file: Path) -> None:
 @pytest.mark.usefixtures("swift_built")
 @pytest.mark.parametrize("page", [*FAST, *(pytest.param(page, marks=pytest.mark.long) for page in LONG)])
 def test_the_page_does_what_it_shows(page: str, tmp_path: Path) -> None:
-    for language, title, text in blocks(page):
+    run = in_process(tmp_path) if page in FAST else in_shell(tmp_path)
+    for number, (language, title, text) in enumerate(blocks(page)):
         if language == "console":
-            carry_out(text, tmp_path)
+            carry_out(text, run)
         elif language == "diff":
             change(text, tmp_path / title)
         elif title:
             (tmp_path / title).write_text(text)
         elif language == "python":
-            done = run([sys.executable, "-W", "ignore", "-c", text], tmp_path)
-            assert done.returncode == 0, f"{text}\n{done.stdout[-3000:]}"
+            (tmp_path / f"block{number}.py").write_text(text)
+            code, output = run(f"python block{number}.py")
+            assert code == 0, f"{text}\n{output[-3000:]}"
 
 
 def test_every_tutorial_and_how_to_is_carried_out() -> None:
