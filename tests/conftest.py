@@ -16,6 +16,9 @@ CACHE = Path(__file__).resolve().parents[1] / ".cache" / "jax"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # As in an activated environment, in which commands are typed by their names alone.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+# Sources are compiled once for all processes, also where the environment keeps Python from writing what it compiles.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # One thread of torch for each worker: more of them wait for each other on the same cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # W&B reports its own errors over the network, and waits for that.
