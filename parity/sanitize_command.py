@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,10 +19,9 @@ from parity.lockstep_run import LockstepRun
 from parity.pair import Observed, Pair
 from parity.prices import priced
 from parity.registry import engine_name, load_world, world_spec
-from parity.report import counted
+from parity.report import action_name, counted
 from parity.sanitizer import WatchableEngine
-from parity.sanitizer.interpreter import Interpreter
-from parity.sanitizer.values import BITS, Site, Value
+from parity.sanitizer.interpreter import BITS, Interpreter, Site
 from parity.settings import Settings
 from parity.sources import TRACES
 from parity.strict_json import json_text
@@ -50,10 +48,9 @@ class Finding:
 
     def as_json(self) -> dict[str, Any]:
         """The finding as JSON values."""
-        place = self.site.place
-        where = {"file": place.file, "line": place.line, "function": place.function, "code": place.code}
-        first = {"call": self.call, "game": self.game, "action": self.action, "state": self.state}
-        return {"kind": self.site.kind, **where, "count": self.count, "reached": list(self.reached), "first": first}
+        first = {name: getattr(self, name) for name in ("call", "game", "action", "state")}
+        about = {"count": self.count, "reached": list(self.reached), "first": first}
+        return {"kind": self.site.kind, **self.site.place._asdict(), **about}
 
 
 class Sanitizer:
@@ -86,28 +83,20 @@ class Sanitizer:
             self._programs[name] = program, [_result_name(path) for path, _ in paths]
         program, names = self._programs[name]
         results = self._interpreter.run(program, jax.tree_util.tree_leaves(arguments))
+        slots = np.atleast_1d(slots)
         found: dict[Site, set[int]] = {}
         for result, reached in zip(results, names, strict=True):
-            if result.taint is not None:
-                for site, games in self._escapes(result, np.asarray(slots)):
+            if result.taint is None:
+                continue
+            bits = np.bitwise_or.reduce(result.taint.reshape(len(slots), -1), axis=1)
+            for number, site in enumerate(self._interpreter.sites):
+                if games := {*slots[(bits >> min(number, BITS - 1) & 1 == 1) & (slots >= 0)].tolist()}:
                     found.setdefault(site, set()).update(games)
-                    if games:
-                        self._finding(site, name, min(games)).reached[reached] = None
+                    self._finding(site, name, min(games)).reached[reached] = None
         for site, games in found.items():
             self.findings[site].count += len(games)
         self.calls += 1
         self.seconds += time.perf_counter() - began
-
-    def _escapes(self, result: Value, slots: NDArray[Any]) -> Iterator[tuple[Site, set[int]]]:
-        """The sites whose faults are in a result, and in which games."""
-        assert self._interpreter is not None
-        assert result.taint is not None
-        rows = result.taint.reshape(len(slots), -1) if slots.ndim else result.taint.reshape(1, -1)
-        bits = np.bitwise_or.reduce(rows, axis=1)
-        for number, site in enumerate(self._interpreter.sites):
-            games = np.atleast_1d(slots)[(bits >> min(number, BITS - 1)) & 1 == 1]
-            if (games >= 0).any():
-                yield site, set(games[games >= 0].tolist())
 
     def _finding(self, site: Site, call: str, game: int) -> Finding:
         if site not in self.findings:
@@ -132,7 +121,7 @@ class _SanitizedRun(LockstepRun):
     def _take(self, seen: Observed, slots: Slots, *then: Action) -> None:
         super()._take(seen, slots, *then)
         for found in self.sanitizer.findings.values():
-            if found.state is None:  # a start's: that it gave
+            if found.state is None:  # it is of a start, which gave this
                 found.state = self.pair.reference.get_state(np.array([found.game]))[0]
 
 
@@ -191,18 +180,14 @@ def _print(world: World, engine: str, answer: Mapping[str, Any], found: Sequence
     console.print(f"{engine}: {verdict}; {done} in {answer['seconds']:.1f} s.", soft_wrap=True)
     for finding in found:
         place = finding.site.place
-        file = os.path.relpath(place.file) if os.path.isabs(place.file) else place.file
-        times = "once" if finding.count == 1 else f"{finding.count:,} times"
-        lines = [
-            f"\n{finding.site.kind}, {times}: {file}:{place.line} in {place.function}",
-            f"  {place.code}",
-            f"  reaches {', '.join(finding.reached)}",
-        ]
-        action = world.actions[finding.action] if isinstance(finding.action, int) else finding.action
-        played = "" if action is None else f" by action {action}"
-        lines.append(f"  first in game {finding.game}, {finding.call}{played}, state {json_text(finding.state)}")
-        for line in lines:
-            console.print(line, soft_wrap=True)
+        played = "" if finding.action is None else f" by {action_name(world, finding.action)}"
+        console.print(
+            f"\n{finding.site.kind}, {counted(finding.count, 'time')}: {place.file}:{place.line} in {place.function}\n"
+            f"  {place.code}\n"
+            f"  reaches {', '.join(finding.reached)}\n"
+            f"  first in game {finding.game}, {finding.call}{played}, state {json_text(finding.state)}",
+            soft_wrap=True,
+        )
 
 
 def _result_name(path: Sequence[Any]) -> str:

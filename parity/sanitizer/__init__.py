@@ -6,20 +6,17 @@ the program (state, observation, reward, end, mask), so a bad value that a ``whe
 
 Faults:
 
-- *negative index*: JAX counts it from the end. In the program a sound index is what remains, so the equations by which
-  JAX's indexing adds the size are recognised: compare, add and select, made by one expression of the source.
-- *index out of range*: a gather or dynamic slice reads, or a dynamic update writes, somewhere else, or a scatter drops
-  its update. A call in the source that gives ``mode=`` has chosen so ("drop", "clip", "fill") and makes none. A dropped
-  update spoils every element that it might have been meant for; adding zero out of range spoils nothing.
+- *negative index*: JAX counts it from the end. Recognised by the compare, add and select that JAX's indexing makes.
+- *index out of range*: a read from somewhere else, or a write that goes elsewhere or is dropped. A call in the source
+  that gives ``mode=`` has chosen so and makes none, and adding zero out of range spoils nothing.
 - *uninitialised value*: an element of ``jnp.empty`` or ``lax.empty`` that nobody wrote, and what a call with
   ``mode="fill"`` and without ``fill_value`` reads out of range.
-- *integer overflow* of signed numbers, in sums, products, shifts, powers and conversions. Unsigned numbers wrap by
-  definition, also a whole signed number that becomes unsigned. *division by zero* of whole numbers.
+- *integer overflow* of signed numbers; unsigned numbers wrap by definition. *division by zero* of whole numbers.
 - *NaN* and *infinity* where no operand holds one.
 
 A taint passes an operation unless another, sound operand decides the result alone (``False &``, ``True |``, ``0 *``),
-and a select by what is chosen; a tainted condition of a loop or branch taints all that comes out of it. Operations that
-this package does not know taint all their results.
+and a select by what is chosen; a tainted condition of a loop or branch taints all that comes out of it. An index that
+is wrong taints all that its game writes to. Operations that this package does not know taint all their results.
 """
 
 from __future__ import annotations

@@ -5,18 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from parity.sanitizer.faults import NEGATIVE, faults
-from parity.sanitizer.primitives import evaluate, propagate, to_numpy
-from parity.sanitizer.values import BITS, Array, Place, Site, Taint, Value, leading, place_of, taint_of, with_condition
+from parity.sanitizer.source import Place, place_of
+from parity.sanitizer.taints import Array, Taint, Value, bind, leading, propagate, taint_of, to_numpy, with_condition
 
 _CALLS = frozenset(
     "jit pjit closed_call core_call custom_jvp_call custom_vjp_call custom_vmap_call checkpoint remat2".split()
 )
 _PROGRAM_PARAMS = "jaxpr", "call_jaxpr", "fun_jaxpr", "call"
+BITS = 32
+"""Sites that one call tells apart; what goes wrong at more of them shares the last bit."""
+
+
+class Site(NamedTuple):
+    """A kind of fault at a place."""
+
+    kind: str
+    place: Place
 
 
 class Interpreter:
@@ -73,37 +82,32 @@ class Interpreter:
         return value
 
     def _equation(self, equation: Any, values: list[Value]) -> list[Value]:
-        arrays = [value.array for value in values]
-        results = evaluate(equation, arrays)
-        taints: list[Taint]
+        results = bind(equation, [value.array for value in values])
+        taints: list[Taint] = [None] * len(results)
         if any(value.taint is not None for value in values):
             taints = [taint if taint.any() else None for taint in propagate(equation, values, results)]
-        else:
-            taints = [None] * len(results)
-        found = list(faults(equation, partial(self._place, equation), values, results[0]))
-        name = equation.primitive.name
-        if name == "select_n" and self._wraps(values):
-            found.append((NEGATIVE, np.asarray(arrays[0] & (arrays[2] >= 0))))
+        found = [*faults(equation, lambda: self._place(equation).code, values, results[0])]
+        if self._wraps(equation, values):
+            found.append((NEGATIVE, values[0].array & (values[2].array >= 0)))
         for kind, spoiled in found:
-            if spoiled.any():
+            if np.any(spoiled):
                 bits = np.where(spoiled, np.uint32(self._bit(Site(kind, self._place(equation)))), np.uint32(0))
                 taints[0] = bits if taints[0] is None else taints[0] | bits
-        made = (equation, values) if name in ("lt", "add") else None
+        made = (equation, values) if equation.primitive.name in ("lt", "add") else None
         return [Value(array, taint, made) for array, taint in zip(results, taints, strict=True)]
 
-    def _wraps(self, values: list[Value]) -> bool:
-        """Tell if ``select_n`` counts negative indices from the end as JAX's indexing does.
+    def _wraps(self, equation: Any, values: list[Value]) -> bool:
+        """Tell if an equation counts negative indices from the end as JAX's indexing does.
 
         That is ``select(index < 0, index + size, index)``, in which one expression of the source made all equations.
         """
-        if len(values) != 3 or values[0].made is None or values[2].made is None:
+        if equation.primitive.name != "select_n" or not all(value.made for value in values[0:3:2]):
             return False
-        (compares, compared), (adds, added) = values[0].made, values[2].made
-        if compares.primitive.name != "lt" or adds.primitive.name != "add":
+        (compare, compared), (add, added) = values[0].made, values[2].made  # type: ignore[misc]
+        if (compare.primitive.name, add.primitive.name) != ("lt", "add"):
             return False
-        if compared[0] is not values[1] or added[0] is not values[1] or not np.any(values[0].array):
-            return False
-        return np.ndim(compared[1].array) == 0 and self._place(compares) == self._place(adds)
+        is_index = compared[0] is values[1] is added[0] and np.ndim(compared[1].array) == 0
+        return is_index and self._place(compare) == self._place(add)
 
     def _bit(self, site: Site) -> int:
         return 1 << min(self.sites.setdefault(site, len(self.sites)), BITS - 1)
@@ -166,10 +170,9 @@ def _chosen(condition: Array, yes: Value, no: Value) -> Value:
     """Rows of ``yes`` where the condition holds, else of ``no``."""
     from jax import numpy as jnp
 
-    rows = condition.reshape(leading(condition, np.shape(no.array)))
-    array = jnp.where(rows, yes.array, no.array)
-    is_tainted = yes.taint is not None or no.taint is not None
-    return Value(to_numpy(array), np.where(rows, taint_of(yes), taint_of(no)) if is_tainted else None)
+    rows = leading(condition, no.array)
+    taint = np.where(rows, taint_of(yes), taint_of(no))
+    return Value(to_numpy(jnp.where(rows, yes.array, no.array)), taint if taint.any() else None)
 
 
 def _values(variables: Any, arrays: Any) -> list[Value]:
@@ -183,8 +186,5 @@ def _stacked(values: list[Value], aval: Any) -> Value:
 
     if not values:
         return Value(np.zeros(aval.shape, aval.dtype))
-    stack = np.stack if isinstance(values[0].array, np.ndarray | np.generic) else jnp.stack
-    array = stack([value.array for value in values])
-    if all(value.taint is None for value in values):
-        return Value(array)
-    return Value(array, np.stack(list(map(taint_of, values))))
+    taint = np.stack(list(map(taint_of, values)))
+    return Value(to_numpy(jnp.stack([value.array for value in values])), taint if taint.any() else None)

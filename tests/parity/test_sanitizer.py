@@ -20,8 +20,7 @@ from parity.cli import main
 from parity.errors import UsageError
 from parity.lockstep import Settings
 from parity.sanitize_command import sanitized
-from parity.sanitizer.interpreter import Interpreter
-from parity.sanitizer.values import BITS, Site
+from parity.sanitizer.interpreter import BITS, Interpreter, Site
 from worldkit.jax.engine import JaxEngine
 
 SIX = jnp.arange(6) * 10
@@ -255,7 +254,7 @@ def test_a_finding_says_where_when_and_how_often() -> None:
     assert verdict.startswith("jax: 1 fault; 48 steps, ")
     assert re.fullmatch(rf"negative index, \d+ times: .*test_sanitizer\.py:{line} in ObservesBeyond.observe", where)
     assert (code, reaches) == ("  state.fruit[state.walker - 1]", "  reaches observation")
-    game = r"  first in game [0-3], (reset|restart|step by action \w+), state \{.*\"walker\": ?\d+.*\}"
+    game = r"  first in game [0-3], (reset|restart|step by \w+ \(\d\)), state \{.*\"walker\": ?\d+.*\}"
     assert re.fullmatch(game, first)
 
 
