@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import reduce
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from parity.engine import Array, Slots
 from parity.errors import EngineError
 from parity.history import History
 from parity.pair import Observed, Pair
-from parity.replay import batch_divergence
+from parity.replay import Divergence, batch_divergence
 from parity.settings import Effect, Outcome, Settings
 from parity.source_specs import open_source
 from parity.sources import Source, choose_actions
@@ -33,31 +32,23 @@ class FreeRun:
 
     def __init__(self, pair: Pair, source: Source, settings: Settings) -> None:
         self.steps = 0
-        self.divergences = Outcome().divergences
-        self.lengths, self.returns = np.zeros((2, pair.games)), np.zeros((2, pair.games))
-        self.ends = {name: np.zeros((2, pair.games), np.bool_) for name in ENDED}
+        self.divergences: list[Divergence] = []
+        self.measures = {name: np.zeros((2, pair.games)) for name in ("return", "length", *ENDED)}
         self.first = np.full(pair.games, -1)
         self.running = np.ones((2, pair.games), np.bool_)
         self._pair, self._source, self._settings = pair, source, settings
         self._history = History(pair.games, marks=False, auto_reset=False)
-        self._observations: list[Array] = []
-        self._begin()
-
-    def _begin(self) -> None:
-        seeds = run_seeds(self._settings.seed, self._pair.games, self._pair.world.seed_bits)
+        seeds = run_seeds(settings.seed, pair.games, pair.world.seed_bits)
         for slot, seed in enumerate(seeds.tolist()):
             self._history.begin(slot, seed)
-        seen = self._pair.reset(seeds)
+        seen = pair.reset(seeds)
         self._observations = [np.array(side["observation"]) for side in (seen.expected, seen.observed)]
-        self._note(seen, self._pair.all)
-        if made := self._source.starts(self._pair.all):
-            slots: Slots = np.array([*made], np.intp)
+        self._note(seen, pair.all)
+        if made := source.starts(pair.all):
             for slot, state in made.items():
                 self._history.begin(slot, state)
-            seen = self._pair.set_state([*made.values()], slots)
-            for mine, side in zip(self._observations, (seen.expected, seen.observed), strict=True):
-                mine[slots] = np.asarray(side["observation"])
-            self._note(seen, slots)
+            slots: Slots = np.array([*made], np.intp)
+            self._note(pair.set_state([*made.values()], slots), slots)
 
     def advance(self) -> None:
         """One action in every game of each engine."""
@@ -66,22 +57,16 @@ class FreeRun:
         self._history.add(actions)
         self.steps += 1
         self._note(seen, self._pair.all)
-        self.lengths += self.running
+        self.measures["length"] += self.running
         for side, fields in enumerate((seen.expected, seen.observed)):
+            running, games = self.running[side], self._pair.games
             # of several players, rewards are summed, and the game ends when it does for all
-            shown = {name: np.asarray(fields[name]) for name in SHOWN if name in fields}
-            by_player = {name: shown[name].reshape(self._pair.games, -1) for name in ENDED if name in shown}
-            self._observations[side], running = shown["observation"].copy(), self.running[side]
-            rewards = shown["reward"].reshape(self._pair.games, -1).sum(axis=1)
-            self.returns[side] += np.where(running, rewards, 0.0)
-            for name, flags in by_player.items():
-                self.ends[name][side] |= running & flags.all(axis=1)
-            self.running[side] &= ~reduce(np.logical_or, by_player.values()).all(axis=1)
-
-    def effect(self) -> Effect:
-        """What was seen so far."""
-        counted = {"return": self.returns, "length": self.lengths, **self.ends}
-        return Effect(self.first, {name: sides.astype(np.float64) for name, sides in counted.items()})
+            rewards = np.asarray(fields["reward"]).reshape(games, -1).sum(axis=1)
+            ends = {name: np.asarray(fields[name]).reshape(games, -1) for name in ENDED if name in fields}
+            self.measures["return"][side] += np.where(running, rewards, 0.0)
+            for name, flags in ends.items():
+                self.measures[name][side] += running & flags.all(axis=1)
+            self.running[side] &= ~np.any([*ends.values()], axis=0).all(axis=1)
 
     def _actions(self, side: int) -> Array:
         engine = self._pair.both[side]
@@ -92,8 +77,10 @@ class FreeRun:
         )
 
     def _note(self, seen: Observed, slots: Slots) -> None:
-        """Note which games differ for the first time."""
+        """Keep what games show, and note which of them differ for the first time."""
         sides = [{name: side[name] for name in SHOWN if name in side} for side in (seen.expected, seen.observed)]
+        for mine, side in zip(self._observations, sides, strict=True):
+            mine[slots] = side["observation"]
         shown = Observed(sides[0], sides[1], seen.step)
         is_new = (self.first[slots] < 0) & self.running[:, slots].any(axis=0)
         for row in np.flatnonzero(self._pair.rows_that_differ(shown) & is_new).tolist():
@@ -124,5 +111,6 @@ def run_freely(
         except EngineError as error:
             raise EngineError(f"{error} That was after {course.steps} steps, with seed {settings.seed}.") from error
         seconds = time.perf_counter() - began
-    steps, ended = int(course.lengths.max(axis=0).sum()), int((~course.running[0]).sum())
-    return Outcome(steps, ended, seconds, course.divergences, is_black_box=is_black_box, effect=course.effect())
+    effect = Effect(course.first, course.measures)
+    steps, ended = int(course.measures["length"].max(axis=0).sum()), int((~course.running[0]).sum())
+    return Outcome(steps, ended, seconds, course.divergences, is_black_box=is_black_box, effect=effect)

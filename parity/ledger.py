@@ -177,11 +177,9 @@ class Ledger:
 
     def _check_versions(self, entry: Entry, installed: Sequence[Mapping[str, str]]) -> None:
         for package, wanted in entry.versions.items():
-            found = [side.get(package) for side in installed]
-            sides = wanted if isinstance(wanted, list) else [wanted], found
-            if found != wanted if isinstance(wanted, list) else {*found} - {None} != {wanted}:
-                stated, has = (" and ".join(dict.fromkeys(each or "none" for each in side)) for side in sides)
-                words = f"it is for {package} {stated}, and here is {has}: look at it again"
+            found = [side[package] for side in installed if package in side]
+            if found != (wanted if isinstance(wanted, list) else [wanted] * max(1, len(found))):
+                words = f"it is for {package} {_sides(wanted)}, and here is {_sides(found)}: look at it again"
                 raise _fault(self.path, entry.id, words)
 
     def _of_world(self, entry: Entry, world: World) -> Entry:
@@ -260,8 +258,16 @@ def _entry(path: Path, name: str, worlds: Sequence[str], table: Mapping[str, Any
     return Entry(**{**parts, **lists})
 
 
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(each, str) and each for each in value)
+def _sides(versions: str | list[str]) -> str:
+    return " and ".join(dict.fromkeys([versions] if isinstance(versions, str) else versions)) or "none"
+
+
+def _are_texts(value: object, *also: type) -> bool:
+    return isinstance(value, list) and bool(value) and all(type(each) in also or _is_text(each) for each in value)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 def _are_tables(value: object) -> bool:
@@ -270,11 +276,7 @@ def _are_tables(value: object) -> bool:
 
 def _are_versions(value: object) -> bool:
     words = value.values() if isinstance(value, dict) else ()
-    return bool(words) and all((_are_texts(each) and len(each) == 2) or (each and type(each) is str) for each in words)
-
-
-def _are_actions(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(type(each) in (int, str) for each in value)
+    return bool(words) and all(_is_text(each) or (_are_texts(each) and len(each) == 2) for each in words)
 
 
 def _is_condition(value: object) -> bool:
@@ -287,14 +289,14 @@ def _is_condition(value: object) -> bool:
 
 _KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "kind": (lambda value: value in KINDS, " or ".join(KINDS)),
-    "citation": (lambda value: isinstance(value, str) and bool(value), "a text"),
+    "citation": (_is_text, "a text"),
     "worlds": (_are_texts, "a list of names"),
     "versions": (_are_versions, "a table of a version, or one of each side, by package"),
-    "actions": (_are_actions, "a list of names and numbers"),
+    "actions": (lambda value: _are_texts(value, int), "a list of names and numbers"),
     "when": (_is_condition, "module:function, or a table of values, or of min and max, by quoted path"),
     "fields": (_are_texts, "a list of names"),
     "then": (lambda value: value in THEN, " or ".join(THEN)),
     "share": (lambda value: not isinstance(value, bool) and SHARE.fault(value) is None, "a number from 0 to 1"),
-    "witness": (lambda value: isinstance(value, str), "the text of a trace"),
+    "witness": (_is_text, "the text of a trace"),
 }
 _OPTIONAL = ("worlds", "actions", "when")
