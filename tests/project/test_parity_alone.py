@@ -15,6 +15,15 @@ from packaging.requirements import Requirement
 
 ORCHARD = ("--world", "toy_world:WORLD")
 NAMES = "from importlib.metadata import distributions; print(*sorted(each.name for each in distributions()))"
+MODULES = """
+import importlib, pkgutil, parity
+for module in pkgutil.walk_packages(parity.__path__, "parity."):
+    if module.name != "parity.__main__":
+        try:
+            importlib.import_module(module.name)
+        except ModuleNotFoundError as error:
+            print(module.name, "needs", error.name)
+"""
 
 
 def needed(name: str) -> Iterator[str]:
@@ -93,6 +102,7 @@ def test_it_needs_nothing_but_numpy_and_rich(root: Path, wheels: dict[str, Path]
     # -I: the packages of the environment and the standard library, and nothing else
     names = home.run("python", "-I", "-c", NAMES).stdout.split()
     assert names == ["Pygments", "markdown-it-py", "mdurl", "numpy", "rich", "rl-parity"]
+    assert home.run("python", "-I", "-c", MODULES).stdout == "parity.pytest_plugin needs pytest\n"
     use_the_commands(home)
     home.link("pytest")
     run_its_tests(home)
