@@ -19,19 +19,18 @@ from parity.ledger import read_ledger
 from parity.lockstep import run as run_lockstep
 from parity.mutant_judges import LockstepJudge, PytestJudge, project_bench
 from parity.mutants import SURVIVED, Judge, Verdict, chosen_benches, chosen_mutants, run_mutants
-from parity.places import with_remote_engines
 from parity.prices import changed_prices, draw_prices, priced, with_prices
 from parity.printing import print_coverage, print_mutants, print_notes, print_rewards, print_run
 from parity.recording import record_tape
-from parity.registry import engine_name, load_named_in, load_pair, load_world, world_spec
+from parity.registry import load_pair, load_traced, load_world, world_spec
 from parity.report import counted, print_report, write_report
 from parity.rewards import accept, all_changes, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
-from parity.settings import FREE_RUNNING, STRICT, Outcome, Settings
+from parity.settings import FREE_RUNNING, STRICT, Outcome, Settings, settings_of
 from parity.sources import TRACES
 from parity.strict_json import json_text
 from parity.tape import Tape, take_settings
-from parity.trace import check_actions, demand_steps, read_trace
+from parity.trace import demand_steps, read_trace
 from parity.world import World
 
 if TYPE_CHECKING:
@@ -54,14 +53,7 @@ def run(options: Namespace) -> int:
 def replay(options: Namespace) -> int:
     """Replay one trace."""
     trace = read_trace(options.trace)
-    world = load_world(options.world) if options.world else load_named_in(options.trace, trace.world)
-    world = priced(with_prices(world, trace.prices), options)
-    # a trace may not choose what program is run, so only the command line may name places
-    world = with_remote_engines(world, options.world or trace.world, options.engines or ())
-    engines = options.engines or trace.engines
-    for name in engines:
-        engine_name(world, name)
-    check_actions(world, trace, options.trace)
+    world, engines = load_traced(options, trace, lambda world: priced(with_prices(world, trace.prices), options))
     command = replay_command(options.trace, options.world, options.engines)
     report = replayed(world, trace, options.trace, engines, timeout=options.timeout, command=command)
     shown = report.trace
@@ -208,15 +200,8 @@ def _pair(options: Namespace, *, one_will_do: bool = False) -> tuple[World, str,
 
 
 def _settings(options: Namespace, *, marks: bool = False) -> Settings:
-    names = "source", "steps", "games", "seed", "invalid", "timeout"
-    return Settings(
-        **{name: getattr(options, name) for name in names},
-        marks=marks,
-        auto_reset=getattr(options, "auto_reset", False),
-        mode=getattr(options, "mode", STRICT),
-        stop_after=getattr(options, "max_divergences", 1),
-        ledger=read_ledger(options.ledger) if getattr(options, "ledger", None) else None,
-    )
+    ledger = read_ledger(options.ledger) if getattr(options, "ledger", None) else None
+    return settings_of(options, marks=marks, stop_after=getattr(options, "max_divergences", 1), ledger=ledger)
 
 
 def _compared(

@@ -12,13 +12,12 @@ from parity.compare import STATE, Difference, explain, rows_that_differ
 from parity.diff_sides import Part, Shared
 from parity.engine import Array, Slots, State
 from parity.errors import StateRefused, UsageError
-from parity.history import History
 from parity.pair import Observed, Pair
 from parity.replay import Divergence
 from parity.rewards import Change
 from parity.settings import Settings
 from parity.sources import choose_actions, valid_weights
-from parity.trace import RESTART, Action, Case
+from parity.trace import RESTART, Action, Case, History
 from parity.world import View, World
 
 REWARD, REWARDS, START, OBSERVATION = "reward", "rewards", "start", "observation"

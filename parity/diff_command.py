@@ -29,7 +29,7 @@ from parity.printing import changes_table
 from parity.registry import load_world, world_spec
 from parity.replay import Divergence
 from parity.report import Report, counted, print_report, report_episode
-from parity.settings import Settings
+from parity.settings import settings_of
 from parity.strict_json import json_text
 from parity.table import Records, markdown_text, mean_interval
 from parity.trace import trace_text
@@ -57,7 +57,7 @@ def diff(options: Namespace) -> int:
     shared = share(local, (one, other))
     world, labels = shared.world, shared.labels
     check_expected(world, options.expect)
-    settings = Settings(**{name: getattr(options, name) for name in ("steps", "games", "seed", "invalid", "timeout")})
+    settings = settings_of(options)
     parts = build_corpus(shared, settings, options.agent)
     with (
         Pair(world, labels, sum(len(part.games) for part in parts), timeout=settings.timeout) as pair,

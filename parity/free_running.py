@@ -11,12 +11,12 @@ from parity.compare import STATE
 from parity.contract import run_seeds
 from parity.engine import Array, Slots
 from parity.errors import EngineError
-from parity.history import History
 from parity.pair import Observed, Pair
 from parity.replay import Divergence, batch_divergence
 from parity.settings import Effect, Outcome, Settings
 from parity.source_specs import open_source
 from parity.sources import Source, choose_actions
+from parity.trace import History
 from parity.world import View, World
 
 ENDED = ("terminated", "truncated")

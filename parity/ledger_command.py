@@ -13,11 +13,10 @@ from parity.commands import print_answer
 from parity.errors import UsageError
 from parity.ledger import LIMIT, MARKS, START, installed_versions, ledger_of, read_ledger
 from parity.ledger_run import check_witnesses
-from parity.places import with_remote_engines
-from parity.registry import engine_name, load_named_in, load_pair, load_world, world_spec
+from parity.registry import load_pair, load_traced, load_world, world_spec
 from parity.safe_read import read_text
 from parity.strict_json import json_text
-from parity.trace import Trace, check_actions, read_trace, trace_text
+from parity.trace import Trace, read_trace, trace_text
 from parity.world import World
 
 
@@ -28,18 +27,14 @@ def add(options: Namespace) -> int:
         raise UsageError(f"--id {options.id!r} is no name of letters, digits, _ and -: give another.")
     if not trace.differences:
         raise UsageError(f"{options.trace} records no difference: give a trace that `parity run` wrote of one.")
-    world = load_world(options.world) if options.world else load_named_in(options.trace, trace.world)
-    # a trace may not choose what program is run, so only the command line may name places
-    world = with_remote_engines(world, options.world or trace.world, options.engines or ())
-    one, other = (engine_name(world, name) for name in options.engines or trace.engines)
-    check_actions(world, trace, options.trace)
+    world, engines = load_traced(options, trace)
     text = f"worlds = [{json_text(world.name)}]\n"
     if os.path.exists(path):
         read_ledger(path)
         text = read_text(path, LIMIT)
-    text = f"{text.rstrip()}\n\n{_entry_text(world, (one, other), trace, options)}"
-    ledger = ledger_of(text, path).opened(world, (one, other))
-    if faults := check_witnesses(world, (one, other), ledger, options.timeout):
+    text = f"{text.rstrip()}\n\n{_entry_text(world, engines, trace, options)}"
+    ledger = ledger_of(text, path).opened(world, engines)
+    if faults := check_witnesses(world, engines, ledger, options.timeout):
         raise UsageError(f"{path} stays as it was. {faults[0]}")
     with telling_failures(path):
         write_whole(path, text.encode())

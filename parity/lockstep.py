@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from parity.replay import differs_at
 from parity.settings import Outcome, Settings
 from parity.sources import TRACES
 from parity.tape import Tape
-from parity.trace import check_actions, demand_steps, read_trace, trace_files
+from parity.trace import Trace, check_actions, demand_steps, read_trace, trace_files
 from parity.world import World
 
 __all__ = ["Outcome", "Settings", "run"]
@@ -37,8 +37,15 @@ def run(
     if ledger is not None:
         ledger = ledger.opened(world, engines)
         faults = check_witnesses(world, engines, ledger, settings.timeout)
-    play = _run_traces if settings.source.startswith(TRACES) else _run_games
-    outcome = play(world, engines, replace(settings, ledger=ledger), progress)
+    tape, traces = world.engines[engines[0]], list[Trace]()
+    if isinstance(tape, Tape):
+        settings = replace(settings, **{**tape.settings, "source": "uniform"})  # nothing is chosen
+    elif settings.source.startswith(TRACES):
+        traces = _read_traces(world, Path(settings.source.removeprefix(TRACES)))
+    games = 1 if traces else settings.games
+    with Pair(world, engines, games, marks=settings.marks, timeout=settings.timeout, ledger=ledger) as pair:
+        outcome = _run_traces(pair, traces, settings, progress) if traces else _run_games(pair, settings, progress)
+        outcome.is_black_box, outcome.known = pair.is_black_box, pair.explained
     if ledger is None:
         return outcome
     known = {entry.id: outcome.known.get(entry.id, 0) for entry in ledger.entries}
@@ -46,51 +53,45 @@ def run(
     return replace(outcome, ledger=ledger, known=known, faults=faults)
 
 
-def _run_games(world: World, engines: tuple[str, str], settings: Settings, progress: Callable[[], object]) -> Outcome:
-    tape = world.engines[engines[0]]
-    if isinstance(tape, Tape):
-        settings = replace(settings, **{**tape.settings, "source": "uniform"})  # nothing is chosen
-    with Pair(
-        world, engines, settings.games, marks=settings.marks, timeout=settings.timeout, ledger=settings.ledger
-    ) as pair:
-        course = LockstepRun(pair, settings)
-        course.outcome.is_black_box, course.outcome.known = pair.is_black_box, pair.explained
-        began = time.perf_counter()
-        try:
-            course.play_tape(tape, progress) if isinstance(tape, Tape) else course.play(progress)
-            course.check(pair.look(), pair.all)  # what the last step left
-            course.check_dicts(pair.all)
-        except EngineError as error:
-            raise EngineError(f"{error} That was after {course.taken} steps, with seed {settings.seed}.") from error
-        course.outcome.seconds = time.perf_counter() - began
-        if settings.marks:
-            course.outcome.marks = pair.marks()
-        for engine in pair.both[1 if isinstance(tape, Tape) else 0 :]:
-            check = check_repeats if course.outcome.divergences else check_engine
-            check(world, engine, settings.seed, restarting=settings.auto_reset)
-        return course.outcome
+def _run_games(pair: Pair, settings: Settings, progress: Callable[[], object]) -> Outcome:
+    tape = pair.world.engines[pair.names[0]]
+    course, began = LockstepRun(pair, settings), time.perf_counter()
+    try:
+        course.play_tape(tape, progress) if isinstance(tape, Tape) else course.play(progress)
+        course.check(pair.look(), pair.all)  # what the last step left
+        course.check_dicts(pair.all)
+    except EngineError as error:
+        raise EngineError(f"{error} That was after {course.taken} steps, with seed {settings.seed}.") from error
+    course.outcome.seconds = time.perf_counter() - began
+    if settings.marks:
+        course.outcome.marks = pair.marks()
+    for engine in pair.both[1 if isinstance(tape, Tape) else 0 :]:
+        check = check_repeats if course.outcome.divergences else check_engine
+        check(pair.world, engine, settings.seed, restarting=settings.auto_reset)
+    return course.outcome
 
 
-def _run_traces(world: World, engines: tuple[str, str], settings: Settings, progress: Callable[[], object]) -> Outcome:
-    """Play the traces of a folder one after another and compare everything."""
-    folder = Path(settings.source.removeprefix(TRACES))
+def _run_traces(pair: Pair, traces: Sequence[Trace], settings: Settings, progress: Callable[[], object]) -> Outcome:
+    """Play traces one after another and compare everything."""
+    outcome, began = Outcome(), time.perf_counter()
+    for number, trace in enumerate(traces):
+        outcome.episodes += 1
+        found = differs_at(pair, trace.case)
+        outcome.steps += len(trace.case.actions) if found is None else found.step
+        outcome.divergences += [replace(found, game=number)] if found else []
+        progress()
+        if len(outcome.divergences) >= settings.stop_after:
+            break
+    outcome.seconds = time.perf_counter() - began
+    if settings.marks:
+        outcome.marks = pair.marks()
+    if not outcome.divergences:
+        demand_steps(traces, settings.source.removeprefix(TRACES))
+    return outcome
+
+
+def _read_traces(world: World, folder: Path) -> list[Trace]:
     traces = {path: read_trace(path) for path in trace_files(folder)}
     for path, trace in traces.items():
         check_actions(world, trace, path)
-    outcome, began = Outcome(), time.perf_counter()
-    with Pair(world, engines, 1, marks=settings.marks, timeout=settings.timeout, ledger=settings.ledger) as pair:
-        outcome.is_black_box, outcome.known = pair.is_black_box, pair.explained
-        for number, trace in enumerate(traces.values()):
-            outcome.episodes += 1
-            found = differs_at(pair, trace.case)
-            outcome.steps += len(trace.case.actions) if found is None else found.step
-            outcome.divergences += [replace(found, game=number)] if found else []
-            progress()
-            if len(outcome.divergences) >= settings.stop_after:
-                break
-        outcome.seconds = time.perf_counter() - began
-        if settings.marks:
-            outcome.marks = pair.marks()
-    if not outcome.divergences:
-        demand_steps([*traces.values()], folder)
-    return outcome
+    return [*traces.values()]

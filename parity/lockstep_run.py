@@ -12,7 +12,6 @@ import numpy as np
 from parity.contract import run_seeds
 from parity.engine import Array, Slots, State
 from parity.errors import EngineError, StateRefused
-from parity.history import History
 from parity.ledger import DROP
 from parity.ledger_run import KnownDifferences
 from parity.pair import Observed, Pair
@@ -20,7 +19,7 @@ from parity.replay import Divergence, batch_divergence, differs_at
 from parity.settings import RESYNCHRONISED, STRICT, Outcome, Settings
 from parity.source_specs import open_source
 from parity.tape import STEPPING, Tape
-from parity.trace import RESTART, Action
+from parity.trace import RESTART, Action, History
 from parity.world import View
 
 DICT_CHECK_EVERY = 16

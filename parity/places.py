@@ -27,7 +27,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
 
 import parity
 from parity.adapters import named
@@ -64,15 +63,15 @@ def with_remote_engines(world: World, spec: str, names: Iterable[str]) -> World:
 
 def environments(names: Iterable[str]) -> World:
     """The world of environments by their names, which may have places (``parity.adapters.named``)."""
+    return named.shared_world({name: _elsewhere(name) if PLACE in name else named.environment(name) for name in names})
 
-    def described(name: str) -> tuple[dict[str, Any], EngineFactory]:
-        factory = _remote(named.environments_world({}, (), ()), name, name)
-        try:
-            return factory.describe(), factory
-        except ParityError as error:
-            raise type(error)(f"{name}: {error}") from error
 
-    return named.named_world(names, described)
+def _elsewhere(name: str) -> World:
+    factory = _remote(named.environments_world({}, (), ()), name, name)
+    try:
+        return replace(named.described_world(factory.describe()), engines={name: factory})
+    except ParityError as error:
+        raise type(error)(f"{name}: {error}") from error
 
 
 def python_environment(variables: Mapping[str, str], paths: Iterable[Path] = ()) -> dict[str, str]:

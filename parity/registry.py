@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pkgutil
 import sys
-from collections.abc import Sequence
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from parity.errors import UsageError
 from parity.places import PLACE, environments, with_remote_engines
 from parity.safe_read import quoted
 from parity.tape import TAPE
+from parity.trace import Trace, check_actions
 from parity.world import GROUP, World
 
 
@@ -152,6 +154,21 @@ def load_pair(
             f"{names[0]},{names[0]} to see whether it repeats itself."
         )
     return world, spec, (names[0], names[1 % len(names)])
+
+
+def load_traced(
+    options: Namespace, trace: Trace, prices: Callable[[World], World] = lambda world: world
+) -> tuple[World, tuple[str, str]]:
+    """The world of the trace in ``options.trace``, at other ``prices``, and its engines, or those of the command line.
+
+    Raises UsageError where there is no such world or engine, or the world lacks an action.
+    """
+    world = load_world(options.world) if options.world else load_named_in(options.trace, trace.world)
+    # a trace may not choose what program is run, so only the command line may name places
+    world = with_remote_engines(prices(world), options.world or trace.world, options.engines or ())
+    one, other = (engine_name(world, name) for name in options.engines or trace.engines)
+    check_actions(world, trace, options.trace)
+    return world, (one, other)
 
 
 def open_engine(world: str, engine: str, *, timeout: float = DEFAULT_TIMEOUT) -> Engine:

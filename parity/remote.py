@@ -11,7 +11,7 @@ import sys
 import tempfile
 import weakref
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, NoReturn
@@ -76,9 +76,9 @@ class RemoteFactory:
         return server.description
 
 
-def _method(does: str, call: str) -> Callable[..., Any]:
-    """A method that hands a call to the server by another method."""
-    return lambda engine, *given: getattr(engine, does)(call, *given)
+def methods(does: str, *calls: str) -> Iterator[Callable[..., Any]]:
+    """Methods of these names, which hand their name and arguments to the method ``does``."""
+    return (lambda engine, *given, call=call: getattr(engine, does)(call, *given) for call in calls)
 
 
 class RemoteEngine(BatchEngine):
@@ -105,10 +105,9 @@ class RemoteEngine(BatchEngine):
             raise
         self._server.timeout = options.deadline or factory.timeout
 
-    reset, restart, set_state = (_method("change", call) for call in ("reset", "restart", "set_state"))
-    seeds, mask, facts = (_method("read", call) for call in ("seeds", "mask", "facts"))
-    state_arrays, marks = (_method("read", call) for call in ("state_arrays", "marks"))
-    get_state, rest = (_method("ask", call) for call in ("get_state", "rest"))
+    reset, restart, set_state = methods("change", "reset", "restart", "set_state")
+    seeds, mask, facts, state_arrays, marks = methods("read", "seeds", "mask", "facts", "state_arrays", "marks")
+    get_state, rest = methods("ask", "get_state", "rest")
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
         self._begin("step_restarting" if restarting else "step", actions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +13,6 @@ from parity.ledger import DROP, IGNORE, RESYNCHRONISE
 from parity.pair import Observed, Pair
 from parity.trace import RESTART, Action, Case, batch_of
 
-Counts = tuple[list[int], list[int]] | None
-"""Number of times each mark fired in either engine; None where one counts none."""
 _ONLY: Slots = np.zeros(1, dtype=np.intp)
 
 
@@ -98,9 +96,9 @@ def _differences(pair: Pair, seen: Observed) -> tuple[Difference, ...]:
 def moments(pair: Pair, case: Case) -> list[ReplayMoment]:
     """The start and every action up to the first difference, recorded. ``pair`` has one game."""
     recorded: list[ReplayMoment] = []
-    counts = _mark_counts(pair)
+    counts = [engine.marks() for engine in pair.both]
     for action, seen, state in _play(pair, case):
-        before, counts = counts, _mark_counts(pair)
+        before, counts = counts, [engine.marks() for engine in pair.both]
         differences = _differences(pair, seen)
         if differences and pair.known(state, action, differences):
             differences = ()
@@ -141,16 +139,13 @@ def _components(seen: Observed, row: int = 0) -> tuple[tuple[int | float, ...], 
     return tuple(one), tuple(other)
 
 
-def _mark_counts(pair: Pair) -> Counts:
-    one, other = (engine.marks() for engine in pair.both)
-    return None if one is None or other is None else (one.tolist(), other.tolist())
-
-
-def _fired(pair: Pair, before: Counts, after: Counts) -> tuple[dict[str, int], dict[str, int]] | None:
-    if before is None or after is None:
-        return None
-    one, other = (
-        {mark: new - old for mark, old, new in zip(pair.world.marks, *counts, strict=True) if new > old}
-        for counts in zip(before, after, strict=True)
-    )
-    return one, other
+def _fired(
+    pair: Pair, before: Sequence[Array | None], after: Sequence[Array | None]
+) -> tuple[dict[str, int], dict[str, int]] | None:
+    """How often each mark fired between two counts of both engines; None where one counts none."""
+    fired = [
+        {mark: int(new - old) for mark, old, new in zip(pair.world.marks, then, now, strict=True) if new > old}
+        for then, now in zip(before, after, strict=True)
+        if then is not None and now is not None
+    ]
+    return (fired[0], fired[1]) if len(fired) == 2 else None

@@ -22,7 +22,7 @@ from parity.registry import engine_name, load_world, world_spec
 from parity.report import action_name, counted
 from parity.sanitizer import WatchableEngine
 from parity.sanitizer.interpreter import BITS, Interpreter, Site
-from parity.settings import Settings
+from parity.settings import Settings, settings_of
 from parity.sources import TRACES
 from parity.strict_json import json_text
 from parity.tape import STEPPING
@@ -155,8 +155,7 @@ def sanitize(options: Namespace) -> int:
         raise UsageError("programs are interpreted in new play: give --source uniform, directed or policy:FILE.")
     world = priced(load_world(world_spec(options.world, [options.engine])), options)
     engine_name(world, options.engine)
-    names = "source", "steps", "games", "seed", "invalid", "timeout", "auto_reset"
-    settings = Settings(**{name: getattr(options, name) for name in names})
+    settings = settings_of(options)
     with progress_bar(options.json, "steps of each game", settings.steps) as advance:
         sanitizer, steps = sanitized(world, options.engine, settings, advance)
     found = sorted(sanitizer.findings.values(), key=lambda finding: -finding.count)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +45,12 @@ class Settings:
     timeout: float = DEFAULT_TIMEOUT
     ledger: Ledger | None = None
     budget_seconds: float = float("inf")
+
+
+def settings_of(options: Namespace, **others: Any) -> Settings:  # noqa: ANN401 - other settings
+    """The settings that a command line has flags for, and others."""
+    given = {each.name: getattr(options, each.name) for each in fields(Settings) if hasattr(options, each.name)}
+    return Settings(**{**given, **others})
 
 
 @dataclass(frozen=True)

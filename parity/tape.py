@@ -23,7 +23,7 @@ from parity.channel import Channel
 from parity.engine import BatchEngine, EngineOptions, Slots, State
 from parity.errors import UsageError
 from parity.prices import price_values, with_prices
-from parity.remote import describe_world
+from parity.remote import describe_world, methods
 from parity.safe_read import GIB, MIB, Unreadable, is_object, read_bytes, read_json
 from parity.strict_json import json_text
 from parity.world import World
@@ -59,28 +59,22 @@ class Call:
     readings: Mapping[str, Any]
 
 
-def _changing(name: str) -> Callable[..., Any]:
-    """A method that changes games."""
-    return lambda engine, *given: engine.call(name, *given)
-
-
-def _reading(name: str) -> Callable[..., Any]:
-    """A method that gives what was read after the last call."""
-    return lambda engine: engine.last.readings[name]
-
-
 class RecordedEngine(BatchEngine):
     """An engine whose calls are written to a tape, or come from one; ``last`` is the last of them."""
 
     last: Call
 
-    reset, restart, set_state = map(_changing, ("reset", "restart", "set_state"))
-    step, step_restarting = map(_changing, STEPPING)
-    mask, seeds, facts, marks = map(_reading, ("mask", "seeds", "facts", "marks"))
+    reset, restart, set_state = methods("call", "reset", "restart", "set_state")
+    step, step_restarting = methods("call", *STEPPING)
+    mask, seeds, facts, marks = methods("read", "mask", "seeds", "facts", "marks")
 
     @abstractmethod
     def call(self, name: str, *given: Any) -> Any:  # noqa: ANN401 - a method's arguments and result
         """Make a call that changes games."""
+
+    def read(self, name: str) -> Any:  # noqa: ANN401 - a method's result
+        """What was read after the last call."""
+        return self.last.readings[name]
 
 
 class _TapeEngine(RecordedEngine):

@@ -17,6 +17,7 @@ from parity.compare import Difference
 from parity.engine import State
 from parity.errors import UsageError
 from parity.safe_read import MIB, Unreadable, is_count, is_number, quoted, read_json
+from parity.spaces import action_numbers
 from parity.strict_json import is_json_number, json_text, number_of
 from parity.world import World
 
@@ -29,6 +30,8 @@ MOST_ACTIONS = 2**31
 RESTART: Literal["restart"] = "restart"
 Action = int | tuple[int | float, ...] | Literal["restart"]
 """An action's number, or the numbers of one that is an array; or the world's auto-reset after an ended game."""
+TRIM_EVERY = 1024
+"""Steps between which a history forgets what was before all present games."""
 _PARTS = {part.name for part in fields(Difference)}
 
 
@@ -52,6 +55,43 @@ class Case:
     def from_state(self, state: State, done: int) -> Case:
         """The rest of the game after ``done`` actions, begun in the state that was reached."""
         return replace(self, actions=self.actions[done:], seed=None, state=state)
+
+
+class History:
+    """Actions in every slot since its present game began."""
+
+    def __init__(self, games: int, *, marks: bool, auto_reset: bool) -> None:
+        self._rows: list[NDArray[Any]] = []
+        self._trimmed = 0
+        self._begun = np.zeros(games, dtype=np.int64)
+        self._starts: list[int | State] = [0] * games
+        self._blank = Case((), marks=marks, auto_reset=auto_reset)
+
+    def begin(self, slot: int, start: int | State) -> None:
+        """A game begins in ``slot`` from a seed or a state."""
+        self._begun[slot] = self._trimmed + len(self._rows)
+        self._starts[slot] = start
+
+    def add(self, actions: NDArray[Any]) -> None:
+        """All games took an action."""
+        self._rows.append(actions)
+        if len(self._rows) % TRIM_EVERY == 0:
+            unneeded = int(self._begun.min()) - self._trimmed
+            del self._rows[:unneeded]
+            self._trimmed += unneeded
+
+    def last(self, slot: int) -> Action | None:
+        """The last action of the game in ``slot``; None before its first."""
+        is_new = self._begun[slot] == self._trimmed + len(self._rows)
+        return None if is_new else action_numbers(self._rows[-1][slot])
+
+    def case(self, slot: int, *then: Action) -> Case:
+        """The course of the game in ``slot``, and what was done ``then``."""
+        rows = self._rows[int(self._begun[slot]) - self._trimmed :]
+        start = self._starts[slot]
+        actions = (*(action_numbers(row[slot]) for row in rows), *then)
+        case = replace(self._blank, actions=actions)
+        return replace(case, seed=start) if isinstance(start, int) else replace(case, state=start)
 
 
 @dataclass(frozen=True)
@@ -221,7 +261,7 @@ def batch_of(world: World, action: int | tuple[int | float, ...]) -> NDArray[Any
     return np.array([action], np.int32) if world.action_space is None else world.action_space.array([action])
 
 
-def demand_steps(traces: Sequence[Trace], path: Path) -> None:
+def demand_steps(traces: Sequence[Trace], path: Path | str) -> None:
     """Raises UsageError where none has an action, or a difference at its start: that they agree would tell nothing."""
     if not any(trace.case.actions or trace.differences for trace in traces):
         raise UsageError(f"{path} holds no actions, so that no step is compared: give traces with some.")

@@ -149,14 +149,13 @@ class VectorGames(ReplayedGames):
         late = [longest - len(taken) for taken in self._taken]
         any_action = next((taken[0] for taken in self._taken if taken), 0)
         observation = self._begin(range(self.games))
-        for time in range(longest):
+        for time in range(longest + 1):
             if begin := [slot for slot in range(self.games) if late[slot] == time > 0]:
-                self._begin(begin)
-            given = zip(self._taken, late, strict=True)
-            actions = [taken[time - wait] if time >= wait else any_action for taken, wait in given]
-            observation = self._play(np.array(actions)).observation
-        if begin := [slot for slot in range(self.games) if late[slot] == longest > 0]:
-            observation[begin] = self._begin(begin)[begin]
+                observation[begin] = self._begin(begin)[begin]
+            if time < longest:
+                given = zip(self._taken, late, strict=True)
+                actions = [taken[time - wait] if time >= wait else any_action for taken, wait in given]
+                observation = self._play(np.array(actions)).observation
         return observation[slots]
 
     def close(self) -> None:

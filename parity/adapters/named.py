@@ -11,7 +11,7 @@ draw differently, writes a ``parity.Pairing``.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from parity.adapters.pairing import Maker, Pairing
 from parity.adapters.single import Outcome, SingleGame
 from parity.errors import ParityError, UsageError, install_command
 from parity.spaces import Box
-from parity.world import EngineFactory, World
+from parity.world import World
 
 WORLD = "environments"
 """The name of every world of named environments."""
@@ -43,12 +43,8 @@ def is_named(engine: str) -> bool:
     return engine.partition(":")[0] in _KINDS and ":" in engine
 
 
-def named_world(names: Iterable[str], described: Callable[[str], tuple[Mapping[str, Any], EngineFactory]]) -> World:
-    """The world of some environments, by what ``described`` tells of each that is elsewhere, and its engine.
-
-    Raises UsageError where one cannot be made, or where their spaces do not agree.
-    """
-    worlds = {name: _described(name, *described(name)) if "@" in name else environment(name) for name in names}
+def shared_world(worlds: Mapping[str, World]) -> World:
+    """The world of environments that have worlds of their own; raises UsageError where their spaces do not agree."""
     (first, one), *others = worlds.items()
     for name, other in others:
         for mine, theirs in zip(_spaces(one), _spaces(other), strict=True):
@@ -78,8 +74,8 @@ def environment(name: str) -> World:
         raise UsageError(f"{name} cannot be made: {type(error).__name__}: {said}.") from error
 
 
-def _described(name: str, description: Mapping[str, Any], factory: EngineFactory) -> World:
-    """The world of an environment that is elsewhere."""
+def described_world(description: Mapping[str, Any]) -> World:
+    """The world of an environment that is elsewhere, by ``parity.remote.describe_world``; it has no engines."""
     space = description.get("action_space")
     if space is not None:
         low, high = (tuple(side) if isinstance(side, list) else side for side in (space["low"], space["high"]))
@@ -87,7 +83,7 @@ def _described(name: str, description: Mapping[str, Any], factory: EngineFactory
     parts = {part: tuple(shape) for part, shape in description.get("observation_fields", {}).items()}
     shape = parts or tuple(description["observation_shape"])
     actions = space or tuple(description["actions"])
-    return replace(environments_world({}, actions, shape, description.get("players", 1)), engines={name: factory})
+    return environments_world({}, actions, shape, description.get("players", 1))
 
 
 def _shape(observation: Any) -> Shape:  # noqa: ANN401 - an example

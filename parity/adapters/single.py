@@ -126,12 +126,7 @@ class ReplayedGames(BatchEngine):
 class SingleGames(ReplayedGames):
     """``games`` games of ``make()`` side by side, played one after another.
 
-    Args:
-        games: number of games.
-        make: a new game.
-        actions: number of actions, or the space of those that are arrays.
-        next_seed: the seed of the game after one with this seed; the same for all engines of a world.
-        visible: the names of ``SingleGame.visible``, which are the world's facts.
+    visible: the names of ``SingleGame.visible``, which are the world's facts.
     """
 
     def __init__(
