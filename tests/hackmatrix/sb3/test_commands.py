@@ -1,10 +1,8 @@
 """The commands around MaskablePPO as a person types them."""
 
 import json
-import os
 import runpy
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -33,25 +31,23 @@ def train(*flags: str) -> object:
 
 
 def test_train_with_w_and_b_offline_then_watch(
-    swift_built: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    swift_built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    # in a process of its own: W&B keeps the folder and the environment of its first run
-    own = {name: value for name, value in os.environ.items() if not name.startswith("WANDB")} | {
-        "WANDB_MODE": "offline"
-    }
-    flags = ["--run-name", "mine", *SHORT, "--timesteps", "256", "--save-freq", "100", "--eval-freq", "200"]
-    words = [sys.executable, str(SCRIPT), *flags]
-    done = subprocess.run(words, cwd=tmp_path, env=own, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "Done after 256 steps" in done.stdout
-    assert "models/mine/best_model.zip" in done.stdout
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    flags = ["--timesteps", "256", "--save-freq", "100", "--eval-freq", "200"]
+    # a whole path: W&B's own process stays in the working directory of the first run of this one
+    assert train(*flags, "--models-dir", str(tmp_path / "models")) == 0
+    said = capfd.readouterr()
+    assert said.err == ""
+    assert "Done after 256 steps" in said.out
+    assert "models/mine/best_model.zip" in said.out
     folder = tmp_path / "models" / "mine"
     (offline,) = (folder / "wandb").glob("offline-run-*/run-*.wandb")
     assert offline.stat().st_size > 0
     assert json.loads((folder / "config.json").read_text())["wandb_id"]
 
     assert main(["watch-sb3", "--model", str(folder / "best_model.zip"), "--render", "ansi"]) == 0
-    watched = capsys.readouterr().out
+    watched = capfd.readouterr().out
     assert "EXIT" in watched
     assert watched.splitlines()[-1].startswith("game 0: ")
 
