@@ -27,142 +27,47 @@ SIX = jnp.arange(6) * 10
 LARGEST = 2**31 - 1
 
 
-# Each takes int32 numbers n that are 1 and 3, of which 3 makes the fault, and gives a number.
-
-
-def negative_index(n: Array) -> Array:
-    return SIX[2 - n]
-
-
-def negative_index_of_take(n: Array) -> Array:
-    return jnp.take(SIX, 2 - n)
-
-
-def negative_index_of_update(n: Array) -> Array:
-    return jnp.zeros(6).at[2 - n].set(1, mode="drop").sum()
-
-
-def negative_index_of_slice(n: Array) -> Array:
-    return lax.dynamic_slice(SIX, (2 - n,), (1,))[0]
-
-
-def read_out_of_range(n: Array) -> Array:
-    return SIX[n * 2]
-
-
-def read_out_of_range_by_unsigned(n: Array) -> Array:
-    return SIX[(2 - n).astype(jnp.uint32)]
-
-
-def read_by_an_index_with_a_mode(n: Array) -> Array:
-    return SIX[SIX.at[n].get(mode="clip") // 5]
-
-
-def clamped_slice(n: Array) -> Array:
-    return lax.dynamic_slice(SIX, (n,), (4,))[0]
-
-
-def clamped_update(n: Array) -> Array:
-    return lax.dynamic_update_slice(SIX, SIX[:4], (n,))[0]
-
-
-def dropped_update(n: Array) -> Array:
-    return SIX.at[2 * n].set(7)[0]
-
-
-def sum_overflow(n: Array) -> Array:
-    return n + (LARGEST - 2)
-
-
-def product_overflow(n: Array) -> Array:
-    return n * 2**30
-
-
-def shift_overflow(n: Array) -> Array:
-    return n << 30
-
-
-def negation_overflow(n: Array) -> Array:
-    return -jnp.where(n == 3, -LARGEST - 1, n)
-
-
-def conversion_overflow(n: Array) -> Array:
-    return (n.astype(jnp.uint32) << 30).astype(jnp.int32)
-
-
-def conversion_overflow_of_float(n: Array) -> Array:
-    return (n.astype(jnp.float32) * 1e9).astype(jnp.int32)
-
-
-def reduction_overflow(n: Array) -> Array:
-    return jnp.full(3, n * 2**28).sum()
-
-
-def running_overflow(n: Array) -> Array:
-    return jnp.cumsum(jnp.full(3, n * 2**28))[2]
-
-
-def contraction_overflow(n: Array) -> Array:
-    return jnp.full(3, n * 2**14) @ jnp.full(3, 2**14)
-
-
-def power_overflow(n: Array) -> Array:
-    return (n * 1000) ** 3
-
-
-def zero_division(n: Array) -> Array:
-    return 7 // (3 - n)
-
-
-def not_a_number(n: Array) -> Array:
-    return jnp.sqrt(2.0 - n)
-
-
-def infinite(n: Array) -> Array:
-    return 1.0 / (3.0 - n)
-
-
-def filled(n: Array) -> Array:
-    return (SIX / 2).at[n * 2].get(mode="fill")
-
-
-def unwritten(n: Array) -> Array:
-    return jnp.empty(4).at[1:3].set(1.0)[n]
-
-
-def unwritten_in_loop(n: Array) -> Array:
-    return lax.fori_loop(0, 3, lambda i, slots: slots.at[i].set(i), lax.empty((4,), jnp.int32))[n]
-
-
-FAULTS: dict[Callable[[Array], Array], str] = {
-    **dict.fromkeys(
-        (negative_index, negative_index_of_take, negative_index_of_update, negative_index_of_slice), "negative index"
-    ),
-    **dict.fromkeys(
-        (
-            read_out_of_range,
-            read_out_of_range_by_unsigned,
-            read_by_an_index_with_a_mode,
-            clamped_slice,
-            clamped_update,
-            dropped_update,
-        ),
-        "index out of range",
-    ),
-    **dict.fromkeys(
-        (sum_overflow, product_overflow, shift_overflow, negation_overflow, conversion_overflow), "integer overflow"
-    ),
-    **dict.fromkeys((conversion_overflow_of_float, reduction_overflow, running_overflow), "integer overflow"),
-    **dict.fromkeys((contraction_overflow, power_overflow), "integer overflow"),
-    zero_division: "division by zero",
-    not_a_number: "NaN",
-    infinite: "infinity",
-    **dict.fromkeys((filled, unwritten, unwritten_in_loop), "uninitialised value"),
-}
-NUMBERS = np.array([1, 3], np.int32)
-
-
 Function = Callable[[Array], Array]
+
+# Each takes int32 numbers n that are 1 and 3, of which 3 makes the fault, and gives a number.
+BY_KIND: dict[str, list[Function]] = {
+    "negative index": [
+        lambda n: SIX[2 - n],
+        lambda n: jnp.take(SIX, 2 - n),
+        lambda n: jnp.zeros(6).at[2 - n].set(1, mode="drop").sum(),
+        lambda n: lax.dynamic_slice(SIX, (2 - n,), (1,))[0],
+    ],
+    "index out of range": [
+        lambda n: SIX[n * 2],
+        lambda n: SIX[(2 - n).astype(jnp.uint32)],
+        lambda n: SIX[SIX.at[n].get(mode="clip") // 5],
+        lambda n: lax.dynamic_slice(SIX, (n,), (4,))[0],
+        lambda n: lax.dynamic_update_slice(SIX, SIX[:4], (n,))[0],
+        lambda n: SIX.at[2 * n].set(7)[0],
+    ],
+    "integer overflow": [
+        lambda n: n + (LARGEST - 2),
+        lambda n: n * 2**30,
+        lambda n: n << 30,
+        lambda n: -jnp.where(n == 3, -LARGEST - 1, n),
+        lambda n: (n.astype(jnp.uint32) << 30).astype(jnp.int32),
+        lambda n: (n.astype(jnp.float32) * 1e9).astype(jnp.int32),
+        lambda n: jnp.full(3, n * 2**28).sum(),
+        lambda n: jnp.cumsum(jnp.full(3, n * 2**28))[2],
+        lambda n: jnp.full(3, n * 2**14) @ jnp.full(3, 2**14),
+        lambda n: (n * 1000) ** 3,
+    ],
+    "division by zero": [lambda n: 7 // (3 - n)],
+    "NaN": [lambda n: jnp.sqrt(2.0 - n)],
+    "infinity": [lambda n: 1.0 / (3.0 - n)],
+    "uninitialised value": [
+        lambda n: (SIX / 2).at[n * 2].get(mode="fill"),
+        lambda n: jnp.empty(4).at[1:3].set(1.0)[n],
+        lambda n: lax.fori_loop(0, 3, lambda i, slots: slots.at[i].set(i), lax.empty((4,), jnp.int32))[n],
+    ],
+}
+FAULTS = {fault: kind for kind, faults in BY_KIND.items() for fault in faults}
+NUMBERS = np.array([1, 3], np.int32)
 
 
 def escapes(
@@ -181,31 +86,33 @@ def escapes(
     return [[(site, games) for site, games in each if any(games)] for each in rows]
 
 
+def check_found(faults: Iterable[list[tuple[Site, list[int]]]]) -> None:
+    """Each of ``FAULTS`` was found in its line, in the second game, and nothing else."""
+    for (fault, kind), found in zip(FAULTS.items(), faults, strict=True):
+        seen = [(site.kind, site.place.file, site.place.line, games) for site, games in found]
+        assert seen == [(kind, __file__, fault.__code__.co_firstlineno, [0, 1])]
+
+
 def test_faults_are_found_at_their_lines_in_their_games() -> None:
-    for fault, found in zip(FAULTS, escapes(FAULTS), strict=True):
-        seen = [(site.kind, site.place.function, site.place.line, games) for site, games in found]
-        assert seen == [(FAULTS[fault], fault.__name__, fault.__code__.co_firstlineno + 1, [0, 1])]
+    check_found(escapes(FAULTS))
 
 
 def test_faults_that_a_select_discards_are_none() -> None:
-    def guarded(fault: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    def guarded(fault: Function) -> Function:
         return lambda n: jnp.where(n < 3, fault(n), 0)
 
     assert escapes(map(guarded, FAULTS)) == [[] for _ in FAULTS]
 
 
 def test_faults_are_found_in_a_scan_in_the_branch_that_is_taken() -> None:
-    def scanned(fault: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    def scanned(fault: Function) -> Function:
         branches = fault, lambda n: jnp.zeros_like(fault(n))
         return lambda numbers: lax.scan(lambda _, n: (0, lax.cond(n == 3, *branches, n)), 0, numbers)[1]
 
-    for fault, found in zip(FAULTS, escapes(map(scanned, FAULTS), transform=lambda each: each), strict=True):
-        assert [(site.kind, site.place.function, games) for site, games in found] == [
-            (FAULTS[fault], fault.__name__, [0, 1])
-        ]
+    check_found(escapes(map(scanned, FAULTS), transform=lambda each: each))
 
 
-CHOSEN: tuple[Callable[[Array], Array], ...] = (
+CHOSEN: tuple[Function, ...] = (
     lambda n: SIX.at[n * 2].get(mode="clip"),
     lambda n: SIX.at[n * 2].get(mode="fill", fill_value=-1),
     lambda n: SIX.at[jnp.where(n < 3, n, 6)].set(5, mode="drop")[0],
