@@ -13,9 +13,6 @@ from parity.sanitizer.faults import NEGATIVE, faults
 from parity.sanitizer.source import Place, place_of
 from parity.sanitizer.taints import Array, Taint, Value, bind, leading, propagate, taint_of, to_numpy, with_condition
 
-_CALLS = frozenset(
-    "jit pjit closed_call core_call custom_jvp_call custom_vjp_call custom_vmap_call checkpoint remat2".split()
-)
 _PROGRAM_PARAMS = "jaxpr", "call_jaxpr", "fun_jaxpr", "call"
 BITS = 32
 """Sites that one call tells apart; what goes wrong at more of them shares the last bit."""
@@ -40,8 +37,6 @@ class Interpreter:
         self._jax = os.path.dirname(jax.__file__) + os.sep
         self._caller: Any = None
         """The call by which a function of JAX was entered: traces of these are shared by all their callers."""
-        self._literals: dict[int, Value] = {}
-        self._places: dict[int, Place] = {}
 
     def run(self, program: Any, arguments: list[Any]) -> list[Value]:
         """The results of a closed jaxpr with these arrays."""
@@ -50,36 +45,24 @@ class Interpreter:
         self.sites = {}
         # programs may use 64 bits in places; all values have the types that the program gives them
         with np.errstate(all="ignore"), jax.enable_x64(True):
-            return self._closed(program, _values(program.jaxpr.invars, arguments))
+            return self._program(program, _values(program.jaxpr.invars, arguments))
 
-    def _closed(self, program: Any, arguments: list[Value]) -> list[Value]:
+    def _program(self, program: Any, arguments: list[Value]) -> list[Value]:
         """The results of a jaxpr, closed or without constants."""
-        if not hasattr(program, "consts"):
-            return self._open(program, [], arguments)
-        return self._open(program.jaxpr, _values(program.jaxpr.constvars, program.consts), arguments)
-
-    def _open(self, jaxpr: Any, consts: list[Value], arguments: list[Value]) -> list[Value]:
-        env = dict(zip(jaxpr.constvars, consts, strict=True))
+        jaxpr, consts = getattr(program, "jaxpr", program), getattr(program, "consts", ())
+        env = dict(zip(jaxpr.constvars, _values(jaxpr.constvars, consts), strict=True))
         env.update(zip(jaxpr.invars, arguments, strict=True))
         for equation in jaxpr.eqns:
-            values = self._read(env, equation.invars)
-            name = equation.primitive.name
-            if name in _CALLS:
-                results = self._call(equation, values)
-            elif (control := _CONTROL.get(name)) is not None:
-                results = control(self, equation.params, values)
-            else:
-                results = self._equation(equation, values)
+            interpret = _STRUCTURED.get(equation.primitive.name, Interpreter._equation)
+            results = interpret(self, equation, self._read(env, equation.invars))
             env.update(zip(equation.outvars, results, strict=True))
         return self._read(env, jaxpr.outvars)
 
     def _read(self, env: Mapping[Any, Value], variables: Any) -> list[Value]:
-        return [self._literal(var) if type(var) is self._literal_type else env[var] for var in variables]
-
-    def _literal(self, literal: Any) -> Value:
-        if (value := self._literals.get(id(literal))) is None:
-            value = self._literals[id(literal)] = Value(np.asarray(literal.val, literal.aval.dtype))
-        return value
+        return [
+            Value(np.asarray(var.val, var.aval.dtype)) if type(var) is self._literal_type else env[var]
+            for var in variables
+        ]
 
     def _equation(self, equation: Any, values: list[Value]) -> list[Value]:
         results = bind(equation, [value.array for value in values])
@@ -113,48 +96,48 @@ class Interpreter:
         return 1 << min(self.sites.setdefault(site, len(self.sites)), BITS - 1)
 
     def _place(self, equation: Any) -> Place:
-        equation = equation if self._caller is None else self._caller
-        if (place := self._places.get(id(equation))) is None:
-            place = self._places[id(equation)] = place_of(equation)
-        return place
+        return place_of(equation if self._caller is None else self._caller)
 
     def _call(self, equation: Any, values: list[Value]) -> list[Value]:
         program = next(equation.params[name] for name in _PROGRAM_PARAMS if name in equation.params)
         about = getattr(program, "jaxpr", program).debug_info.func_src_info
         if self._caller is not None or f" at {self._jax}" not in str(about):
-            return self._closed(program, values)
+            return self._program(program, values)
         self._caller = equation
         try:
-            return self._closed(program, values)
+            return self._program(program, values)
         finally:
             self._caller = None
 
-    def _cond(self, params: Mapping[str, Any], values: list[Value]) -> list[Value]:
+    def _cond(self, equation: Any, values: list[Value]) -> list[Value]:
+        params = equation.params
         chosen = min(max(int(values[0].array), 0), len(params["branches"]) - 1)
-        results = self._closed(params["branches"][chosen], values[1:])
+        results = self._program(params["branches"][chosen], values[1:])
         return [with_condition(result, taint_of(values[0])) for result in results]
 
-    def _while(self, params: Mapping[str, Any], values: list[Value]) -> list[Value]:
+    def _while(self, equation: Any, values: list[Value]) -> list[Value]:
+        params = equation.params
         first, second = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
         of_cond, of_body, carry = values[:first], values[first:second], values[second:]
         condition: Array = np.zeros((), np.uint32)
         while True:
-            [going] = self._closed(params["cond_jaxpr"], of_cond + carry)
+            [going] = self._program(params["cond_jaxpr"], of_cond + carry)
             condition = condition | taint_of(going)
             if not np.any(going.array):
                 return [with_condition(value, condition) for value in carry]
-            following = self._closed(params["body_jaxpr"], of_body + carry)
+            following = self._program(params["body_jaxpr"], of_body + carry)
             # under vmap each game has its own condition
             carry = list(map(partial(_chosen, going.array), following, carry)) if np.ndim(going.array) else following
 
-    def _scan(self, params: Mapping[str, Any], values: list[Value]) -> list[Value]:
+    def _scan(self, equation: Any, values: list[Value]) -> list[Value]:
+        params = equation.params
         first, second = params["num_consts"], params["num_consts"] + params["num_carry"]
         consts, carry, rows = values[:first], values[first:second], values[second:]
         order = range(params["length"])
         made: list[list[Value]] = []
         for index in reversed(order) if params["reverse"] else order:
             row = [Value(all.array[index], None if all.taint is None else all.taint[index]) for all in rows]
-            results = self._closed(params["jaxpr"], consts + carry + row)
+            results = self._program(params["jaxpr"], consts + carry + row)
             carry = results[: params["num_carry"]]
             made.append(results[params["num_carry"] :])
         if params["reverse"]:
@@ -163,7 +146,15 @@ class Interpreter:
         return carry + [_stacked([row[number] for row in made], aval) for number, aval in enumerate(avals)]
 
 
-_CONTROL = {"cond": Interpreter._cond, "while": Interpreter._while, "scan": Interpreter._scan}
+_STRUCTURED = {
+    "cond": Interpreter._cond,
+    "while": Interpreter._while,
+    "scan": Interpreter._scan,
+    **dict.fromkeys(
+        "jit pjit closed_call core_call custom_jvp_call custom_vjp_call custom_vmap_call checkpoint remat2".split(),
+        Interpreter._call,
+    ),
+}
 
 
 def _chosen(condition: Array, yes: Value, no: Value) -> Value:

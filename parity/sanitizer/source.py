@@ -17,6 +17,7 @@ class Place(NamedTuple):
     code: str
 
 
+@cache
 def place_of(equation: Any) -> Place:
     """The expression, outside JAX, that made an equation."""
     from jax._src import source_info_util
