@@ -53,29 +53,31 @@ class Finding:
         return {"kind": self.site.kind, **self.site.place._asdict(), **about}
 
 
-class Sanitizer:
-    """Interprets the programs of an engine as it calls them. ``actions``: those of the coming step."""
+class SanitizedRun(LockstepRun):
+    """A run that interprets the programs of ``engine``, its first one, as that calls them; ``seconds``: for so long."""
 
-    def __init__(self) -> None:
+    def __init__(self, pair: Pair, settings: Settings, engine: BatchEngine) -> None:
+        super().__init__(pair, settings)
         self.findings: dict[Site, Finding] = {}
         self.calls, self.seconds = 0, 0.0
-        self.actions: NDArray[Any] | None = None
-        self.engine: BatchEngine | None = None
-        self._interpreter: Interpreter | None = None
+        self._engine, self._interpreter = engine, Interpreter()
         self._programs: dict[str, tuple[Any, list[str]]] = {}
-
-    def watch(self, engine: BatchEngine) -> BatchEngine:
-        """Interpret the programs of this engine from now on. Raises UsageError where it has none."""
-        if not isinstance(engine, WatchableEngine):
-            raise UsageError("it has no watch_jax, by which its programs are interpreted: name a JAX engine.")
+        assert isinstance(engine, WatchableEngine)
         engine.watch_jax(self._listen)
-        self.engine, self._interpreter = engine, Interpreter()
-        return engine
+
+    def _step(self, actions: NDArray[Any]) -> Slots:
+        self._actions = actions
+        return super()._step(actions)
+
+    def _take(self, seen: Observed, slots: Slots, *then: Action) -> None:
+        super()._take(seen, slots, *then)
+        for found in self.findings.values():
+            if found.state is None:  # it is of a start, which gave this
+                found.state = self._engine.get_state(np.array([found.game]))[0]
 
     def _listen(self, name: str, function: Callable[..., Any], arguments: tuple[Any, ...], slots: ArrayLike) -> None:
         import jax
 
-        assert self._interpreter is not None
         began = time.perf_counter()
         if name not in self._programs:
             program, shapes = jax.make_jaxpr(function, return_shape=True)(*arguments)
@@ -101,52 +103,37 @@ class Sanitizer:
     def _finding(self, site: Site, call: str, game: int) -> Finding:
         if site not in self.findings:
             self.findings[site] = found = Finding(site, call, game)
+            if call in STEPPING:
+                found.action = self._actions[game].tolist()
             if call in STEPPING or call == "restart":
-                assert self.engine is not None
-                found.state = self.engine.get_state(np.array([game]))[0]
-                if call in STEPPING and self.actions is not None:
-                    found.action = self.actions[game].tolist()
+                found.state = self._engine.get_state(np.array([game]))[0]
         return self.findings[site]
 
 
-class _SanitizedRun(LockstepRun):
-    """A run that tells its sanitizer what is played."""
-
-    sanitizer: Sanitizer
-
-    def _step(self, actions: NDArray[Any]) -> Slots:
-        self.sanitizer.actions = actions
-        return super()._step(actions)
-
-    def _take(self, seen: Observed, slots: Slots, *then: Action) -> None:
-        super()._take(seen, slots, *then)
-        for found in self.sanitizer.findings.values():
-            if found.state is None:  # it is of a start, which gave this
-                found.state = self.pair.reference.get_state(np.array([found.game]))[0]
-
-
 def sanitized(
-    world: World, engine: str, settings: Settings, progress: Callable[[], object] = lambda: None
-) -> tuple[Sanitizer, int]:
-    """Play a run on one engine and interpret all its programs; returns what that found, and how many steps it had.
+    world: World, name: str, settings: Settings, progress: Callable[[], object] = lambda: None
+) -> SanitizedRun:
+    """Play a run on one engine and interpret all its programs.
 
     Raises UsageError where the engine is not of JAX, EngineError where it fails or does not repeat itself.
     """
-    sanitizer = Sanitizer()
+    opened: list[BatchEngine] = []
 
-    def open_watched(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
-        return sanitizer.watch(world.engines[engine](games, options))
+    def open_first(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
+        opened.append(engine := world.engines[name](games, options))
+        if not isinstance(engine, WatchableEngine):
+            raise UsageError("it has no watch_jax, by which its programs are interpreted: name a JAX engine.")
+        return engine
 
     # a run wants two engines: the second one is the same, and is not interpreted
-    names = engine, f"{engine}, compiled"
-    both = replace(world, engines={names[0]: open_watched, names[1]: world.engines[engine]})
+    names = name, f"{name}, compiled"
+    both = replace(world, engines={names[0]: open_first, names[1]: world.engines[name]})
     with Pair(both, names, settings.games, timeout=settings.timeout) as pair:
-        course = _SanitizedRun(pair, settings)
-        course.sanitizer = sanitizer
+        course = SanitizedRun(pair, settings, opened[0])
         course.play(progress)
     if course.outcome.divergences:
-        raise EngineError(f"engine '{engine}' gives something else when the same is played again: fix that first.")
-    return sanitizer, course.outcome.steps
+        raise EngineError(f"engine '{name}' gives something else when the same is played again: fix that first.")
+    return course
 
 
 def sanitize(options: Namespace) -> int:
@@ -157,16 +144,16 @@ def sanitize(options: Namespace) -> int:
     engine_name(world, options.engine)
     settings = settings_of(options)
     with progress_bar(options.json, "steps of each game", settings.steps) as advance:
-        sanitizer, steps = sanitized(world, options.engine, settings, advance)
-    found = sorted(sanitizer.findings.values(), key=lambda finding: -finding.count)
+        run = sanitized(world, options.engine, settings, advance)
+    found = sorted(run.findings.values(), key=lambda finding: -finding.count)
     answer = {
         "clean": not found,
         "world": world.name,
         "engine": options.engine,
         **{name: getattr(options, name) for name in ("source", "seed", "games")},
-        "steps": steps,
-        "programs_interpreted": sanitizer.calls,
-        "seconds": round(sanitizer.seconds, 3),
+        "steps": run.outcome.steps,
+        "programs_interpreted": run.calls,
+        "seconds": round(run.seconds, 3),
         "findings": [finding.as_json() for finding in found],
     }
     print_answer(options, answer, lambda console: _print(world, options.engine, answer, found, console))

@@ -218,7 +218,7 @@ class SingleGames(ReplayedGames):
         """Have ``listener`` called as ``WatchableEngine`` says, where the games are of JAX."""
         for slot, game in enumerate(self._games):
             if not hasattr(game, "watch_jax"):
-                raise UsageError("its games are no pure functions of JAX that could be interpreted: name a JAX engine.")
+                raise UsageError("the engine's games are no pure functions of JAX to interpret: name a JAX engine.")
             game.watch_jax(partial(listener, slots=slot))
 
     def close(self) -> None:

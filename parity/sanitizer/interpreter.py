@@ -33,7 +33,7 @@ class Interpreter:
         from jax.extend.core import Literal
 
         self.sites: dict[Site, int] = {}
-        self._literal_type = Literal
+        self._literal_type: Any = Literal
         self._jax = os.path.dirname(jax.__file__) + os.sep
         self._caller: Any = None
         """The call by which a function of JAX was entered: traces of these are shared by all their callers."""
@@ -58,7 +58,7 @@ class Interpreter:
             env.update(zip(equation.outvars, results, strict=True))
         return self._read(env, jaxpr.outvars)
 
-    def _read(self, env: Mapping[Any, Value], variables: Any) -> list[Value]:
+    def _read(self, env: Mapping[Any, Value], variables: list[Any]) -> list[Value]:
         return [
             Value(np.asarray(var.val, var.aval.dtype)) if type(var) is self._literal_type else env[var]
             for var in variables

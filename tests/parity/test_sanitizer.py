@@ -182,8 +182,8 @@ def test_games_of_pure_functions_are_sanitized_one_by_one() -> None:
         (),
         state_fields=("",),
     )
-    sanitizer, _ = sanitized(pairing.world(), "jax", Settings(source="uniform", games=2, steps=3))
-    [finding] = sanitizer.findings.values()
+    played = sanitized(pairing.world(), "jax", Settings(source="uniform", games=2, steps=3))
+    [finding] = played.findings.values()
     assert (finding.call, finding.game, finding.count, list(finding.reached)) == ("step", 0, 6, ["result.1"])
     assert finding.site.place.code == "SIX[state - 9]"
 
