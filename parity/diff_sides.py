@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
@@ -18,7 +18,7 @@ from parity.errors import ParityError, UsageError
 from parity.places import PLACE, checkout_of, commit_of, is_dirty, with_remote_engines
 from parity.prices import changed_prices, price_values, with_prices
 from parity.registry import engine_name
-from parity.remote import RemoteFactory
+from parity.remote import RemoteFactory, methods
 from parity.rewards import read_golden
 from parity.settings import Settings
 from parity.source_specs import open_source
@@ -161,16 +161,6 @@ def _open(side: Side, shared: World, plays: NDArray[np.bool_], games: int, optio
     return engine if is_same else SharedEngine(engine, side.world, shared, plays)
 
 
-def _passed(name: str) -> Callable[..., Any]:
-    """A method that is the engine's own."""
-    return lambda shared, *given: getattr(shared.engine, name)(*given)
-
-
-def _beginning(name: str) -> Callable[..., Any]:
-    """A method of which observations are given back."""
-    return lambda shared, *given: shared.observed(getattr(shared.engine, name)(*given))
-
-
 class SharedEngine(BatchEngine):
     """An engine of one side in the form of the shared world: names are in its order, what it lacks is left out."""
 
@@ -179,8 +169,14 @@ class SharedEngine(BatchEngine):
         self._own, self._shared, self._plays = own, shared, plays
         self._actions = np.array([name in own.actions and own.actions.index(name) for name in shared.actions], np.int32)
 
-    seeds, marks, close = map(_passed, ("seeds", "marks", "close"))
-    reset, restart, set_state = map(_beginning, ("reset", "restart", "set_state"))
+    seeds, marks, close = methods("pass_on", "seeds", "marks", "close")
+    reset, restart, set_state = methods("begin", "reset", "restart", "set_state")
+
+    def pass_on(self, call: str, *given: Any) -> Any:  # noqa: ANN401 - a method's arguments and result
+        return getattr(self.engine, call)(*given)
+
+    def begin(self, call: str, *given: Any) -> Array:  # noqa: ANN401 - a method's arguments
+        return self.observed(self.pass_on(call, *given))
 
     def mask(self) -> NDArray[np.bool_]:
         return self.engine.mask()[:, self._actions] & self._plays

@@ -108,15 +108,10 @@ class RemoteEngine(BatchEngine):
     reset, restart, set_state = methods("change", "reset", "restart", "set_state")
     seeds, mask, facts, state_arrays, marks = methods("read", "seeds", "mask", "facts", "state_arrays", "marks")
     get_state, rest = methods("ask", "get_state", "rest")
+    step, step_restarting = methods("finish", "step", "step_restarting")
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
         self._begin("step_restarting" if restarting else "step", actions)
-
-    def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        return self._finish("step", actions)
-
-    def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
-        return self._finish("step_restarting", actions)
 
     def unpacked(self, observation: Array) -> Array:
         return self.ask("unpacked", observation) if self._is_packed else np.array(observation)
@@ -146,7 +141,8 @@ class RemoteEngine(BatchEngine):
         self._send(call, (actions,))
         self._begun = call, actions.tobytes()
 
-    def _finish(self, call: str, actions: NDArray[np.int32]) -> BatchStep:
+    def finish(self, call: str, actions: NDArray[np.int32]) -> BatchStep:
+        """The result of a step, which was begun or begins now."""
         if self._begun is None:
             self._begin(call, actions)
         begun, self._begun = self._begun, None
