@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -99,8 +99,9 @@ def gymnax_game(env: Any, params: Any, **options: Any) -> Callable[[], PytreeGam
         # older versions have one flag for both
         return observation, state, reward, done, *((env.is_truncated(state, params),) * hasattr(env, "is_truncated"))
 
-    observe = jax.jit(lambda state: env.get_obs(state, params))
-    return _jitted(lambda key: env.reset_env(key, params), step, {"observe": observe, **options})
+    reset = jax.jit(lambda key: env.reset_env(key, params))
+    functions: dict[str, Any] = {"step": jax.jit(step), "observe": jax.jit(lambda state: env.get_obs(state, params))}
+    return lambda: PytreeGame(reset, **functions | options)
 
 
 def pgx_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - pgx's
@@ -122,7 +123,9 @@ def pgx_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN
         reward = state.rewards if env.num_players > 1 else state.rewards[0]
         return observe(state), state, reward, state.terminated, state.truncated
 
-    return _jitted(reset, step, {"observe": jax.jit(observe), "mask": lambda state: state.legal_action_mask, **options})
+    functions: dict[str, Any] = {"observe": jax.jit(observe), "mask": lambda state: state.legal_action_mask}
+    both = jax.jit(reset), jax.jit(step)
+    return lambda: PytreeGame(*both, **functions | options)
 
 
 def jumanji_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - Jumanji's
@@ -130,6 +133,7 @@ def jumanji_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa:
 
     Observations have a part for each field. Give ``observe`` to compare states: Jumanji has no such function.
     """
+    import jax
 
     def step(_: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
         state, timestep = env.step(state, action)
@@ -139,15 +143,6 @@ def jumanji_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa:
     def reset(key: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a key
         state, timestep = env.reset(key)
         return timestep.observation, state
-
-    return _jitted(reset, step, options)
-
-
-def _jitted(
-    reset: Callable[..., Any], step: Callable[..., Any], options: Mapping[str, Any]
-) -> Callable[[], PytreeGame]:
-    """A maker of games that share two functions, which are jitted here."""
-    import jax
 
     both = jax.jit(reset), jax.jit(step)
     return lambda: PytreeGame(*both, **options)
