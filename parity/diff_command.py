@@ -8,6 +8,7 @@ import os
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -250,7 +251,9 @@ def markdown(found: Comparison, records: Sequence[Records], cases: dict[str, Rep
     blocks += [_folded(each.title, each.markdown()) for each in records[1:]]
     for name, report in cases.items():
         text = plain_text(partial(print_report, report))
-        fences = f"````text\n{text.strip()}\n````\n\n````json\n{trace_text(report.trace).strip()}\n````"
+        fences = (
+            f"````text\n{text.strip()}\n````\n\n````json\n{trace_text(replace(report.trace, found=None)).strip()}\n````"
+        )
         blocks.append(_folded(f"The first difference in {name}", fences))
     sizes = np.cumsum([len(block.encode()) + 2 for block in blocks])
     fitting = blocks[: int((sizes + len(_CUT) <= MOST_MARKDOWN).sum())]

@@ -101,8 +101,8 @@ def checkout_of(spec: str) -> Path:
 
 def commit_of(checkout: Path, revision: str) -> str:
     """The commit that a revision of the checkout means, in 40 hexadecimal digits; raises UsageError for none."""
-    words = "git", "-C", checkout, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}"
-    return _output(f"there is no revision '{revision}' in {checkout}, so name a commit, branch or tag of it", *words)
+    words = "git", "-C", checkout, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+    return _output(f"there is no revision '{revision}' in {checkout}: name a commit, branch or tag of it", *words)
 
 
 def is_dirty(checkout: Path) -> bool:
@@ -220,11 +220,11 @@ def _git(folder: Path, *words: str) -> str:
 
 
 def _output(fault: str, *command: str | Path, env: Mapping[str, str] | None = None) -> str:
-    """What a command prints; raises UsageError with the last line of what it says where it fails, or is not there."""
+    """What a command prints; raises UsageError with the last line of its errors where it fails, or is not there."""
     try:
         done = subprocess.run(command, env=env, capture_output=True, text=True, errors="replace", check=False)
     except FileNotFoundError:
         raise UsageError(f"there is no {command[0]} on the PATH: install it.") from None
     if done.returncode != 0:
-        raise UsageError(f"{fault}: {(done.stderr.strip().splitlines() or ['it said nothing'])[-1]}")
+        raise UsageError(f"{': '.join([fault, *done.stderr.strip().splitlines()[-1:]]).rstrip('.')}.")
     return done.stdout.strip()

@@ -67,7 +67,7 @@ def load_world(spec: str | World | None = None) -> World:
     if isinstance(spec, World):
         return spec
     name = world_spec(spec)
-    if is_named(name):
+    if any(map(is_named, name.split(","))):
         return environments(name.split(","))
     if not is_module(name) and name not in _registered():
         raise UsageError(f"there is no world '{name}' ({_known()}): give one of these or module:attribute.")
@@ -97,7 +97,10 @@ def _loaded(name: str) -> World:
         world: object = imported(name) if is_module(name) else _registered()[name].load()
     except Exception as error:  # importing runs the world's own code, which may raise anything
         fault = f"{type(error).__name__}: {error}"
-        raise UsageError(f"world '{name}' cannot be imported ({fault}): fix it first.") from error
+        module = name.partition(":")[0]
+        is_missing = isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")
+        advice = "go to its folder, or name that in PYTHONPATH" if is_missing else "fix it first"
+        raise UsageError(f"world '{name}' cannot be imported ({fault}): {advice}.") from error
     if not isinstance(world, World):
         raise UsageError(f"world '{name}' is of type {type(world).__name__}, not a parity.World: register one.")
     return world

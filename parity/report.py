@@ -90,6 +90,10 @@ def print_report(report: Report, console: Console) -> None:
         console.print(Text(f"Rules in play: {', '.join(report.trace.rules)}."))
     if report.trace.differences:
         console.print(_difference_table(report.trace.differences, report.trace.engines))
+        if (unit := report.world.component_unit) != 1 and any(
+            "components" in each.field for each in report.trace.differences
+        ):
+            console.print(Text(f"Components are in units of {unit:g} reward."))
     console.print(_boards(report, last))
     console.print(Text(f"Replay with: {report.command}"), soft_wrap=True)
 

@@ -21,5 +21,5 @@ def init(options: Namespace) -> int:
         with telling_failures(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(template.read_bytes())
-    print(f"Wrote {', '.join(map(str, paths))}. Run `python -m pytest` in {options.folder}.")
+    print(f"Wrote {', '.join(map(str, paths))}. Run `python -m pytest` there.")
     return 0

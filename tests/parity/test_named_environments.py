@@ -78,6 +78,7 @@ def test_environments_that_draw_differently_differ_at_once_and_the_report_says_w
             marks=pytest.mark.skipif(find_spec("dm_env") is not None, reason="dm_env is installed"),
         ),
         ("gym:CartPole-v1,mine", "there is no environment 'mine': give "),
+        ("mine,gym:CartPole-v1", "there is no environment 'mine': give "),
     ],
 )
 def test_environments_that_cannot_be_paired_are_one_sentence(names: str, sentence: str) -> None:
