@@ -37,7 +37,7 @@ from parity.errors import EngineError, UsageError, blamed
 from parity.places import PLACE
 from parity.registry import imported
 from parity.remote import RemoteFactory
-from parity.safe_read import MIB, Unreadable, is_number, json_of, quoted, read_text
+from parity.safe_read import MIB, Unreadable, is_number, is_object, json_of, quoted, read_text
 from parity.tape import Tape
 from parity.trace import RESTART, Action, Trace, trace_of
 from parity.world import EngineFactory, World
@@ -104,10 +104,10 @@ def _part(state: object, path: str) -> object:
     if isinstance(state, dict) and path in state:  # names of states may have dots
         return state[path]
     for name in re.findall(r"[^.\[\]]+", path):
-        if isinstance(state, list):
-            state = state[int(name)] if name.isdigit() and int(name) < len(state) else None
-        else:
-            state = state.get(name) if isinstance(state, dict) else None
+        try:
+            state = state[int(name) if isinstance(state, list) else name]  # type: ignore[index]
+        except (LookupError, TypeError, ValueError):
+            return None
     return state
 
 
@@ -228,7 +228,8 @@ def ledger_of(text: str, path: Path) -> Ledger:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{path} is no TOML file ({error}): correct it.") from error
     worlds, entries = content.get("worlds", []), content.get("entries", {})
-    if content.keys() - {"worlds", "entries"} or not _are_texts(worlds) or not _are_tables(entries):
+    are_tables = is_object(entries) and entries and all(map(is_object, entries.values()))
+    if content.keys() - {"worlds", "entries"} or not _are_texts(worlds) or not are_tables:
         raise UsageError(f"{path} must hold a list of names `worlds`, tables [entries.ID] and nothing else.")
     return Ledger(path, tuple(worlds), tuple(_entry(path, name, worlds, table) for name, table in entries.items()))
 
@@ -254,8 +255,7 @@ def _entry(path: Path, name: str, worlds: Sequence[str], table: Mapping[str, Any
     except Unreadable as error:
         raise _fault(path, name, f"its witness cannot be read: {error}") from error
     parts: dict[str, Any] = {"worlds": worlds, **table, "id": name, "witness": trace}
-    lists: dict[str, Any] = {key: tuple(part) for key, part in parts.items() if isinstance(part, list)}
-    return Entry(**{**parts, **lists})
+    return Entry(**{key: tuple(part) if isinstance(part, list) else part for key, part in parts.items()})
 
 
 def _sides(versions: str | list[str]) -> str:
@@ -268,10 +268,6 @@ def _are_texts(value: object, *also: type) -> bool:
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value)
-
-
-def _are_tables(value: object) -> bool:
-    return isinstance(value, dict) and bool(value) and all(isinstance(each, dict) for each in value.values())
 
 
 def _are_versions(value: object) -> bool:
