@@ -111,11 +111,10 @@ def _part(state: object, path: str) -> object:
     return state
 
 
-def _holds(wanted: object, found: object) -> bool:
+def _holds(wanted: Any, found: Any) -> bool:  # noqa: ANN401 - values of TOML and JSON
     if not isinstance(wanted, dict):
         return type(found) is type(wanted) and found == wanted
-    is_number = isinstance(found, (int, float)) and not isinstance(found, bool)
-    return is_number and wanted.get("min", found) <= found <= wanted.get("max", found)
+    return is_number(found) and wanted.get("min", found) <= found <= wanted.get("max", found)
 
 
 @dataclass(frozen=True)
@@ -254,8 +253,9 @@ def _entry(path: Path, name: str, worlds: Sequence[str], table: Mapping[str, Any
         trace = trace_of(json_of(table["witness"].encode()), f"the witness of entry {quoted(name)} of {path}")
     except Unreadable as error:
         raise _fault(path, name, f"its witness cannot be read: {error}") from error
-    parts: dict[str, Any] = {"worlds": worlds, **table, "id": name, "witness": trace}
-    return Entry(**{key: tuple(part) if isinstance(part, list) else part for key, part in parts.items()})
+    parts = {"worlds": worlds, **table, "id": name, "witness": trace}.items()
+    lists: dict[str, Any] = {key: tuple(part) if isinstance(part, list) else part for key, part in parts}
+    return Entry(**lists)
 
 
 def _sides(versions: str | list[str]) -> str:
