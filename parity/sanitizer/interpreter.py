@@ -30,10 +30,8 @@ class Interpreter:
 
     def __init__(self) -> None:
         import jax
-        from jax.extend.core import Literal
 
         self.sites: dict[Site, int] = {}
-        self._literal_type: Any = Literal
         self._jax = os.path.dirname(jax.__file__) + os.sep
         self._caller: Any = None
         """The call by which a function of JAX was entered: traces of these are shared by all their callers."""
@@ -59,10 +57,8 @@ class Interpreter:
         return self._read(env, jaxpr.outvars)
 
     def _read(self, env: Mapping[Any, Value], variables: list[Any]) -> list[Value]:
-        return [
-            Value(np.asarray(var.val, var.aval.dtype)) if type(var) is self._literal_type else env[var]
-            for var in variables
-        ]
+        # only literals have a value
+        return [Value(np.asarray(var.val, var.aval.dtype)) if hasattr(var, "val") else env[var] for var in variables]
 
     def _equation(self, equation: Any, values: list[Value]) -> list[Value]:
         results = bind(equation, [value.array for value in values])
