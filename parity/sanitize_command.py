@@ -121,14 +121,14 @@ def sanitized(
 
     def open_first(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
         opened.append(engine := world.engines[name](games, options))
-        if not isinstance(engine, WatchableEngine):
-            raise UsageError("it has no watch_jax, by which its programs are interpreted: name a JAX engine.")
         return engine
 
     # a run wants two engines: the second one is the same, and is not interpreted
     names = name, f"{name}, compiled"
     both = replace(world, engines={names[0]: open_first, names[1]: world.engines[name]})
     with Pair(both, names, settings.games, timeout=settings.timeout) as pair:
+        if not isinstance(opened[0], WatchableEngine):
+            raise UsageError(f"engine '{name}' has no watch_jax, by which it is interpreted: name a JAX engine.")
         course = SanitizedRun(pair, settings, opened[0])
         course.play(progress)
     if course.outcome.divergences:

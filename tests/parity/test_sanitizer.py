@@ -195,5 +195,5 @@ def test_orchard_is_clean() -> None:
 
 
 def test_an_engine_that_is_not_of_jax_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"'plain' failed in start: .* name a JAX engine"):
+    with pytest.raises(UsageError, match=r"'plain' has no watch_jax, .* name a JAX engine"):
         sanitized(WORLD, "plain", Settings(games=1, steps=1))
