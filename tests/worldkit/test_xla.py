@@ -5,13 +5,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-from jax._src import core
 
 from worldkit.jax import xla
-from worldkit.jax._distrax import restore_aval_table
 from worldkit.jax.xla import enable_compilation_cache, of_parts, prefer_wide_vectors
 
 _SAYING_WHAT_IS_CACHED = xla._ENABLED, xla._LEAST_SECONDS
@@ -92,16 +89,6 @@ def test_without_a_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch, answer:
     enable_compilation_cache("a-game")
     assert "JAX_COMPILATION_CACHE_DIR" not in os.environ
     assert what_is_cached() == (None, None)
-
-
-def test_the_table_that_distrax_looks_for_is_put_back_where_it_is_missing_alone() -> None:
-    module = ModuleType("xla")
-    restore_aval_table(module)
-    assert module.pytype_aval_mappings is core.pytype_aval_mappings
-    table: dict[type, object] = {}
-    module.pytype_aval_mappings = table  # type: ignore[attr-defined]
-    restore_aval_table(module)
-    assert module.pytype_aval_mappings is table
 
 
 FIRST_PROGRAM = """

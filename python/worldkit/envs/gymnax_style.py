@@ -7,17 +7,20 @@ observations: what a caller does not use of a step, XLA removes.
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
+import jax.interpreters.xla
 import jax.numpy as jnp
 import numpy as np
 from flax import struct
 from jax import Array
 
 from parity.errors import UsageError
-from worldkit.jax import _distrax  # noqa: F401 - trainers written for such environments import distrax
+from worldkit.jax.categorical import restore_aval_table
 from worldkit.jax.env import JaxEnv, State, StepOutput
 
 if TYPE_CHECKING:
     from gymnax.environments import spaces
+
+restore_aval_table(jax.interpreters.xla)  # trainers written for such environments import distrax
 
 NO_LIMIT = 2**31 - 1
 

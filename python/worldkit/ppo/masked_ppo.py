@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, assert_never
+from typing import NamedTuple, assert_never
 
 import jax
 import jax.numpy as jnp
 import optax  # type: ignore[import-untyped]
 from jax import Array
 
+from worldkit.jax.categorical import Categorical, categorical_class
 from worldkit.jax.env import Compact
 from worldkit.ppo.config import GRADIENT_STEPS, MINIBATCH, AdvantageScale, TrainConfig
 from worldkit.ppo.params import Params
 from worldkit.ppo.value_heads import symlog, two_hot
-
-if TYPE_CHECKING:
-    import distrax
 
 MASKED_LOGIT = -1e9
 ADAM_EPSILON = 1e-5
@@ -31,11 +29,9 @@ MOST_DEVIATIONS = 10.0
 """The size at which ``robust`` advantages are cut, in mean absolute deviations."""
 
 
-def masked_categorical(logits: Array, mask: Array) -> distrax.Categorical:
+def masked_categorical(logits: Array, mask: Array) -> Categorical:
     """The categorical distribution over the actions that ``mask`` (bool, the shape of ``logits``) allows."""
-    from worldkit.jax._distrax import distrax  # where something is traced: a kept trace does without it
-
-    return distrax.Categorical(logits=jnp.where(mask, logits, MASKED_LOGIT))
+    return categorical_class()(logits=jnp.where(mask, logits, MASKED_LOGIT))
 
 
 class EpisodeInfo(NamedTuple):
