@@ -66,6 +66,11 @@ def chosen_benches(
     if not benches:
         known = ", ".join(bench.engine for bench in world.benches)
         raise UsageError(f"there are no mutants of engine '{engine}': choose among {known}.")
+    if absent := [bench.engine for bench in benches if not bench.source.is_dir()]:
+        raise UsageError(
+            f"the source of engine '{absent[0]}' is not installed, and its mutants are planted in that: run this in a "
+            "checkout of the project, or choose another --engine."
+        )
     if not any(bench.mutants for bench in benches):
         empty = ", ".join(f"'{bench.engine}'" for bench in benches)
         raise UsageError(f"the benches of world '{world.name}' ({empty}) hold no mutants: give them some.")
@@ -101,8 +106,10 @@ def run_mutants(
     with tempfile.TemporaryDirectory(prefix="parity-mutants-", ignore_cleanup_errors=True) as folder:
         workers = min(jobs, len(mutants))
         copies: queue.SimpleQueue[Path] = queue.SimpleQueue()
-        ignored = shutil.ignore_patterns(*bench.ignore)
-        first = Path(shutil.copytree(bench.source, Path(folder) / "copy-0", symlinks=True, ignore=ignored))
+        first = Path(folder) / "copy-0"
+        for part in bench.parts or (".",):
+            ignored = shutil.ignore_patterns(*bench.ignore)
+            shutil.copytree(bench.source / part, first / part, symlinks=True, ignore=ignored, dirs_exist_ok=True)
         if bench.build is not None:
             bench.build(first)
         judge.check_unchanged(bench, first)

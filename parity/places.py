@@ -94,9 +94,17 @@ def world_home(spec: str) -> Path:
 
 
 def checkout_of(spec: str) -> Path:
-    """The root of the git checkout that the world's module, or else the working directory, is in."""
+    """The root of the git checkout that the world's module, or else the working directory, is in.
+
+    Raises UsageError where that is in none.
+    """
     home = world_home(spec)
-    return Path(_git(Path.cwd() if _is_installed(home) else home, "rev-parse", "--show-toplevel"))
+    folder = Path.cwd() if _is_installed(home) else home
+    if not any((each / ".git").exists() for each in (folder, *folder.parents)):
+        raise UsageError(
+            f"{folder} is in no git checkout, which has revisions: run this in one, or give pip:REQUIREMENT."
+        )
+    return Path(_git(folder, "rev-parse", "--show-toplevel"))
 
 
 def commit_of(checkout: Path, revision: str) -> str:
@@ -125,13 +133,17 @@ def _remote(world: World, spec: str, name: str) -> RemoteFactory:
 def _at_revision(here: RemoteFactory, revision: str) -> RemoteFactory:
     checkout = checkout_of(here.spec)
     commit = commit_of(checkout, revision)
+    if _is_installed(world_home(here.spec)) and not any(_is_code(path, checkout) for path in _search_path()):
+        raise UsageError(
+            f"world '{here.spec}' is installed, and no revision of {checkout} changes that: install the checkout "
+            "itself (pip install --editable), or give pip:REQUIREMENT."
+        )
     export = _cached("revisions", commit, lambda folder: _export(checkout, commit, folder))
     benches = (bench for bench in here.world.benches if bench.engine == here.engine and bench.build is not None)
     variables = next((bench.environment(_built(bench, checkout, commit)) for bench in benches), {})
 
     def moved(path: Path) -> Path:
-        is_code = path.is_relative_to(checkout) and not _is_installed(path)
-        return export / path.relative_to(checkout) if is_code else path
+        return export / path.relative_to(checkout) if _is_code(path, checkout) else path
 
     folder = moved(Path.cwd())
     environment = python_environment(variables, map(moved, _search_path()))
@@ -209,6 +221,10 @@ def _export(checkout: Path, tree: str, folder: Path) -> None:
 def _search_path() -> list[Path]:
     """Where this process looks for modules."""
     return [Path(path).resolve() for path in sys.path]
+
+
+def _is_code(path: Path, checkout: Path) -> bool:
+    return path.is_relative_to(checkout) and not _is_installed(path)
 
 
 def _is_installed(path: Path) -> bool:

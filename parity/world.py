@@ -96,7 +96,8 @@ class MutationBench:
 
     engine: the engine that is mutated; reference: the one it is held against. Of a project that its tests judge:
         what the report calls it, and nothing.
-    source: folder that is copied whole, without what ``ignore`` names (shell patterns).
+    source: folder that is copied, without what ``ignore`` names (shell patterns).
+    parts: names in ``source``, such as a package's in the folder of all that are installed; only these are copied.
     environment: from the copy's folder, the environment variables under which a fresh Python process opens
         the mutated copy instead of the original (``PYTHONPATH`` for Python, a path to a binary, …).
     build: compiles the copy, if that is needed; raises EngineError when it does not compile. Copies are
@@ -110,6 +111,7 @@ class MutationBench:
     environment: Callable[[Path], Mapping[str, str]]
     build: Callable[[Path], None] | None = None
     ignore: tuple[str, ...] = ("__pycache__", ".git", ".venv", ".cache")
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

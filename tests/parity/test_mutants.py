@@ -32,6 +32,7 @@ from parity.mutants import (
     UNSOUND,
     Judge,
     Verdict,
+    chosen_benches,
     mutated_text,
     run_mutants,
 )
@@ -121,6 +122,33 @@ def test_a_run_that_takes_too_long_is_ended_in_a_thread_too(step: str, tmp_path:
     judge = replace(PLAN, settings=replace(PLAN.settings, steps=10**6), run_timeout=1)
     with ThreadPoolExecutor() as thread, pytest.raises(TimeoutExpired):
         thread.submit(judge.verdict, BENCH, BENCH.mutants[0], tmp_path).result()
+
+
+def test_a_copy_has_the_named_parts_and_no_more(tmp_path: Path) -> None:
+    """As it must where the source is a package among all that are installed."""
+
+    class Lister(Judge):
+        def check_unchanged(self, bench: MutationBench, copy: Path) -> None:
+            raise EngineError(" ".join(sorted(str(path.relative_to(copy)) for path in copy.rglob("*.*"))))
+
+        def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:
+            raise NotImplementedError
+
+    for path in ("mine/rules.py", "mine/deep/rules.py", "mine/test_it.py", "theirs/huge.py", "loose.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("one\n")
+    bench = replace(BENCH, source=tmp_path, parts=("mine",))
+    with pytest.raises(EngineError, match=r"^mine/deep/rules\.py mine/rules\.py$"):
+        run_mutants(bench, [Mutant("two", "mine/rules.py", "one", "two")], Lister(), jobs=1)
+
+
+def test_an_engine_whose_source_is_not_installed_is_refused() -> None:
+    world = replace(WORLD, benches=(BENCH, replace(BENCH, engine="native", source=Path("nowhere"))))
+    with pytest.raises(
+        UsageError, match=r"^the source of engine 'native' is not installed, .* choose another --engine"
+    ):
+        chosen_benches(world, None, ())
+    assert [bench.engine for bench, _ in chosen_benches(world, "planes", ())] == ["planes"]
 
 
 def test_an_interrupt_waits_for_no_run_and_leaves_no_copy() -> None:

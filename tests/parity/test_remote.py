@@ -289,6 +289,18 @@ def test_a_revision_is_built_once_for_each_state_of_its_source(meadow: Path) -> 
     assert len(cached("builds")) == 1
 
 
+def test_a_revision_of_an_installed_world_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever revision was named, the installed engine would play."""
+    monkeypatch.setattr(sys, "prefix", str(TOYS))  # where Orchard lies
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=f"^{tmp_path} is in no git checkout, .* or give pip:REQUIREMENT"):
+        factory("plain@rev:HEAD")
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "-m", "first")
+    with pytest.raises(UsageError, match=f"is installed, and no revision of {tmp_path} changes that"):
+        factory("plain@rev:HEAD")
+
+
 WHEEL = {
     "bonus.py": "BONUS = 5\n",
     "bonus-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: bonus\nVersion: 1.0\n",

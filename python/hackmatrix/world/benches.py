@@ -9,7 +9,7 @@ from parity import EngineError, MutationBench
 from parity.mutant_table import read_mutants
 from worldkit.jax.xla import for_mutants
 
-_ROOT = Path(__file__).resolve().parents[3]
+_PACKAGE = Path(__file__).resolve().parents[1]
 _MUTANTS = Path(__file__).parent / "mutants.toml"
 
 
@@ -37,7 +37,7 @@ BENCHES = (
     MutationBench(
         engine="swift",
         reference="jax",
-        source=_ROOT / "swift",
+        source=_PACKAGE.parents[1] / "swift",  # of a checkout; it is not installed
         mutants=read_mutants(_MUTANTS, "swift", folder="Sources/HackMatrixCore/"),
         environment=_with_binary,
         build=_built,
@@ -46,7 +46,8 @@ BENCHES = (
     MutationBench(
         engine="jax",
         reference="swift",
-        source=_ROOT / "python",
+        source=_PACKAGE.parent,
+        parts=(_PACKAGE.name,),
         mutants=read_mutants(_MUTANTS, "jax", folder="hackmatrix/jax_env/"),
         environment=lambda copy: {"PYTHONPATH": str(copy), BINARY_VARIABLE: str(binary_path()), **for_mutants(copy)},
     ),
