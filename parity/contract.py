@@ -20,7 +20,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 _SLOTS = 8
 _STEPS = 32
 _WATCHED = 64
-"""Of so many games at most the courses are kept: hundreds of observations each, and other chance shows in a few."""
+"""Of so many games at most observations are kept: hundreds of observations each, and other chance shows in a few."""
 
 
 def high_word(bits: int) -> np.uint64:
@@ -42,29 +42,31 @@ def _of_width(seeds: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
     return seeds & np.uint64(2**bits - 1)
 
 
-def check_engine(world: World, engine: GuardedEngine, seed: int, *, restarting: bool) -> None:
-    """Raises EngineError where states are not complete or games do not follow from their seeds.
+def check_engine(world: World, engine: GuardedEngine, seed: int, *, restarting: bool, seeds: bool = True) -> None:
+    """Raises EngineError where states are not complete or, with ``seeds``, games do not follow from their seeds.
 
     The engine's games are others afterwards. ``restarting``: step with the engine's own auto-reset, as the run did, so
     that an engine which compiles its steps need not compile another one.
     """
     step = engine.step_restarting if restarting else engine.step
     _check_states(world, engine, step)
-    if world.draws:
+    if world.draws and seeds:
         _check_seeds(world, engine, seed, step)
 
 
-def check_repeats(world: World, engine: GuardedEngine, seed: int, *, restarting: bool) -> None:
-    """Raises EngineError where the same seeds and actions play other games the second time.
+def check_repeats(world: World, engine: GuardedEngine, seed: int, *, restarting: bool, seeds: bool = True) -> None:
+    """Raises EngineError where, with ``seeds``, the same seeds and actions play other games the second time.
 
     Such an engine differs from any other, so that it is the first thing to fix where two engines differ.
     """
+    if not seeds:
+        return
     step = engine.step_restarting if restarting else engine.step
-    seeds = run_seeds(seed, engine.games, world.seed_bits)
-    courses: list[list[Array]] = []
+    first = run_seeds(seed, engine.games, world.seed_bits)
+    shown: list[list[Array]] = []
     with suppress(EngineError):  # which the run did not meet
-        courses += [_course(world, engine, seeds, step) for _ in range(2)]
-    for number, (one, other) in enumerate(zip(*courses, strict=True)):
+        shown += [_shown(world, engine, first, step) for _ in range(2)]
+    for number, (one, other) in enumerate(zip(*shown, strict=True)):
         if one.tobytes() != other.tobytes():
             when = "reset" if number == 0 else f"step {(number + 1) // 2}"
             raise EngineError(
@@ -111,15 +113,15 @@ def _check_seeds(world: World, engine: GuardedEngine, seed: int, step: StepFunct
         (seeds + high_word(bits), f"its draws must depend on all {bits} bits of a seed"),
     ):
         other = _of_width(other, bits)
-        courses = zip(_course(world, engine, seeds, step), _course(world, engine, other, step), strict=True)
-        if all(np.array_equal(one, another) for one, another in courses):
+        shown = zip(_shown(world, engine, seeds, step), _shown(world, engine, other, step), strict=True)
+        if all(np.array_equal(one, another) for one, another in shown):
             raise EngineError(
                 f"engine '{engine.name}' plays the same game from the seeds {seeds[0]} and {other[0]}: {remedy} "
                 "(a world that draws nothing says draws=False)."
             )
 
 
-def _course(world: World, engine: GuardedEngine, seeds: NDArray[np.uint64], step: StepFunction) -> list[Array]:
+def _shown(world: World, engine: GuardedEngine, seeds: NDArray[np.uint64], step: StepFunction) -> list[Array]:
     """Observations and masks of the first new games from these seeds, in some steps, each up to its end."""
     everyone: Slots = np.arange(engine.games)
     seen = [engine.reset(seeds, everyone)[:_WATCHED].copy()]

@@ -1,8 +1,8 @@
 """Exploration: a source that learns what leads to what was seldom seen, as coverage-guided fuzzers do.
 
-The run of each slot is cut into courses. A course has a start (the game goes on, a state of one of the world's makers,
-or one of the corpus), a policy and a length; then another course begins. What a step shows of a game is a set of
-*features*, and how often each was seen is counted. Makers and policies after which rare features are seen are chosen
+The run of each slot is cut into segments. A segment has a start (the game goes on, a state of one of the world's
+makers, or one of the corpus), a policy and a length; then another segment begins. What a step shows of a game is a set
+of *features*, and how often each was seen is counted. Makers and policies after which rare features are seen are chosen
 more often. The start and the actions that first led to a feature go into the corpus, to be mutated and replayed.
 """
 
@@ -25,13 +25,13 @@ from parity.spaces import Box
 from parity.world import StartMaker, View, World
 
 FIRST_LENGTH, LONGEST = 2, 128
-"""Steps of the first course of each game, and the most of others, but for those that a course replays."""
+"""Steps of the first segment of each game, and the most of others, but for those that a segment replays."""
 REMEMBERED = 2 * LONGEST
 GO_ON, GO_ON_FOUND, FROM_CORPUS = 0.1, 0.8, 0.2
-"""Shares of courses in which the game goes on, the same after a course that found something, and of those that begin in
-a state of the corpus; others begin in a made one."""
+"""Shares of segments in which the game goes on, the same after one that found something, and of those that begin in a
+state of the corpus; others begin in a made one."""
 LEARNED, MUTATED, TASTE = 0.5, 0.7, 0.5
-"""Shares: of made starts chosen by what they earned, of corpus states that are changed, of courses with a taste."""
+"""Shares: of made starts chosen by what they earned, of corpus states that are changed, of segments with a taste."""
 MOST_FOUND = 4
 """New entries of the corpus in a step, whose states may have to be read from the engine."""
 FORGETTING = 0.97
@@ -39,13 +39,13 @@ FORGETTING = 0.97
 REPLAYED = 10
 """What a replay adds to how often a feature was seen, so that those that cannot be repeated do not take every turn."""
 LAST_INVALID = 20
-"""How much more often the last action of a course is invalid: that ends the episode in many worlds."""
+"""How much more often the last action of a segment is invalid: that ends the episode in many worlds."""
 _WORD = 2**32 - 1
 
 
 @dataclass(frozen=True)
 class Entry:
-    """The start of a course that showed a new feature, its seed and the actions up to there, or the state there."""
+    """The start of a segment that showed a new feature, its seed and the actions up to there, or the state there."""
 
     start: State
     seed: int
@@ -53,13 +53,13 @@ class Entry:
 
 
 class ExploreSource(DirectedSource):
-    """Explores; the first course of each game is that of a directed run."""
+    """Explores; the first segment of each game is that of a directed run."""
 
     def __init__(self, world: World, games: int, rng: np.random.Generator) -> None:
         super().__init__(world, games, rng)
         if world.start_strategy is not None:
             self._makers.append(("strategy", strategy_maker(world.start_strategy())))
-        self._own = rng.spawn(1)[0]  # so that first courses draw what directed ones do
+        self._own = rng.spawn(1)[0]  # so that first segments draw what directed ones do
         self._is_first, self._has_found = np.ones(games, np.bool_), np.zeros(games, np.bool_)
         self._taken = np.zeros(games, np.intp)
         self._length = np.full(games, FIRST_LENGTH)
@@ -81,7 +81,7 @@ class ExploreSource(DirectedSource):
         self._features = Features()
 
     def starts(self, slots: Slots) -> dict[int, State]:
-        """The states in which new courses begin; the games of other slots go on."""
+        """The states in which new segments begin; the games of other slots go on."""
         self._mutated = None
         learned = slots[self._maker[slots] >= 0]
         self._earned, self._spent = FORGETTING * self._earned, FORGETTING * self._spent
@@ -107,7 +107,7 @@ class ExploreSource(DirectedSource):
         return {**made, slot: state}
 
     def _begin(self, slot: int) -> State | None:
-        """Choose a course; returns the state that it begins in, None where the game goes on."""
+        """Choose a segment; returns the state that it begins in, None where the game goes on."""
         draw = self._own.random()
         self._length[slot] = int(np.exp(self._own.uniform(0, np.log(LONGEST + 1))))
         self._scripts[slot], self._maker[slot] = (), -1
@@ -174,7 +174,7 @@ class ExploreSource(DirectedSource):
         return int(self._own.integers(count))
 
     def actions(self, view: View, rng: np.random.Generator, invalid: float, space: Box | None) -> NDArray[Any]:
-        """Actions by policies and tastes, or as the entry has them that a course replays."""
+        """Actions by policies and tastes, or as the entry has them that a segment replays."""
         self._read_states = view.read_states
         last = self._taken >= self._length - 1
         share = np.where(last, max(invalid, min(0.5, LAST_INVALID * invalid)), invalid)
@@ -191,7 +191,7 @@ class ExploreSource(DirectedSource):
         return actions
 
     def watch(self, seen: Observed) -> Slots:
-        """Count features, keep starts that led to new ones; returns the slots of courses that are over."""
+        """Count features, keep starts that led to new ones; returns the slots of segments that are over."""
         assert seen.step is not None
         features = self._features.of_step(seen.expected, self._rows[-1], self._taken > 0)
         counts = self._seen[features]

@@ -32,7 +32,7 @@ class Features:
         self._changes: NDArray[np.bool_] = np.zeros(0, np.bool_)
 
     def of_step(self, fields: Fields, actions: NDArray[Any], goes_on: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Numbers (games, features) below ``NUM_FEATURES``; ``goes_on`` (games,): in a course that has begun."""
+        """Numbers (games, features) below ``NUM_FEATURES``; ``goes_on`` (games,): in a segment that has begun."""
         games = len(actions)
         names = [name for name in ("components", "events", "terminated", "truncated") if name in fields]
         signs = [np.sign(np.asarray(fields[name], np.float64)).reshape(games, -1).astype(np.int64) for name in names]

@@ -103,14 +103,14 @@ def run_freely(
         is_black_box = pair.is_black_box
         pair.unknown.add(STATE)  # which no user sees
         began = time.perf_counter()
-        course = FreeRun(pair, source, settings)
+        run = FreeRun(pair, source, settings)
         try:
-            while course.steps < settings.steps and course.running.any():
-                course.advance()
+            while run.steps < settings.steps and run.running.any():
+                run.advance()
                 progress()
         except EngineError as error:
-            raise EngineError(f"{error} That was after {course.steps} steps, with seed {settings.seed}.") from error
+            raise EngineError(f"{error} That was after {run.steps} steps, with seed {settings.seed}.") from error
         seconds = time.perf_counter() - began
-    effect = Effect(course.first, course.measures)
-    steps, ended = int(course.measures["length"].max(axis=0).sum()), int((~course.running[0]).sum())
-    return Outcome(steps, ended, seconds, course.divergences, is_black_box=is_black_box, effect=effect)
+    effect = Effect(run.first, run.measures)
+    steps, ended = int(run.measures["length"].max(axis=0).sum()), int((~run.running[0]).sum())
+    return Outcome(steps, ended, seconds, run.divergences, is_black_box=is_black_box, effect=effect)

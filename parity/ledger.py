@@ -15,6 +15,10 @@
 
 ``when = "module:function"`` says in Python what a table cannot: ``function(state, action) -> bool``. At a start or
 restart there is no state before, ``{}``; no start fits an entry that drops the game.
+
+Several entries may explain what differs after one step, each its own fields. The first of drop, resynchronise and
+ignore that one of them says is done. A run replays all witnesses first, so that an entry whose difference is gone
+fails in the shortest run; which entries the games of the run show does not matter.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +47,7 @@ from parity.tape import Tape
 from parity.trace import RESTART, Action, Trace, trace_of
 from parity.world import EngineFactory, World
 
-RESYNCHRONISE, DROP, IGNORE = THEN = ("resynchronise", "drop", "ignore")
+DROP, RESYNCHRONISE, IGNORE = THEN = ("drop", "resynchronise", "ignore")
 KINDS = ("bug", "deliberate", "format", "rounding")
 START = "start"
 MARKS = "marks"
@@ -55,7 +60,7 @@ print(json.dumps({name: each.version for name, few in found.items() for each in 
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entry:
     """One known difference; the module says what its parts mean. ``actions``: None for any."""
 
@@ -77,15 +82,15 @@ class Entry:
         one, other = self.witness.engines
         return one.partition(PLACE)[0], other.partition(PLACE)[0]
 
-    def fits(self, before: State, action: Action | None, names: set[str]) -> bool:
-        """Tell whether just the fields of these names may differ after an action in this state."""
+    def explains(self, before: State, action: Action | None, names: set[str]) -> set[str]:
+        """Those of the fields that differ after an action in this state that are the entry's; none if only some do."""
         hits = [{name for name in names if pattern.fullmatch(name)} for pattern in self._patterns]
-        if not all(hits) or set().union(*hits) != names or (action is None and self.then == DROP):
-            return False
+        if not all(hits) or (action is None and self.then == DROP):
+            return set()
         if self.actions is not None and (START if action is None else action) not in self.actions:
-            return False
+            return set()
         with blamed(f"the condition of entry '{self.id}'"):
-            return bool(self._condition(before, action))
+            return set().union(*hits) if self._condition(before, action) else set()
 
     @cached_property
     def _patterns(self) -> list[re.Pattern[str]]:
@@ -97,6 +102,11 @@ class Entry:
             return imported(self.when)  # type: ignore[return-value]
         table = self.when or {}
         return lambda state, action: all(_holds(wanted, _part(state, path)) for path, wanted in table.items())
+
+
+def _are_whole(parts: Sequence[set[str]], names: set[str]) -> bool:
+    """The parts are all of the names, and have none in common."""
+    return sum(map(len, parts)) == len(names) and set().union(*parts) == names
 
 
 def _part(state: object, path: str) -> object:
@@ -133,10 +143,9 @@ class Ledger:
     def opened(self, world: World, engines: tuple[str, str]) -> Ledger:
         """The entries for two engines of a world, which has them.
 
-        Raises UsageError where the file or an entry is not for them; EngineError where an interpreter fails.
+        A world that the file does not name has none. Raises UsageError where an entry is not for them; EngineError
+        where an interpreter fails.
         """
-        if world.name not in self.worlds:
-            raise UsageError(f"{self.path} is about the worlds {', '.join(self.worlds)}, which '{world.name}' is not.")
         factories = [world.engines[name] for name in engines]
         if isinstance(factories[0], Tape):
             raise UsageError("a tape cannot replay the witnesses of a ledger: leave the ledger or the tape out.")
@@ -148,31 +157,34 @@ class Ledger:
             self._check_versions(entry, installed)
         return Ledger(self.path, self.worlds, tuple(self._of_world(entry, world) for entry in entries))
 
-    def entry_of(self, before: State, action: Action | None, differences: Sequence[Difference]) -> Entry | None:
-        """The entry that explains what differs, marks aside, after an action in this state, ``None`` the start.
+    def entries_of(self, before: State, action: Action | None, differences: Sequence[Difference]) -> tuple[Entry, ...]:
+        """The fewest entries that explain what differs, marks aside, after an action in this state, ``None`` the start.
 
-        Raises UsageError where two do.
+        Each field is explained by one. Raises UsageError where others do it as well.
         """
         names = {difference.field for difference in differences if difference.family != MARKS}
-        fitting = [entry for entry in self.entries if entry.fits(before, action, names)]
-        if len(fitting) > 1:
-            both = f"the entries '{fitting[0].id}' and '{fitting[1].id}' of {self.path}"
-            raise UsageError(f"{both} both explain {', '.join(sorted(names))}: narrow the condition of one.")
-        return fitting[0] if fitting else None
+        parts = {entry: fields for entry in self.entries if (fields := entry.explains(before, action, names))}
+        for count in range(1, len(parts) + 1):
+            found = [few for few in combinations(parts, count) if _are_whole([parts[each] for each in few], names)]
+            if len(found) > 1:
+                one, other = (", ".join(f"'{entry.id}'" for entry in few) for few in found[:2])
+                both = f"of the entries of {self.path} both {one} and {other} explain {', '.join(sorted(names))}"
+                raise UsageError(f"{both}: narrow the condition of one.")
+            if found:
+                return found[0]
+        return ()
 
     def faults(self, counts: Mapping[str, int], steps: int) -> list[str]:
-        """Sentences on the entries that explained nothing, or too much, in a run of so many steps.
+        """Sentences on the entries that explained too much in a run of so many steps.
 
         ``counts``: by id, how many differences each explained.
         """
-        faults = []
-        for entry in self.entries:
-            if not counts[entry.id]:
-                faults.append(f"Entry '{entry.id}' explained nothing: remove it, or play what shows it.")
-            elif counts[entry.id] > entry.share * steps and entry.share < 1:  # starts are explained, too
-                share = f"{counts[entry.id] / max(steps, 1):.3g} of the steps, and its share is {entry.share:g}"
-                faults.append(f"Entry '{entry.id}' explains {share}: look for what else it hides.")
-        return faults
+        return [
+            f"Entry '{entry.id}' explains {counts[entry.id] / max(steps, 1):.3g} of the steps, and its share is "
+            f"{entry.share:g}: look for what else it hides."
+            for entry in self.entries
+            if counts[entry.id] > entry.share * steps and entry.share < 1  # starts are explained, too
+        ]
 
     def _check_versions(self, entry: Entry, installed: Sequence[Mapping[str, str]]) -> None:
         for package, wanted in entry.versions.items():

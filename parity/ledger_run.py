@@ -1,4 +1,4 @@
-"""A ledger of known differences in use: in a lockstep run, and in the replays of its witnesses."""
+"""The witnesses of a ledger of known differences, replayed."""
 
 from __future__ import annotations
 
@@ -6,43 +6,13 @@ from dataclasses import asdict
 from itertools import groupby
 
 from parity.compare import Difference, value_text
-from parity.engine import Slots, State
 from parity.errors import StateRefused
-from parity.ledger import DROP, IGNORE, MARKS, Entry, Ledger
-from parity.pair import Observed, Pair
+from parity.ledger import MARKS, Entry, Ledger
+from parity.pair import Pair
 from parity.prices import with_prices
 from parity.replay import last_differences
 from parity.strict_json import json_text
-from parity.trace import RESTART, Action
 from parity.world import World
-
-
-class KnownDifferences:
-    """Differences that the ledger of a pair explains. apart: slots to resynchronise; ignored: those of this step."""
-
-    def __init__(self, pair: Pair) -> None:
-        self._pair = pair
-        self._before: list[State] = []
-        self.apart: set[int] = set()
-        self.ignored: set[int] = set()
-
-    def begin_step(self) -> None:
-        """All games are about to take an action."""
-        self.ignored.clear()
-        self._before = self._pair.states_before(self._pair.all)
-
-    def begin_games(self, slots: Slots) -> None:
-        """Games have begun in these slots."""
-        self.ignored.difference_update(slots.tolist())
-        self.apart.difference_update(slots.tolist())
-
-    def entry_of(self, seen: Observed, row: int, slot: int, action: Action | None) -> Entry | None:
-        """The entry that explains what differs in a game after an action, ``None`` the start."""
-        before = self._before[slot] if self._before and action not in (None, RESTART) else {}
-        entry = self._pair.known(before, action, self._pair.explain(seen, row, slot))
-        if entry is not None and entry.then != DROP:
-            (self.ignored if entry.then == IGNORE else self.apart).add(slot)
-        return entry
 
 
 def check_witnesses(world: World, engines: tuple[str, str], ledger: Ledger, timeout: float) -> list[str]:
@@ -57,7 +27,7 @@ def check_witnesses(world: World, engines: tuple[str, str], ledger: Ledger, time
         several = [*entries]
         priced = with_prices(world, several[0].witness.prices) if several[0].witness.prices else world
         with Pair(priced, engines, 1, timeout=timeout, ledger=ledger) as pair:
-            faults += [fault for entry in several if (fault := _witness_fault(pair, entry))]
+            faults += [fault for entry in several if (fault := _witness_fault(pair, ledger, entry))]
     return faults
 
 
@@ -65,7 +35,7 @@ def _prices(entry: Entry) -> str:
     return json_text(dict(entry.witness.prices), sort_keys=True)
 
 
-def _witness_fault(pair: Pair, entry: Entry) -> str | None:
+def _witness_fault(pair: Pair, ledger: Ledger, entry: Entry) -> str | None:
     try:
         before, action, differences = last_differences(pair, entry.witness.case)
     except StateRefused as error:
@@ -73,7 +43,7 @@ def _witness_fault(pair: Pair, entry: Entry) -> str | None:
     if verdict(differences) != verdict(entry.witness.differences):
         now, then = map(_words, (differences, entry.witness.differences))
         return f"The witness of entry '{entry.id}' shows {now}, and what is pinned is {then}: look at it again."
-    if pair.known(before, action, differences) is not entry:
+    if entry not in ledger.entries_of(before, action, differences):
         return f"The witness of entry '{entry.id}' does not fit the entry: correct its condition or its fields."
     return None
 

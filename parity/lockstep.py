@@ -13,7 +13,7 @@ from parity.ledger_run import check_witnesses
 from parity.lockstep_run import LockstepRun
 from parity.pair import Pair
 from parity.replay import differs_at
-from parity.settings import Outcome, Settings
+from parity.settings import STRICT, Outcome, Settings
 from parity.sources import TRACES
 from parity.tape import Tape
 from parity.trace import Trace, check_actions, demand_steps, read_trace, trace_files
@@ -55,20 +55,22 @@ def run(
 
 def _run_games(pair: Pair, settings: Settings, progress: Callable[[], object]) -> Outcome:
     tape = pair.world.engines[pair.names[0]]
-    course, began = LockstepRun(pair, settings), time.perf_counter()
+    run, began = LockstepRun(pair, settings), time.perf_counter()
     try:
-        course.play_tape(tape, progress) if isinstance(tape, Tape) else course.play(progress)
-        course.check(pair.look(), pair.all)  # what the last step left
-        course.check_dicts(pair.all)
+        run.play_tape(tape, progress) if isinstance(tape, Tape) else run.play(progress)
+        run.check(pair.look(), pair.all)  # what the last step left
+        run.check_dicts(pair.all)
     except EngineError as error:
-        raise EngineError(f"{error} That was after {course.taken} steps, with seed {settings.seed}.") from error
-    course.outcome.seconds = time.perf_counter() - began
+        raise EngineError(f"{error} That was after {run.taken} steps, with seed {settings.seed}.") from error
+    run.outcome.seconds = time.perf_counter() - began
     if settings.marks:
-        course.outcome.marks = pair.marks()
+        run.outcome.marks = pair.marks()
     for engine in pair.both[1 if isinstance(tape, Tape) else 0 :]:
-        check = check_repeats if course.outcome.divergences else check_engine
-        check(pair.world, engine, settings.seed, restarting=settings.auto_reset)
-    return course.outcome
+        # an engine whose games never begin from seeds need not take any
+        seeds = settings.mode == STRICT or engine is pair.reference
+        check = check_repeats if run.outcome.divergences else check_engine
+        check(pair.world, engine, settings.seed, restarting=settings.auto_reset, seeds=seeds)
+    return run.outcome
 
 
 def _run_traces(pair: Pair, traces: Sequence[Trace], settings: Settings, progress: Callable[[], object]) -> Outcome:

@@ -12,8 +12,7 @@ import numpy as np
 from parity.contract import run_seeds
 from parity.engine import Array, Slots, State
 from parity.errors import EngineError, StateRefused
-from parity.ledger import DROP
-from parity.ledger_run import KnownDifferences
+from parity.ledger import DROP, IGNORE, RESYNCHRONISE
 from parity.pair import Observed, Pair
 from parity.replay import Divergence, batch_divergence, differs_at
 from parity.settings import RESYNCHRONISED, STRICT, Outcome, Settings
@@ -26,11 +25,16 @@ DICT_CHECK_EVERY = 16
 
 
 class LockstepRun:
-    """A run in progress; raises UsageError where there is no such source. ``taken``: the steps of each game so far."""
+    """A run in progress; raises UsageError where there is no such source.
+
+    taken: the steps of each game so far. before: the reference's states before this step, where conditions of the
+    ledger need them; apart, ignored: slots that differ as it explains, to be resynchronised and not, in this step.
+    """
 
     def __init__(self, pair: Pair, settings: Settings) -> None:
         self.pair = pair
         self.settings = settings
+        self._injects_steps = settings.mode == RESYNCHRONISED
         self.rng = np.random.default_rng(settings.seed)
         self.source = open_source(settings.source, pair.world, pair.games, self.rng)
         self.outcome = Outcome()
@@ -41,7 +45,9 @@ class LockstepRun:
         self.begun = 0
         self.observation: Array = np.zeros(0)
         self.given_up: Slots = np.zeros(0, np.intp)
-        self.known = None if pair.ledger is None else KnownDifferences(pair)
+        self.before: list[State] = []
+        self.apart: set[int] = set()
+        self.ignored: set[int] = set()
 
     def play(self, progress: Callable[[], object]) -> None:
         """The whole run."""
@@ -57,7 +63,7 @@ class LockstepRun:
 
     def advance(self) -> None:
         """One action in every game, and the next game wherever one ended."""
-        if self.settings.mode == RESYNCHRONISED and self.taken:
+        if self._injects_steps and self.taken:
             self._inject(self.pair.all)
         mask = self.pair.reference.mask()
         view = View(self.observation, mask, self.pair.all, self.pair.reference.get_state)
@@ -88,12 +94,11 @@ class LockstepRun:
             else:
                 self._take(self.pair.restart(*call.given), call.given[0], RESTART)
                 self._note_seeds(call.given[0])
-            self.active |= self.settings.mode == RESYNCHRONISED
 
     def _step(self, actions: Array) -> Slots:
-        """One action in every game; returns the slots of compared games that ended."""
-        if self.known is not None:
-            self.known.begin_step()
+        """One action in every game; returns the slots of games that ended and are to go on with new ones."""
+        self.ignored.clear()
+        self.before = self.pair.states_before(self.pair.all)
         seen = self.pair.step(actions, restarting=self.settings.auto_reset)
         assert seen.step is not None
         self.history.add(actions)
@@ -101,7 +106,7 @@ class LockstepRun:
         self.check(seen, self.pair.all)
         self.observation = seen.observation
         self.given_up = self.source.watch(seen)
-        ended = np.flatnonzero(seen.step.ended & self.active)
+        ended = np.flatnonzero(seen.step.ended & (self.active | self._injects_steps))
         self._resynchronise()
         return ended
 
@@ -111,7 +116,7 @@ class LockstepRun:
         explained = False
         for row in np.flatnonzero(differ):
             slot = int(slots[row])
-            if self.known is not None and self._is_known(seen, int(row), slot, *then):
+            if self.pair.ledger is not None and self._is_known(seen, int(row), slot, *then):
                 explained = True
                 continue
             self.active[slot] = False
@@ -128,20 +133,23 @@ class LockstepRun:
 
     def _is_known(self, seen: Observed, row: int, slot: int, *then: Action) -> bool:
         """Tell whether the ledger explains how a game differs; where it says so, the game leaves the run."""
-        assert self.known is not None
-        if slot in self.known.ignored:
+        if slot in self.ignored:
             return True
-        entry = self.known.entry_of(seen, row, slot, then[0] if then else self.history.last(slot))
-        self.active[slot] = entry is None or entry.then != DROP
-        return entry is not None
+        action = then[0] if then else self.history.last(slot)
+        before = self.before[slot] if self.before and action not in (None, RESTART) else {}
+        known = self.pair.known(before, action, self.pair.explain(seen, row, slot))
+        if known is None or (known == RESYNCHRONISE and action is None and self.history.is_placed(slot)):
+            return False  # what differs even in the reference's state is not explained by one that asks for it
+        if known == DROP:
+            self.active[slot] = False
+        else:
+            (self.ignored if known == IGNORE else self.apart).add(slot)
+        return True
 
     def _resynchronise(self) -> None:
-        """Put both engines into the reference's state where the ledger says so; what differs even then is new."""
-        if self.known is not None and self.known.apart:
-            known, self.known = self.known, None
-            self._inject(np.array(sorted(known.apart), dtype=np.intp))
-            known.apart.clear()
-            self.known = known
+        """Put both engines into the reference's state where the ledger says so."""
+        if self.apart:
+            self._inject(np.array(sorted(self.apart), dtype=np.intp))
 
     def _find_marks_apart(self, fired: Observed, slots: Slots, *then: Action) -> None:
         """Find the game in which marks fired differently by playing each alone, the shortest first."""
@@ -170,10 +178,9 @@ class LockstepRun:
 
     def _replace_diverged(self) -> None:
         """Begin games from new seeds where games went apart, so that one fault does not hide the others."""
-        while (apart := np.flatnonzero(~self.active)).size and self._goes_on():
+        while not self._injects_steps and (apart := np.flatnonzero(~self.active)).size and self._goes_on():
             self.active[apart] = True
-            if self.settings.mode != RESYNCHRONISED:
-                self._new_games(apart)
+            self._new_games(apart)
 
     def _new_games(self, slots: Slots) -> None:
         """Begin games from seeds that the run has not used yet."""
@@ -201,8 +208,8 @@ class LockstepRun:
 
     def _take(self, seen: Observed, slots: Slots, *then: Action) -> None:
         """Check how games begin, and keep what they show."""
-        if self.known is not None:
-            self.known.begin_games(slots)
+        self.ignored.difference_update(slots.tolist())
+        self.apart.difference_update(slots.tolist())
         self.check(seen, slots, *then)
         observation = np.array(seen.observation)
         if len(slots) < self.pair.games:
@@ -235,4 +242,5 @@ class LockstepRun:
             raise EngineError(f"a {what} of world '{self.pair.world.name}' is refused: {error}") from error
         for slot, state in made.items():
             self.history.begin(slot, state)
+        self.active[chosen] |= self._injects_steps
         return self._take(seen, chosen)

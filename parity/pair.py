@@ -15,7 +15,7 @@ from parity.compare import STATE, Difference, Fields, explain, rows_that_differ,
 from parity.engine import Array, BatchStep, Closable, Slots, State
 from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import StateRefused, UsageError
-from parity.ledger import Entry, Ledger
+from parity.ledger import THEN, Ledger
 from parity.trace import Action
 from parity.world import World
 
@@ -125,12 +125,14 @@ class Pair(Closable):
             return []
         return self.reference.get_state(slots)
 
-    def known(self, before: State, action: Action | None, differences: Sequence[Difference]) -> Entry | None:
-        """The ledger's entry of what differs after an action, counted; raises UsageError where there are two."""
-        entry = None if self.ledger is None else self.ledger.entry_of(before, action, differences)
-        if entry is not None:
-            self.explained[entry.id] += 1
-        return entry
+    def known(self, before: State, action: Action | None, differences: Sequence[Difference]) -> str | None:
+        """What the ledger says is to be done about what differs after an action, which counts its entries; else None.
+
+        Raises UsageError where it is ambiguous.
+        """
+        entries = () if self.ledger is None else self.ledger.entries_of(before, action, differences)
+        self.explained.update(entry.id for entry in entries)
+        return min((entry.then for entry in entries), key=THEN.index, default=None)
 
     def rows_that_differ(self, seen: Observed) -> NDArray[np.bool_]:
         """(rows,) bool: the games in which the engines differ."""

@@ -110,10 +110,10 @@ def record_tape(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with Pair(both, names, settings.games, marks=settings.marks, timeout=settings.timeout) as pair:
-            course = LockstepRun(pair, settings)
-            course.play(progress)
+            run = LockstepRun(pair, settings)
+            run.play(progress)
             opened[0].end_chunk()
-        if course.outcome.divergences:
+        if run.outcome.divergences:
             raise EngineError(f"engine '{engine}' says something else when it is asked again: it cannot be recorded.")
         tape = replace(tape, chunks=tuple(opened[0].chunks), calls=None)
         write_whole(folder / MANIFEST, json_text(tape.manifest(), indent=1).encode())

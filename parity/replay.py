@@ -18,7 +18,7 @@ _ONLY: Slots = np.zeros(1, dtype=np.intp)
 
 @dataclass(frozen=True)
 class Divergence:
-    """A game that went apart: its course so far, and where the engines differ after it.
+    """A game that went apart: its actions so far, and where the engines differ after it.
 
     recorded: the last moment as it was in a batch.
     """
@@ -55,23 +55,24 @@ def begin(engine: BatchEngine, case: Case) -> Array:
     return engine.reset(np.array([case.seed], np.uint64), _ONLY)
 
 
-def differs_at(pair: Pair, case: Case) -> Divergence | None:
+def differs_at(pair: Pair, case: Case, *, only_valid: bool = False) -> Divergence | None:
     """The case up to where the engines first differ in what the ledger does not explain, or None.
 
-    Where they were resynchronised it begins in the state of the reference. ``pair`` has one game.
+    Where they were resynchronised it begins in the state of the reference. ``pair`` has one game. ``only_valid``: play
+    no action that the reference's mask forbids, but end there.
     """
     while True:
-        for done, (action, seen, before) in enumerate(_play(pair, case)):
+        for done, (action, seen, before) in enumerate(_play(pair, case, only_valid=only_valid)):
             differences = _differences(pair, seen)
             known = pair.known(before, action, differences) if differences else None
             is_placed = done == 0 and case.state is not None  # which resynchronising again would not change
-            if differences and (known is None or (is_placed and known.then == RESYNCHRONISE)):
+            if differences and (known is None or (is_placed and known == RESYNCHRONISE)):
                 return Divergence(case.prefix(done), differences)
-            if known is not None and known.then != IGNORE:
+            if known not in (None, IGNORE):
                 break
         else:
             return None
-        if known.then == DROP:
+        if known == DROP:
             return None
         case = case.from_state(pair.reference.get_state(_ONLY)[0], done)
 
@@ -109,7 +110,7 @@ def moments(pair: Pair, case: Case) -> list[ReplayMoment]:
     return recorded
 
 
-def _play(pair: Pair, case: Case) -> Iterator[tuple[Action | None, Observed, State]]:
+def _play(pair: Pair, case: Case, *, only_valid: bool = False) -> Iterator[tuple[Action | None, Observed, State]]:
     """Each action, what both engines give and, if the ledger looks at it, the reference's state before."""
     if case.state is not None:
         yield None, pair.set_state([case.state], _ONLY), {}
@@ -119,6 +120,8 @@ def _play(pair: Pair, case: Case) -> Iterator[tuple[Action | None, Observed, Sta
         if action == RESTART:
             yield action, pair.restart(_ONLY), {}
         else:
+            if only_valid and isinstance(action, int) and not pair.reference.mask()[0, action]:
+                return
             before = next(iter(pair.states_before(_ONLY)), {})
             yield action, pair.step(batch_of(pair.world, action), restarting=case.auto_reset), before
 

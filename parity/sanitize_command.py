@@ -129,11 +129,11 @@ def sanitized(
     with Pair(both, names, settings.games, timeout=settings.timeout) as pair:
         if not isinstance(opened[0], WatchableEngine):
             raise UsageError(f"engine '{name}' has no watch_jax, by which it is interpreted: name a JAX engine.")
-        course = SanitizedRun(pair, settings, opened[0])
-        course.play(progress)
-    if course.outcome.divergences:
+        run = SanitizedRun(pair, settings, opened[0])
+        run.play(progress)
+    if run.outcome.divergences:
         raise EngineError(f"engine '{name}' gives something else when the same is played again: fix that first.")
-    return course
+    return run
 
 
 def sanitize(options: Namespace) -> int:

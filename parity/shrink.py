@@ -18,38 +18,41 @@ SMALL_SEEDS = range(16)
 
 @dataclass(frozen=True)
 class _Search:
-    """places: where the original differs. ends: when to stop, by then with a case that still diverges."""
+    """fields: that differ in the original. only_valid: it has no invalid action. ends: when to stop."""
 
     pair: Pair
-    places: frozenset[str]
+    fields: frozenset[str]
+    only_valid: bool
     ends: float
 
     def has_time(self) -> bool:
         return time.monotonic() < self.ends
 
     def still(self, case: Case) -> Case | None:
-        """``case`` cut after its first difference, if that lies where the original differs.
+        """``case`` cut after its first difference, if no field differs there that does not in the original.
 
-        Asking for a common place keeps the search from sliding into another fault.
+        That, and leaving out invalid actions, keeps the search from sliding into another fault.
         """
         try:
-            found = differs_at(self.pair, case)
+            found = differs_at(self.pair, case, only_valid=self.only_valid)
         except StateRefused:
             return None
-        if found is None or not places(found.differences) & self.places:
+        if found is None or not fields_of(found.differences) <= self.fields:
             return None
         return found.case
 
 
 def shrink(pair: Pair, case: Case, seconds: float) -> Case | None:
-    """A small case in which the engines of ``pair`` (one game) differ in a field in which ``case`` differs.
+    """A small case in which the engines of ``pair`` (one game) differ in no field in which they do not in ``case``.
 
-    None when ``case`` itself does not diverge in a game played alone. Takes about ``seconds`` at most.
+    It has invalid actions only where ``case`` has. None when ``case`` itself does not diverge in a game played alone.
+    Takes about ``seconds`` at most.
     """
-    found = differs_at(pair, case)
+    valid = differs_at(pair, case, only_valid=True)
+    found = valid or differs_at(pair, case)
     if found is None:
         return None
-    search = _Search(pair, places(found.differences), time.monotonic() + seconds)
+    search = _Search(pair, fields_of(found.differences), valid is not None, time.monotonic() + seconds)
     small = found.case if pair.world.states_replay else _shortest_rest(search, found.case)
     while (smaller := _smaller(search, small)) is not None:
         small = smaller
@@ -57,9 +60,14 @@ def shrink(pair: Pair, case: Case, seconds: float) -> Case | None:
 
 
 def places(differences: Sequence[Difference]) -> frozenset[str]:
-    """Places of the differences, whichever entity or cell it is: in fields of the state, else in the other fields."""
-    places = frozenset(re.sub(r"\[.*?\]", "", difference.field) for difference in differences)
-    return frozenset(place for place in places if place.startswith(STATE)) or places
+    """Fields of the differences: those of the state, else the others."""
+    fields = fields_of(differences)
+    return frozenset(field for field in fields if field.startswith(STATE)) or fields
+
+
+def fields_of(differences: Sequence[Difference]) -> frozenset[str]:
+    """Fields of the differences, whichever entity or cell it is."""
+    return frozenset(re.sub(r"\[.*?\]", "", difference.field) for difference in differences)
 
 
 def _shortest_rest(search: _Search, case: Case) -> Case:

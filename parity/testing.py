@@ -9,12 +9,14 @@ from pathlib import Path
 from parity import prices
 from parity.console import plain_text
 from parity.coverage import coverage_of, require_marks
+from parity.errors import UsageError
 from parity.finding import investigate
 from parity.ledger import read_ledger
 from parity.lockstep import Outcome, Settings, run
 from parity.printing import print_rewards, print_run
 from parity.registry import load_pair
 from parity.rewards import all_changes, golden_folder, replay_golden
+from parity.tape import Tape
 from parity.world import World
 
 TRACE = Path("parity-report/trace.json")
@@ -48,7 +50,7 @@ def assert_lockstep(
         coverage: compare rule marks too; this share of the world's rules must be hit, or every rule and every mark but
             those of a list, of rules and marks.
         ledger: file of known differences (``parity.ledger``).
-        draw_prices: share of seeds with which the prices of the reward are drawn, too.
+        draw_prices: share of seeds with which the prices of the reward are drawn, too; not against a tape.
         budget_seconds: after which a run ends, whatever the number of steps.
         trace: where the shrunk case goes; its page is written beside it.
 
@@ -63,6 +65,8 @@ def assert_lockstep(
     if coverage is not None:
         require_marks(world)
     seed = secrets.randbits(64) if seed is None else seed
+    if draw_prices and isinstance(world.engines[pair[0]], Tape):
+        raise UsageError(f"{pair[0]} has the prices that it was recorded at: leave draw-prices out.")
     world = prices.draw_prices(world, seed, draw_prices)
     known = None if ledger is None else read_ledger(Path(ledger))
     settings = Settings(

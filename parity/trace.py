@@ -1,4 +1,4 @@
-"""Cases and trace files: a course of one game, exactly as it can be played again."""
+"""Cases and trace files: one game, exactly as it can be played again."""
 
 from __future__ import annotations
 
@@ -85,8 +85,12 @@ class History:
         is_new = self._begun[slot] == self._trimmed + len(self._rows)
         return None if is_new else action_numbers(self._rows[-1][slot])
 
+    def is_placed(self, slot: int) -> bool:
+        """The game in ``slot`` began in a state."""
+        return not isinstance(self._starts[slot], int)
+
     def case(self, slot: int, *then: Action) -> Case:
-        """The course of the game in ``slot``, and what was done ``then``."""
+        """The game in ``slot`` so far, and what was done ``then``."""
         rows = self._rows[int(self._begun[slot]) - self._trimmed :]
         start = self._starts[slot]
         actions = (*(action_numbers(row[slot]) for row in rows), *then)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -65,7 +66,7 @@ def test_invalid_actions_are_mixed_in_as_often_as_asked() -> None:
     assert 0.12 < counts[1][0][invalid] / (80 * 32) < 0.22
 
 
-def test_a_planted_fault_is_found_with_the_course_that_led_to_it_which_follows_from_the_seed() -> None:
+def test_a_planted_fault_is_found_with_the_actions_that_led_to_it_which_follows_from_the_seed() -> None:
     (found,), same, other = (outcome("restless", seed=seed).divergences for seed in (3, 3, 4))
     assert ([found] == same, [found] == other) == (True, False)
     assert {each.family for each in found.differences} == {"observation", "state"}
@@ -104,6 +105,37 @@ def test_engines_that_draw_otherwise_are_compared_from_the_states_of_the_referen
     assert found.episodes > 32
     (divergence,) = outcome("restless", mode="injected").divergences
     assert divergence.case.state is not None
+
+
+class _TakesNoSeed(PlanesEngine):
+    """Begins one and the same game from every seed."""
+
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
+        return super().reset(np.full_like(seeds, 7), slots)
+
+
+@pytest.mark.parametrize("mode", ["injected", "resynchronised"])
+def test_of_engines_whose_games_begin_from_seeds_alone_these_are_checked(mode: str) -> None:
+    assert outcome(_TakesNoSeed, mode=mode).divergences == []
+    with pytest.raises(EngineError, match="'reference' says that a game reset from seed 0 has 7"):
+        outcome(_TakesNoSeed, _TakesNoSeed, mode=mode)
+
+
+class _EndsWrong(PlanesEngine):
+    """Pays more in the last step of a game."""
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        step = super().step(actions)
+        step.reward[step.terminated] += 1
+        return step
+
+
+def test_a_game_that_differs_in_its_last_step_is_followed_by_a_new_one_when_resynchronised() -> None:
+    found = outcome(_EndsWrong, mode="resynchronised", stop_after=1000, games=4, invalid=0.2)
+    ends = Counter(divergence.game for divergence in found.divergences)
+    assert min(ends[game] for game in range(4)) > 1
+    assert found.episodes == len(found.divergences)
+    assert found.steps == 4 * 80
 
 
 def test_resynchronised_engines_show_every_difference_in_the_step_where_it_arises() -> None:

@@ -6,17 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
+import pytest
+from numpy.typing import NDArray
 from toy_world import WORLD
-from toy_world.plain import Game, PlainEngine
+from toy_world.faulty import changed
+from toy_world.plain import PICK, REST, Game, PlainEngine
+from toy_world.planes import PlanesEngine
 
-from parity import State, World
+from parity import BatchStep, State, World
 from parity.finding import open_alone
 from parity.lockstep import Settings, run
+from parity.pair import Pair
 from parity.replay import Divergence, differs_at, moments
 from parity.shrink import shrink
 from parity.trace import RESTART, Case
-
-REST = WORLD.actions.index("rest")
 
 
 @cache
@@ -93,20 +97,19 @@ def test_moments_end_with_the_difference_and_name_the_marks_that_fired() -> None
 
 
 class _TwoFaults(Game):
-    """With a score of 4 a rest does not heal; with less it counts as two turns."""
+    """With a score of 2 a rest does not heal; with less than 4 it counts as two turns."""
 
     def rest(self) -> None:
-        if self.score >= 4:
-            return
-        super().rest()
-        self.turn += self.score > 0
+        if self.score < 2:
+            super().rest()
+        self.turn += 0 < self.score < 4
 
 
 class _TwoFaultsEngine(PlainEngine):
     game = _TwoFaults
 
 
-def test_a_case_does_not_become_one_of_another_field() -> None:
+def test_a_case_becomes_none_in_which_another_field_differs_too() -> None:
     world = replace(WORLD, engines={**WORLD.engines, "two faults": _TwoFaultsEngine})
     start = {"seed": 9, "walker": 0, "wasp": 15, "hp": 1, "score": 7, "turn": 0, "apples": [{"cell": 3, "ripeness": 1}]}
     case = Case((REST,), state=start)
@@ -115,6 +118,37 @@ def test_a_case_does_not_become_one_of_another_field() -> None:
         assert small is not None
         found = differs_at(pair, small)
     assert found is not None
-    assert "state.hp" in {difference.field for difference in found.differences}
+    assert {difference.field for difference in found.differences} == {"observation[0: hp]", "state.hp"}
     assert small.state is not None
     assert small.state["score"] == 4
+
+
+class _RefusesInvalid(PlainEngine):
+    """Fails at an invalid action."""
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        assert self.mask()[np.arange(self.games), actions].all(), "an invalid action"
+        return super().step(actions)
+
+
+@pytest.mark.parametrize("states_replay", [False, True])
+def test_no_invalid_action_is_played_unless_the_case_has_one(states_replay: bool) -> None:
+    engines = {**WORLD.engines, "strict": _RefusesInvalid}
+    world = replace(WORLD, engines=engines, states_replay=states_replay)
+    settings = Settings(steps=150, games=16, invalid=0)
+    (found,) = run(world, ("strict", "restless"), settings).divergences
+    with Pair(world, ("strict", "restless"), 1) as pair:
+        small = shrink(pair, found.case, 60)
+        assert small is not None
+        assert len(small.actions) < len(found.case.actions)
+        assert differs_at(pair, small, only_valid=True) is not None
+
+
+def test_an_invalid_action_that_shows_the_fault_stays() -> None:
+    def pay(engine: PlanesEngine, step: BatchStep) -> BatchStep:
+        return replace(step, reward=step.reward + (step.components[:, 0] == 0))
+
+    world = replace(WORLD, engines={**WORLD.engines, "paying": changed(step=pay)})
+    small = shrunk("paying", Case((REST, REST, PICK), seed=1), world=world)
+    assert small is not None
+    assert small.actions == (PICK,)

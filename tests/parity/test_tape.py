@@ -150,6 +150,8 @@ def test_prices_are_those_of_the_tape(tmp_path: Path) -> None:
 def test_no_prices_are_drawn_against_a_tape(recorded: Path) -> None:
     said = parity("run", "--engines", f"tape:{recorded},planes", "--draw-prices").refusal()
     assert "a tape has the prices that it was recorded at: leave --draw-prices out." in said
+    with pytest.raises(UsageError, match=r"^tape:.* has the prices that it was recorded at: leave draw-prices out\.$"):
+        assert_lockstep(WORLD, (f"tape:{recorded}", "planes"), draw_prices=0.5)
 
 
 @pytest.mark.parametrize(
