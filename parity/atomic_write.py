@@ -21,6 +21,13 @@ def write_whole(path: Path, content: bytes) -> None:
         file.write(content)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text at once, in a folder that is made; raises UsageError where it cannot be written."""
+    with telling_failures(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text.encode())
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[BufferedWriter]:
     """A file to write to that becomes ``path`` once the context ends well, and is on the disk by then.

@@ -6,7 +6,10 @@ import argparse
 import textwrap
 from typing import NamedTuple
 
-_EXIT_CODES = "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed."
+_EXIT_CODES = (
+    "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed, 130 it was "
+    "stopped (Ctrl+C)."
+)
 
 
 class _Help(NamedTuple):

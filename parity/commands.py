@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from parity.console import open_console
+from parity.console import counted, open_console
 from parity.coverage import coverage_of, require_marks
 from parity.errors import UsageError
 from parity.finding import Finding, grouped, investigate, replay_command, replayed
@@ -23,7 +23,7 @@ from parity.prices import changed_prices, draw_prices, priced, with_prices
 from parity.printing import print_coverage, print_mutants, print_notes, print_rewards, print_run
 from parity.recording import record_tape
 from parity.registry import load_pair, load_traced, load_world, world_spec
-from parity.report import counted, print_report, write_report
+from parity.report import print_report, write_report
 from parity.rewards import accept, all_changes, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
 from parity.settings import FREE_RUNNING, STRICT, Outcome, Settings, settings_of

@@ -1,4 +1,4 @@
-"""Consoles and streams of commands, and command lines to type next."""
+"""Consoles and streams of commands, and what several of them print: counted things, and command lines to type next."""
 
 from __future__ import annotations
 
@@ -80,6 +80,11 @@ def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
         return os.fsencode(sign), error.start + 1
     plain = sign.translate(_PLAIN_SIGNS)
     return plain.encode("ascii", "backslashreplace").decode("ascii"), error.start + 1
+
+
+def counted(number: int, thing: str, ending: str = "s") -> str:
+    """``1 step``, ``1,000 steps``; ``ending``: of the plural."""
+    return f"{number:,} {thing}{'' if number == 1 else ending}"
 
 
 def typed_command(program: str, module: str, *words: str | Path) -> str:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.compare import STATE, Difference, explain, rows_that_differ
+from parity.compare import OBSERVATION, STATE, Difference, explain, rows_that_differ
 from parity.diff_sides import Part, Shared
 from parity.engine import Array, Slots, State
-from parity.errors import StateRefused, UsageError
+from parity.errors import StateRefused, UsageError, unknown
 from parity.pair import Observed, Pair
 from parity.replay import Divergence
 from parity.rewards import Change
@@ -20,7 +20,7 @@ from parity.sources import choose_actions, valid_weights
 from parity.trace import RESTART, Action, Case, History
 from parity.world import View, World
 
-REWARD, REWARDS, START, OBSERVATION = "reward", "rewards", "start", "observation"
+REWARD, REWARDS, START = "reward", "rewards", "start"
 _PLAIN = (OBSERVATION, "mask", REWARD, REWARDS, "terminated", "truncated", "seed", START, "facts", "events", STATE)
 _EARNED = ("components", REWARD)
 _TAKEN = "taken"
@@ -49,8 +49,9 @@ def check_expected(world: World, names: Sequence[str]) -> None:
     """Raises UsageError for a name that is no family of the world."""
     lists = {REWARDS: world.components, "facts": world.facts, "events": world.events, STATE: world.state_fields}
     known = {*_PLAIN, *(f"{family}:{name}" for family, names in lists.items() for name in names)}
-    if unknown := [name for name in names if name not in known]:
-        raise UsageError(f"--expect {unknown[0]} names no family: choose among {', '.join(sorted(known))}.")
+    if others := [name for name in names if name not in known]:
+        listed = ", ".join(sorted(known))
+        raise UsageError(f"no family of differences is {unknown(others[0], known)}: give --expect one of {listed}.")
 
 
 @dataclass
@@ -85,7 +86,6 @@ class Comparison:
         self.refused = self._steps = 0
         self._is_unexplained = False
         """Some reward differs of which no component does."""
-        self._skipped = {*_EARNED} if shared.observes else {*_EARNED, OBSERVATION}
         self.parted = np.full(pair.games, -1)
         self.compared = np.zeros(pair.games, np.int64)
         self.components = np.zeros((2, pair.games, len(self._world.components)))
@@ -119,7 +119,7 @@ class Comparison:
     def is_noise(self, difference: Difference, wanted: str) -> bool:
         """Tell a difference of another family than the wanted one in which games go on the same."""
         family = family_of(difference)
-        return family != wanted and (is_of_reward(family) or (family == OBSERVATION and not self.shared.observes))
+        return family != wanted and is_of_reward(family)
 
     def unexpected(self, expected: Sequence[str]) -> list[str]:
         """The families that differ and are not expected. The reward may differ wherever an expected component does."""
@@ -209,7 +209,7 @@ class Comparison:
     def _compare(self, seen: Observed, slots: Slots, *then: Action) -> None:
         """Note what differs in games that are compared; those that differ in more than their reward leave."""
         sides = seen.expected, seen.observed
-        others = [{name: side[name] for name in side if name not in self._skipped} for side in sides]
+        others = [{name: side[name] for name in side if name not in _EARNED} for side in sides]
         rewards = [{name: side[name] for name in _EARNED if name in side} for side in sides]
         earned = Observed(rewards[0], rewards[1])  # to explain no more than that wherever nothing else differs
         leave = rows_that_differ(self._world, *others)
@@ -222,8 +222,6 @@ class Comparison:
                 differences += tuple(explain(self._world, one, other, row))
             found = {family_of(each): each for each in differences if each.family == "components"}
             families = dict.fromkeys(map(family_of, differences))
-            if not self.shared.observes:
-                families.pop(OBSERVATION, None)
             for name in families:
                 self._note(name, slot, differences, *then)
             self._is_unexplained |= REWARD in families and not found

@@ -17,9 +17,9 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from parity.atomic_write import telling_failures, write_whole
+from parity.atomic_write import write_text
 from parity.commands import progress_bar
-from parity.console import open_console, plain_text, typed_command
+from parity.console import counted, open_console, plain_text, typed_command
 from parity.diff import START, Comparison, check_expected, family_of, is_in, is_of_reward
 from parity.diff_sides import build_corpus, open_side, share
 from parity.errors import UsageError
@@ -29,7 +29,7 @@ from parity.prices import changed_prices, read_prices
 from parity.printing import changes_table
 from parity.registry import load_world, world_spec
 from parity.replay import Divergence
-from parity.report import Report, counted, print_report, report_episode
+from parity.report import Report, print_report, report_episode
 from parity.settings import settings_of
 from parity.strict_json import json_text
 from parity.table import Records, markdown_text, mean_interval
@@ -68,13 +68,13 @@ def diff(options: Namespace) -> int:
         found.play(advance)
     every, unexpected = tables(found, options.expect), found.unexpected(options.expect)
     shown = [each for each in every if each.rows and found.families and (each.name != "components" or found.changes)]
-    command = typed_command("parity", "parity", *options.words)
+    command, lines = typed_command("parity", "parity", *options.words), (headline(found, unexpected), *about(found))
     with open_alone(world, labels, found.case(0), settings.timeout) if shown else nullcontext(pair) as alone:
         cases = small_cases(found, alone, spec, command, options.cases, options.shrink_seconds)
         if options.html:
-            write_page(diff_page(found, alone, shown, cases, command), world, options.html)
+            write_page(diff_page(found, alone, lines, shown, cases, command), world, options.html)
     if options.markdown:
-        _write(options.markdown, markdown(found, shown, cases))
+        write_text(options.markdown, markdown(lines, shown, cases))
     if options.json:
         answer = {
             "identical": not found.families,
@@ -93,9 +93,10 @@ def diff(options: Namespace) -> int:
             **{each.name: each.values() for each in every},
             "cases": {name: json.loads(trace_text(report.trace)) for name, report in cases.items()},
         }
-        _write(options.json, json_text(answer, indent=2) + "\n")
+        text = json_text(answer, indent=2) + "\n"
+        print(text, end="") if prints_json else write_text(options.json, text)
     if not prints_json:
-        print_diff(found, shown, cases, open_console())
+        print_diff(lines, shown, cases, open_console())
     return 1 if unexpected else 0
 
 
@@ -191,7 +192,12 @@ def small_cases(
 
 
 def diff_page(
-    found: Comparison, alone: Pair, records: Sequence[Records], cases: dict[str, Report], command: str
+    found: Comparison,
+    alone: Pair,
+    lines: Sequence[str],
+    records: Sequence[Records],
+    cases: dict[str, Report],
+    command: str,
 ) -> Page:
     """A page with the small cases first, then the episodes whose rewards changed most while games stayed the same."""
     episodes = [report_episode(report, f"first in {name}", report.headline) for name, report in cases.items()]
@@ -201,21 +207,22 @@ def diff_page(
         report = shrunk_report(alone, "", Divergence(found.case(slot), ()), 0, "")
         one, other = (found.components[:, slot].sum(axis=1) * found.shared.world.component_unit).tolist()
         episodes.append(report_episode(report, found.episodes[slot], f"return {one:.6g} -> {other:.6g}"))
-    lines = (
+    summary = (
         f"{each.title}: {', '.join(f'{name} {one} -> {other}' for name, one, other, *_ in each.texts())}. {each.note}"
         for each in records
         if each.name in ("components", "agents")
     )
-    return Page(headline(found), found.shared.labels, episodes, (*about(found), *lines), command=command)
+    return Page(lines[0], found.shared.labels, episodes, (*lines[1:], *summary), command=command)
 
 
-def headline(found: Comparison) -> str:
-    """One sentence that says what was found."""
-    one, other = found.shared.labels
+def headline(found: Comparison, unexpected: Sequence[str]) -> str:
+    """One sentence that says what was found, and whether it was expected."""
+    names, sides = ", ".join(found.families), " and ".join(found.shared.labels)
+    if not names:
+        return f"{sides}: nothing differs."
     kinds = "only rewards differ" if all(map(is_of_reward, found.families)) else "games differ"
-    return f"{one} and {other}: " + (
-        f"{kinds} ({', '.join(found.families)})." if found.families else "nothing differs."
-    )
+    some = f"not expected: {', '.join(unexpected)}" if len(unexpected) < len(found.families) else "not expected"
+    return f"{sides}: {kinds} ({names}), {some if unexpected else 'as expected'}."
 
 
 def about(found: Comparison) -> tuple[str, ...]:
@@ -233,10 +240,10 @@ def about(found: Comparison) -> tuple[str, ...]:
     return (*sides, *found.shared.notes, f"World {found.shared.world.name}: {games}{left}{refused}")
 
 
-def print_diff(found: Comparison, records: Sequence[Records], cases: dict[str, Report], console: Console) -> None:
-    """Print a report in the terminal."""
-    console.print(Text(headline(found), style="bold"), soft_wrap=True)
-    console.print("\n".join(about(found)), soft_wrap=True)
+def print_diff(lines: Sequence[str], records: Sequence[Records], cases: dict[str, Report], console: Console) -> None:
+    """Print a report, whose headline is the first line, in the terminal."""
+    console.print(Text(lines[0], style="bold"), soft_wrap=True)
+    console.print("\n".join(lines[1:]), soft_wrap=True)
     for each in records:
         each.print(console)
     for name, report in cases.items():
@@ -244,10 +251,10 @@ def print_diff(found: Comparison, records: Sequence[Records], cases: dict[str, R
         print_report(report, console)
 
 
-def markdown(found: Comparison, records: Sequence[Records], cases: dict[str, Report]) -> str:
+def markdown(lines: Sequence[str], records: Sequence[Records], cases: dict[str, Report]) -> str:
     """A comment for a pull request: what differs first, all else folded, cut at whole sections where it is too long."""
-    sentences = "\n".join(f"- {markdown_text(sentence)}" for sentence in about(found))
-    blocks = [f"**{markdown_text(headline(found))}**", sentences, *(each.markdown() for each in records[:1])]
+    first, *others = map(markdown_text, lines)
+    blocks = [f"**{first}**", "\n".join(f"- {each}" for each in others), *(each.markdown() for each in records[:1])]
     blocks += [_folded(each.title, each.markdown()) for each in records[1:]]
     for name, report in cases.items():
         text = plain_text(partial(print_report, report))
@@ -262,12 +269,3 @@ def markdown(found: Comparison, records: Sequence[Records], cases: dict[str, Rep
 
 def _folded(title: str, body: str) -> str:
     return f"<details><summary>{html.escape(title)}</summary>\n\n{body}\n\n</details>"
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a text into a file, or for ``-`` to standard output."""
-    if path == STANDARD_OUTPUT:
-        print(text, end="")
-        return
-    with telling_failures(path):
-        write_whole(path, text.encode())

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.compare import value_text
+from parity.compare import OBSERVATION, value_text
 from parity.contract import run_seeds
 from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
 from parity.errors import ParityError, UsageError
@@ -24,7 +24,7 @@ from parity.settings import Settings
 from parity.source_specs import open_source
 from parity.sources import POLICY, Source
 from parity.trace import trace_files
-from parity.world import Board, EngineFactory, Price, World
+from parity.world import Board, EngineFactory, Price, Tolerance, World
 
 HERE = "."
 UNIFORM, DIRECTED, GOLDEN = "uniform", "directed", "golden"
@@ -116,6 +116,7 @@ def share(local: World, sides: tuple[Side, Side]) -> Shared:
         observation_shape=one.observation_shape,
         observation_label=local.observation_label if same_shape else None,
         state_fields=fields,
+        tolerances=local.tolerances if observes else {**local.tolerances, OBSERVATION: Tolerance(ignored=True)},
         states_replay=local.states_replay or not same_states,  # no side takes states without all of its own fields
         draw=local.draw if same_states else lambda state: Board((), {name: value_text(state[name]) for name in state}),
         facts=one.facts if one.facts == other.facts else (),

@@ -6,10 +6,13 @@ person can cause and fix.
 
 from __future__ import annotations
 
+import difflib
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+
+from parity.safe_read import quoted
 
 INTERRUPTED_EXIT_CODE = 130
 """Of a command that a signal ended before there were results: what a shell gives for SIGINT."""
@@ -21,6 +24,12 @@ def install_command(requirement: str) -> str:
     For an extra of a package that is installed here, from a checkout too, pip asks no index for the package itself.
     """
     return shlex.join([sys.executable, "-m", "pip", "install", requirement])
+
+
+def unknown(name: str, known: Collection[str]) -> str:
+    """A name that is none of the known ones, quoted, with the one that it resembles, if any."""
+    close = difflib.get_close_matches(name, known, 1)
+    return quoted(name) + "".join(f" (did you mean {quoted(each)}?)" for each in close)
 
 
 class ParityError(Exception):

@@ -8,7 +8,7 @@ from argparse import Namespace
 from dataclasses import replace
 from typing import Any
 
-from parity.atomic_write import telling_failures, write_whole
+from parity.atomic_write import write_text
 from parity.commands import print_answer
 from parity.errors import UsageError
 from parity.ledger import LIMIT, MARKS, START, installed_versions, ledger_of, read_ledger
@@ -36,8 +36,7 @@ def add(options: Namespace) -> int:
     ledger = ledger_of(text, path).opened(world, engines)
     if faults := check_witnesses(world, engines, ledger, options.timeout):
         raise UsageError(f"{path} stays as it was. {faults[0]}")
-    with telling_failures(path):
-        write_whole(path, text.encode())
+    write_text(path, text)
     said = f"{path} has the entry '{options.id}': narrow it by a condition, `when`, on the state before."
     print_answer(options, {"ledger": str(path), "id": options.id}, lambda console: console.print(said, soft_wrap=True))
     return 0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
-from parity.errors import EngineError, UsageError
+from parity.errors import EngineError, UsageError, unknown
 from parity.mutant_table import planted
 from parity.world import Mutant, MutationBench, World
 
@@ -82,8 +82,8 @@ def chosen_mutants(
 ) -> list[tuple[MutationBench, tuple[Mutant, ...]]]:
     """The benches with the mutants of the given names, or all; raises UsageError for a name that none has."""
     names = {mutant.name for bench in benches for mutant in bench.mutants}
-    if unknown := [name for name in only if name not in names]:
-        raise UsageError(f"there is no mutant '{unknown[0]}': choose among {', '.join(sorted(names))}.")
+    if others := [name for name in only if name not in names]:
+        raise UsageError(f"there is no mutant {unknown(others[0], names)}: choose among {', '.join(sorted(names))}.")
     wanted = only or names
     picked = [(bench, tuple(mutant for mutant in bench.mutants if mutant.name in wanted)) for bench in benches]
     return [(bench, mutants) for bench, mutants in picked if mutants]

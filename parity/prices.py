@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from parity.errors import UsageError
+from parity.errors import UsageError, unknown
 from parity.safe_read import MIB, Unreadable, quoted, read_text
 from parity.world import Price, PriceValues, World
 
@@ -29,7 +29,7 @@ def with_prices(world: World, changes: Mapping[str, object]) -> World:
     for name, value in changes.items():
         if name not in known:
             names = ", ".join(known) or "none"
-            raise UsageError(f"world '{world.name}' has no price {quoted(name)}: its prices are {names}.")
+            raise UsageError(f"world '{world.name}' has no price {unknown(name, known)}: its prices are {names}.")
         values[name] = _in_units(world, known[name], value)
     return replace(world, price_values=tuple(values.values()))
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 
 from parity.compare import value_text
+from parity.console import counted
 from parity.coverage import Coverage
 from parity.finding import Finding
 from parity.mutants import SURVIVED, Verdict
 from parity.prices import prices_text
-from parity.report import counted, print_report
+from parity.report import print_report
 from parity.rewards import Change, Episode, all_changes
 from parity.settings import STRICT, Outcome
 from parity.table import Records, Table

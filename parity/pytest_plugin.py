@@ -69,23 +69,6 @@ def pytest_configure_node(node: Any) -> None:  # noqa: ANN401 - xdist ships no t
     node.workerinput[ROOT] = node.config.stash.get(_SEED, None)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:  # noqa: ANN401 - xdist ships no types
-    """Let ``--dist loadfile`` take each pair of engines for a file: the tests of one share compiled programs."""
-    if config.option.dist != "loadfile":
-        return None
-    from xdist.scheduler import LoadFileScheduling
-
-    scheduling = LoadFileScheduling(config, log)
-    scheduling._split_scope = scope_of
-    return scheduling
-
-
-def scope_of(nodeid: str) -> str:
-    """The file of a test, or the pair of engines of one of these."""
-    return nodeid.rpartition("::")[0] if nodeid.startswith(f"{ROOT}::") else nodeid.split("::")[0]
-
-
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """The tests of the table."""
     checks = parent.config.stash.get(_CHECKS, [])

@@ -12,7 +12,7 @@ from pathlib import Path
 from parity.adapters.named import is_named
 from parity.engine import AutoResetBatch, Engine, GameSeeds
 from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
-from parity.errors import UsageError
+from parity.errors import UsageError, unknown
 from parity.places import PLACE, environments, with_remote_engines
 from parity.safe_read import quoted
 from parity.tape import TAPE
@@ -70,7 +70,8 @@ def load_world(spec: str | World | None = None) -> World:
     if any(map(is_named, name.split(","))):
         return environments(name.split(","))
     if not is_module(name) and name not in _registered():
-        raise UsageError(f"there is no world '{name}' ({_known()}): give one of these or module:attribute.")
+        said = unknown(name, _registered())
+        raise UsageError(f"there is no world {said}: give module:attribute, or one that is {_known()}.")
     return _loaded(name)
 
 
@@ -132,7 +133,7 @@ def engine_name(world: World, name: str) -> str:
                 f"{quoted(name)} is an engine in another process: name it with --engines to have it started."
             )
         known = ", ".join(world.engines)
-        raise UsageError(f"world '{world.name}' has no engine {quoted(name)}: choose among {known}.")
+        raise UsageError(f"world '{world.name}' has no engine {unknown(name, world.engines)}: choose among {known}.")
     return name
 
 

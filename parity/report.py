@@ -12,6 +12,7 @@ from rich.text import Text
 
 from parity.atomic_write import telling_failures
 from parity.compare import Difference, differing_cells, differing_scalars, value_text
+from parity.console import counted
 from parity.errors import blamed
 from parity.prices import prices_note
 from parity.replay import ReplayMoment
@@ -51,11 +52,6 @@ class Report:
         last = self.moments[-1].action
         when = "at the start" if last is None else f"after {counted(len(self.moments) - 1, 'action')}"
         return f"{one} and {other} differ {when}" + ("." if last is None else f": {action_name(self.world, last)}.")
-
-
-def counted(number: int, thing: str) -> str:
-    """``1 step``, ``1,000 steps``."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def action_name(world: World, action: Action | None) -> str:

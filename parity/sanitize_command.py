@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from rich.console import Console
 
 from parity.commands import print_answer, progress_bar
+from parity.console import counted
 from parity.engine import BatchEngine, EngineOptions, Slots, State
 from parity.errors import EngineError, UsageError
 from parity.lockstep_run import LockstepRun
 from parity.pair import Observed, Pair
 from parity.prices import priced
 from parity.registry import engine_name, load_world, world_spec
-from parity.report import action_name, counted
+from parity.report import action_name
 from parity.sanitizer import WatchableEngine
 from parity.sanitizer.interpreter import BITS, Interpreter, Site
 from parity.settings import Settings, settings_of

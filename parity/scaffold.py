@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from importlib.resources import files
 
-from parity.atomic_write import telling_failures
+from parity.atomic_write import write_text
 from parity.errors import UsageError
 
 FILES = {"climb.py": "climb.py", "project.toml": "pyproject.toml", "workflow.yml": ".github/workflows/parity.yml"}
@@ -18,8 +18,6 @@ def init(options: Namespace) -> int:
     if there := [path for path in paths if path.exists() or path.is_symlink()]:
         raise UsageError(f"{there[0]} is there already, and nothing was written: name another folder.")
     for path, template in paths.items():
-        with telling_failures(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(template.read_bytes())
+        write_text(path, template.read_text(encoding="utf-8"))
     print(f"Wrote {', '.join(map(str, paths))}. Run `python -m pytest` there.")
     return 0

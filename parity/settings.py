@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from parity.console import counted
 from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.ledger import Ledger
 from parity.replay import Divergence
-from parity.report import counted
 from parity.table import Records, mean_interval
 
 STRICT, INJECTED, RESYNCHRONISED = MODES = ("strict", "injected", "resynchronised")

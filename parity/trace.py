@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.atomic_write import telling_failures, write_whole
+from parity.atomic_write import write_text
 from parity.compare import Difference
 from parity.engine import State
 from parity.errors import UsageError
@@ -123,9 +123,7 @@ class Trace:
 
 def write_trace(trace: Trace, path: Path) -> None:
     """Write ``trace`` as JSON, atomically; raises UsageError where the file cannot be written."""
-    with telling_failures(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, trace_text(trace).encode())
+    write_text(path, trace_text(trace))
 
 
 def trace_text(trace: Trace) -> str:

@@ -38,7 +38,7 @@ from xdist.remote import Producer  # noqa: E402
 from xdist.scheduler import LoadFileScheduling  # noqa: E402
 
 from hackmatrix.swift_env import SwiftEngineError, SwiftGames  # noqa: E402
-from parity.pytest_plugin import ParityItem, scope_of  # noqa: E402
+from parity.pytest_plugin import ROOT, ParityItem  # noqa: E402
 from worldkit.jax import engine  # noqa: E402
 
 if TYPE_CHECKING:
@@ -89,12 +89,14 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling:
-    """Give each process whole files, as ``--dist loadfile`` does, and whole entries of SLOWEST."""
+    """Give each process whole files, as ``--dist loadfile`` does, pairs of engines and entries of SLOWEST."""
 
     class Scheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist ships no types
         def _split_scope(self, nodeid: str) -> str:
             entry = entry_of(nodeid)
-            return scope_of(nodeid) if entry == len(SLOWEST) else str(entry)
+            if entry < len(SLOWEST):
+                return str(entry)
+            return nodeid.rpartition("::")[0] if nodeid.startswith(f"{ROOT}::") else nodeid.split("::")[0]
 
     return Scheduling(config, log)
 

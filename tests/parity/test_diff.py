@@ -135,8 +135,13 @@ def test_only_what_is_expected_passes() -> None:
         assert found.unexpected(expected) == []
     for expected in (["reward"], ["rewards:fruit"], ["state"]):
         assert "rewards:sting" in found.unexpected(expected)
-    for expect, code in (("rewards:sting", 0), ("rewards:fruit", 1)):
-        assert diff(*STINGING, "--expect", expect, "--cases", "0").code == code
+    for expect, code, end in (
+        ("rewards:sting", 0, "(rewards:sting, reward), as expected."),
+        ("rewards:fruit", 1, "(rewards:sting, reward), not expected."),
+        ("reward", 1, "(rewards:sting, reward), not expected: rewards:sting."),
+    ):
+        ran = diff(*STINGING, "--expect", expect, "--cases", "0")
+        assert (ran.code, ran.out.splitlines()[0].endswith(end)) == (code, True)
 
 
 @pytest.mark.parametrize("paid", [0, 1])
@@ -264,7 +269,11 @@ def test_a_page_has_both_sides_and_json_goes_to_a_file_or_to_standard_output(tmp
         (". . --price-b stings=1", "has no price 'stings'", 2),
         (". . --price-a sting", "takes NAME=VALUE", 2),
         (". . --agent nobody", "there is no policy file nobody", 2),
-        (". . --expect rewards:stings", "--expect rewards:stings names no family: choose among ", 2),
+        (
+            ". . --expect rewards:stings",
+            "is 'rewards:stings' (did you mean 'rewards:sting'?): ",
+            2,
+        ),
         (". . --json no/answer.json", "there is no folder no: ", 2),
         ("no-such-branch .", "there is no revision 'no-such-branch'", 2),
         ("python:/no/such/python .", "there is no interpreter /no/such/python", 2),

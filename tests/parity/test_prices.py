@@ -63,7 +63,10 @@ def test_drawn_prices_depend_on_the_seed_and_never_replace_given_ones() -> None:
 @pytest.mark.parametrize(
     ("prices", "fault"),
     [
-        ({"stings": 1}, "world 'orchard' has no price 'stings': its prices are step, fruit, sting."),
+        (
+            {"stings": 1},
+            "world 'orchard' has no price 'stings' (did you mean 'sting'?): its prices are step, fruit, sting.",
+        ),
         ({"sting": "much"}, "the price sting must be a number from -10 to 10, got 'much'."),
         ({"sting": 10.001}, "the price sting must be a number from -10 to 10, got 10.001."),
         ({"sting": float("nan")}, "the price sting must be a number from -10 to 10, got nan."),

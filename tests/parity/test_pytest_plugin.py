@@ -130,7 +130,7 @@ def test_a_divergence_is_shown_shrunk_with_its_page_and_repeats_from_its_seed(pr
 
 def test_workers_of_xdist_share_a_seed_and_the_pairs_of_engines(project: Project) -> None:
     project.table('engines = ["plain,planes", "planes,planes", "plain,restless"]\ngolden = ""')
-    code, said = project.pytest_alone("-n", "2", "--dist", "loadfile", "-v", "-m", "parity")
+    code, said = project.pytest_alone("-n", "2", "--dist", "loadscope", "-v", "-m", "parity")
     assert code == 1
     seeds = set(re.findall(r"seed (\d+)", said))
     assert len(seeds) == 1
@@ -158,7 +158,10 @@ def read_all(path: Path) -> None:
         ('engines = ["plain,swift"]', "orchard], engines: world 'orchard' has no engine 'swift': choose among plain"),
         ('optional = ["swift"]', "orchard], optional: world 'orchard' has no engine 'swift'"),
         ('sources = ["magic"]', "orchard], sources: there is no source 'magic': give uniform, directed"),
-        ("[tool.parity.worlds.pig]", "pig], world: there is no world 'pig' (registered: "),
+        (
+            "[tool.parity.worlds.pig]",
+            "pig], world: there is no world 'pig': give module:attribute, or one that is ",
+        ),
         ("[tool.parity]\nseed = 3", "[tool.parity] in "),
     ],
 )

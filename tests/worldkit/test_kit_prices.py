@@ -117,7 +117,7 @@ def test_evaluate_says_which_prices_it_counted_with(capsys: pytest.CaptureFixtur
 
 
 def test_a_price_that_there_is_not_is_one_sentence(refused: Callable[..., str]) -> None:
-    none = "world 'orchard' has no price 'stings': its prices are step, fruit, sting.\n"
+    none = "world 'orchard' has no price 'stings' (did you mean 'sting'?): its prices are step, fruit, sting.\n"
     assert refused("evaluate", "random", "--price", "stings=1") == none
     priceless = replace(
         GAME, evaluation=lambda: replace(EVALUATION, env=replace(ENV, world=replace(ENV.world, prices=())))

@@ -13,7 +13,7 @@ from goodharts.brain_view import KINDS
 from goodharts.config import DEVICE
 from goodharts.rules import DEFAULT_MODE, MODES
 from parity.arguments import SEED, STEPS, FloatRange, Parser
-from parity.console import open_console
+from parity.console import counted, open_console
 from parity.errors import UsageError
 from worldkit.cli.outputs import check_output
 from worldkit.render.display import has_display
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         pictures = record(args.record, _followed(player.moments(steps), steps, stop), caption, args.speed)
     moment = player.moment
     print(
-        f"Saved {args.record}: {pictures:,} {'picture' if pictures == 1 else 'pictures'}, {moment.steps:,} steps with "
+        f"Saved {args.record}: {counted(pictures, 'picture')}, {moment.steps:,} steps with "
         f"{moment.food:,} food, {moment.poison:,} poison and {moment.deaths:,} deaths."
     )
     return 0

@@ -16,7 +16,7 @@ from hackmatrix.render.model import BoardModel, board_model
 from hackmatrix.render.words import cell_text
 from hackmatrix.rules import ACTIONS, COMPONENTS, SIZE
 from parity import State
-from parity.report import counted
+from parity.console import counted
 from parity.table import Table
 from parity.trace import RESTART
 

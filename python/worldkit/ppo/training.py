@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from parity.console import counted
 from parity.errors import ParityError, UsageError, is_out_of_memory
 from worldkit.jax.env import JaxEnv
 from worldkit.jax.trace_cache import reuse_text
@@ -178,8 +179,9 @@ def _headline(
     if initial:
         before = f", from the parameters in {initial.path}"
     return (
-        f"Training {updates:,} updates of {config.num_envs:,} games x {config.num_steps:,} steps "
-        f"({config.update_epochs} epochs of {config.num_minibatches} minibatches) on {on}, "
+        f"Training {counted(updates, 'update')} of {counted(config.num_envs, 'game')} x "
+        f"{counted(config.num_steps, 'step')} ({counted(config.update_epochs, 'epoch')} of "
+        f"{counted(config.num_minibatches, 'minibatch', 'es')}) on {on}, "
         f"seed {config.seed}{before}."
     )
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from parity import World
+from parity.console import counted
 from parity.errors import EngineError, StateRefused, UsageError
 from parity.registry import engine_name
-from parity.report import counted, start_text
+from parity.report import start_text
 from parity.trace import Action, Trace
 from parity.viewer.page import Episode, Page, Step
 from worldkit.viewer.agent import START
