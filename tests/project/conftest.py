@@ -14,19 +14,27 @@ def root() -> Path:
 
 
 @pytest.fixture(scope="session")
-def wheels(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def sources(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The unpacked source distributions of both distributions, by the name of the distribution."""
+    folder = tmp_path_factory.mktemp("sources")
+    unpacked = {}
+    for name, home in {"hackmatrix": root, "rl-parity": root / "parity"}.items():
+        (archive,) = build("sdist", home, folder / name).glob("*.tar.gz")
+        subprocess.run(["tar", "-xzf", archive, "-C", archive.parent], check=True)
+        unpacked[name] = archive.with_name(archive.name.removesuffix(".tar.gz"))
+    return unpacked
+
+
+@pytest.fixture(scope="session")
+def wheels(sources: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The wheels of both distributions, each built from its source distribution, by the name of the distribution."""
     folder = tmp_path_factory.mktemp("wheels")
-    built = {}
-    for name, source in {"hackmatrix": root, "rl-parity": root / "parity"}.items():
-        out = folder / name
-        for target, home in {"sdist": source, "wheel": out}.items():
-            # -P: modules of the harness have names of the standard library's
-            words = [sys.executable, "-P", "-m", "hatchling", "build", "--target", target, "--directory", str(out)]
-            if target == "wheel":
-                (archive,) = out.glob("*.tar.gz")
-                subprocess.run(["tar", "-xzf", archive, "-C", out], check=True)
-                (home,) = (path for path in out.iterdir() if path.is_dir())
-            subprocess.run(words, cwd=home, capture_output=True, check=True)
-        (built[name],) = out.glob("*.whl")
-    return built
+    return {name: next(build("wheel", home, folder / name).glob("*.whl")) for name, home in sources.items()}
+
+
+def build(target: str, home: Path, folder: Path) -> Path:
+    """Build a distribution of the project in ``home`` into ``folder``, and return that."""
+    # -P: modules of the harness have names of the standard library's
+    words = [sys.executable, "-P", "-m", "hatchling", "build", "--target", target, "--directory", str(folder)]
+    subprocess.run(words, cwd=home, capture_output=True, check=True)
+    return folder

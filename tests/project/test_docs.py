@@ -142,7 +142,7 @@ def test_the_documented_pgrep_finds_a_training_however_it_was_started(root: Path
         ["make", "-n", "--no-print-directory", "train"], cwd=root, capture_output=True, text=True, check=True
     )
     starts = [
-        make.stdout.splitlines()[-1].split(),
+        [sys.executable, *make.stdout.splitlines()[-1].split()[1:]],
         [str(Path(sys.executable).with_name("hackmatrix")), "train"],
         [str(Path(sys.executable).with_name("hackmatrix")), "train-sb3"],
         [sys.executable, "python/scripts/train_purejaxrl.py"],
