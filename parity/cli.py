@@ -13,6 +13,7 @@ from parity import commands, diff_command, ledger, ledger_command
 from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Parser, two_engines
 from parity.command_help import explain
 from parity.console import discard_output, is_output_closed, is_output_full, open_missing_streams
+from parity.doctor import doctor
 from parity.engine_guard import DEFAULT_TIMEOUT, LESS_MEMORY
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory
 from parity.ledger import KINDS, THEN
@@ -117,6 +118,11 @@ def build_parser() -> argparse.ArgumentParser:
     explain(added, text)
     added.add_argument("folder", type=Path, help="where to write them")
     added.set_defaults(does=init, json=False)
+    text = "Check the installation and suggest fixes."
+    added = subparsers.add_parser("doctor", help=text, allow_abbrev=False)
+    explain(added, text)
+    added.add_argument("--json", **_EVERY["--json"])
+    added.set_defaults(does=doctor)
 
     def command(
         does: Callable[[argparse.Namespace], int],

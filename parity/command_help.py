@@ -38,6 +38,11 @@ _HELP = {
         "`python -m pytest` in the folder compares the two engines. Then put your own in their place.",
         ("parity init my-port",),
     ),
+    "parity doctor": _Help(
+        "It looks for packages, registered worlds, libraries of environments, git and the cache folder. A note is no "
+        "fault.",
+        ("parity doctor",),
+    ),
     "parity run": _Help(
         "Both engines get the same seeds and actions. Observations, masks, rewards, ends and states must be the same, "
         "bit for bit. The first difference is shrunk to a start and a few actions, and written as a trace, which "

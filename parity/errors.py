@@ -18,12 +18,12 @@ INTERRUPTED_EXIT_CODE = 130
 """Of a command that a signal ended before there were results: what a shell gives for SIGINT."""
 
 
-def install_command(requirement: str) -> str:
-    """The command that installs into this environment what a sentence says is missing, from whatever directory.
+def install_command(*words: str) -> str:
+    """The command with which pip installs into this environment what a sentence says is missing, from any directory.
 
     For an extra of a package that is installed here, from a checkout too, pip asks no index for the package itself.
     """
-    return shlex.join([sys.executable, "-m", "pip", "install", requirement])
+    return shlex.join([sys.executable, "-m", "pip", "install", *words])
 
 
 def unknown(name: str, known: Collection[str]) -> str:

@@ -188,10 +188,15 @@ _KINDS: dict[str, Callable[[RemoteFactory, str], RemoteFactory]] = {
 }
 
 
+def cache_folder() -> Path:
+    """The folder of what is kept from one command to the next; raises RuntimeError where the user has no home."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "parity").absolute()
+
+
 def _cached(kind: str, key: str, make: Callable[[Path], object]) -> Path:
     """A folder of the cache, which ``make`` fills under another name first: there is never half of it."""
     try:
-        parent = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "parity", kind).absolute()
+        parent = cache_folder() / kind
         folder, part = parent / key, parent / "part"
         parent.mkdir(parents=True, exist_ok=True)
         with open(parent / "lock", "w") as lock:

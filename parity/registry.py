@@ -32,7 +32,7 @@ def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
         return spec
     if any(map(is_named, engines)):
         return ",".join(engine for engine in engines if not engine.startswith(TAPE))
-    names = sorted(_registered())
+    names = sorted(registered())
     if len(names) == 1:
         return names[0]
     if not names:
@@ -69,8 +69,8 @@ def load_world(spec: str | World | None = None) -> World:
     name = world_spec(spec)
     if any(map(is_named, name.split(","))):
         return environments(name.split(","))
-    if not is_module(name) and name not in _registered():
-        said = unknown(name, _registered())
+    if not is_module(name) and name not in registered():
+        said = unknown(name, registered())
         raise UsageError(f"there is no world {said}: give module:attribute, or one that is {_known()}.")
     return _loaded(name)
 
@@ -80,7 +80,7 @@ def load_named_in(path: Path, name: str) -> World:
 
     Raises UsageError when there is none such, or it cannot be imported.
     """
-    if name not in _registered():
+    if name not in registered():
         raise UsageError(
             f"{path} names the world {quoted(name)}, which is not registered ({_known()}), and no file may have a "
             "module imported: give --world NAME or module:attribute."
@@ -95,7 +95,7 @@ def is_module(spec: str) -> bool:
 
 def _loaded(name: str) -> World:
     try:
-        world: object = imported(name) if is_module(name) else _registered()[name].load()
+        world: object = imported(name) if is_module(name) else registered()[name].load()
     except Exception as error:  # importing runs the world's own code, which may raise anything
         fault = f"{type(error).__name__}: {error}"
         module = name.partition(":")[0]
@@ -108,10 +108,11 @@ def _loaded(name: str) -> World:
 
 
 def _known() -> str:
-    return f"registered: {', '.join(sorted(_registered())) or 'none'}"
+    return f"registered: {', '.join(sorted(registered())) or 'none'}"
 
 
-def _registered() -> dict[str, EntryPoint]:
+def registered() -> dict[str, EntryPoint]:
+    """The worlds that installed packages register, by name."""
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 

@@ -1,0 +1,82 @@
+"""``parity doctor``: one line for each check, and a code that says whether anything needed is broken."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import run
+
+from parity import doctor
+from parity.cli import main
+from parity.doctor import BROKEN, NOTE, OK, packages
+from parity.errors import install_command
+
+NEEDY = {
+    "METADATA": "Metadata-Version: 2.1\nName: needy\nVersion: 1.0\nRequires-Dist: numpy>=99\n"
+    'Requires-Dist: rich; extra == "colour"\nRequires-Dist: no-such-distribution\n',
+    "entry_points.txt": "[parity.worlds]\nmeadow = no_such_module:WORLD\n",
+}
+
+
+@pytest.fixture
+def needy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A distribution is installed that needs others, and whose world cannot be imported."""
+    folder = tmp_path / "site" / "needy-1.0.dist-info"
+    folder.mkdir(parents=True)
+    for name, content in NEEDY.items():
+        (folder / name).write_text(content)
+    monkeypatch.syspath_prepend(folder.parent)
+    monkeypatch.setenv("PYTHONPATH", str(folder.parent))
+
+
+def test_where_all_is_well_every_check_has_a_line_and_the_code_is_0(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    ran = run(main, "doctor")
+    assert (ran.code, {line.split()[0] for line in ran.out.splitlines()} - {OK, NOTE}) == (0, set()), ran.out
+    for name in ("Python", "packages", "world", "environments", "pytest plugin", "git", "cache"):
+        assert f" {name} " in ran.out
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("needy")
+def test_what_is_broken_is_said_in_json_too_and_the_code_is_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    ran = run(main, "doctor", "--json")
+    assert (ran.code, ran.json["ok"]) == (1, False)
+    world, cache = (check for check in ran.json["checks"] if check["status"] == BROKEN)
+    assert "world 'meadow' cannot be imported" in world["found"]
+    assert "XDG_CACHE_HOME" in cache["remedy"]
+    (git,) = (check for check in ran.json["checks"] if check["name"] == "git")
+    assert (git["status"], git["remedy"]) == (NOTE, "install it to compare revisions")
+
+
+@pytest.mark.usefixtures("needy")
+def test_packages_that_are_missing_or_outside_their_limits_are_broken() -> None:
+    found = packages("needy", "needy 1.0", Path("site"), remedy="pip install needy")
+    assert (found.status, found.remedy) == (BROKEN, "run `pip install needy`")
+    assert found.found.startswith("needy 1.0, in site; ")
+    assert "(needed: >=99)" in found.found
+    assert "no-such-distribution is missing" in found.found
+    assert "rich" not in found.found
+    absent = packages("no-such-distribution", "it", Path("site"), remedy="pip install it")
+    assert (absent.status, absent.found) == (NOTE, "it, in site, run from its folder without being installed")
+
+
+def test_remedies_are_those_of_a_checkout_or_of_whoever_installed_a_wheel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def remedy() -> str:
+        monkeypatch.setattr(doctor, "packages", lambda *_, remedy: remedy)
+        checks = iter(doctor._checks())
+        next(checks)
+        return str(next(checks))
+
+    assert remedy() == install_command("--editable", str(Path(doctor.__file__).parent))
+    monkeypatch.setattr(doctor, "__file__", str(tmp_path / "doctor.py"))
+    assert remedy() == install_command("rl-parity") == f"{sys.executable} -m pip install rl-parity"
