@@ -14,7 +14,6 @@ from parity.console import counted, open_console
 from parity.coverage import coverage_of, require_marks
 from parity.errors import UsageError
 from parity.finding import Finding, grouped, investigate, replay_command, replayed
-from parity.free_running import run_freely
 from parity.ledger import read_ledger
 from parity.lockstep import run as run_lockstep
 from parity.mutant_judges import LockstepJudge, PytestJudge, project_bench
@@ -213,8 +212,7 @@ def _compared(
     settings = _settings(options, marks=marks)
     if settings.mode != STRICT and (settings.auto_reset or settings.source.startswith(TRACES)):
         raise UsageError(f"--mode {settings.mode} goes with neither --auto-reset nor recorded traces: leave them out.")
-    is_free = settings.mode == FREE_RUNNING
-    if is_free and (marks or settings.ledger or isinstance(tape, Tape)):
+    if settings.mode == FREE_RUNNING and (marks or settings.ledger or isinstance(tape, Tape)):
         raise UsageError(f"--mode {FREE_RUNNING} goes with no tape, no --ledger and no coverage: leave them out.")
     if settings.mode not in (STRICT, FREE_RUNNING) and world.states_replay:
         raise UsageError(
@@ -224,7 +222,7 @@ def _compared(
     if options.draw_prices:
         world = draw_prices(world, settings.seed)
     with progress_bar(options.json, "steps of each game", settings.steps) as advance:
-        outcome = (run_freely if is_free else run_lockstep)(world, engines, settings, advance)
+        outcome = run_lockstep(world, engines, settings, advance)
     findings: list[Finding] = []
     for number, alike in enumerate(() if options.no_report else grouped(outcome.divergences), start=1):
         trace_path = options.out / ("trace.json" if number == 1 else f"trace-{number}.json")

@@ -69,39 +69,39 @@ class GuardedEngine(BatchEngine):
         if not isinstance(opened, BatchEngine):
             kind = type(opened).__name__
             raise EngineError(f"engine '{name}' is a {kind} and no parity.BatchEngine: derive its class from that one.")
-        self._engine = opened
+        self.engine = opened
         self._by_player = (games,) if world.players == 1 else (games, world.players)
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
-        return self._observed(self._ask("reset", self._engine.reset, seeds, slots), len(slots))
+        return self._observed(self._ask("reset", self.engine.reset, seeds, slots), len(slots))
 
     def restart(self, slots: Slots) -> Array:
-        return self._observed(self._ask("restart", self._engine.restart, slots), len(slots))
+        return self._observed(self._ask("restart", self.engine.restart, slots), len(slots))
 
     def seeds(self) -> NDArray[np.uint64]:
-        return self._array("seeds", self._ask("seeds", self._engine.seeds), (self.games,), "uint64")
+        return self._array("seeds", self._ask("seeds", self.engine.seeds), (self.games,), "uint64")
 
     def mask(self) -> NDArray[np.bool_]:
         shape = self.games, len(self.world.actions)
-        return self._array("masks", self._ask("mask", self._engine.mask), shape, "bool")
+        return self._array("masks", self._ask("mask", self.engine.mask), shape, "bool")
 
     def facts(self) -> Array | None:
-        return self._facts(self._ask("facts", self._engine.facts))
+        return self._facts(self._ask("facts", self.engine.facts))
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
-        self._ask("step", self._engine.begin_step, actions, restarting=restarting)
+        self._ask("step", self.engine.begin_step, actions, restarting=restarting)
 
     def rest(self, slots: Slots) -> None:
-        self._ask("step", self._engine.rest, slots)
+        self._ask("step", self.engine.rest, slots)
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        return self._checked(self._ask("step", self._engine.step, actions))
+        return self._checked(self._ask("step", self.engine.step, actions))
 
     def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
-        return self._checked(self._ask("step_restarting", self._engine.step_restarting, actions))
+        return self._checked(self._ask("step_restarting", self.engine.step_restarting, actions))
 
     def get_state(self, slots: Slots) -> list[State]:
-        states = self._ask("get_state", self._engine.get_state, slots)
+        states = self._ask("get_state", self.engine.get_state, slots)
         if not isinstance(states, list) or len(states) != len(slots):
             raise EngineError(f"engine '{self.name}' gives no list of {len(slots)} states: its get_state must.")
         for state in states:
@@ -118,19 +118,19 @@ class GuardedEngine(BatchEngine):
                 raise StateRefused(f"it holds {fault}.")
         # the engine may keep and change them, and the harness writes them into traces
         given = [copy.deepcopy(state) for state in states]
-        return self._observed(self._ask("set_state", self._engine.set_state, given, slots), len(slots))
+        return self._observed(self._ask("set_state", self.engine.set_state, given, slots), len(slots))
 
     def state_arrays(self) -> Mapping[str, Array] | None:
-        return self._ask("state_arrays", self._engine.state_arrays)
+        return self._ask("state_arrays", self.engine.state_arrays)
 
     def marks(self) -> NDArray[np.integer[Any]] | None:
-        marks = self._ask("marks", self._engine.marks)
+        marks = self._ask("marks", self.engine.marks)
         return None if marks is None else self._array("marks", marks, (len(self.world.marks),))
 
     def close(self) -> None:
         """Close the engine; an engine that fails to close is left alone."""
         with contextlib.suppress(Exception, _CallTimeout), deadline(CLOSING_TIMEOUT):
-            self._engine.close()
+            self.engine.close()
 
     def _ask(self, what: str, call: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> R:
         try:

@@ -49,7 +49,7 @@ class Pair(Closable):
     that they are compared of counts none.
 
     ledger: of known differences, which end no replay. What the factory of an engine says is ``unknown`` to it, as a
-    tape's does, is not compared.
+    tape's does, is not compared. alone: there is but the reference, to be recorded or interpreted.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Pair(Closable):
         compare_marks: bool | None = None,
         timeout: float = DEFAULT_TIMEOUT,
         ledger: Ledger | None = None,
+        alone: bool = False,
     ) -> None:
         self.world = world
         self.ledger = ledger
@@ -77,9 +78,11 @@ class Pair(Closable):
         with ExitStack() as undo:
             self.reference = GuardedEngine(world, names[0], games, marks=marks, timeout=timeout)
             undo.callback(self.reference.close)
-            self.other = GuardedEngine(world, names[1], games, marks=marks, timeout=timeout)
-            undo.callback(self.other.close)
-            self.both = self.reference, self.other
+            self.other = self.reference
+            if not alone:
+                self.other = GuardedEngine(world, names[1], games, marks=marks, timeout=timeout)
+                undo.callback(self.other.close)
+            self.both = (self.reference,) if alone else (self.reference, self.other)
             self._arrays = STATE not in self.unknown and all(engine.state_arrays() is not None for engine in self.both)
             self._left_out: tuple[Array | int, ...] = 0, 0
             self._counted = self.marks() if (marks if compare_marks is None else compare_marks) else None
@@ -109,7 +112,7 @@ class Pair(Closable):
 
         ``others``: the second engine's actions, where games that are no longer compared go their own ways.
         """
-        given = list(zip(self.both, (actions, actions if others is None else others), strict=True))
+        given = list(zip(self.both, (actions, actions if others is None else others), strict=False))
         for engine, taken in given:
             engine.begin_step(taken, restarting=restarting)
         steps = [engine.step_restarting(taken) if restarting else engine.step(taken) for engine, taken in given]
@@ -117,7 +120,7 @@ class Pair(Closable):
             self._step_fields(step) | self._situation_fields(engine, self.all)
             for engine, step in zip(self.both, steps, strict=True)
         ]
-        return Observed(self._known(fields[0]), self._known(fields[1]), steps[0])
+        return Observed(self._known(fields[0]), self._known(fields[-1]), steps[0])
 
     def states_before(self, slots: Slots) -> list[State]:
         """The reference's states of some slots; none where no condition of the ledger looks at them."""
@@ -169,8 +172,8 @@ class Pair(Closable):
         return self._observed(fields)
 
     def _observed(self, fields: Callable[[GuardedEngine], Values]) -> Observed:
-        expected, observed = map(fields, self.both)
-        return Observed(self._known(expected), self._known(observed))
+        sides = [*map(fields, self.both)]
+        return Observed(self._known(sides[0]), self._known(sides[-1]))
 
     def _known(self, fields: Values) -> Values:
         return {name: values for name, values in fields.items() if name not in self.unknown} if self.unknown else fields

@@ -17,7 +17,7 @@ import numpy as np
 from parity.atomic_write import write_whole
 from parity.channel import Channel
 from parity.engine import BatchEngine, EngineOptions, Slots, State
-from parity.errors import EngineError, UsageError
+from parity.errors import UsageError
 from parity.lockstep_run import LockstepRun
 from parity.pair import Pair
 from parity.prices import changed_prices
@@ -25,7 +25,7 @@ from parity.remote import describe_world
 from parity.safe_read import MIB
 from parity.settings import Settings
 from parity.strict_json import json_text
-from parity.tape import MANIFEST, SETTINGS, TAPE, Call, RecordedEngine, Tape
+from parity.tape import MANIFEST, SETTINGS, Call, RecordedEngine, Tape
 from parity.world import World
 
 _CHUNK = 16 * MIB
@@ -95,27 +95,19 @@ def record_tape(
         opened.append(_RecordingEngine(batch, folder, marks=settings.marks, states="state" not in not_known))
         return opened[0]
 
-    tape = Tape(
-        folder,
-        describe_world(world),
-        engine,
-        {name: getattr(settings, name) for name in SETTINGS},
-        not_known,
-        changed_prices(world),
-        calls=lambda: iter(lambda: opened[0].last, None),
-    )
-    # a run wants two engines: the second one is the tape that is being written
-    names = engine, f"{TAPE}{folder}"
-    both = replace(world, engines={names[0]: open_recorded, names[1]: tape})
+    recorded = replace(world, engines={engine: open_recorded})
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with Pair(both, names, settings.games, marks=settings.marks, timeout=settings.timeout) as pair:
-            run = LockstepRun(pair, settings)
-            run.play(progress)
+        with Pair(
+            recorded, (engine, engine), settings.games, marks=settings.marks, timeout=settings.timeout, alone=True
+        ) as pair:
+            pair.unknown |= not_known
+            LockstepRun(pair, settings).play(progress)
             opened[0].end_chunk()
-        if run.outcome.divergences:
-            raise EngineError(f"engine '{engine}' says something else when it is asked again: it cannot be recorded.")
-        tape = replace(tape, chunks=tuple(opened[0].chunks), calls=None)
+        fixed = {name: getattr(settings, name) for name in SETTINGS}
+        tape = Tape(
+            folder, describe_world(world), engine, fixed, not_known, changed_prices(world), tuple(opened[0].chunks)
+        )
         write_whole(folder / MANIFEST, json_text(tape.manifest(), indent=1).encode())
     except BaseException as error:  # Ctrl+C, too: chunks without a manifest are no tape
         for chunk in opened[0].chunks if opened else ():

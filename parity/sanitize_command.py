@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,8 @@ from rich.console import Console
 
 from parity.commands import print_answer, progress_bar
 from parity.console import counted
-from parity.engine import BatchEngine, EngineOptions, Slots, State
-from parity.errors import EngineError, UsageError
+from parity.engine import Slots, State
+from parity.errors import UsageError
 from parity.lockstep_run import LockstepRun
 from parity.pair import Observed, Pair
 from parity.prices import priced
@@ -55,16 +55,18 @@ class Finding:
 
 
 class SanitizedRun(LockstepRun):
-    """A run that interprets the programs of ``engine``, its first one, as that calls them; ``seconds``: for so long."""
+    """A run of one engine that interprets its programs as it calls them; ``seconds``: for so long."""
 
-    def __init__(self, pair: Pair, settings: Settings, engine: BatchEngine) -> None:
+    def __init__(self, pair: Pair, settings: Settings) -> None:
         super().__init__(pair, settings)
         self.findings: dict[Site, Finding] = {}
         self.calls, self.seconds = 0, 0.0
-        self._engine, self._interpreter = engine, Interpreter()
+        self._engine, self._interpreter = pair.reference.engine, Interpreter()
         self._programs: dict[str, tuple[Any, list[str]]] = {}
-        assert isinstance(engine, WatchableEngine)
-        engine.watch_jax(self._listen)
+        if not isinstance(self._engine, WatchableEngine):
+            words = "has no watch_jax, by which it is interpreted: name a JAX engine."
+            raise UsageError(f"engine '{pair.names[0]}' {words}")
+        self._engine.watch_jax(self._listen)
 
     def _step(self, actions: NDArray[Any]) -> Slots:
         self._actions = actions
@@ -116,24 +118,11 @@ def sanitized(
 ) -> SanitizedRun:
     """Play a run on one engine and interpret all its programs.
 
-    Raises UsageError where the engine is not of JAX, EngineError where it fails or does not repeat itself.
+    Raises UsageError where the engine is not of JAX, EngineError where it fails.
     """
-    opened: list[BatchEngine] = []
-
-    def open_first(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
-        opened.append(engine := world.engines[name](games, options))
-        return engine
-
-    # a run wants two engines: the second one is the same, and is not interpreted
-    names = name, f"{name}, compiled"
-    both = replace(world, engines={names[0]: open_first, names[1]: world.engines[name]})
-    with Pair(both, names, settings.games, timeout=settings.timeout) as pair:
-        if not isinstance(opened[0], WatchableEngine):
-            raise UsageError(f"engine '{name}' has no watch_jax, by which it is interpreted: name a JAX engine.")
-        run = SanitizedRun(pair, settings, opened[0])
+    with Pair(world, (name, name), settings.games, timeout=settings.timeout, alone=True) as pair:
+        run = SanitizedRun(pair, settings)
         run.play(progress)
-    if run.outcome.divergences:
-        raise EngineError(f"engine '{name}' gives something else when the same is played again: fix that first.")
     return run
 
 

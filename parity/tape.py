@@ -11,7 +11,7 @@ import io
 import lzma
 from abc import abstractmethod
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,6 @@ class Tape:
 
     world: as ``describe_world`` has it. engine: what was recorded. settings: those of ``SETTINGS``. unknown: what it
     does not know of ``FIELDS``. prices: those that were not the game's own, in reward. chunks: the SHA-256 of each.
-    calls: gives the calls anew, where they are not those of the chunks.
     """
 
     folder: Path
@@ -117,8 +116,7 @@ class Tape:
     settings: Mapping[str, Any]
     unknown: frozenset[str]
     prices: Mapping[str, float]
-    chunks: tuple[str, ...] = ()
-    calls: Callable[[], Iterator[Call]] | None = None
+    chunks: tuple[str, ...]
 
     def __call__(self, games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
         """Open the engine, at the prices that ``open_tape`` gives; raises UsageError where it lacks the marks."""
@@ -135,8 +133,6 @@ class Tape:
 
     def play(self) -> Iterator[Call]:
         """The calls in their order. Raises UsageError for a chunk that is missing, broken or edited."""
-        if self.calls is not None:
-            yield from self.calls()
         for expected in self.chunks:
             path = self.folder / f"{expected}.xz"
             try:

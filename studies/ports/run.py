@@ -45,9 +45,8 @@ def command(python: Path, run: dict[str, Any], out: Path, steps: int | None) -> 
     for name in ("mode", "source", "games", "steps", "invalid"):
         if name in run:
             words += [f"--{name}", str(run[name])]
-    if run.get("ledger", False):
-        words += ["--ledger", "known-differences.toml"]
-    return [*words, "--max-divergences", "20", "--shrink-seconds", "20", "--out", str(out)]
+    words += ["--ledger", "known-differences.toml", "--max-divergences", "20", "--shrink-seconds", "20"]
+    return [*words, "--out", str(out)]
 
 
 def main() -> int:

@@ -16,8 +16,8 @@ from toy_world.plain import PlainEngine
 from toy_world.planes import PlanesEngine
 
 from parity import BatchStep
-from parity.free_running import run_freely
-from parity.settings import Effect, Settings
+from parity.lockstep import Settings, run
+from parity.settings import Effect
 from parity.table import mean_interval
 from parity.trace import read_trace
 
@@ -59,7 +59,7 @@ class TirelessEngine(PlanesEngine):
 
 def effect_of(other: Any, **settings: Any) -> Effect:  # noqa: ANN401 - an engine's class; of a run
     world = replace(WORLD, engines={"plain": PlainEngine, "other": other})
-    outcome = run_freely(world, ("plain", "other"), Settings(**{"steps": 40, "games": 16, **settings}))
+    outcome = run(world, ("plain", "other"), Settings(mode="free-running", **{"steps": 40, "games": 16, **settings}))
     assert outcome.effect is not None
     return outcome.effect
 

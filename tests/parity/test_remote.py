@@ -125,7 +125,7 @@ def test_a_server_that_hangs_or_dies_is_ended_and_named(opened: Open) -> None:
 
 def test_the_deadline_of_a_command_ends_a_hanging_server() -> None:
     engine = GuardedEngine(with_remote_engines(WORLD, ORCHARD, ["hanging@cpu"]), "hanging@cpu", 6)
-    hanging, engine._timeout = server_of(engine._engine), 0.3
+    hanging, engine._timeout = server_of(engine.engine), 0.3
     with pytest.raises(
         EngineError, match=r"'hanging@cpu' gave no answer to step within 0.3 seconds \(it said nothing\)"
     ):
