@@ -22,7 +22,7 @@ GOODHARTS_EVALUATION ?= --games 256 --steps 4096
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train goodharts test test-long lint docs docs-serve bench parity parity-goodharts mutants pictures swift clean
+.PHONY: help setup train goodharts test test-long lint docs docs-serve bench parity parity-goodharts mutants pictures swift bundle wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -113,8 +113,25 @@ swift:
 		echo "SKIPPED: no Swift tests, because no Swift toolchain is on the PATH; get Swift 6.2 from https://www.swift.org/install."; \
 	fi
 
+# Everything that the engine needs, without the symbols. On macOS Swift's libraries are part of the system.
+BUNDLE := .build-bundle
+BUNDLE_FLAGS := $(if $(filter Darwin,$(shell uname -s)),-Xlinker -x,-Xlinker -s --static-swift-stdlib)
+
+bundle:
+	@./swift-build --scratch-path $(BUNDLE) --product HackMatrix $(BUNDLE_FLAGS)
+
+wheel: $(VENV)/pyvenv.cfg ## build the wheels into dist, with the Swift engine inside where there is a toolchain
+	@rm -rf dist
+	@if command -v swift >/dev/null; then \
+		$(MAKE) --no-print-directory bundle && export HACKMATRIX_BUNDLE=$(BUNDLE)/release/HackMatrix || exit; \
+	else \
+		echo "No Swift toolchain is on the PATH: this wheel will play in JAX only."; \
+	fi; \
+	$(PIP) wheel --quiet --no-deps --wheel-dir dist ./parity .
+	@ls -l dist
+
 clean: ## remove the environment, builds and caches; keep what training wrote
-	rm -rf $(VENV) .build-linux .build-macos swift/.build .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
+	rm -rf $(VENV) .build-linux .build-macos $(BUNDLE) swift/.build .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
 	find python parity tests -name __pycache__ -prune -exec rm -rf {} +
 
 # Source edits need no new installation: it is an editable one.

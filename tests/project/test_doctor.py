@@ -80,6 +80,7 @@ def test_a_cache_that_nobody_finds_anything_in_is_broken(
 def test_an_engine_that_was_not_built_is_no_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("HACKMATRIX_BINARY", raising=False)
     monkeypatch.setattr("hackmatrix.swift_env.process._ROOT", tmp_path)
+    (tmp_path / "swift-build").touch()
     engine = doctor.swift_engine()
     assert engine.status == NOTE
     assert f"build it with {tmp_path}/swift-build" in engine.found

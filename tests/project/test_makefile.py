@@ -84,6 +84,28 @@ def test_a_missing_swift_toolchain_fails_in_ci_only(installed: Path, ci: str, re
     assert "https://www.swift.org/install" in answer.stdout + answer.stderr
 
 
+@pytest.mark.parametrize(("swift", "bundle"), [(True, ".build-bundle/release/HackMatrix"), (False, "")])
+def test_wheels_have_the_engine_where_there_is_a_toolchain(installed: Path, swift: bool, bundle: str) -> None:
+    tools = installed / "tools"
+    tools.mkdir()
+    for tool in ("sh", "make", "uname", "rm", "ls", "mkdir"):
+        (tools / tool).symlink_to(str(shutil.which(tool)))
+    scripts = {".venv/bin/python": 'echo "engine: $HACKMATRIX_BUNDLE, $*" && mkdir dist'}
+    if swift:
+        scripts |= {"tools/swift": "", "swift-build": 'echo "build: $*"'}
+    for name, script in scripts.items():
+        (installed / name).parent.mkdir(exist_ok=True)
+        (installed / name).write_text(f"#!/bin/sh\n{script}\n")
+        (installed / name).chmod(0o755)
+    answer = make(installed, "wheel", f"PATH={tools}")
+    assert answer.returncode == 0, answer.stderr
+    (built,) = [line for line in answer.stdout.splitlines() if line.startswith("engine: ")]
+    assert built.startswith(f"engine: {bundle}, -m pip ")
+    assert built.endswith(" wheel --quiet --no-deps --wheel-dir dist ./parity .")
+    assert ("build: --scratch-path .build-bundle" in answer.stdout) == swift
+    assert ("No Swift toolchain" in answer.stdout) == (not swift)
+
+
 PYTHON = 'case "$2" in *ensurepip*) [ -e "$HERE/venv-installed" ] ;; esac'
 APT = 'echo "$@" >> "$HERE/apt.log"; case "$*" in *python3-venv*) touch "$HERE/venv-installed" ;; esac'
 MAKE = 'echo "make $* with CI=$CI"; exit "$MAKE_EXIT"'

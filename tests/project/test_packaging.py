@@ -98,6 +98,8 @@ from pathlib import Path
 import parity
 from goodharts.world import WORLDS
 from hackmatrix.agents import AGENTS
+from hackmatrix.cli.explain import _parser
+from hackmatrix.swift_env.process import SwiftEngineError, binary_path
 from hackmatrix.world import WORLD
 
 wheel = Path(sys.argv[1])
@@ -113,16 +115,26 @@ registered = {
 assert registered["rl-parity"] == {("console_scripts", "parity"), ("pytest11", "parity")}
 commands = {("console_scripts", name) for name in ("goodharts", "hackmatrix")}
 assert registered["hackmatrix"] == commands | {("parity.worlds", world.name) for world in (WORLD, *WORLDS.values())}
+
+# It has no engine of Swift: JAX is the default, and whoever wants the other one reads how to get it.
+assert (next(iter(WORLD.engines)), _parser().parse_args([]).engines) == ("jax", ("jax",))
+try:
+    binary_path()
+except SwiftEngineError as error:
+    assert "install the wheel of hackmatrix for this platform" in str(error) and "`--engine jax`" in str(error)
+else:
+    raise AssertionError
 """
 
 
 def test_the_packages_in_the_wheels_need_no_file_beside_them(wheels: dict[str, Path], tmp_path: Path) -> None:
     wheel = tmp_path / "wheel"
+    assert wheels["hackmatrix"].name.endswith("-py3-none-any.whl")
     for path in wheels.values():
         zipfile.ZipFile(path).extractall(wheel)
     answer = subprocess.run(
         [sys.executable, "-c", FROM_THE_WHEEL, wheel],
-        env={**os.environ, "PYTHONPATH": str(wheel)},
+        env={**os.environ, "PYTHONPATH": str(wheel), "HACKMATRIX_BINARY": ""},
         cwd=tmp_path,
         capture_output=True,
         text=True,

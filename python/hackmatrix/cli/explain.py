@@ -7,6 +7,7 @@ from pathlib import Path
 from hackmatrix.explain.play import ExplainedStep, explained_steps
 from hackmatrix.explain.show import WIDTH, as_json, print_before, print_step, verdict
 from hackmatrix.rules import ACTIONS
+from hackmatrix.swift_env.process import is_engine_expected
 from hackmatrix.world import TRACE_NAMES, WORLD
 from parity import World
 from parity.arguments import SEED, IntRange, Parser
@@ -52,6 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> Parser:
+    engines = tuple(WORLD.engines) if is_engine_expected() else ("jax",)
     parser = Parser(
         prog="hackmatrix explain",
         description="Play a game and say, step by step, which reward components it earned and why.",
@@ -66,9 +68,9 @@ def _parser() -> Parser:
     parser.add_argument(
         "--engines",
         type=_engines,
-        default=tuple(WORLD.engines),
+        default=engines,
         metavar="A[,B]",
-        help="engines to ask; the first one's states are shown (default: swift,jax)",
+        help=f"engines to ask; the first one's states are shown (default: {','.join(engines)})",
     )
     parser.add_argument(
         "--from", dest="first", type=_STEP, default=0, metavar="STEP", help="first step to show, from 0"

@@ -25,6 +25,8 @@ BINARY_VARIABLE = "HACKMATRIX_BINARY"
 DEADLINE = 10.0
 """Seconds that the engine may take for an answer, unless the caller says otherwise."""
 _ROOT = Path(__file__).resolve().parents[3]
+_BUNDLED = Path(__file__).with_name("bin") / "HackMatrix"
+"""Where wheels that have the engine have it; hatch_build.py puts it there."""
 _LENGTH = struct.Struct("<I")
 _SHORTEST, _LONGEST = 4, 1 << 30
 _LOG_LINES, _LOG_CHARACTERS = 5, 2000
@@ -39,9 +41,21 @@ _SET_PIPE_SIZE = 1031
 """Linux's F_SETPIPE_SZ: with the 64 KiB of a new pipe, a frame would take many turns of both processes."""
 
 
+def is_checkout() -> bool:
+    """Tell if this package lies in a checkout, which builds its engine and has no bundled one."""
+    return (_ROOT / "swift-build").is_file()
+
+
+def is_engine_expected() -> bool:
+    """Tell if there should be an engine: everywhere except where a wheel without one is installed."""
+    return bool(os.environ.get(BINARY_VARIABLE)) or is_checkout() or _BUNDLED.is_file()
+
+
 def build_hint() -> str:
-    """The command that builds the engine, as it can be typed here."""
-    return f"build it with {typed_program(_ROOT / 'swift-build')}"
+    """What gives an engine that works: the command that builds it in a checkout, else another installation."""
+    if is_checkout():
+        return f"build it with {typed_program(_ROOT / 'swift-build')}"
+    return "install the wheel of hackmatrix for this platform, which has it"
 
 
 class SwiftEngineError(EngineError):
@@ -49,18 +63,21 @@ class SwiftEngineError(EngineError):
 
 
 def binary_path() -> Path:
-    """HACKMATRIX_BINARY, else the release build of this checkout; raises SwiftEngineError where there is none."""
+    """HACKMATRIX_BINARY, else the release build of this checkout, else the program that came with the wheel.
+
+    Raises SwiftEngineError where there is none.
+    """
     named = os.environ.get(BINARY_VARIABLE)
     folder = ".build-macos" if sys.platform == "darwin" else ".build-linux"
-    path = Path(named) if named else _ROOT / folder / "release" / "HackMatrix"
+    path = Path(named) if named else _ROOT / folder / "release" / "HackMatrix" if is_checkout() else _BUNDLED
     if path.is_file() and os.access(path, os.X_OK):
         return path
     if named:
-        raise SwiftEngineError(
-            f"{BINARY_VARIABLE} names {path}, which is no program: {build_hint()} and give the path it prints."
-        )
+        right = f"{build_hint()} and give the path it prints" if is_checkout() else "give another path, or unset it"
+        raise SwiftEngineError(f"{BINARY_VARIABLE} names {path}, which is no program: {right}.")
     raise SwiftEngineError(
-        f"the Swift engine is not built (there is no {path}): {build_hint()}, or choose another (`--engine jax`)."
+        f"the Swift engine is not {'built' if is_checkout() else 'installed'} (there is no {path}): {build_hint()}, "
+        "or choose another (`--engine jax`)."
     )
 
 

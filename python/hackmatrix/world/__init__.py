@@ -11,6 +11,7 @@ from hackmatrix.agents import AGENTS
 from hackmatrix.render.colours import colour_of
 from hackmatrix.render.model import NUMBERS, board_model
 from hackmatrix.render.words import SIGNS, cell_text
+from hackmatrix.swift_env.process import is_engine_expected
 from hackmatrix.world.benches import BENCHES
 from hackmatrix.world.policies import POLICIES, load_policy
 from hackmatrix.world.prices import PRICES
@@ -36,7 +37,9 @@ def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngin
     return JaxEngine(games, ENV, marks=options.marks, prices=options.prices)
 
 
-ENGINES = {"swift": open_swift, "jax": open_jax}
+_SWIFT, _JAX = {"swift": open_swift}, {"jax": open_jax}
+ENGINES = _SWIFT | _JAX if is_engine_expected() else _JAX | _SWIFT
+"""The first one is the default."""
 
 
 def rules_of(engine: str, prices: PriceValues | None = None) -> dict[str, Any]:
