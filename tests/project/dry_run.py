@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}", re.DOTALL)
-TOOLS = ("gh", "git", "make", "parity", "pip", "python")
+TOOLS = ("docker", "gh", "git", "make", "parity", "pip", "python")
 STAND_IN = r"""#!/usr/bin/env bash
 { printf %s "${0#"$STAND_INS/"}"; [ $# = 0 ] || printf ' %q' "$@"; echo; } >> "$RECORD"
 [ "${0##*/}" != "$FAILING" ] && [ "$*" != "-m $FAILING" ] || exit 1

@@ -1,4 +1,4 @@
-"""The workflows of GitHub Actions: their syntax, and what their scripts do, with stand-ins for the tools.
+"""The workflows of GitHub Actions and the images: their syntax, and what scripts do, with stand-ins for the tools.
 
 GitHub has not run them: what a runner or somebody's action does is not seen here.
 """
@@ -18,7 +18,9 @@ from tests.project.dry_run import TOOLS, Job, dry_run, evaluate, holds, inputs_o
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = ROOT / ".github" / "workflows"
-CI, DOCS, DIFF = (read_workflow(WORKFLOWS / f"{name}.yml") for name in ("ci", "docs", "parity-diff"))
+CI, DOCS, DIFF, RELEASE, CONTAINERS = (
+    read_workflow(WORKFLOWS / f"{name}.yml") for name in ("ci", "docs", "parity-diff", "release", "containers")
+)
 TEMPLATE = ROOT / "parity" / "templates" / "workflow.yml"
 PYTHON = "uses actions/setup-python@v6 python-version=3.11"
 INSTALL = "python -m pip install --editable ."
@@ -71,7 +73,10 @@ def test_the_linter_finds_a_mistake(old: str, new: str, rule: str, tmp_path: Pat
     assert f"[{rule}]" in done.stdout
 
 
-@pytest.mark.parametrize(("workflow", "writes"), [(CI, set()), (DIFF, set()), (DOCS, {"id-token", "pages"})])
+@pytest.mark.parametrize(
+    ("workflow", "writes"),
+    [(CI, set()), (DIFF, set()), (CONTAINERS, set()), (DOCS, {"id-token", "pages"}), (RELEASE, {"id-token"})],
+)
 def test_workflows_need_no_secret_and_write_nothing_but_the_pages(workflow: dict[str, Any], writes: set[str]) -> None:
     assert "pull_request_target" not in workflow["on"]
     assert "secrets." not in str(workflow)
@@ -111,6 +116,69 @@ def test_docs_builds_and_deploys_the_site(tmp_path: Path) -> None:
         "uses actions/upload-pages-artifact@v4 path=.cache/site",
         "uses actions/deploy-pages@v5",
     ]
+
+
+def test_a_release_has_an_engine_for_each_platform_and_a_wheel_for_all_others(tmp_path: Path) -> None:
+    values = {"matrix.runner": "some-runner", "github.event_name": "push"}
+    assert RELEASE["jobs"]["engine"]["strategy"]["matrix"]["runner"] == ["ubuntu-24.04", "ubuntu-24.04-arm", "macos-26"]
+    assert dry_run(RELEASE, "engine", values, tmp_path / "engine").record[2:] == [
+        "python -m pip install cibuildwheel==4.3.5",
+        "python -m cibuildwheel --output-dir dist",
+        "uses actions/upload-artifact@v6 name=dist-some-runner path=dist",
+    ]
+    built = tmp_path / "python" / "work" / "dist"
+    built.mkdir(parents=True)
+    for name in ("hackmatrix", "rl_parity"):
+        (built / f"{name}-1.2.3.tar.gz").touch()
+    job = dry_run(RELEASE, "python", values, tmp_path / "python", GITHUB_REF_NAME="v1.2.3")
+    assert job.record[3:5] == ["python -m build --outdir dist parity", "python -m build --outdir dist ."]
+    assert job.succeeded, job.log
+    assert not dry_run(RELEASE, "python", values, tmp_path / "python", GITHUB_REF_NAME="v1.2.4").succeeded
+
+
+def test_a_tag_alone_uploads_and_the_harness_first(tmp_path: Path) -> None:
+    publish = RELEASE["jobs"]["publish"]
+    assert not holds(publish["if"], {"github.event_name": "workflow_dispatch"}, True)
+    assert set(publish["needs"]) == RELEASE["jobs"].keys() - {"publish"}
+    built = tmp_path / "work" / "dist"
+    built.mkdir(parents=True)
+    for name in ("hackmatrix-1-py3-none-any.whl", "rl_parity-1-py3-none-any.whl", "hackmatrix-1.tar.gz"):
+        (built / name).touch()
+    job = dry_run(RELEASE, "publish", {}, tmp_path)
+    assert job.record[0] == "uses actions/download-artifact@v7 pattern=dist-* path=dist merge-multiple=true"
+    assert job.record[-2:] == [
+        "python -m twine upload dist/rl_parity-1-py3-none-any.whl",
+        "python -m twine upload dist/hackmatrix-1-py3-none-any.whl dist/hackmatrix-1.tar.gz",
+    ]
+
+
+def test_both_images_are_built_and_that_of_the_wheels_is_tried(tmp_path: Path) -> None:
+    record = dry_run(CONTAINERS, "build", {}, tmp_path).record[1:]
+    assert [line for line in record if " build " in line] == [
+        "docker build --tag hackmatrix .",
+        "docker build --tag hackmatrix-dev .devcontainer",
+    ]
+    runs = [shlex.split(line)[4:] for line in record if " run " in line]
+    assert [words[0] for words in runs] == ["hackmatrix", "parity"]
+    assert build_parser().parse_args(runs[1][1:]).engines == ("swift", "jax")
+
+
+def hadolint(file: Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(["hadolint", file], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("image", ["Dockerfile", ".devcontainer/Dockerfile"])
+def test_the_linter_finds_nothing_in_an_image(image: str, tmp_path: Path) -> None:
+    done = hadolint(ROOT / image)
+    assert (done.returncode, done.stdout) == (0, "")
+    wrong = tmp_path / "Dockerfile"
+    wrong.write_text((ROOT / image).read_text().replace(" --no-install-recommends", "", 1))
+    assert "DL3015" in hadolint(wrong).stdout
+
+
+def test_the_image_runs_as_somebody_who_is_not_root() -> None:
+    stage = (ROOT / "Dockerfile").read_text().split("FROM ")[-1]
+    assert [line for line in stage.splitlines() if line.startswith("USER ")] == ["USER 1000"]
 
 
 @pytest.mark.parametrize(("failing", "report"), [("", []), ("pytest", ["uses actions/upload-artifact@v6"])])

@@ -1,0 +1,24 @@
+# HackMatrix and Goodharts as their wheels install them:
+#
+#   docker build --tag hackmatrix .
+#   docker run --rm hackmatrix hackmatrix evaluate best --episodes 100
+#
+# What training writes lies in /home/player; mount a folder there to keep it.
+FROM swift:6.2-bookworm AS wheels
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends make python3 python3-venv \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /source
+COPY . .
+RUN make wheel
+
+FROM python:3.12-slim-bookworm
+ARG EXTRAS=goodharts,play
+# PyPI's build of torch brings gigabytes of CUDA libraries.
+RUN --mount=type=bind,from=wheels,source=/source,target=/source \
+    pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \
+    --constraint /source/constraints.txt --find-links /source/dist "hackmatrix[${EXTRAS}]"
+RUN useradd --create-home --uid 1000 player
+USER 1000
+WORKDIR /home/player
+CMD ["hackmatrix", "doctor"]
