@@ -14,7 +14,8 @@ from rich.text import Text
 from parity.engine import Array
 
 SHOWN_ROWS = 20
-_Z = 1.959964
+Z = 1.959964
+"""Standard deviations that hold 95% of a normal distribution."""
 
 
 class Table(RichTable):
@@ -81,7 +82,7 @@ def _text(value: object) -> str:
 def mean_interval(values: Array) -> list[float]:
     """The mean of values (n,) and its 95% normal interval, which is infinitely wide for a single value."""
     mean = float(np.mean(values))
-    margin = _Z * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("inf")
+    margin = Z * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("inf")
     return [mean, mean - margin, mean + margin]
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -50,6 +51,12 @@ def run(main: Callable[[list[str]], int], *words: str | Path) -> Ran:
 def parity(command: str, *words: str | Path, world: str = ORCHARD) -> Ran:
     """Run a command of the harness on Orchard, or on another world."""
     return run(main, command, "--world", world, *words)
+
+
+def git(folder: Path, *words: str) -> None:
+    """Run git in a folder."""
+    settings = "-c", "user.name=a", "-c", "user.email=a@b"
+    subprocess.run(["git", *settings, *words], cwd=folder, check=True, capture_output=True)
 
 
 def orchard(**parts: Any) -> str:  # noqa: ANN401 - of a world

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import toy_world
-from command_line import Ran, orchard, parity
+from command_line import Ran, git, orchard, parity
 from numpy.typing import NDArray
 from toy_world import WORLD
 from toy_world.faulty import RestlessEngine, changed
@@ -281,10 +281,6 @@ def test_a_page_has_both_sides_and_json_goes_to_a_file_or_to_standard_output(tmp
 )
 def test_a_wrong_word_or_an_engine_that_dies_is_one_sentence(words: str, sentence: str, code: int) -> None:
     assert sentence in parity("diff", *words.split()).refusal(code)
-
-
-def git(root: Path, *words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=root, check=True)
 
 
 def commit(root: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +80,8 @@ def test_a_price_that_the_world_does_not_have_is_one_sentence(prices: dict[str, 
     with pytest.raises(UsageError) as error:
         with_prices(WORLD, prices)
     assert str(error.value) == fault
+    with pytest.raises(UsageError, match=r"^world 'orchard' has no price '\w+': its prices are none\.$"):
+        with_prices(replace(WORLD, prices=()), prices)
 
 
 def test_flags_go_over_a_file(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import psutil
 import pytest
 import toy_world
-from command_line import ORCHARD, parity
+from command_line import ORCHARD, git, parity
 from toy_world import WORLD
 
 from parity import BatchEngine, EngineError, EngineOptions, StateRefused, UsageError, World, load_world
@@ -233,11 +233,6 @@ def environment(copy):
 BENCH = MutationBench("built", "loud", HERE / "lawn", (), environment, build)
 WORLD = replace(ORCHARD, name="meadow", engines={"loud": Meadow, "built": Meadow}, benches=(BENCH,))
 """
-
-
-def git(folder: Path, *words: str) -> None:
-    settings = "-c", "user.name=a", "-c", "user.email=a@b"
-    subprocess.run(["git", *settings, *words], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")

@@ -15,11 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from toy_world.adapter import ENV, EVALUATION, GAME, OrchardJaxEnv
+from toy_world.adapter import ENV, GAME, OrchardJaxEnv
 from toy_world.planes import PlanesEngine
 from written_page import episode_data, page_data
 
-from parity import EngineOptions, UsageError, World
+from parity import EngineOptions, World
 from parity.prices import changed_prices
 from parity.trace import read_trace
 from worldkit.bench.records import Record, plain_record
@@ -114,18 +114,6 @@ def test_evaluate_says_which_prices_it_counted_with(capsys: pytest.CaptureFixtur
     for name, factor in FACTORS.items():
         assert others["reward"][name]["mean"] == pytest.approx(factor * own["reward"][name]["mean"])
     assert (own["endings"], own["length"]) == (others["endings"], others["length"])
-
-
-def test_a_price_that_there_is_not_is_one_sentence(refused: Callable[..., str]) -> None:
-    none = "world 'orchard' has no price 'stings' (did you mean 'sting'?): its prices are step, fruit, sting.\n"
-    assert refused("evaluate", "random", "--price", "stings=1") == none
-    priceless = replace(
-        GAME, evaluation=lambda: replace(EVALUATION, env=replace(ENV, world=replace(ENV.world, prices=())))
-    )
-    expected = "world 'orchard' has no price 'x': its prices are none.\n"
-    assert refused("evaluate", "random", "--price", "x=1", game=priceless) == expected
-    with pytest.raises(UsageError, match=r"the price sting must be a multiple of 0\.001"):
-        gym.make(ENV.id, prices={"sting": 1e-4})
 
 
 def test_bench_measures_engines_at_the_prices(

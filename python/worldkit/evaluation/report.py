@@ -8,11 +8,8 @@ import numpy as np
 
 from parity.prices import changed_prices, prices_text
 from parity.strict_json import json_text
-from parity.table import Table
+from parity.table import Table, Z, mean_interval
 from worldkit.evaluation.spec import Episode, EvaluationSpec, Figures, Rows
-
-Z = 1.96
-"""Standard deviations that hold 95% of a normal distribution."""
 
 
 def summary(spec: EvaluationSpec, episodes: Sequence[Episode]) -> Figures:
@@ -79,9 +76,7 @@ def _use(episodes: Sequence[Episode], action: int) -> Figures:
 
 def mean(values: Sequence[float]) -> dict[str, float]:
     """The mean of values and its normal interval; infinite for a single value."""
-    middle = float(np.mean(values))
-    margin = Z * float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
-    return {"mean": middle, "low": middle - margin, "high": middle + margin}
+    return dict(zip(("mean", "low", "high"), mean_interval(np.asarray(values)), strict=True))
 
 
 def share(count: int, total: int) -> dict[str, float]:

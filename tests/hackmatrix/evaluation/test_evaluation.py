@@ -82,7 +82,7 @@ def test_the_summary_is_that_of_the_episodes(by_chance: list[Episode]) -> None:
     returns = np.array([episode.stats["return"] for episode in by_chance])
     assert figures["episodes"] == 60
     assert figures["return"]["mean"] == pytest.approx(returns.mean())
-    margin = 1.96 * returns.std(ddof=1) / math.sqrt(60)
+    margin = 1.959964 * returns.std(ddof=1) / math.sqrt(60)
     assert figures["return"]["high"] == pytest.approx(returns.mean() + margin)
     parts = sum(value["mean"] for value in figures["reward"].values())
     assert parts == pytest.approx(returns.mean())

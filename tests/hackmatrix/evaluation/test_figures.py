@@ -7,7 +7,7 @@ from scipy import stats
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.rules import ACTIONS, COMPONENTS, EVENTS, SIPHON
 from worldkit.evaluation.play import _ActionCounts, ending_of
-from worldkit.evaluation.report import mean, share, summary
+from worldkit.evaluation.report import share, summary
 from worldkit.evaluation.spec import Episode
 
 
@@ -17,12 +17,6 @@ def test_a_share_has_wilsons_interval(count: int, total: int) -> None:
     wilson = stats.binomtest(count, total).proportion_ci(method="wilson")
     assert found["mean"] == count / total
     assert (found["low"], found["high"]) == pytest.approx((wilson.low, wilson.high), abs=1e-4)
-
-
-def test_a_mean_has_a_normal_interval_of_95_percent() -> None:
-    values = [1.0, 2.0, 4.0, 9.0]
-    expected = stats.norm.interval(0.95, np.mean(values), stats.sem(values))
-    assert (mean(values)["low"], mean(values)["high"]) == pytest.approx(expected, abs=1e-3)
 
 
 def episode(seed: int, ending: str, earned: float, *beside: str) -> Episode:

@@ -180,8 +180,6 @@ def test_the_jax_engine_alone_needs_no_swift(
         ((*START, "up,"), "'' is no action"),
         ((*START, "up", "--from", "1"), "steps 0 ... 0"),
         ((*START, "up", "--json", "/no/such/folder/f"), "/no/such/folder/f"),
-        ((*START, "up", "--price", "damage=-3"), "has no price 'damage' (did you mean 'damage_penalty'?): its "),
-        ((*START, "up", "--prices", "/no/such/file"), "there is no file of prices /no/such/file"),
         (("--seed", "7", "--actions", "up", "--engines", "swift,plain"), "swift,plain"),
     ],
 )

@@ -17,7 +17,7 @@ from .builders import SIPHON, UP, random_state, state
 from .engines import JAX, REFERENCE, Engine
 from .movers import coming, daemon, virus
 from .reference.board import ACTION
-from .reference.randomness import below, next_seed, threefry, trainer_seeds, word
+from .reference.randomness import below, next_seed, threefry, word
 
 KNOWN: dict[str, Any] = json.loads((Path(__file__).parent / "known-answers.json").read_text())
 SEEDS = [0, 1, 7, 2**32 - 1, 2**32, 2**53, 2**64 - 1, 81985529216486895]
@@ -98,12 +98,6 @@ def test_R6_the_next_seed() -> None:
         low, high = threefry((seed & 0xFFFFFFFF, seed >> 32), (2**32 - 1, 0))
         assert next_seed(seed) == low | high << 32
         assert [int(word) for word in kit_threefry.next_seed(Seed(*map(jnp.uint32, pair(seed))))] == [low, high]
-
-
-def test_R6_the_seeds_of_a_trainers_games() -> None:
-    for seed in SEEDS:
-        made = kit_threefry.trainer_seeds(seed, 5)
-        assert made.tolist() == [pair(game) for game in trainer_seeds(seed, 5)]
 
 
 @pytest.mark.long  # a program of its own

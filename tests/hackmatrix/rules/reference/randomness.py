@@ -68,9 +68,3 @@ def next_seed(seed: int) -> int:
     """The seed of the game that follows one with ``seed`` (R6)."""
     low, high = threefry(key_of(seed), (WORD, 0))
     return low | high << 32
-
-
-def trainer_seeds(seed: int, games: int) -> list[int]:
-    """The seeds of a trainer's games (R6)."""
-    pairs = [threefry(key_of(seed), (WORD, 1 + game)) for game in range(games)]
-    return [low | high << 32 for low, high in pairs]
