@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from unittest import mock
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -16,10 +16,9 @@ from goodharts.cli.game import GAME as GOODHARTS
 from goodharts.rules import MODES, marks_of
 from hackmatrix.cli.game import GAME as HACKMATRIX
 from hackmatrix.rules import MARKS as HACKMATRIX_MARKS
-from parity.arguments import Parser
+from parity.arguments import parser_of
 from parity.cli import build_parser
 from worldkit.cli.app import kit_commands, main
-from worldkit.game import Game
 
 ROOT = Path(__file__).resolve().parents[1]
 GAMES = (HACKMATRIX, GOODHARTS)
@@ -40,13 +39,6 @@ MARKS = {
     "goodharts": {mark: rule for mode in MODES.values() for mark, rule in marks_of(mode).items()},
 }
 """World -> mark -> rule id: a page has the table of a world where it says ``<!-- marks: WORLD -->``."""
-
-
-class _Found(Exception):
-    """Carries a parser out of the command that made it."""
-
-    def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self.parser = parser
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -104,7 +96,7 @@ def _parsers() -> Iterator[argparse.ArgumentParser]:
     yield from _commands_of(build_parser())
     for game in GAMES:
         for command in (*kit_commands(game), *game.commands):
-            yield _parser_of(game, command)
+            yield parser_of(partial(main, game, [command]))
 
 
 def _commands_of(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -114,20 +106,6 @@ def _commands_of(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentP
             for command in action.choices.values():
                 yield command
                 yield from _commands_of(command)
-
-
-def _parser_of(game: Game, command: str) -> argparse.ArgumentParser:
-    """The parser that a command makes."""
-
-    def stop(parser: argparse.ArgumentParser, *_: object) -> None:
-        raise _Found(parser)
-
-    with mock.patch.object(Parser, "parse_known_args", stop):
-        try:
-            main(game, [command])
-        except _Found as found:
-            return found.parser
-    raise ValueError(f"{command} has no parser.")
 
 
 def _is_shown(action: argparse.Action) -> bool:

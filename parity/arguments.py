@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -16,6 +17,32 @@ from parity.console import accept_every_sign
 
 LONGEST_NAME = 255
 """Bytes that a file's name may have."""
+
+
+_is_asked_for_parser: ContextVar[bool] = ContextVar("is_asked_for_parser", default=False)
+
+
+class _Reached(BaseException):
+    """Carries a parser out of the command that made it."""
+
+    def __init__(self, parser: Parser) -> None:
+        super().__init__()
+        self.parser = parser
+
+
+def parser_of(command: Callable[[], object]) -> Parser:
+    """The parser with which a command would read its words; it does nothing of what comes then.
+
+    Raises LookupError where it has none, and what the command raises before it comes to that.
+    """
+    token = _is_asked_for_parser.set(True)
+    try:
+        command()
+    except _Reached as reached:
+        return reached.parser
+    finally:
+        _is_asked_for_parser.reset(token)
+    raise LookupError("the command reads its words with no parser")
 
 
 class Parser(argparse.ArgumentParser):
@@ -39,6 +66,8 @@ class Parser(argparse.ArgumentParser):
         namespace: Any = None,  # noqa: ANN401 - argparse's own
     ) -> tuple[Any, list[str]]:
         """As argparse does, but ``--flag=--``, at which argparse itself may break, is a usage error."""
+        if _is_asked_for_parser.get():
+            raise _Reached(self)
         words = list(sys.argv[1:] if args is None else args)
         for word in words:
             if word.startswith("-") and word.endswith("=--"):

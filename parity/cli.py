@@ -12,6 +12,7 @@ from typing import Any
 from parity import commands, diff_command, ledger, ledger_command
 from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Parser, two_engines
 from parity.command_help import explain
+from parity.completion import FLAG, HELP, SHELLS, PrintCompletion
 from parity.console import discard_output, is_output_closed, is_output_full, open_missing_streams
 from parity.doctor import doctor
 from parity.engine_guard import DEFAULT_TIMEOUT, LESS_MEMORY
@@ -111,6 +112,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = Parser(prog="parity")
     explain(parser, "Compare two implementations of a reinforcement-learning environment, step by step, bit for bit.")
     parser.add_argument("--traceback", **_switch("show where in the code an error arose"))
+    parser.add_argument(FLAG, action=PrintCompletion, choices=SHELLS, metavar="SHELL", help=HELP)
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
 
     text = "Write a world of two small engines, its tests and its CI job, to begin with."

@@ -3,7 +3,7 @@
 import argparse
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import pytest
 from goodharts.cli.game import GAME as GOODHARTS
 from hackmatrix.cli.game import GAME
 from parity import cli as parity_cli
-from parity.arguments import FileName, FloatRange, IntRange, OneOf
+from parity.arguments import FileName, FloatRange, IntRange, OneOf, parser_of
 from worldkit.cli import app
 from worldkit.evaluation.spec import Lookaheads
 
@@ -23,29 +23,6 @@ NO_NUMBERS = ["", " ", "--", "x", "1\n2"]
 LISTS = {"--engines", "--actions", "bench --num-envs"}
 """Flags with readers of their own: of several names, actions or numbers."""
 VALUES = (IntRange, FloatRange, OneOf, FileName, Lookaheads)
-
-
-class Caught(Exception):
-    """A parser that a command was about to parse its words with."""
-
-    def __init__(self, parser: argparse.ArgumentParser) -> None:
-        super().__init__()
-        self.parser = parser
-
-
-def parser_of(command: Callable[[], Any]) -> argparse.ArgumentParser:
-    """The parser that a command uses, without anything of what it does then."""
-
-    def catch(parser: argparse.ArgumentParser, *_: object) -> None:
-        raise Caught(parser)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(argparse.ArgumentParser, "parse_args", catch)
-        try:
-            command()
-        except Caught as caught:
-            return caught.parser
-    raise AssertionError("the command has no parser of its own")
 
 
 def every_parser() -> Iterator[argparse.ArgumentParser]:

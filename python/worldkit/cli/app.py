@@ -6,13 +6,16 @@ cannot be used or fails.
 """
 
 import argparse
+import contextlib
 import importlib
 import logging
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import metadata
 
-from parity.arguments import Parser
+from parity.arguments import Parser, parser_of
+from parity.completion import FLAG, HELP, SHELLS, PrintCompletion
 from parity.console import discard_output, is_output_full, open_missing_streams
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command, is_out_of_memory
 from worldkit.cli.outputs import fail
@@ -53,6 +56,9 @@ def main(game: Game, argv: Sequence[str] | None = None) -> int:
         command = VERSION
         if arguments:
             parser.error(f"{command} takes no arguments, got {arguments[0]!r}")
+    elif command == FLAG:
+        _add_commands(game, parser)
+        parser.parse_args([command, *arguments])
     elif command not in purposes:
         parser.error(f"unknown command {command!r}; {choices}")
     try:
@@ -118,13 +124,26 @@ def _purposes(game: Game) -> dict[str, str]:
     return {**kit_commands(game), **own, VERSION: f"print the versions of the package, the rules and {game.library}"}
 
 
+def _add_commands(game: Game, parser: Parser) -> None:
+    """Give the parser of the whole command those of its subcommands, which take a while to import."""
+    subparsers = parser.add_subparsers()
+    for command, purpose in _purposes(game).items():
+        parents = []
+        # a command whose extra is not installed has a name and no more
+        with contextlib.suppress(ParityError):
+            parents += [] if command == VERSION else [parser_of(partial(_run, game, command, []))]
+        subparsers.add_parser(command, parents=parents, add_help=False, help=purpose)
+
+
 def _parser(game: Game, purposes: dict[str, str]) -> Parser:
     width = max(map(len, purposes))
     commands = "\n".join(f"  {name:{width}}  {purpose}" for name, purpose in purposes.items())
-    return Parser(
+    parser = Parser(
         prog=game.name,
         usage=f"{game.name} COMMAND [ARGUMENT ...]",
         description=f"commands:\n{commands}",
         epilog=f"`{game.name} COMMAND --help` lists a command's arguments.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument(FLAG, action=PrintCompletion, choices=SHELLS, metavar="SHELL", help=HELP)
+    return parser
