@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hackmatrix.cli import doctor
-from hackmatrix.cli.doctor import BROKEN, NOTE, OK
 from hackmatrix.cli.main import main
+from parity.doctor import BROKEN, NOTE, OK
 from parity.errors import install_command
 from worldkit.render.display import has_display
 
@@ -110,14 +110,17 @@ def test_a_missing_extra_is_noted_with_its_pip_line(monkeypatch: pytest.MonkeyPa
     assert extra.remedy == install_command("hackmatrix[moon]")
 
 
-def test_a_package_outside_its_limits_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "hackmatrix.cli.doctor.metadata.requires", lambda name: ["numpy>=99", 'wandb>=99; extra == "wandb"']
-    )
-    found = doctor.packages()
-    assert found.status == BROKEN
-    assert "numpy" in found.found
-    assert "wandb" not in found.found
+def test_remedies_are_those_of_a_checkout_or_of_whoever_installed_a_wheel(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    assert doctor._setup() == "make setup"
+    monkeypatch.chdir(tmp_path)
+    assert doctor._setup() == f"make -C {root} setup"
+    monkeypatch.setattr("hackmatrix.swift_env.process._ROOT", tmp_path)
+    assert doctor._setup() == install_command("hackmatrix")
+    monkeypatch.setattr(doctor, "jax_and_cache", lambda cache: ())
+    assert "Swift toolchain" not in [check.name for check in doctor._checks(None)]
 
 
 @pytest.mark.parametrize(("variables", "is_there"), [({}, False), ({"DISPLAY": ":0"}, True)])

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import platform
 import re
 import shlex
 import shutil
@@ -11,27 +10,23 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from packaging.requirements import Requirement
-from rich.text import Text
-
+import hackmatrix
 from hackmatrix import RULES_VERSION, __version__
-from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path, build_hint
+from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path, build_hint, is_checkout
 from hackmatrix.world import rules_of
 from parity.arguments import Parser
-from parity.console import open_console
+from parity.doctor import BROKEN, NOTE, OK, Check, packages, print_checks, python, versions
 from parity.errors import ParityError, install_command
-from parity.strict_json import json_text
 from worldkit.jax.xla import CACHE_VARIABLE, enable_compilation_cache, write_fault
 from worldkit.render.display import has_display
 
 PROBE_SECONDS = 180.0
 """A first JAX program on a cold accelerator takes long; a busy TPU never answers."""
 _PROBE_NAME = "hackmatrix_doctor"
-_ROOT = Path(__file__).resolve().parents[3]
+_PACKAGE = Path(hackmatrix.__file__).resolve().parent
 _EXTRAS = {
     "sb3": ("gymnasium", "stable-baselines3", "sb3-contrib", "torch", "pygame"),
     "wandb": ("wandb",),
@@ -40,18 +35,6 @@ _EXTRAS = {
     "play": ("textual",),
 }
 """Extra of the package -> the distributions that one looks for."""
-OK, NOTE, BROKEN = "ok", "note", "broken"
-"""Results of a check; a note is something missing that not everybody needs."""
-_STYLES = {OK: "green", NOTE: "yellow", BROKEN: "bold red"}
-
-
-class Check(NamedTuple):
-    """Result of one check; ``remedy`` is what to do about it, unless ``found`` says that already."""
-
-    name: str
-    status: str
-    found: str
-    remedy: str = ""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -65,23 +48,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
     args = parser.parse_args(argv)
     enable_compilation_cache("hackmatrix")
-    console = open_console(quiet=args.json)
-    checks = []
     cache = os.environ.get(CACHE_VARIABLE)
-    for check in _checks(Path(cache) if cache else None):
-        checks.append(check)
-        result = f"{check.name:19}{'; '.join(filter(None, (check.found, check.remedy)))}"
-        console.print(Text.assemble((f"{check.status:8}", _STYLES[check.status]), result), soft_wrap=True)
-    is_broken = any(check.status == BROKEN for check in checks)
-    if args.json:
-        print(json_text({"ok": not is_broken, "checks": [check._asdict() for check in checks]}, indent=2))
-    return int(is_broken)
+    return print_checks(_checks(Path(cache) if cache else None), as_json=args.json)
 
 
 def _checks(cache: Path | None) -> Iterator[Check]:
-    yield Check("Python", OK, f"{platform.python_version()} ({sys.executable})")
-    yield packages()
-    yield swift_toolchain()
+    yield python()
+    yield packages("hackmatrix", f"hackmatrix {__version__}, rules {RULES_VERSION}", _PACKAGE, remedy=_setup())
+    if is_checkout():
+        yield swift_toolchain()
     yield swift_engine()
     yield from jax_and_cache(cache)
     yield from map(extra, _EXTRAS)
@@ -93,26 +68,10 @@ def _checks(cache: Path | None) -> Iterator[Check]:
 
 def _setup() -> str:
     """The command that installs everything anew, as it can be typed here."""
-    return "make setup" if Path.cwd() == _ROOT else shlex.join(["make", "-C", str(_ROOT), "setup"])
-
-
-def packages() -> Check:
-    """Versions of the core's packages, compared with those that the project asks for."""
-    ours = f"hackmatrix {__version__}, rules {RULES_VERSION}"
-    try:
-        required = [Requirement(text) for text in metadata.requires("hackmatrix") or ()]
-    except metadata.PackageNotFoundError:
-        return Check("packages", NOTE, f"{ours}, run from its folder without being installed", f"run `{_setup()}`")
-    core = [each for each in required if each.marker is None or each.marker.evaluate({"extra": ""})]
-    found = {each: _version(each.name) for each in core}
-    wrong = [
-        f"{each.name} {version or 'is missing'} (needed: {each.specifier})"
-        for each, version in found.items()
-        if not each.specifier.contains(version or "", prereleases=True)
-    ]
-    if wrong:
-        return Check("packages", BROKEN, f"{ours}; {'; '.join(wrong)}", f"run `{_setup()}`")
-    return Check("packages", OK, ", ".join([ours, *(f"{each.name} {version}" for each, version in found.items())]))
+    if not is_checkout():
+        return install_command("hackmatrix")
+    root = _PACKAGE.parents[1]
+    return "make setup" if Path.cwd() == root else shlex.join(["make", "-C", str(root), "setup"])
 
 
 def swift_toolchain() -> Check:
@@ -140,7 +99,7 @@ def swift_engine() -> Check:
     except ParityError as error:
         return Check(name, BROKEN, f"{path}: {str(error).rstrip('.')}")
     if rules != RULES_VERSION:
-        rebuild = build_hint() + (f" and give {BINARY_VARIABLE} the path it prints" if named else "")
+        rebuild = build_hint() + (f" and give {BINARY_VARIABLE} the path it prints" if named and is_checkout() else "")
         return Check(name, BROKEN, f"{path} has rules {rules}, but these are rules {RULES_VERSION}", rebuild)
     return Check(name, OK, f"{path} runs, rules {RULES_VERSION}")
 
@@ -224,14 +183,8 @@ def _run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 def extra(name: str) -> Check:
     """One extra of the package, which a person installs who wants it."""
-    versions = {distribution: _version(distribution) for distribution in _EXTRAS[name]}
-    if missing := [distribution for distribution, version in versions.items() if version is None]:
+    found = versions(_EXTRAS[name])
+    if missing := [each for each in _EXTRAS[name] if each not in {installed.split()[0] for installed in found}]:
         remedy = install_command(f"hackmatrix[{name}]")
         return Check(f"extra {name}", NOTE, f"not installed: {', '.join(missing)}", remedy)
-    return Check(f"extra {name}", OK, ", ".join(f"{each} {version}" for each, version in versions.items()))
-
-
-def _version(distribution: str) -> str | None:
-    with contextlib.suppress(metadata.PackageNotFoundError):
-        return metadata.version(distribution)
-    return None
+    return Check(f"extra {name}", OK, ", ".join(found))
