@@ -22,7 +22,7 @@ GOODHARTS_EVALUATION ?= --games 256 --steps 4096
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train goodharts test test-long lint docs docs-serve bench parity parity-goodharts mutants pictures swift bundle wheel clean
+.PHONY: help setup train goodharts test test-long lint docs docs-serve bench accelerator-check parity parity-goodharts mutants pictures swift bundle wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,11 @@ docs-serve: $(VENV)/.all ## show the documentation in a browser, and build it an
 
 bench: $(VENV)/.core ## measure the environment, the trainer and the start-up
 	@$(RUN) hackmatrix.cli.main bench
+
+# With what is installed, in .venv or else for $(PYTHON): nothing is fetched.
+accelerator-check: ## check the GPU or TPU, engines and speeds, in eight minutes: accelerator-check/accelerator.html
+	@PYTHONPATH="$(CURDIR)/python:$(CURDIR)$${PYTHONPATH:+:$$PYTHONPATH}" \
+		"$(or $(wildcard $(VENV)/bin/python),$(PYTHON))" studies/accelerator_check.py $(ACCELERATOR_FLAGS)
 
 # One folder for the release build of ./swift-build and for the tests.
 SWIFT_BUILD := .build-$(if $(filter Darwin,$(shell uname -s)),macos,linux)

@@ -14,7 +14,9 @@ from jax import Array, export
 from goodharts.jax_env.env import Game
 from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.tables import Variant
+from goodharts.jax_training import env_of
 from goodharts.rules import MODES
+from worldkit.bench.env import step_operations
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_name("sharded_games.py")
@@ -33,6 +35,12 @@ def test_an_engine_s_functions_are_lowered_for_accelerators_that_are_not_here() 
     lowered = export.export(jax.jit(jax.vmap(functions)), platforms=ACCELERATORS)(STATE, ACTIONS, WANTED)
     assert lowered.platforms == ACCELERATORS
     assert all(result.dtype.itemsize <= 4 for result in lowered.out_avals)
+
+
+def test_a_step_has_few_gathers_and_scatters_which_tpus_are_slow_at() -> None:
+    found = step_operations(env_of(MODES["ground_truth"]))
+    assert 0 < found["gather"] <= 18
+    assert 0 < found["scatter"] <= 25
 
 
 @pytest.mark.long

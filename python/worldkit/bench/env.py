@@ -1,5 +1,6 @@
 """Benchmark of a world's JAX engine with random valid actions, in steps per second."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from worldkit.jax.env import JaxEnv, State
 from worldkit.ppo import parallel
 
 STEPS_PER_CALL = 128
+_INDEXING = re.compile(r'(?:"stablehlo\.| )(gather|scatter)"?\(')
 
 
 class Play(NamedTuple):
@@ -81,6 +83,19 @@ def compiled(env: JaxEnv, num_envs: int, *, compact: bool = False) -> Program[Pl
         return _placed(jax.lax.scan(lambda each, _: (step(each), None), carry, None, length=STEPS_PER_CALL)[0], mesh)
 
     return compile_program(play, new_games(env, num_envs, mesh))
+
+
+def step_operations(env: JaxEnv) -> dict[str, int]:
+    """Count the ``gather`` and ``scatter`` operations, which TPUs are slow at, of one step as StableHLO has it."""
+    states = jax.eval_shape(jax.vmap(env.reset), env.initial_seeds(0, 1))
+    key, seen = jax.eval_shape(lambda: (jax.random.key(0), jnp.zeros(1, jnp.float32)))
+    return count_operations(jax.jit(one_step(env)).lower(Play(states, key, seen)).as_text())
+
+
+def count_operations(program: str) -> dict[str, int]:
+    """Count ``gather`` and ``scatter`` operations in the text of a program, StableHLO or HLO."""
+    found = _INDEXING.findall(program)
+    return {name: found.count(name) for name in ("gather", "scatter")}
 
 
 def _placed(play: Play, mesh: Mesh | None) -> Play:

@@ -18,6 +18,7 @@ from jax.stages import Traced
 from hackmatrix import rules
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.train_config import CONV, TrainConfig
+from worldkit.bench.env import count_operations
 from worldkit.ppo import parallel
 from worldkit.ppo.config import auto_scale_for_batch_size
 from worldkit.ppo.loop import metrics_of
@@ -31,6 +32,9 @@ ORTHOGONAL = {
     "cuda": {"cusolver_geqrf_ffi", "cusolver_orgqr_ffi"},
 }
 """The algebra of each platform that makes orthogonal matrices, which networks begin with."""
+
+OPERATIONS = {"gather": 25, "scatter": 52}
+"""The most of them in an update: TPUs are slow at them."""
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +66,8 @@ def test_an_update_is_left_to_xla_alone(update: Traced, platform: str) -> None:
     text = lowered(update, platform)
     assert calls_out_of_xla(text) == set()
     assert "f64" not in text  # which TPUs do not have
+    found = count_operations(text)
+    assert all(0 < found[name] <= most for name, most in OPERATIONS.items()), found
 
 
 def test_the_metrics_of_an_update_have_the_documented_names(update: Traced) -> None:

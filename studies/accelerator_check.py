@@ -1,0 +1,434 @@
+"""Check JAX and torch on this machine's accelerator, within minutes: results go into a JSON file and an HTML page.
+
+    python studies/accelerator_check.py [--output DIR] [--minutes N] [--games N,N] [--only WORDS]
+
+Both worlds are held to their engines on the CPU, to the Swift engine where it is built, and to its tape; steps per
+second and memory are measured for every network and dtype. Each part is a process of its own, so that one that fails
+or takes too long loses nothing else. Parts compile and compare at the same time and are measured one after another; a
+TPU, which only one process can have, takes them in turn. The exit code is 1 where engines differ or a part fails.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import platform
+import queue
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import IO, Any
+
+from shared.accelerator_page import DIFFERS, FAILED, NOT_RUN, page
+
+from parity.arguments import GAMES, STEPS, FloatRange, IntRange, Parser
+from parity.atomic_write import telling_failures, write_whole
+from parity.strict_json import json_text
+
+ROOT = Path(__file__).resolve().parents[1]
+HACKMATRIX, GOODHARTS = "hackmatrix.world:WORLD", "goodharts.world:GROUND_TRUTH"
+Row = dict[str, Any]
+Rows = Generator[Row | None, float, None]
+"""What a part finds, row by row. None: it is ready to be measured, and is sent the time at which to end."""
+_BATCH, _MINIBATCH, _COMPARED = 2**20, 2**15, 2048
+"""The most steps of an update and of a minibatch of Goodharts, and the most games of a comparison."""
+_LEAST_SECONDS, _GRACE_SECONDS = 20.0, 15.0
+"""Of a part that is measured, and over its time before it is ended."""
+_LINE = "@"
+"""Begins a line that a part's process writes for this one."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The sizes of a check, and the times, in seconds since the epoch, at which to stop compiling and comparing."""
+
+    games: tuple[int, ...]
+    steps: int
+    sample_seconds: float
+    compile_until: float
+
+
+def describe(_: Plan) -> Rows:
+    """The machine and the versions of its libraries."""
+    import jax
+    import torch
+
+    from goodharts.devices import choose_device
+    from goodharts.devices import describe as describe_torch
+
+    devices, versions = jax.devices(), {"python": platform.python_version(), "jax": jax.__version__}
+    yield {
+        "platform": devices[0].platform,
+        "devices": [each.device_kind for each in devices],
+        "torch_device": describe_torch(choose_device()),
+        "cores": os.cpu_count(),
+        "versions": {**versions, "torch": torch.__version__},
+    }
+
+
+def lockstep(spec: str, engines: tuple[str, str], plan: Plan) -> Rows:
+    """Hold an engine on the device to a reference for ``plan.steps`` random steps, and some directed ones."""
+    from goodharts.devices import choose_device
+    from goodharts.rules import DEFAULT_MODE, MODES
+    from goodharts.world import open_torch
+    from parity.errors import EngineError
+    from parity.lockstep import Settings, run
+    from parity.registry import load_pair, load_world
+    from parity.tape import TAPE
+
+    world = load_world(spec)
+    if "torch" in world.engines:
+        on_device = partial(open_torch, MODES[DEFAULT_MODE], device=choose_device())
+        world = dataclasses.replace(world, engines={**world.engines, "torch-device": on_device})
+    world, _, pair = load_pair(world, engines, spec=spec)
+    try:
+        world.engines[pair[0]](1).close()
+    except EngineError as error:
+        yield {"status": NOT_RUN, "why": str(error)}
+        return
+    games = min(max(plan.games), _COMPARED)
+    each = -(-plan.steps // games)
+    rounds = [("uniform", games, each // 2, False), ("uniform", games, each - each // 2, True)]
+    if engines[0].startswith(TAPE):
+        rounds = [("tape", games, each, False)]
+    else:
+        rounds.append(("directed", max(1, games // 8), max(1, each // 8), True))
+    for seed, (source, games, steps, auto_reset) in enumerate(rounds):
+        budget = float("inf") if source == "tape" else max(1.0, plan.compile_until - time.time())
+        settings = Settings(source, steps, games, seed * 10**6, auto_reset=auto_reset, budget_seconds=budget)
+        outcome = run(world, pair, settings)
+        row = {name: getattr(outcome, name) for name in ("steps", "episodes", "seconds")}
+        row |= {"what": source + (", auto-reset" if auto_reset else ""), "asked": games * steps}
+        if outcome.divergences:
+            found = outcome.divergences[0]
+            fields = ", ".join(difference.field for difference in found.differences)
+            row |= {"status": DIFFERS, "why": f"game {found.game}, step {found.step}: {fields}"}
+        yield row
+
+
+def operations(_: Plan) -> Rows:
+    """Count the gather and scatter operations of a step."""
+    from worldkit.bench.env import step_operations
+
+    for world in (HACKMATRIX, GOODHARTS):
+        yield {"what": world.partition(".")[0], **step_operations(_env(world))}
+
+
+def _env(world: str) -> Any:  # noqa: ANN401 - a JaxEnv, whose module is heavy to import
+    from goodharts.jax_training import env_of
+    from goodharts.rules import DEFAULT_MODE, MODES
+    from hackmatrix.jax_training import ENV
+
+    return ENV if world == HACKMATRIX else env_of(MODES[DEFAULT_MODE])
+
+
+def _prepared_and_measured(plan: Plan, make: Callable[[int], Any], measure: Callable[[Any], Row]) -> Rows:
+    """A row for each number of games: all are made (compiled), then measured; one that fails stops no other."""
+
+    def guarded(games: int, function: Callable[..., Any], given: Any, until: float) -> tuple[Any, Row | None]:  # noqa: ANN401
+        if time.time() > until:
+            return None, {"games": games, "status": NOT_RUN, "why": "no time was left"}
+        try:
+            return function(given), None
+        except Exception as error:  # whatever it is, the others are still to come
+            reason = (str(error).splitlines() or [""])[0]
+            return None, {"games": games, "status": FAILED, "why": f"{type(error).__name__}: {reason:.300}"}
+
+    made = deque[tuple[int, Any]]()
+    for games in plan.games:
+        thing, fault = guarded(games, make, games, plan.compile_until)
+        if fault:
+            yield fault
+        else:
+            made.append((games, thing))
+    until = yield None
+    while made:
+        games, thing = made.popleft()
+        row, fault = guarded(games, measure, thing, until)
+        yield fault or {"games": games, **row}
+        del thing  # its memory
+
+
+def env_speed(world: str, compact: bool, plan: Plan) -> Rows:
+    """Measure random play, as ``bench env`` does."""
+    from worldkit.bench.env import STEPS_PER_CALL, compiled
+
+    def make(games: int) -> tuple[Any, int]:
+        return compiled(_env(world), games, compact=compact), STEPS_PER_CALL * games
+
+    return _prepared_and_measured(plan, make, partial(_measure_program, plan))
+
+
+def train_speed(world: str, network: str, dtype: str, plan: Plan) -> Rows:
+    """Measure whole updates, as ``bench train`` does, of at most ``_BATCH`` steps."""
+    from goodharts.architecture import network_config
+    from goodharts.training.jax_ppo import train_config
+    from hackmatrix.train_config import TrainConfig
+    from worldkit.bench.train import compiled, one_update
+
+    def make(games: int) -> tuple[Any, int]:
+        if world == HACKMATRIX:
+            steps = _steps(games)
+            config: Any = one_update(TrainConfig(num_envs=games, num_steps=steps, network=network, dtype=dtype))
+        else:
+            training = _training(games, network)
+            config = train_config(training, network_config(training, on_cpu=False), dtype)
+        return compiled(_env(world), config), config.batch_size
+
+    return _prepared_and_measured(plan, make, partial(_measure_program, plan))
+
+
+def _steps(games: int) -> int:
+    return max(1, min(128, _BATCH // games))
+
+
+def _training(games: int, network: str) -> Any:  # noqa: ANN401 - goodharts.config.Training
+    from goodharts.config import Config
+
+    steps = _steps(games)
+    changes: dict[str, Any] = {"network": network, "n_envs": games, "steps_per_env": steps}
+    changes["minibatches"] = max(1, games * steps // _MINIBATCH)
+    return dataclasses.replace(Config().training, **changes)
+
+
+def _measure_program(plan: Plan, made: tuple[Any, int]) -> Row:
+    import jax
+
+    from worldkit.bench import timing
+    from worldkit.bench.env import count_operations
+
+    program, steps = made
+    timing.SECONDS_PER_SAMPLE = plan.sample_seconds
+    record = timing.alone("", 0, program, steps, repetitions=2)
+    measured = {name: value for name, value in asdict(record).items() if name not in ("name", "num_envs")}
+    used = (jax.devices()[0].memory_stats() or {}).get("peak_bytes_in_use")
+    return {**measured, "process_peak_bytes": used, **count_operations(program.call.as_text())}
+
+
+def torch_speed(network: str, amp: bool, compile_mode: str, plan: Plan) -> Rows:
+    """Measure whole updates of Goodharts' torch trainer; what is compiled is so in two updates that do not count."""
+    import torch
+
+    from goodharts.config import Config, Runtime
+    from goodharts.devices import choose_device, prepare
+    from goodharts.rules import DEFAULT_MODE
+    from goodharts.training.torch_ppo import TorchTrainer
+
+    device = choose_device()
+    prepare(device)
+
+    def make(games: int) -> tuple[TorchTrainer, float]:
+        began, runtime = time.perf_counter(), Runtime(amp=amp, compile_mode=compile_mode)
+        trainer = TorchTrainer(DEFAULT_MODE, Config(training=_training(games, network), runtime=runtime), device)
+        for _ in range(2):
+            trainer.step()
+        return trainer, time.perf_counter() - began
+
+    def measure(made: tuple[TorchTrainer, float]) -> Row:
+        trainer, seconds = made
+        if device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(device)
+        speeds = [trainer.step().metrics["steps_per_second"] for _ in range(3)]
+        peak = torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None
+        median = statistics.median(speeds)
+        spread = (max(speeds) - min(speeds)) / median
+        return {"value": median, "unit": "steps/s", "spread": spread, "compile_seconds": seconds, "peak_bytes": peak}
+
+    return _prepared_and_measured(plan, make, measure)
+
+
+TAPE_FOLDER = ROOT / "python" / "hackmatrix" / "world" / "tape"
+PARTS: dict[str, Callable[[Plan], Rows]] = {
+    "lockstep hackmatrix swift": partial(lockstep, HACKMATRIX, ("swift", "jax")),
+    "lockstep hackmatrix tape": partial(lockstep, HACKMATRIX, (f"tape:{TAPE_FOLDER}", "jax")),
+    "lockstep hackmatrix jax@cpu": partial(lockstep, HACKMATRIX, ("jax@cpu", "jax")),
+    "lockstep goodharts torch": partial(lockstep, GOODHARTS, ("torch", "jax")),
+    "lockstep goodharts jax@cpu": partial(lockstep, GOODHARTS, ("jax@cpu", "jax")),
+    "lockstep goodharts torch-device": partial(lockstep, GOODHARTS, ("torch", "torch-device")),
+    "operations": operations,
+    **{
+        f"env {world.partition('.')[0]}{' compact' if compact else ''}": partial(env_speed, world, compact)
+        for world, compact in product((HACKMATRIX, GOODHARTS), (False, True))
+    },
+    **{
+        f"train {world.partition('.')[0]} {network} {dtype}": partial(train_speed, world, network, dtype)
+        for dtype in ("float32", "bfloat16")
+        for world, networks in ((HACKMATRIX, ("centred", "conv", "mlp")), (GOODHARTS, ("cnn", "mlp")))
+        for network in networks
+    },
+    **{
+        f"torch goodharts {network} {'amp' if amp else 'float32'} {mode}": partial(torch_speed, network, amp, mode)
+        for network in ("cnn", "mlp")
+        for amp, mode in ((False, "off"), (True, "off"), (True, "reduce-overhead"), (True, "max-autotune"))
+    },
+}
+DESCRIBE = "describe"
+
+
+def run_part(name: str, plan: Plan) -> int:
+    """Run a part in this process and write its rows; the exit code."""
+    output, rows, sent = os.fdopen(os.dup(1), "w"), (describe if name == DESCRIBE else PARTS[name])(plan), None
+    os.dup2(2, 1)  # libraries print what they like
+    with contextlib.suppress(StopIteration):
+        while True:
+            row = rows.send(sent)  # type: ignore[arg-type]  # None: go on
+            print(_LINE + json_text(row), file=output, flush=True)
+            sent = None if row is not None else float(sys.stdin.readline())
+    return 0
+
+
+class Process:
+    """A part in a process of its own, whose rows go to ``events``, and None when it has ended."""
+
+    def __init__(self, name: str, plan: Plan, folder: Path, events: queue.Queue[tuple[Process, Any]]) -> None:
+        self.name, self.is_busy, self.end_at = name, True, float("inf")
+        self._log = folder / f"{len(list(folder.iterdir()))}.log"
+        settings = {
+            # several processes share the device
+            "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+            "JAX_COMPILATION_CACHE_DIR": os.environ.get("JAX_COMPILATION_CACHE_DIR") or str(folder / "cache"),
+        }
+        words = [sys.executable, __file__, "--part", name, "--plan", json_text(asdict(plan))]
+        pipe = subprocess.PIPE
+        with self._log.open("w") as log:
+            environment = {**os.environ, **settings}
+            self._process = subprocess.Popen(
+                words, env=environment, stdin=pipe, stdout=pipe, stderr=log, text=True, start_new_session=True
+            )
+        assert self._process.stdout is not None
+        threading.Thread(target=self._read, args=(self._process.stdout, events), daemon=True).start()
+
+    def _read(self, output: IO[str], events: queue.Queue[tuple[Process, Any]]) -> None:
+        for line in output:
+            if line.startswith(_LINE):
+                events.put((self, (json.loads(line.removeprefix(_LINE)),)))
+        events.put((self, None))
+
+    def measure(self, until: float) -> None:
+        """Let it measure what it has prepared, until this time."""
+        assert self._process.stdin is not None
+        self.end_at = until + _GRACE_SECONDS
+        with contextlib.suppress(OSError):  # it has ended: its last event is on its way
+            print(until, file=self._process.stdin, flush=True)
+
+    def kill(self) -> None:
+        """End it and all that it started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def fault(self) -> str | None:
+        """Why it failed; None where it ended well. Waits for its end."""
+        if self._process.wait() == 0:
+            return None
+        lines = self._log.read_text(errors="replace").strip().splitlines()
+        return f"exit code {self._process.returncode}: {(lines or [''])[-1]:.300}"
+
+
+def run_parts(names: Sequence[str], plan: Plan, ends: float, jobs: int, add: Callable[[str, Row], None]) -> None:
+    """Run parts, so many at a time, and give ``add`` their rows; what does not fit before ``ends`` is a row as well."""
+    waiting, alive, events = deque(names), list[Process](), queue.Queue[tuple[Process, Any]]()
+    measuring: Process | None = None
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        try:
+            while waiting or alive:
+                now = time.time()
+                while waiting and now > (ends if jobs == 1 else plan.compile_until):
+                    add(waiting.popleft(), {"status": NOT_RUN, "why": "no time was left"})
+                while waiting and (not alive if jobs == 1 else sum(each.is_busy for each in alive) < jobs):
+                    share = (ends - now) / len(waiting)
+                    own = dataclasses.replace(plan, compile_until=now + share / 2) if jobs == 1 else plan
+                    alive.append(Process(waiting.popleft(), own, Path(folder), events))
+                    alive[-1].end_at = now + 2 * share if jobs == 1 else ends
+                ready = [each for each in alive if not each.is_busy and each is not measuring]
+                is_quiet = jobs == 1 or now > plan.compile_until or (not waiting and len(ready) == len(alive))
+                if ready and measuring is None and is_quiet:
+                    measuring = ready[0]
+                    share = (ends - now) / (len(alive) + len(waiting))
+                    measuring.measure(min(ends, now + max(_LEAST_SECONDS, share)))
+                for late in [each for each in alive if now > min(each.end_at, ends)]:
+                    late.kill()
+                    alive.remove(late)
+                    measuring = None if measuring is late else measuring
+                    add(late.name, {"status": NOT_RUN, "why": "it took longer than the time that was left"})
+                try:
+                    source, event = events.get(timeout=0.2)
+                except queue.Empty:
+                    continue
+                if source not in alive:
+                    continue
+                if event is None:
+                    alive.remove(source)
+                    measuring = None if measuring is source else measuring
+                    if fault := source.fault():
+                        add(source.name, {"status": FAILED, "why": fault})
+                elif event[0] is None:
+                    source.is_busy = False
+                else:
+                    add(source.name, event[0])
+        finally:
+            for each in alive:
+                each.kill()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Check, and write ``accelerator.json`` and ``accelerator.html`` after every row; the exit code."""
+    parser = Parser(prog="accelerator_check", description=(__doc__ or "").partition("\n")[0], allow_abbrev=False)
+    parser.add_argument("--output", type=Path, default=Path("accelerator-check"), metavar="DIR")
+    parser.add_argument("--minutes", type=FloatRange(0.01, 1000), default=7.5, metavar="N", help="(default: 7.5)")
+    sizes = "numbers of games, the most important first (default: 256,65536,4096,16384)"
+    parser.add_argument("--games", default=(256, 65536, 4096, 16384), type=_counts, metavar="N[,N...]", help=sizes)
+    compared = "random steps of each comparison of engines (default: 1,000,000)"
+    parser.add_argument("--steps", type=STEPS, default=1_000_000, metavar="N", help=compared)
+    parser.add_argument("--sample-seconds", type=FloatRange(0.001, 60), default=0.5, metavar="N", help="(default: 0.5)")
+    parser.add_argument("--only", default="", metavar="WORDS", help="parts whose names begin so, separated by commas")
+    parser.add_argument("--jobs", type=IntRange(1, 256), metavar="N", help="parts at a time (default: by the cores)")
+    parser.add_argument("--part", choices=(*PARTS, DESCRIBE), help="run one part here (what the processes do)")
+    parser.add_argument("--plan", type=json.loads, help="of --part")
+    args = parser.parse_args(argv)
+    if args.part:
+        return run_part(args.part, Plan(**args.plan))
+    names = [name for name in PARTS if name.startswith(tuple(args.only.split(",")))]
+    if not names:
+        parser.error(f"no part begins with {args.only}; there are {', '.join(PARTS)}")
+    began = time.time()
+    ends = began + 60 * args.minutes
+    plan = Plan(args.games, args.steps, args.sample_seconds, began + 30 * args.minutes)
+    found: dict[str, Any] = {"machine": {}, "minutes": args.minutes, "rows": []}
+
+    def add(name: str, row: Row) -> None:
+        if name == DESCRIBE and "platform" in row:
+            found["machine"] = row
+        else:
+            found["rows"].append({"part": name, **row})
+        print(f"{time.time() - began:6.1f} s  {name}: {json_text(row)}", flush=True)
+        found["seconds"] = time.time() - began
+        with telling_failures(args.output):
+            args.output.mkdir(parents=True, exist_ok=True)
+            write_whole(args.output / "accelerator.json", (json_text(found, indent=1) + "\n").encode())
+            write_whole(args.output / "accelerator.html", page(found).encode())
+
+    run_parts([DESCRIBE], plan, ends, 1, add)
+    is_tpu = found["machine"].get("platform") == "tpu"
+    run_parts(names, plan, ends, args.jobs or (1 if is_tpu else os.cpu_count() or 1), add)
+    print(f"Wrote {args.output / 'accelerator.json'} and {args.output / 'accelerator.html'}.")
+    return int(any(row.get("status") in (FAILED, DIFFERS) for row in found["rows"]))
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    return tuple(GAMES(count) for count in text.split(","))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""``make accelerator-check`` as a dry run on the CPU, and what becomes of a part that fails or does not fit."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+STUDIES = Path(__file__).resolve().parents[2] / "studies"
+ENVIRONMENT = {**os.environ, "HACKMATRIX_BINARY": "/nowhere", "PYTHONPATH": str(STUDIES.parent)}
+
+
+def check(folder: Path, *flags: str, code: int = 0) -> list[dict[str, Any]]:
+    """Rows of a check with four games and 64 steps."""
+    words = ["--output", str(folder), "--games", "4", "--steps", "64", "--sample-seconds", "0.01", *flags]
+    script = str(STUDIES / "accelerator_check.py")
+    done = subprocess.run(
+        [sys.executable, script, *words], env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    rows: list[dict[str, Any]] = json.loads((folder / "accelerator.json").read_text())["rows"]
+    return rows
+
+
+def test_parts_are_compared_measured_or_named_as_not_run(tmp_path: Path) -> None:
+    parts = "lockstep hackmatrix swift,lockstep goodharts torch-device,env goodharts compact"
+    rows = check(tmp_path, "--only", parts, "--minutes", "10", "--jobs", "2")
+    swift, *compared, speed = sorted(rows, key=lambda row: (parts.index(row["part"]), row.get("asked", 0)))
+    assert swift["status"] == "not run"
+    assert "/nowhere" in swift["why"]
+    assert [(row["what"], row["steps"]) for row in compared if "status" not in row] == [
+        ("directed, auto-reset", 2),
+        ("uniform", 32),
+        ("uniform, auto-reset", 32),
+    ]
+    assert speed["games"] == 4
+    assert min(speed["value"], speed["peak_bytes"], speed["gather"]) > 0
+    page = (tmp_path / "accelerator.html").read_text()
+    assert all(f"<td>{part}</td>" in page for part in ("lockstep hackmatrix swift", "env goodharts compact"))
+    assert f"<td>{round(speed['value']):,}</td>" in page
+    assert "src=" not in page  # nothing else is needed
+    assert "href=" not in page
+
+
+@pytest.mark.long
+def test_every_part_runs_on_a_cpu(tmp_path: Path) -> None:
+    rows = check(tmp_path, "--minutes", "90", "--jobs", "2")
+    assert {row["part"] for row in rows if "status" in row} == {"lockstep hackmatrix swift"}
+
+
+@pytest.fixture
+def study(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(STUDIES))
+    import accelerator_check
+
+    return accelerator_check
+
+
+def test_a_size_that_fails_or_comes_too_late_stops_no_other(study: ModuleType) -> None:
+    def make(games: int) -> int:
+        if games == 2:
+            raise MemoryError("too many games")
+        return games
+
+    def measure(games: int) -> dict[str, Any]:
+        time.sleep(0.2 if games == 1 else 0)
+        return {"value": games}
+
+    rows = study._prepared_and_measured(study.Plan((1, 2, 3), 1, 1.0, time.time() + 60), make, measure)
+    assert next(rows) == {"games": 2, "status": "failed", "why": "MemoryError: too many games"}
+    assert next(rows) is None
+    assert rows.send(time.time() + 0.1) == {"games": 1, "value": 1}
+    assert next(rows) == {"games": 3, "status": "not run", "why": "no time was left"}
+
+
+STUB = """
+import sys, time
+print('@{"what": "a row"}', flush=True)
+sys.exit("it broke") if sys.argv[2] == "breaks" else time.sleep(600)
+"""
+
+
+def test_a_part_that_fails_or_hangs_is_named_and_keeps_its_rows(
+    study: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub = tmp_path / "stub.py"
+    stub.write_text(STUB)
+    monkeypatch.setattr(study, "__file__", str(stub))
+    found: list[tuple[str, Any]] = []
+    now = time.time()
+    plan = study.Plan((1,), 1, 1.0, compile_until=now + 2)
+    study.run_parts(
+        ["breaks", "hangs", "waits"], plan, now + 4, 2, lambda name, row: found.append((name, row.get("why", row)))
+    )
+    assert sorted(found, key=str) == [
+        ("breaks", "exit code 1: it broke"),
+        ("breaks", {"what": "a row"}),
+        ("hangs", "it took longer than the time that was left"),
+        ("hangs", {"what": "a row"}),
+        ("waits", "it took longer than the time that was left"),
+        ("waits", {"what": "a row"}),
+    ]
+
+
+def test_an_unknown_part_is_a_sentence(study: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        study.main(["--only", "trian"])
+    assert stopped.value.code == 2
+    assert "no part begins with trian; there are lockstep" in capsys.readouterr().err
