@@ -2,7 +2,7 @@
 
 The later of these win. Every setting stands once, as a field with its default, the values it may have and its meaning;
 ``config.default.toml`` in the root of the repository is what ``as_toml`` makes of them, and whoever changes a value
-there has changed the default of that checkout. It is not installed with the package, whose fields say the same.
+there has changed the default of that checkout. An installed package has no such file: `goodharts config` prints it.
 """
 
 import argparse
@@ -356,7 +356,3 @@ def as_toml() -> str:
 
 def _row(each: Setting) -> str:
     return f"# {each.name} =" if each.default is None else f"{each.name} = {json.dumps(each.default)}"
-
-
-if __name__ == "__main__":
-    print(as_toml(), end="")

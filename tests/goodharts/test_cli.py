@@ -19,15 +19,16 @@ from goodharts.models import write_model
 from goodharts.training import train_ppo
 from parity.errors import install_command
 
-COMMANDS = {"train", "evaluate", "compare", "brain-view", "train-sb3", "bench", "play", "watch", "view", "version"}
+OWN = {"train", "evaluate", "compare", "config", "brain-view"}
+COMMANDS = OWN | {"train-sb3", "bench", "play", "watch", "view", "version"}
 EXTRA = f"run `{install_command('hackmatrix[goodharts]')}`"
 
 
 def test_help_names_every_command() -> None:
     ran = run(main, "--help")
     assert ran.code == 0
-    listed = {line.split()[0] for line in ran.out.splitlines() if line.startswith("  ")}
-    assert listed - {"-h,"} == COMMANDS
+    listed = ran.out.partition("commands:\n")[2].partition("\n\n")[0]
+    assert {line.split()[0] for line in listed.splitlines()} == COMMANDS
 
 
 def test_version_names_package_rules_and_torch() -> None:
@@ -39,7 +40,10 @@ def test_version_names_package_rules_and_torch() -> None:
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        ("", "choose one of train-sb3, bench, play, watch, view, train, evaluate, compare, brain-view, version"),
+        (
+            "",
+            "choose one of train-sb3, bench, play, watch, view, train, evaluate, compare, config, brain-view, version",
+        ),
         ("bench lockstep", "unknown benchmark 'lockstep'"),  # of worlds that worldkit's trainer in JAX knows
         ("train-sb3 --mode happy", "must be ground_truth or ground_truth_blinded or proxy_mortal or proxy or"),
         ("train-sb3 --device abacus --timesteps 16384", "The device 'abacus' cannot be used"),

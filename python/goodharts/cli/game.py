@@ -37,6 +37,7 @@ GAME = Game(
         ),
         "evaluate": _command("cli.evaluate", "let trained agents live on, and count what they eat and when they die"),
         "compare": _command("cli.evaluate", "one table and one picture of all modes", "compare"),
+        "config": _command("cli.config", "print every setting and its default, as config.toml has them"),
         "brain-view": _command("cli.brain_view", "watch a trained agent: what it sees, thinks and does"),
     },
     benchmarks=lambda game: {

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goodharts.cli.main import main
 from goodharts.config import DEFAULTS_FILE, SECTIONS, Config, Layer, as_toml, read_config
 from goodharts.rules import DEFAULT_NUMBERS
 from goodharts.world import WORLDS
@@ -21,8 +22,10 @@ def write(folder: Path, text: str) -> None:
     (folder / "config.toml").write_text(text, encoding="utf-8")
 
 
-def test_config_default_toml_says_what_the_fields_say() -> None:
+def test_config_default_toml_says_what_the_fields_and_the_command_say(capsys: pytest.CaptureFixture[str]) -> None:
     assert DEFAULTS_FILE.read_text(encoding="utf-8") == as_toml()
+    assert main(["config"]) == 0
+    assert capsys.readouterr().out == as_toml()
 
 
 def test_defaults_are_those_of_config_default_toml_where_there_is_one(
