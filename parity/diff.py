@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,8 @@ from parity.replay import Divergence
 from parity.rewards import Change
 from parity.settings import Settings
 from parity.sources import choose_actions, valid_weights
-from parity.trace import RESTART, Action, Case, History
+from parity.spaces import action_numbers
+from parity.trace import RESTART, Action, Case, History, batch_of
 from parity.world import View, World
 
 REWARD, REWARDS, START = "reward", "rewards", "start"
@@ -98,7 +100,7 @@ class Comparison:
         self._together = np.ones(pair.games, np.bool_)
         self._running = np.ones((2, pair.games), np.bool_)
         self._observations: list[Array] = []
-        self._actions = np.zeros(pair.games, np.int32)
+        self._actions: NDArray[Any] = np.zeros(pair.games, np.int32)
         self._newly_read: list[int] = []
 
     def play(self, progress: Callable[[], object] = lambda: None) -> None:
@@ -163,7 +165,8 @@ class Comparison:
         others = actions
         if (apart := self._running[1] & ~self._together).any():
             their_weights, chosen = self._choose(1, apart)
-            others = np.where(apart, chosen, actions)
+            others = actions.copy()
+            others[apart] = chosen[apart]
             self._note_behaviour(weights, their_weights)
         seen = self._pair.step(actions, others=others)
         self._history.add(actions)
@@ -174,11 +177,14 @@ class Comparison:
         self._compare(seen, self._pair.all)
         for side, fields in enumerate((seen.expected, seen.observed)):
             self._observations[side] = np.array(fields[OBSERVATION])
-            self.returns[side] += np.where(self._running[side], np.asarray(fields[REWARD]), 0.0)
-            self._running[side] &= ~(np.asarray(fields["terminated"]) | fields.get("truncated", False))
+            # of several players, rewards are summed, and the game ends when it does for all
+            rewards = np.asarray(fields[REWARD]).reshape(self._pair.games, -1).sum(axis=1)
+            ends = np.asarray(fields["terminated"]) | np.asarray(fields.get("truncated", False))
+            self.returns[side] += np.where(self._running[side], rewards, 0.0)
+            self._running[side] &= ~ends.reshape(self._pair.games, -1).all(axis=1)
         self._end_games()
 
-    def _choose(self, side: int, needed: NDArray[np.bool_]) -> tuple[Array, NDArray[np.int32]]:
+    def _choose(self, side: int, needed: NDArray[np.bool_]) -> tuple[Array, NDArray[Any]]:
         """Weights of valid actions (games, actions) and the actions (games,), of the same draws on both sides.
 
         All valid actions weigh the same where no game of a policy is needed, or it cannot read its observation.
@@ -190,10 +196,10 @@ class Comparison:
                 view = View(self._observations[side][slots], mask[slots], slots, self._pair.both[side].get_state)
                 weights[slots] = part.source.weights(view)
         rng = np.random.default_rng([self.settings.seed, self._steps])
-        actions = choose_actions(rng, weights, mask, self._invalid)
+        actions = choose_actions(rng, weights, mask, self._invalid, self._world.action_space)
         for slot, game in enumerate(self._games):
             if game.actions is not None and self._steps < len(game.actions):
-                actions[slot] = game.actions[self._steps]
+                actions[slot] = batch_of(self._world, game.actions[self._steps])[0]
         return valid_weights(weights, mask), actions
 
     def _note_behaviour(self, *weights: Array) -> None:
@@ -225,7 +231,7 @@ class Comparison:
             for name in families:
                 self._note(name, slot, differences, *then)
             self._is_unexplained |= REWARD in families and not found
-            step = self.episodes[slot], self._steps - 1, int(self._actions[slot])
+            step = self.episodes[slot], self._steps - 1, action_numbers(self._actions[slot])
             self.changes += [
                 Change(*step, component, each.expected, each.observed)
                 for name, each in found.items()

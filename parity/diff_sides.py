@@ -23,7 +23,8 @@ from parity.rewards import read_golden
 from parity.settings import Settings
 from parity.source_specs import open_source
 from parity.sources import POLICY, Source
-from parity.trace import trace_files
+from parity.spaces import box_of
+from parity.trace import RESTART, trace_files
 from parity.world import Board, EngineFactory, Price, Tolerance, World
 
 HERE = "."
@@ -62,6 +63,7 @@ def open_side(local: World, spec: str, engine: str, word: str, prices: Mapping[s
         described = factory.describe()
         lists: dict[str, Any] = {name: tuple(described[name]) for name in _FORM}
         lists["prices"] = tuple(Price(**price) for price in described["prices"])
+        lists["action_space"] = box_of(described.get("action_space"))
         world = replace(local, component_unit=described["component_unit"], marks=described["marks"], **lists)
         factory = replace(factory, world=world)
     world = with_prices(world, prices)
@@ -106,7 +108,9 @@ def share(local: World, sides: tuple[Side, Side]) -> Shared:
         raise UsageError(f"components are in units of {units} reward: rewards of these sides cannot be compared.")
     plays = np.array([name in one.actions and name in other.actions for name in local.actions])
     fields = tuple(name for name in one.state_fields if name in other.state_fields)
-    if not plays.any() or not fields:
+    if one.action_space != other.action_space:
+        raise UsageError("the two sides have actions of other forms: nothing can be compared.")
+    if not (plays.any() or one.action_space) or not fields:
         raise UsageError("the two sides share no action, or no field of the state: nothing can be compared.")
     observes, same_shape = (each.observation_shape == one.observation_shape for each in (other, local))
     same_states = one.state_fields == other.state_fields == local.state_fields
@@ -185,11 +189,15 @@ class SharedEngine(BatchEngine):
     def facts(self) -> Array | None:
         return self.engine.facts() if self._shared.facts else None
 
-    def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
-        self.engine.begin_step(self._actions[actions], restarting=restarting)
+    def own_actions(self, actions: NDArray[Any]) -> NDArray[Any]:
+        """Actions as the side numbers them; those that are arrays are the same on both."""
+        return actions if self._shared.action_space else self._actions[actions]
 
-    def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        step = self.engine.step(self._actions[actions])
+    def begin_step(self, actions: NDArray[Any], *, restarting: bool) -> None:
+        self.engine.begin_step(self.own_actions(actions), restarting=restarting)
+
+    def step(self, actions: NDArray[Any]) -> BatchStep:
+        step = self.engine.step(self.own_actions(actions))
         columns = dict(zip(self._own.components, step.components.T, strict=True))
         missing = np.zeros(self.games, step.components.dtype)
         return replace(
@@ -219,7 +227,7 @@ class Game:
 
     name: str
     start: int | State
-    actions: tuple[int, ...] | None = None
+    actions: tuple[int | tuple[int | float, ...], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -264,7 +272,7 @@ def _recorded(shared: Shared) -> tuple[Game, ...]:
     for path in trace_files(folder) if folder is not None and any(folder.glob("*.json")) else ():
         case = read_golden(shared.local, path).case
         if case.state is None or shared.same_states:
-            whole = (action for action in case.actions if isinstance(action, int))
-            actions = takewhile(lambda action: shared.plays[action], whole)
+            whole = (action for action in case.actions if action != RESTART)
+            actions = takewhile(lambda action: isinstance(action, tuple) or shared.plays[action], whole)
             games.append(Game(f"{GOLDEN} {path.stem}", case.state or case.seed or 0, tuple(actions)))
     return tuple(games)

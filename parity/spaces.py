@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +49,14 @@ class Box:
         """Tell whether these are the numbers of an action, in C order; their bounds are the environment's to hold."""
         numbers = action if isinstance(action, tuple) else (action,)
         return len(numbers) == self.size and all(map(is_number, numbers))
+
+
+def box_of(value: Mapping[str, Any] | None) -> Box | None:
+    """The space in a description of a world by ``parity.remote.describe_world``, if it has one."""
+    if value is None:
+        return None
+    low, high = (tuple(side) if isinstance(side, list) else side for side in (value["low"], value["high"]))
+    return Box(low, high, tuple(value["shape"]), value["dtype"])
 
 
 def MultiDiscrete(sizes: Sequence[int]) -> Box:

@@ -22,7 +22,7 @@ from parity.adapters.observations import Shape, as_array
 from parity.adapters.pairing import Maker, Pairing
 from parity.adapters.single import Outcome, SingleGame
 from parity.errors import ParityError, UsageError, install_command
-from parity.spaces import Box
+from parity.spaces import Box, box_of
 from parity.world import World
 
 WORLD = "environments"
@@ -76,13 +76,9 @@ def environment(name: str) -> World:
 
 def described_world(description: Mapping[str, Any]) -> World:
     """The world of an environment that is elsewhere, by ``parity.remote.describe_world``; it has no engines."""
-    space = description.get("action_space")
-    if space is not None:
-        low, high = (tuple(side) if isinstance(side, list) else side for side in (space["low"], space["high"]))
-        space = Box(low, high, tuple(space["shape"]), space["dtype"])
     parts = {part: tuple(shape) for part, shape in description.get("observation_fields", {}).items()}
     shape = parts or tuple(description["observation_shape"])
-    actions = space or tuple(description["actions"])
+    actions = box_of(description.get("action_space")) or tuple(description["actions"])
     return environments_world({}, actions, shape, description.get("players", 1))
 
 

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,9 @@ from toy_world.faulty import RestlessEngine, changed
 from toy_world.plain import PlainEngine
 from written_page import episode_data, page_data
 
-from parity import BatchStep, World
+from parity import BatchStep, Box, UsageError, World
+from parity.adapters.pairing import Pairing
+from parity.adapters.single import Outcome, SingleGame
 from parity.diff import Comparison
 from parity.diff_sides import Side, build_corpus, share
 from parity.lockstep import Settings
@@ -334,3 +337,44 @@ def test_a_commit_without_files_is_one_sentence(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("parity.places.checkout_of", lambda spec: tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert "has no files: name another revision" in parity("diff", "HEAD", ".").refusal()
+
+
+class _Pushed(SingleGame):
+    """A number that actions push about for five steps; ``paid``: what the players earn of it."""
+
+    def __init__(self, paid: tuple[float, ...]) -> None:
+        self.paid = np.array(paid) if len(paid) > 1 else paid[0]
+
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an array
+        self.at, self.steps = float(seed % 7), 0
+        return np.array([self.at])
+
+    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an array
+        self.at, self.steps = self.at + float(action[0]), self.steps + 1
+        return Outcome(np.array([self.at]), self.at * self.paid, self.steps == 5)
+
+
+@pytest.mark.parametrize("paid", [(1.0,), (1.0, 2.0)])
+def test_actions_may_be_arrays_and_players_several(paid: tuple[float, ...]) -> None:
+    games = {"one": partial(_Pushed, paid), "other": partial(_Pushed, (*paid[:-1], 3.0))}
+    world = Pairing("pushed", games, Box(-1, 1, (1,)), (1,), players=len(paid)).world()
+    shared = share(world, (Side("a", world, world.engines["one"]), Side("b", world, world.engines["other"])))
+    parts = build_corpus(shared, Settings(games=4, steps=40), [])
+    with Pair(shared.world, shared.labels, 4) as pair:
+        found = Comparison(shared, pair, parts, Settings(games=4, steps=40))
+        found.play()
+    assert set(found.families) == {"reward", f"rewards:{world.components[-1]}"}
+    assert found.compared.tolist() == [5] * 4
+    ratio = (sum(paid[:-1]) + 3) / sum(paid)
+    np.testing.assert_allclose(found.returns[1], ratio * found.returns[0], rtol=1e-6)
+    assert isinstance(found.changes[0].action, tuple)
+    other = replace(world, action_space=Box(-2, 2, (1,)))
+    with pytest.raises(UsageError, match="have actions of other forms"):
+        share(world, (Side("a", world, world.engines["one"]), Side("b", other, other.engines["one"])))
+
+
+def test_the_command_takes_actions_that_are_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = Pairing("pushed", {"one": partial(_Pushed, (1.0,))}, Box(-1, 1, (1,)), (1,)).world()
+    monkeypatch.setattr(toy_world, "PUSHED", world, raising=False)
+    ran = diff(world="toy_world:PUSHED")
+    assert (ran.code, "nothing differs" in ran.out) == (0, True)
