@@ -42,8 +42,10 @@ HACKMATRIX, GOODHARTS = "hackmatrix.world:WORLD", "goodharts.world:GROUND_TRUTH"
 Row = dict[str, Any]
 Rows = Generator[Row | None, float, None]
 """What a part finds, row by row. None: it is ready to be measured, and is sent the time at which to end."""
-_BATCH, _MINIBATCH, _COMPARED = 2**20, 2**15, 2048
-"""The most steps of an update and of a minibatch of Goodharts, and the most games of a comparison."""
+_BATCH, _MINIBATCH, _COMPARED, _TORCH_GAMES = 2**20, 2**15, 2048, 4096
+"""The most steps of an update and of a minibatch of Goodharts, and the most games of a comparison and in torch."""
+_COMPILING = 0.6
+"""Share of the time that is for compiling and comparing."""
 _LEAST_SECONDS, _GRACE_SECONDS = 20.0, 15.0
 """Of a part that is measured, and over its time before it is ended."""
 _LINE = "@"
@@ -234,6 +236,8 @@ def torch_speed(network: str, amp: bool, compile_mode: str, plan: Plan) -> Rows:
         trainer = TorchTrainer(DEFAULT_MODE, Config(training=_training(games, network), runtime=runtime), device)
         for _ in range(2):
             trainer.step()
+        if device.type == "cuda":
+            torch.cuda.empty_cache()  # others are still to prepare
         return trainer, time.perf_counter() - began
 
     def measure(made: tuple[TorchTrainer, float]) -> Row:
@@ -246,7 +250,8 @@ def torch_speed(network: str, amp: bool, compile_mode: str, plan: Plan) -> Rows:
         spread = (max(speeds) - min(speeds)) / median
         return {"value": median, "unit": "steps/s", "spread": spread, "compile_seconds": seconds, "peak_bytes": peak}
 
-    return _prepared_and_measured(plan, make, measure)
+    small = tuple(games for games in plan.games if games <= _TORCH_GAMES)
+    return _prepared_and_measured(dataclasses.replace(plan, games=small), make, measure)
 
 
 TAPE_FOLDER = ROOT / "python" / "hackmatrix" / "world" / "tape"
@@ -296,8 +301,9 @@ class Process:
         self.name, self.is_busy, self.end_at = name, True, float("inf")
         self._log = folder / f"{len(list(folder.iterdir()))}.log"
         settings = {
-            # several processes share the device
+            # several processes share the device and the cores
             "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+            "TORCHINDUCTOR_COMPILE_THREADS": "4",
             "JAX_COMPILATION_CACHE_DIR": os.environ.get("JAX_COMPILATION_CACHE_DIR") or str(folder / "cache"),
         }
         words = [sys.executable, __file__, "--part", name, "--plan", json_text(asdict(plan))]
@@ -348,7 +354,7 @@ def run_parts(names: Sequence[str], plan: Plan, ends: float, jobs: int, add: Cal
                     add(waiting.popleft(), {"status": NOT_RUN, "why": "no time was left"})
                 while waiting and (not alive if jobs == 1 else sum(each.is_busy for each in alive) < jobs):
                     share = (ends - now) / len(waiting)
-                    own = dataclasses.replace(plan, compile_until=now + share / 2) if jobs == 1 else plan
+                    own = dataclasses.replace(plan, compile_until=now + _COMPILING * share) if jobs == 1 else plan
                     alive.append(Process(waiting.popleft(), own, Path(folder), events))
                     alive[-1].end_at = now + 2 * share if jobs == 1 else ends
                 ready = [each for each in alive if not each.is_busy and each is not measuring]
@@ -393,7 +399,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--steps", type=STEPS, default=1_000_000, metavar="N", help=compared)
     parser.add_argument("--sample-seconds", type=FloatRange(0.001, 60), default=0.5, metavar="N", help="(default: 0.5)")
     parser.add_argument("--only", default="", metavar="WORDS", help="parts whose names begin so, separated by commas")
-    parser.add_argument("--jobs", type=IntRange(1, 256), metavar="N", help="parts at a time (default: by the cores)")
+    parser.add_argument(
+        "--jobs", type=IntRange(1, 256), metavar="N", help="parts at a time (default: two a core; 1 on a TPU)"
+    )
     parser.add_argument("--part", choices=(*PARTS, DESCRIBE), help="run one part here (what the processes do)")
     parser.add_argument("--plan", type=json.loads, help="of --part")
     args = parser.parse_args(argv)
@@ -404,7 +412,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"no part begins with {args.only}; there are {', '.join(PARTS)}")
     began = time.time()
     ends = began + 60 * args.minutes
-    plan = Plan(args.games, args.steps, args.sample_seconds, began + 30 * args.minutes)
+    plan = Plan(args.games, args.steps, args.sample_seconds, began + _COMPILING * (ends - began))
     found: dict[str, Any] = {"machine": {}, "minutes": args.minutes, "rows": []}
 
     def add(name: str, row: Row) -> None:
@@ -421,7 +429,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     run_parts([DESCRIBE], plan, ends, 1, add)
     is_tpu = found["machine"].get("platform") == "tpu"
-    run_parts(names, plan, ends, args.jobs or (1 if is_tpu else os.cpu_count() or 1), add)
+    run_parts(names, plan, ends, args.jobs or (1 if is_tpu else 2 * (os.cpu_count() or 1)), add)
     print(f"Wrote {args.output / 'accelerator.json'} and {args.output / 'accelerator.html'}.")
     return int(any(row.get("status") in (FAILED, DIFFERS) for row in found["rows"]))
 
