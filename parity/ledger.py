@@ -31,7 +31,6 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -104,9 +103,12 @@ class Entry:
         return lambda state, action: all(_holds(wanted, _part(state, path)) for path, wanted in table.items())
 
 
-def _are_whole(parts: Sequence[set[str]], names: set[str]) -> bool:
-    """The parts are all of the names, and have none in common."""
-    return sum(map(len, parts)) == len(names) and set().union(*parts) == names
+def _covers(parts: Mapping[Entry, set[str]], names: set[str]) -> list[tuple[Entry, ...]]:
+    """The ways to choose entries whose parts are all of the names, each of them in one."""
+    if not names:
+        return [()]
+    chosen = [(entry, fields) for entry, fields in parts.items() if min(names) in fields <= names]
+    return [(entry, *rest) for entry, fields in chosen for rest in _covers(parts, names - fields)]
 
 
 def _part(state: object, path: str) -> object:
@@ -164,15 +166,12 @@ class Ledger:
         """
         names = {difference.field for difference in differences if difference.family != MARKS}
         parts = {entry: fields for entry in self.entries if (fields := entry.explains(before, action, names))}
-        for count in range(1, len(parts) + 1):
-            found = [few for few in combinations(parts, count) if _are_whole([parts[each] for each in few], names)]
-            if len(found) > 1:
-                one, other = (", ".join(f"'{entry.id}'" for entry in few) for few in found[:2])
-                both = f"of the entries of {self.path} both {one} and {other} explain {', '.join(sorted(names))}"
-                raise UsageError(f"{both}: narrow the condition of one.")
-            if found:
-                return found[0]
-        return ()
+        fewest, *others = sorted(_covers(parts, names), key=len) or [()]
+        if others and len(others[0]) == len(fewest):
+            one, other = (", ".join(f"'{entry.id}'" for entry in each) for each in (fewest, others[0]))
+            both = f"of the entries of {self.path} both {one} and {other} explain {', '.join(sorted(names))}"
+            raise UsageError(f"{both}: narrow the condition of one.")
+        return fewest
 
     def faults(self, counts: Mapping[str, int], steps: int) -> list[str]:
         """Sentences on the entries that explained too much in a run of so many steps.
