@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import takewhile
 from typing import Any
@@ -62,7 +62,8 @@ def open_side(local: World, spec: str, engine: str, word: str, prices: Mapping[s
     if isinstance(factory, RemoteFactory):
         described = factory.describe()
         lists: dict[str, Any] = {name: tuple(described[name]) for name in _FORM}
-        lists["prices"] = tuple(Price(**price) for price in described["prices"])
+        # of an earlier revision prices may say more
+        lists["prices"] = tuple(Price(*(price[each.name] for each in fields(Price))) for price in described["prices"])
         lists["action_space"] = box_of(described.get("action_space"))
         world = replace(local, component_unit=described["component_unit"], marks=described["marks"], **lists)
         factory = replace(factory, world=world)
@@ -107,10 +108,10 @@ def share(local: World, sides: tuple[Side, Side]) -> Shared:
         units = f"{one.component_unit:g} and {other.component_unit:g}"
         raise UsageError(f"components are in units of {units} reward: rewards of these sides cannot be compared.")
     plays = np.array([name in one.actions and name in other.actions for name in local.actions])
-    fields = tuple(name for name in one.state_fields if name in other.state_fields)
+    state_fields = tuple(name for name in one.state_fields if name in other.state_fields)
     if one.action_space != other.action_space:
         raise UsageError("the two sides have actions of other forms: nothing can be compared.")
-    if not (plays.any() or one.action_space) or not fields:
+    if not (plays.any() or one.action_space) or not state_fields:
         raise UsageError("the two sides share no action, or no field of the state: nothing can be compared.")
     observes, same_shape = (each.observation_shape == one.observation_shape for each in (other, local))
     same_states = one.state_fields == other.state_fields == local.state_fields
@@ -119,7 +120,7 @@ def share(local: World, sides: tuple[Side, Side]) -> Shared:
         components=tuple(dict.fromkeys((*one.components, *other.components))),
         observation_shape=one.observation_shape,
         observation_label=local.observation_label if same_shape else None,
-        state_fields=fields,
+        state_fields=state_fields,
         tolerances=local.tolerances if observes else {**local.tolerances, OBSERVATION: Tolerance(ignored=True)},
         states_replay=local.states_replay or not same_states,  # no side takes states without all of its own fields
         draw=local.draw if same_states else lambda state: Board((), {name: value_text(state[name]) for name in state}),

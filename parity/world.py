@@ -150,16 +150,12 @@ PriceValues = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Price:
-    """A number of the reward. default, low, high: in units of the world's components (its ``component_unit``).
-
-    purpose: what is paid so, for help and tables, such as ``each kill``.
-    """
+    """A number of the reward. default, low, high: in units of the world's components (its ``component_unit``)."""
 
     name: str
     default: int
     low: int
     high: int
-    purpose: str = ""
 
 
 @dataclass(frozen=True)

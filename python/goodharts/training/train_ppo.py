@@ -8,6 +8,7 @@ import dataclasses
 import datetime
 import sys
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from goodharts.training.torchrun import is_launched, rank
 from parity.arguments import ALL_STEPS, OneOf, Parser
 from parity.console import open_console, open_missing_streams, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
-from parity.prices import add_price_flags, price_values, read_prices, with_prices
+from parity.prices import add_price_flags, read_prices, with_prices
 from worldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
 from worldkit.runs.console import print_line, print_nothing_to_save
 from worldkit.runs.stop import StopRequest
@@ -131,18 +132,15 @@ def _train(arguments: argparse.Namespace) -> int:
 
 def _prices(arguments: argparse.Namespace) -> dict[str, float]:
     """The prices that the command line gives; raises UsageError for one that a mode does not have."""
-    prices, found = read_prices(arguments.price, arguments.prices), dict[str, float]()
+    prices = read_prices(arguments.price, arguments.prices)
     if prices and arguments.resume:
         raise UsageError("--price and --prices do not go with --resume: a run goes on as it began.")
-    if not prices:
-        return found
-    from goodharts.world import WORLDS
+    if prices:
+        from goodharts.world import WORLDS
 
-    for mode in arguments.mode:
-        world = with_prices(WORLDS[mode], prices)
-        values = zip(world.prices, price_values(world), strict=True)
-        found |= {price.name: value / 100_000 for price, value in values if price.name in prices}
-    return found
+        for mode in arguments.mode:
+            with_prices(WORLDS[mode], prices)
+    return {name: float(Fraction(str(value))) for name, value in prices.items()}
 
 
 def _new_jobs(arguments: argparse.Namespace, config: Config) -> list[Job]:

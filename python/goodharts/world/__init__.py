@@ -106,9 +106,7 @@ def _with_source(copy: Path) -> Mapping[str, str]:
 def _prices(mode: Mode) -> tuple[Price, ...]:
     """The prices of a mode, whose sum an int32 always holds: with shaping that is less than 4 · 10⁸."""
     own = PRICES[mode.rewarded_for]
-    purposes = ("each step", "each food that is eaten", "each poison that is eaten", "each death")
-    names = zip(own._fields, own, purposes, strict=True)
-    return tuple(Price(name, default, -_MOST_PRICE, _MOST_PRICE, purpose) for name, default, purpose in names)
+    return tuple(Price(name, default, -_MOST_PRICE, _MOST_PRICE) for name, default in own._asdict().items())
 
 
 def _world(mode: Mode) -> World:

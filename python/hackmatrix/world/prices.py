@@ -4,7 +4,6 @@ With any prices in their ranges and the greatest quantities that a step can have
 up to less than 2**31: no component and no total leaves int32.
 """
 
-from hackmatrix.rules import NUM_STAGES
 from parity import Price
 
 _ONCE = 10_000_000
@@ -14,35 +13,29 @@ _COUNTED = 10_000
 _PER_SCORE = 100_000
 """Bound of a victory's price of a score, which by the rules is as great as int32 allows."""
 
-_STAGE_COMPLETION = (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 100_000)
-_DEATH_PENALTY = (0, -500, -1500, -3500, -7500, -15_500, -31_500, -63_500)
+_TABLE_W = {
+    "step_penalty": (_ONCE, -10),
+    "stage_completion": (_ONCE, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 100_000),
+    "score_gain": (_COUNTED, 500),
+    "kills": (_COUNTED, 300),
+    "data_siphon": (_COUNTED, 1000),
+    "distance_shaping": (_COUNTED, 50),
+    "victory": (_ONCE, 500_000),
+    "victory_per_score": (_PER_SCORE, 100_000),
+    "death_penalty": (_ONCE, 0, -500, -1500, -3500, -7500, -15_500, -31_500, -63_500),
+    "resource_gain": (_COUNTED, 50),
+    "resource_holding": (_COUNTED, 10),
+    "damage_penalty": (_ONCE, -1000),
+    "hp_recovery": (_ONCE, 1000),
+    "siphon_quality": (_COUNTED, -25),
+    "siphon_death_penalty": (_ONCE, -10_000),
+    "program_waste": (_ONCE, -300),
+}
+"""Name -> the bound of its prices, and their defaults: one, or those of stages 1 to 8."""
 
-
-def _price(name: str, default: int, bound: int, purpose: str) -> Price:
-    return Price(name, default, -bound, bound, purpose)
-
-
-def _stages(name: str, defaults: tuple[int, ...], purpose: str) -> list[Price]:
-    numbered = zip(range(1, NUM_STAGES + 1), defaults, strict=True)
-    return [_price(f"{name}_{stage}", default, _ONCE, f"{purpose} {stage}") for stage, default in numbered]
-
-
-PRICES: tuple[Price, ...] = (
-    _price("step_penalty", -10, _ONCE, "each valid action"),
-    *_stages("stage_completion", _STAGE_COMPLETION, "completing stage"),
-    _price("score_gain", 500, _COUNTED, "each point of score gained"),
-    _price("kills", 300, _COUNTED, "each kill"),
-    _price("data_siphon", 1000, _COUNTED, "each data siphon picked up"),
-    _price("distance_shaping", 50, _COUNTED, "each cell nearer to the exit than ever in this stage"),
-    _price("victory", 500_000, _ONCE, "winning"),
-    _price("victory_per_score", 100_000, _PER_SCORE, "each point of score on winning"),
-    *_stages("death_penalty", _DEATH_PENALTY, "death in stage"),
-    _price("resource_gain", 50, _COUNTED, "each credit or energy gained, taken back when spent"),
-    _price("resource_holding", 10, _COUNTED, "each credit or energy held on completing a stage"),
-    _price("damage_penalty", -1000, _ONCE, "each hp lost"),
-    _price("hp_recovery", 1000, _ONCE, "each hp gained"),
-    _price("siphon_quality", -25, _COUNTED, "each credit or energy that a better place would have given a siphon"),
-    _price("siphon_death_penalty", -10_000, _ONCE, "death with an enemy of a siphon adjacent"),
-    _price("program_waste", -300, _ONCE, "RESET at hp 2"),
+PRICES = tuple(
+    Price(f"{name}_{stage}" if len(defaults) > 1 else name, default, -bound, bound)
+    for name, (bound, *defaults) in _TABLE_W.items()
+    for stage, default in enumerate(defaults, start=1)
 )
 """A component's one price has its name; of the others, ``NAME_1`` to ``NAME_8`` are those of the stages."""

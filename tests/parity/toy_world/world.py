@@ -110,9 +110,9 @@ WORLD = World(
     draw=draw_board,
     component_unit=0.001,
     prices=(
-        Price("step", -10, -1000, 1000, "each valid action"),
-        Price("fruit", 100, -10_000, 10_000, "each ripeness of an apple that is picked"),
-        Price("sting", -500, -10_000, 10_000, "each sting"),
+        Price("step", -10, -1000, 1000),
+        Price("fruit", 100, -10_000, 10_000),
+        Price("sting", -500, -10_000, 10_000),
     ),
     observation_label=observation_label,
     marks={
