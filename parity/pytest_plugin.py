@@ -1,4 +1,7 @@
-"""Pytest plugin: the comparisons of ``[tool.parity]`` as tests ``parity::WORLD::ENGINES::SOURCE``, and a fixture."""
+"""Pytest plugin: the comparisons of ``[tool.parity]`` as tests ``parity::WORLD::ENGINES::SOURCE``, and a fixture.
+
+With xdist, ``--dist loadscope`` gives a pair of engines to one process, whose tests then share compiled programs.
+"""
 
 from __future__ import annotations
 
