@@ -1,4 +1,4 @@
-"""The networks of ``goodharts.networks`` (G8) for worldkit's trainer, and their weights in torch's layout and back."""
+"""The networks of ``goodharts.networks`` (G8) for worldkit's trainer; their weights in torch's layout and back."""
 
 from __future__ import annotations
 

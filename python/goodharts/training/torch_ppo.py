@@ -36,7 +36,7 @@ _RETRY_SECONDS = 60.0
 
 
 class UpdateResult(NamedTuple):
-    """Result of an update, of all processes: metrics by worldkit's names, and episodes with the columns ``EPISODE``."""
+    """Result of an update of all processes: metrics by worldkit's names, episodes with the columns ``EPISODE``."""
 
     metrics: Metrics
     episodes: Sequence[Sequence[float]]

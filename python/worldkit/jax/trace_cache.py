@@ -61,7 +61,7 @@ class Program(NamedTuple):
 def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages: Iterable[str]) -> Program:
     """Trace a jitted function for arguments like ``args``, or load its trace from the cache.
 
-    What it computes must not depend on anything but its arguments, the sources of ``packages``, those of worldkit, and
+    What it computes may depend on nothing but its arguments, the sources of ``packages``, those of worldkit, and
     what ``about`` says: its name and the settings that it closes over. A trace is cached where packages are named, JAX
     has a folder for its compilation cache, and the results are a tree of tuples, named tuples, lists, dicts and None.
     A file that is damaged, foreign or of something else is replaced. The folder is to be trusted: JAX runs the machine
