@@ -23,7 +23,6 @@ fails in the shortest run; which entries the games of the run show does not matt
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import re
 import subprocess
@@ -31,6 +30,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +52,8 @@ START = "start"
 MARKS = "marks"
 LIMIT = 16 * MIB
 """The largest file that is read, in bytes."""
-_ASK = """
-import importlib.metadata, json, sys
-found = {name: [*importlib.metadata.distributions(name=name)][:1] for name in sys.argv[1:]}
-print(json.dumps({name: each.version for name, few in found.items() for each in few}))
-"""
+_ASK = "import json, sys; from importlib.metadata import distributions as of; print(json.dumps("
+_ASK += "{name: each.version for name in sys.argv[1:] for each in [*of(name=name)][:1]}))"
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,8 +207,7 @@ class Ledger:
 def installed_versions(factory: EngineFactory, packages: Sequence[str]) -> dict[str, str]:
     """Versions of those of some packages that are installed where an engine runs; raises EngineError."""
     if not isinstance(factory, RemoteFactory):
-        found = {name: [*importlib.metadata.distributions(name=name)][:1] for name in packages}
-        return {name: each.version for name, few in found.items() for each in few}
+        return {name: each.version for name in packages for each in [*distributions(name=name)][:1]}
     command = factory.python, "-P", "-c", _ASK, *packages
     where = {"env": factory.environment, "cwd": factory.folder}
     try:
