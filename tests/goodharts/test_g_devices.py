@@ -1,4 +1,4 @@
-"""The JAX engine where these tests do not run: lowered for TPUs and GPUs, and split over several devices (G10)."""
+"""The engines where these tests do not run: on TPUs and GPUs, and split over several devices (G10)."""
 
 import os
 import subprocess
@@ -9,13 +9,17 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+import torch
 from jax import Array, export
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from goodharts.jax_env.env import Game
 from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.tables import Variant
 from goodharts.jax_training import env_of
-from goodharts.rules import MODES
+from goodharts.rules import DEFAULT_NUMBERS, MODES
+from goodharts.torch_env.rewards import Rewards
+from goodharts.torch_env.tables import PRICES
 from worldkit.bench.env import step_operations
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +45,27 @@ def test_a_step_has_few_gathers_and_scatters_which_tpus_are_slow_at() -> None:
     found = step_operations(env_of(MODES["ground_truth"]))
     assert 0 < found["gather"] <= 18
     assert 0 < found["scatter"] <= 25
+
+
+class _Divisors(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """What tensors are divided by."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.found: list[Any] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
+        if func.overloadpacket in (torch.ops.aten.div, torch.ops.aten.div_):
+            self.found.append(args[1])
+        return func(*args, **(kwargs or {}))
+
+
+def test_G12_torch_divides_rewards_by_a_tensor_since_cuda_multiplies_by_the_reciprocal_of_a_number() -> None:
+    rewards = Rewards(PRICES["handhold"], DEFAULT_NUMBERS.reward_clip, torch.device("cpu"))
+    with _Divisors() as divisors:
+        total = rewards.total(torch.tensor([[-1, 7, 0, 0, 0], [-3, 0, 0, 0, 5]]))
+    assert total.tolist() == [np.float32(6) / np.float32(100_000), np.float32(2) / np.float32(100_000)]
+    assert [isinstance(each, torch.Tensor) for each in divisors.found] == [True]
 
 
 @pytest.mark.long

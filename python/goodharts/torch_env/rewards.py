@@ -17,6 +17,8 @@ class Rewards:
 
     def __init__(self, prices: Prices, clip: int, device: torch.device) -> None:
         self._clip = clip
+        # a tensor: CUDA takes a number's reciprocal as a factor, and rounds twice
+        self._units = torch.tensor(1 / COMPONENT_UNIT, device=device).round()
         components = torch.zeros((2, _CODES, 5), dtype=torch.int64, device=device)
         components[:, :, 0] = prices.step
         components[:, FOOD, 1] = prices.food
@@ -36,8 +38,8 @@ class Rewards:
 
     def total(self, components: Tensor) -> Tensor:
         """The reward, float32 (n,): the sum, clipped."""
-        # Whole numbers this small are exact as float32, so dividing rounds once; a factor 0.00001 would round twice.
-        return components.sum(dim=1).clamp(-self._clip, self._clip).float() / round(1 / COMPONENT_UNIT)
+        # whole numbers this small are exact as float32, so that dividing rounds once
+        return components.sum(dim=1).clamp(-self._clip, self._clip).float() / self._units
 
 
 class Potentials:
