@@ -106,7 +106,8 @@ def dry_run(
     work, stand_ins, temp = folder / "work", folder / "stand-ins", folder / "temp"
     for made in (work / ".ci", stand_ins, temp):
         made.mkdir(parents=True, exist_ok=True)
-    for path in (*(stand_ins / tool for tool in tools), work / ".ci" / "run"):
+    scripts = (work / ".ci" / "run", work / ".ci" / "test-matrix", work / "swift-build")
+    for path in (*(stand_ins / tool for tool in tools), *scripts):
         path.write_text(STAND_IN)
         path.chmod(0o755)
     files = {variable: folder / variable for variable in ("RECORD", "GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}

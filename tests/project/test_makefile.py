@@ -106,6 +106,43 @@ def test_wheels_have_the_engine_where_there_is_a_toolchain(installed: Path, swif
     assert ("No Swift toolchain" in answer.stdout) == (not swift)
 
 
+MATRIX_PYTHON = """#!/bin/sh
+case "$*" in
+  -c*) echo 3.13 ;;
+  -m\\ venv*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+  *) echo "$@" >> python.log; case "$*" in *pytest\\ -n*) exit "$PYTEST_EXIT" ;; esac ;;
+esac
+"""
+
+
+def test_the_matrix_installs_each_version_of_jax_once_and_fails_where_its_tests_do(root: Path, installed: Path) -> None:
+    (installed / ".ci").mkdir()
+    shutil.copy(root / ".ci" / "test-matrix", installed / ".ci")
+    python = installed / "another-python"
+    python.write_text(MATRIX_PYTHON)
+    python.chmod(0o755)
+    entries = f"MATRIX=0.11@{python} 0.12@{python}"
+    assert make(installed, "test-matrix", entries, "PYTEST_EXIT=0").returncode == 0
+    assert make(installed, "test-matrix", entries, "PYTEST_EXIT=1").returncode != 0
+    log = (installed / "python.log").read_text().splitlines()
+    assert [line.split(" install --quiet ")[-1].split()[0] for line in log if " install " in line] == [
+        "jax==0.11.*",
+        "jax==0.12.*",
+    ]
+    assert sum(line.startswith("-m pytest") for line in log) == 4
+
+
+@pytest.mark.parametrize(("ci", "returncode"), [("true", 2), ("", 0)])
+def test_a_python_of_the_matrix_that_is_missing_is_named_and_fails_in_ci_only(
+    root: Path, installed: Path, ci: str, returncode: int
+) -> None:
+    (installed / ".ci").mkdir()
+    shutil.copy(root / ".ci" / "test-matrix", installed / ".ci")
+    answer = make(installed, "test-matrix", "MATRIX=0.12@python9.9", f"CI={ci}")
+    assert answer.returncode == returncode
+    assert "SKIPPED: JAX 0.12, because there is no python9.9" in answer.stderr
+
+
 PYTHON = 'case "$2" in *ensurepip*) [ -e "$HERE/venv-installed" ] ;; esac'
 APT = 'echo "$@" >> "$HERE/apt.log"; case "$*" in *python3-venv*) touch "$HERE/venv-installed" ;; esac'
 MAKE = 'echo "make $* with CI=$CI"; exit "$MAKE_EXIT"'

@@ -4,6 +4,7 @@ GitHub has not run them: what a runner or somebody's action does is not seen her
 """
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -30,6 +31,8 @@ CI_VALUES = {
     "github.event_name": "pull_request",
     "hashFiles('**/pyproject.toml', 'constraints.txt')": "A",
     "hashFiles('swift/**')": "B",
+    "matrix.jax": "0.12",
+    "matrix.python": "3.13",
 }
 
 
@@ -100,12 +103,27 @@ def test_ci_runs_the_check_on_sources_of_a_fixed_time(tmp_path: Path) -> None:
     assert source.stat().st_mtime // 86400 == 10957  # days from 1970 to 2000
 
 
-@pytest.mark.parametrize(("workflow", "job", "tool"), [(CI, "check", "run"), (DOCS, "publish", "make")])
+@pytest.mark.parametrize(
+    ("workflow", "job", "tool"), [(CI, "check", "run"), (CI, "test-matrix", "test-matrix"), (DOCS, "publish", "make")]
+)
 def test_a_failed_check_fails_the_job(workflow: dict[str, Any], job: str, tool: str, tmp_path: Path) -> None:
     (tmp_path / "work" / "swift").mkdir(parents=True)
     done = dry_run(workflow, job, CI_VALUES, tmp_path, FAILING=tool)
     assert not done.succeeded
     assert tool in done.record[-1]
+
+
+def test_ci_tests_the_versions_of_jax_that_make_test_matrix_does(tmp_path: Path) -> None:
+    pairs = CI["jobs"]["test-matrix"]["strategy"]["matrix"]["include"]
+    (default,) = re.findall(r"^MATRIX \?= (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert [f"{pair['jax']}@python{pair['python']}" for pair in pairs] == default.split()
+    job = dry_run(CI, "test-matrix", CI_VALUES, tmp_path)
+    assert job.record == [
+        "uses actions/checkout@v6 persist-credentials=false",
+        "uses actions/setup-python@v6 python-version=3.13",
+        "./swift-build",
+        ".ci/test-matrix 0.12@python3",
+    ]
 
 
 def test_docs_builds_and_deploys_the_site(tmp_path: Path) -> None:
@@ -278,7 +296,7 @@ def test_parity_diff_gives_every_input_to_parity_as_it_is(tmp_path: Path) -> Non
         f"--engine \\`touch\\ pwned\\` --expect rewards:kills --expect mask --expect facts {FILES}",
         "uses actions/upload-artifact@v6 name=one path=parity-diff",
     ]
-    assert sorted(path.name for path in (tmp_path / "work").iterdir()) == [".ci"]
+    assert sorted(path.name for path in (tmp_path / "work").iterdir()) == [".ci", "swift-build"]
 
 
 def test_parity_diff_compares_nothing_where_the_installation_failed(tmp_path: Path) -> None:
