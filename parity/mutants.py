@@ -66,15 +66,16 @@ def chosen_benches(
     if not benches:
         known = ", ".join(bench.engine for bench in world.benches)
         raise UsageError(f"there are no mutants of engine '{engine}': choose among {known}.")
-    if absent := [bench.engine for bench in benches if not bench.source.is_dir()]:
+    if not any(bench.mutants for bench in benches):
+        empty = ", ".join(f"'{bench.engine}'" for bench in benches)
+        raise UsageError(f"the benches of world '{world.name}' ({empty}) hold no mutants: give them some.")
+    chosen = chosen_mutants(benches, only)
+    if absent := [bench.engine for bench, _ in chosen if not bench.source.is_dir()]:
         raise UsageError(
             f"the source of engine '{absent[0]}' is not installed, and its mutants are planted in that: run this in a "
             "checkout of the project, or choose another --engine."
         )
-    if not any(bench.mutants for bench in benches):
-        empty = ", ".join(f"'{bench.engine}'" for bench in benches)
-        raise UsageError(f"the benches of world '{world.name}' ({empty}) hold no mutants: give them some.")
-    return chosen_mutants(benches, only)
+    return chosen
 
 
 def chosen_mutants(

@@ -143,12 +143,14 @@ def test_a_copy_has_the_named_parts_and_no_more(tmp_path: Path) -> None:
 
 
 def test_an_engine_whose_source_is_not_installed_is_refused() -> None:
-    world = replace(WORLD, benches=(BENCH, replace(BENCH, engine="native", source=Path("nowhere"))))
+    native = replace(BENCH, engine="native", source=Path("nowhere"), mutants=(mutant("far", "here", "there"),))
+    world = replace(WORLD, benches=(BENCH, native))
     with pytest.raises(
         UsageError, match=r"^the source of engine 'native' is not installed, .* choose another --engine"
     ):
         chosen_benches(world, None, ())
-    assert [bench.engine for bench, _ in chosen_benches(world, "planes", ())] == ["planes"]
+    for engine, only in (("planes", ()), (None, ("sting-is-cheap",))):
+        assert [bench.engine for bench, _ in chosen_benches(world, engine, only)] == ["planes"]
 
 
 def test_an_interrupt_waits_for_no_run_and_leaves_no_copy() -> None:
