@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,18 @@ import pytest
 from packaging.requirements import Requirement
 
 ORCHARD = ("--world", "toy_world:WORLD")
+SETTINGS = """
+[tool.pytest.ini_options]
+pythonpath = [".."]
+
+[tool.parity.worlds.orchard]
+world = "toy_world:WORLD"
+engines = ["plain,planes"]
+sources = ["uniform"]
+games = 4
+steps = 20
+golden = ""
+"""
 NAMES = "from importlib.metadata import distributions; print(*sorted(each.name for each in distributions()))"
 MODULES = """
 import importlib, pkgutil, parity
@@ -82,15 +95,24 @@ def use_the_commands(home: Home) -> None:
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith("parity: no world is registered: `parity init FOLDER` writes one")
     assert refused.stderr.count("\n") == 1
+    completion = home.run("parity", "--print-completion", "bash")
+    assert (completion.returncode, completion.stdout, completion.stderr.count("\n")) == (2, "", 1)
+    assert "pip install shtab" in completion.stderr
+    checked = home.run("parity", "doctor")
+    assert checked.returncode == 0, checked.stdout
+    assert re.search(r"^note .*no installed package registers one; `parity init", checked.stdout, re.MULTILINE)
     begun = home.run("parity", "init", "new")
     assert begun.returncode == 0, begun.stderr
 
 
 def run_its_tests(home: Home) -> None:
-    """``pytest`` compares the engines of what ``parity init`` wrote, by the plugin that comes with the harness."""
-    tests = home.run("python", "-m", "pytest", "-v", folder="new")
-    assert (tests.returncode, "1 passed" in tests.stdout) == (0, True), tests.stdout
-    assert "parity::climb::original-port::uniform PASSED" in tests.stdout
+    """``pytest`` compares Orchard's engines, and what ``parity init`` wrote, by the plugin of the harness."""
+    (home.work / "orchard").mkdir()
+    (home.work / "orchard" / "pyproject.toml").write_text(SETTINGS, encoding="utf-8")
+    for folder, pair in (("orchard", "parity::orchard::plain-planes"), ("new", "parity::climb::original-port")):
+        tests = home.run("python", "-m", "pytest", "-v", folder=folder)
+        assert (tests.returncode, "1 passed" in tests.stdout) == (0, True), tests.stdout
+        assert f"{pair}::uniform PASSED" in tests.stdout
 
 
 def test_it_needs_nothing_but_numpy_and_rich(root: Path, wheels: dict[str, Path], tmp_path: Path) -> None:
