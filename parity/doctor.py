@@ -61,11 +61,12 @@ def python() -> Check:
     return Check("Python", OK, f"{platform.python_version()} ({sys.executable})")
 
 
-def packages(distribution: str, title: str, folder: Path, *, remedy: str) -> Check:
+def packages(distribution: str, names: Iterable[str], title: str, folder: Path, *, remedy: str) -> Check:
     """The distributions that one needs, without its extras: their versions, and those that are missing or do not fit.
 
     Args:
         distribution: its name for pip.
+        names: of its packages, which no other distribution may have.
         title: name and version, and what else is worth knowing.
         folder: where its code lies.
         remedy: the command that installs it anew.
@@ -75,7 +76,7 @@ def packages(distribution: str, title: str, folder: Path, *, remedy: str) -> Che
         needed = [text for text in metadata.requires(distribution) or () if "extra ==" not in text]
     except metadata.PackageNotFoundError:
         return Check("packages", NOTE, f"{title}, run from its folder without being installed", f"run `{remedy}`")
-    if faults := [fault for fault in map(_fault, needed) if fault]:
+    if faults := [*filter(None, map(_fault, needed)), *_rivals(distribution, names)]:
         return Check("packages", BROKEN, "; ".join([title, *faults]), f"run `{remedy}`")
     return Check("packages", OK, ", ".join([title, *versions(map(_name, needed))]))
 
@@ -87,6 +88,15 @@ def versions(distributions: Iterable[str]) -> list[str]:
         with contextlib.suppress(metadata.PackageNotFoundError):
             found.append(f"{name} {metadata.version(name)}")
     return found
+
+
+def _rivals(distribution: str, names: Iterable[str]) -> Iterator[str]:
+    """Other distributions with packages of these names: pip writes one over the other."""
+    for other in metadata.distributions():
+        files = f"\n{other.read_text('RECORD') or ''}" if other.name != distribution else ""
+        for name in names:
+            if f"\n{name}/__init__.py," in files:
+                yield f"{other.name} has a package {name} too: uninstall it first"
 
 
 def _name(requirement: str) -> str:
@@ -114,7 +124,7 @@ def _checks() -> Iterator[Check]:
     home = Path(__file__).resolve().parent
     is_checkout = (home / "pyproject.toml").is_file()
     again = install_command("--editable", str(home)) if is_checkout else install_command("rl-parity")
-    yield packages("rl-parity", f"rl-parity {__version__}", home, remedy=again)
+    yield packages("rl-parity", ("parity",), f"rl-parity {__version__}", home, remedy=again)
     names = sorted(registered())
     if not names:
         yield Check("worlds", NOTE, "no installed package registers one", "`parity init FOLDER` writes one")

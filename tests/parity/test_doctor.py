@@ -16,6 +16,7 @@ from parity.errors import install_command
 NEEDY = {
     "METADATA": "Metadata-Version: 2.1\nName: needy\nVersion: 1.0\nRequires-Dist: numpy>=99\n"
     'Requires-Dist: rich; extra == "colour"\nRequires-Dist: no-such-distribution\n',
+    "RECORD": "meadow/__init__.py,,\nmeadow/rules.py,,\n",
     "entry_points.txt": "[parity.worlds]\nmeadow = no_such_module:WORLD\n",
 }
 
@@ -58,14 +59,21 @@ def test_what_is_broken_is_said_in_json_too_and_the_code_is_1(tmp_path: Path, mo
 
 @pytest.mark.usefixtures("needy")
 def test_packages_that_are_missing_or_outside_their_limits_are_broken() -> None:
-    found = packages("needy", "needy 1.0", Path("site"), remedy="pip install needy")
+    found = packages("needy", (), "needy 1.0", Path("site"), remedy="pip install needy")
     assert (found.status, found.remedy) == (BROKEN, "run `pip install needy`")
     assert found.found.startswith("needy 1.0, in site; ")
     assert "(needed: >=99)" in found.found
     assert "no-such-distribution is missing" in found.found
     assert "rich" not in found.found
-    absent = packages("no-such-distribution", "it", Path("site"), remedy="pip install it")
+    absent = packages("no-such-distribution", (), "it", Path("site"), remedy="pip install it")
     assert (absent.status, absent.found) == (NOTE, "it, in site, run from its folder without being installed")
+
+
+@pytest.mark.usefixtures("needy")
+def test_another_distribution_with_a_package_of_the_same_name_is_broken() -> None:
+    rival = "needy has a package meadow too: uninstall it first"
+    found = packages("rl-parity", ("parity", "meadow"), "it", Path("site"), remedy="pip install it")
+    assert (found.status, found.found) == (BROKEN, f"it, in site; {rival}")
 
 
 def test_remedies_are_those_of_a_checkout_or_of_whoever_installed_a_wheel(

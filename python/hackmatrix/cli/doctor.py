@@ -54,7 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _checks(cache: Path | None) -> Iterator[Check]:
     yield python()
-    yield packages("hackmatrix", f"hackmatrix {__version__}, rules {RULES_VERSION}", _PACKAGE, remedy=_setup())
+    title = f"hackmatrix {__version__}, rules {RULES_VERSION}"
+    yield packages("hackmatrix", ("goodharts", "hackmatrix", "worldkit"), title, _PACKAGE, remedy=_setup())
     if is_checkout():
         yield swift_toolchain()
     yield swift_engine()
