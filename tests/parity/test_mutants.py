@@ -80,7 +80,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Outcome | Exception]:
     ("end", "result", "detail"),
     [
         (Outcome(960), SURVIVED, ""),
-        (Outcome(960, faults=["Entry 'a' explained nothing: remove it."]), SURVIVED, ""),
+        (Outcome(960, faults=["Entry 'a' explains 0.9 of the steps."]), SURVIVED, ""),
         (DIVERGED, CAUGHT, "state.hp, reward"),
         (SILENT, FAILED, "engine 'planes' gave no answer"),
         (UNSTARTED, UNBUILDABLE, "engine 'planes' failed in start: x"),
