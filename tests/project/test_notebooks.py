@@ -10,17 +10,18 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from IPython.core.formatters import format_display_data
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
+from traitlets.config import Config
 
+from tests.hackmatrix.train.test_command import FLAGS
 from tests.project.test_tutorials import Carry, in_process
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "examples").glob("*.ipynb"))}
 SETTINGS: dict[str, dict[str, object]] = {
     "train_and_watch": {
-        # The program that tests/hackmatrix/train/test_command.py compiles.
-        "SETTINGS": "--preset quick --num-envs 8 --num-steps 16 --hidden-dim 16 --num-layers 3 --log-interval 2 "
-        "--num-minibatches 4 --total-timesteps 256",
+        "SETTINGS": f"{FLAGS} --total-timesteps 128",  # a program that other tests compile, too
         "ENGINE": "swift",
         "EPISODES": 2,
     },
@@ -29,28 +30,35 @@ SETTINGS: dict[str, dict[str, object]] = {
 }
 """Values instead of those in the cell that is tagged ``parameters``."""
 SHOWN = {
-    "train_and_watch": {"curve": "image/png", "watch": "text/html"},
-    "debug_a_reward": {"diff": "text/html"},
-    "hold_a_port": {"page": "text/html"},
+    "train_and_watch": {"curve": ["image/png"], "watch": ["text/html"]},
+    "debug_a_reward": {"diff": ["text/html"]},
+    "hold_a_port": {"page": ["text/html"]},
 }
 """Cells -> what they show besides text."""
 
 
 class Shell(InteractiveShell):
-    """A kernel without a process, whose ``!`` lines are carried out, or only listed in ``commands``."""
+    """A kernel without a process, which lists the commands of ``!`` lines, and runs them by ``carry``."""
 
-    def __init__(self, carry: Carry | None = None, **settings: Any) -> None:  # noqa: ANN401 - traits of any type
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - traits of any type
         super().__init__(user_module=ModuleType("notebook"), **settings)
-        self.carry = carry
+        self.carry: Carry = lambda command: (0, "")
         self.commands: list[str] = []
 
     def system(self, command: str) -> None:
         """What IPython calls for a line with ``!``."""
-        command = self.var_expand(command, depth=1)
+        self.carried_out(self.var_expand(command, depth=1))
+
+    def getoutput(self, cmd: str, split: bool = True, depth: int = 0) -> list[str]:
+        """What it calls for ``name = !command``: lines."""
+        return self.carried_out(self.var_expand(cmd, depth=depth + 1)).splitlines()
+
+    def carried_out(self, command: str) -> str:
+        """Run a command, which must exit with 0, or as its comment says, and give what it prints."""
         self.commands.append(command)
-        if self.carry:
-            code, output = self.carry(command)
-            assert code == (1 if "# exit code 1" in command else 0), f"! {command}\n{output[-5000:]}"
+        code, output = self.carry(command)
+        assert code == ("# exit code 1" in command), f"! {command}\n{output[-5000:]}"
+        return output
 
     def run_source(self, source: str) -> ExecutionResult:
         """Run a cell, and raise what it raises."""
@@ -61,13 +69,11 @@ class Shell(InteractiveShell):
 
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
-    for name in ("JAX_PLATFORMS", "MPLBACKEND"):
-        monkeypatch.setenv(name, {"JAX_PLATFORMS": "cpu", "MPLBACKEND": "agg"}[name])
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    shell = Shell.instance()
-    shell.history_manager.enabled = False
-    yield shell
+    variables = {"JAX_PLATFORMS": "cpu", "TERM": "dumb", "MPLBACKEND": "agg", "IPYTHONDIR": str(tmp_path / "ipython")}
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    yield Shell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     Shell.clear_instance()
 
 
@@ -87,9 +93,9 @@ def test_the_notebook_runs(notebook: str, shell: Shell, tmp_path: Path) -> None:
         if cell == "parameters":
             assert set(SETTINGS[notebook]) <= set(shell.user_ns)
             shell.push(SETTINGS[notebook])
-        if result.result is not None:
-            formats, _ = shell.display_formatter.format(result.result)
-            shown |= {cell: kind for kind in formats if kind != "text/plain"}
+        formats, _ = format_display_data(result.result)
+        if kinds := [kind for kind in formats if kind != "text/plain"]:
+            shown[cell] = kinds
     assert shown == SHOWN[notebook]
 
 
