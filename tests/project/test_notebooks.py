@@ -1,3 +1,5 @@
+# mypy: allow-untyped-calls
+# IPython's methods have no annotations.
 """The notebooks in examples run from top to bottom in this process, with smaller settings; their commands too."""
 
 import glob
