@@ -17,7 +17,7 @@ ARG EXTRAS=goodharts,play
 # PyPI's build of torch brings gigabytes of CUDA libraries.
 RUN --mount=type=bind,from=wheels,source=/source,target=/source \
     pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \
-    --constraint /source/constraints.txt --find-links /source/dist "hackmatrix[${EXTRAS}]"
+    --constraint /source/constraints.txt /source/dist/rl_parity-*.whl "$(echo /source/dist/hackmatrix-*.whl)[${EXTRAS}]"
 RUN useradd --create-home --uid 1000 player
 USER 1000
 WORKDIR /home/player
