@@ -278,7 +278,6 @@ def test_a_page_has_both_sides_and_json_goes_to_a_file_or_to_standard_output(tmp
             2,
         ),
         (". . --json no/answer.json", "there is no folder no: ", 2),
-        ("no-such-branch .", "there is no revision 'no-such-branch'", 2),
         ("python:/no/such/python .", "there is no interpreter /no/such/python", 2),
     ],
 )
@@ -331,12 +330,15 @@ def test_a_revision_without_the_world_is_one_sentence(checkout: Path) -> None:
     assert "toy_world" in done.stderr
 
 
-def test_a_commit_without_files_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_without_files_or_that_is_not_there_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     git(tmp_path, "init", "--quiet")
     commit(tmp_path)
     monkeypatch.setattr("parity.places.checkout_of", lambda spec: tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert "has no files: name another revision" in parity("diff", "HEAD", ".").refusal()
+    assert "there is no revision 'no-such-branch'" in parity("diff", "no-such-branch", ".").refusal()
 
 
 class _Pushed(SingleGame):

@@ -173,7 +173,6 @@ def test_a_server_of_another_protocol_or_world_is_refused(monkeypatch: pytest.Mo
     [
         ("planes@moon", "no place that is known: give rev:..., python:..., pip:..., cpu, cuda after the @"),
         ("planes@rev:", "no place that is known"),
-        ("planes@rev:no-such", "there is no revision 'no-such' in"),
         ("planes@python:/no/such", "there is no interpreter /no/such"),
         ("planes@python:/bin/true", "its server ended with status 0; it said nothing"),
         ("swans@cpu", "its server ended with status 2; it said: parity: world 'orchard' has no engine 'swans'"),
@@ -266,6 +265,8 @@ def paid(name: str) -> float:
 def test_a_revision_plays_as_it_was_whatever_the_working_tree_has(meadow: Path, tmp_path: Path) -> None:
     (meadow / "bonus.py").write_text("BONUS = 7\n")
     assert (paid("loud@rev:first"), paid("loud@rev:third"), paid("loud@cpu")) == (-0.01, 2.99, 6.99)
+    with pytest.raises(UsageError, match="there is no revision 'no-such' in"):
+        paid("loud@rev:no-such")
     checkout = checkout_of("meadow:WORLD")
     assert (checkout, is_dirty(checkout)) == (meadow.resolve(), True)
     assert {path.name for path in cached("revisions")} == {commit_of(checkout, tag) for tag in ("first", "third")}
