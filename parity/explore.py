@@ -38,7 +38,7 @@ FORGETTING = 0.97
 """Weight, at each choice, of what makers and policies earned before."""
 REPLAYED = 10
 """What a replay adds to how often a feature was seen, so that those that cannot be repeated do not take every turn."""
-LAST_INVALID = 20
+LAST_INVALID = 50
 """How much more often the last action of a segment is invalid: that ends the episode in many worlds."""
 _WORD = 2**32 - 1
 
@@ -176,7 +176,7 @@ class ExploreSource(DirectedSource):
     def actions(self, view: View, rng: np.random.Generator, invalid: float, space: Box | None) -> NDArray[Any]:
         """Actions by policies and tastes, or as the entry has them that a segment replays."""
         self._read_states = view.read_states
-        last = self._taken >= self._length - 1
+        last = (self._taken >= self._length - 1) & ~self._has_found
         share = np.where(last, max(invalid, min(0.5, LAST_INVALID * invalid)), invalid)
         actions = choose_actions(rng, self.weights(view) * self._taste, view.mask, share, space)
         if space is None:

@@ -14,6 +14,7 @@ from parity.engine import Array
 
 NUM_FEATURES = 2**16
 """Features are hashed; two of them seldom share a number."""
+_NUMBERS = f"{STATE}.", "facts", "mask"
 _ODD = 0x9E3779B97F4A7C15
 _WIDEST = 64
 """Numbers of a state array that are features one by one; of wider ones the numbers that are not 0 are counted."""
@@ -22,9 +23,9 @@ _WIDEST = 64
 class Features:
     """Names the features of steps.
 
-    They are: the action with the signs of the components, the events and the end; how many actions are valid; the log2
-    range of every fact and of every number of the state that changes within games. Rule marks are none: engines count
-    them for all games together.
+    They are: the action with the signs of the components, the events and the end; how many actions are valid; of what
+    changes within games, whether each action is valid and the log2 range of every fact and of every number of the
+    state. Rule marks are none: engines count them for all games together.
     """
 
     def __init__(self) -> None:
@@ -40,7 +41,7 @@ class Features:
         columns = [happened @ (5 ** np.arange(happened.shape[1])[::-1])[:, None]]
         if "mask" in fields:
             columns.append(np.asarray(fields["mask"]).sum(axis=1, keepdims=True))
-        numbers = [_ranges_of(np.asarray(fields[name])) for name in fields if name.startswith((f"{STATE}.", "facts"))]
+        numbers = [_ranges_of(np.asarray(fields[name])) for name in fields if name.startswith(_NUMBERS)]
         if STATE in fields:
             states = [list(map(_range_of, state.values())) for state in fields[STATE]]
             numbers.append(np.array(states, np.int64).reshape(games, -1))

@@ -18,6 +18,7 @@ from toy_world.world import end_game
 
 from parity import EngineError, Slots, State, StateRefused, World
 from parity.engine import Array
+from parity.features import Features
 from parity.lockstep import Outcome, Settings, run
 from parity.pair import Pair
 from parity.shrink import shrink
@@ -70,7 +71,7 @@ def test_a_fault_in_a_rare_state_is_found_and_made_small() -> None:
     short = replace(EXPLORE, steps=60)
     assert not any(held_to(_LateEngine, replace(short, source="uniform", seed=seed)).divergences for seed in range(3))
     world = replace(WORLD, engines={"planes": PlanesEngine, "other": _LateEngine})
-    for seed in range(3):
+    for seed in range(3, 6):
         (found,) = run(world, ("planes", "other"), replace(short, seed=seed)).divergences
         with Pair(world, ("planes", "other"), 1) as pair:
             small = shrink(pair, found.case, 20)
@@ -133,6 +134,16 @@ def test_the_states_of_a_world_s_strategy_are_starts_that_follow_from_the_seed()
     assert first.divergences[0].case == same.divergences[0].case
     assert first.steps <= 16 * 8
     assert first.divergences[0].case.state is not None
+
+
+def test_masks_with_as_many_valid_actions_have_different_features() -> None:
+    features, goes_on = Features(), np.ones(1, np.bool_)
+    first, other = (
+        features.of_step({"mask": np.array([mask])}, np.array([0]), goes_on)
+        for mask in ((True, True, False), (True, False, True))
+    )
+    assert (other[:, :2] == first[:, :2]).all()
+    assert (other[:, 2:] != first[:, 2:]).any()
 
 
 def test_the_command_line_takes_it() -> None:
