@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parity.arguments import ALL_STEPS, STEPS, FileName, FloatRange, IntRange, Parser
+from parity.arguments import ALL_STEPS, SEED, STEPS, FileName, FloatRange, IntRange, Parser
 from parity.console import typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from parity.prices import add_price_flags, changed_prices, read_prices
 from worldkit.cli.runs import LOGGING, RUN, RunOptions, run_of, say_written
+from worldkit.cli.seeds import SEEDS, VARIANT, Group
+from worldkit.cli.seeds import main as train_group
 from worldkit.config_layers import from_file
 from worldkit.game import Game
 from worldkit.jax.xla import PARTS, enable_compilation_cache, of_parts, prefer_wide_vectors
 from worldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
-from worldkit.runs.folder import CONFIG, CURVE, METRICS, run_folder
+from worldkit.runs.folder import CONFIG, CURVE, LATEST, METRICS, fresh_run_name, run_folder
+from worldkit.runs.processes import stop_with_input
 from worldkit.runs.saved_config import PRICES, saved_prices
 from worldkit.settings import add_flags, as_flags, from_flags, given, saved_settings, setting
 
@@ -63,6 +66,9 @@ class TrainOptions(RunOptions):
     preset: str | None = setting(
         None, "settings that go together, by name; `--config` and flags go over them", group=RUN, kind=str
     )
+    seeds: int | None = setting(
+        None, "train so many runs, from seeds `--seed`, `--seed` + 1, …, each in a process", group=RUN, values=SEEDS
+    )
     rewind: bool = setting(False, "with `--resume`: rewind the history on W&B to the checkpoint", group=RUN)
     cpu_devices: int | None = setting(
         None, "split the processor into so many devices, which share its cores and the games", group=RUN, values=PARTS
@@ -92,6 +98,9 @@ def main(game: Game, argv: Sequence[str]) -> int:
     if options.resume is None:
         # before anything imports JAX, for which a mistake should not have to wait
         config, prices = _config_of(game, arguments, options, {}), _prices_of(game, arguments, {})
+    if options.seeds is not None or arguments.variant:
+        return _train_group(game, argv, arguments, options)
+    stop_with_input()
     is_first = _joined(options)
     assert game.train_env is not None
     env = game.train_env()
@@ -114,6 +123,25 @@ def main(game: Game, argv: Sequence[str]) -> int:
             raise
         print(error, file=sys.stderr)
         return 1
+
+
+def _train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> int:
+    """Train several runs; raises UsageError for flags that are those of a single one."""
+    config, variants = _config_of(game, arguments, options, {}), arguments.variant or ()
+    for variant in variants:
+        game.with_prices(read_prices(variant.prices, None)).env()
+    for flag, value in (("--run-suffix", options.run_suffix), ("--distributed", options.distributed)):
+        if value:
+            raise UsageError(f"{flag} does not go with --seeds and --variant: leave it out.")
+    if options.resume not in (None, LATEST):
+        raise UsageError(f"--seeds resumes all of its runs: give --resume {LATEST} and the group's --checkpoint-dir.")
+    last = config.seed + (options.seeds or 1) - 1
+    if fault := SEED.fault(last):
+        raise UsageError(f"the last seed {fault}, got {last}: give a lower --seed or fewer --seeds.")
+    folder = options.checkpoint_dir
+    if options.resume is None:
+        folder /= options.run_name or f"{fresh_run_name(game.name, config.seed)}-to-{last}"
+    return train_group(game, argv, config, Group(folder, range(config.seed, last + 1), variants, bool(options.resume)))
 
 
 def _check_company(options: TrainOptions) -> None:
@@ -140,6 +168,13 @@ def _parser(game: Game) -> Parser:
     )
     add_flags(parser, kind, TrainOptions)
     add_price_flags(parser)
+    parser.add_argument(
+        "--variant",
+        type=VARIANT,
+        action="append",
+        metavar="NAME=PRICE:VALUE,…",
+        help=f"train with other prices of the reward from the same seeds; repeatable ({VARIANT.span()})",
+    )
     return parser
 
 
@@ -159,7 +194,7 @@ def _joined(options: TrainOptions) -> bool:
 def _resumed(options: TrainOptions, env: "JaxEnv") -> "Checkpoint | None":
     if options.resume is None:
         return None
-    from worldkit.ppo.checkpoints import LATEST, latest_checkpoint, read_checkpoint
+    from worldkit.ppo.checkpoints import latest_checkpoint, read_checkpoint
 
     if options.resume != LATEST:
         return read_checkpoint(Path(options.resume), env)
@@ -214,7 +249,6 @@ def _train(
     prices: dict[str, float],
 ) -> int:
     """Train; without a folder, as one of the processes that neither write nor speak."""
-    from worldkit.ppo.checkpoints import LATEST
     from worldkit.ppo.loop import SavePlan
     from worldkit.ppo.training import train
     from worldkit.runs.console import print_nothing_to_save

@@ -36,9 +36,9 @@ from worldkit.ppo.masked_ppo import LossStats
 from worldkit.ppo.params import trained_files
 from worldkit.ppo.rollout import RolloutMetrics, RunnerState
 from worldkit.ppo.update import UpdateStats
+from worldkit.runs.folder import LATEST
 from worldkit.runs.saved_config import began
 
-LATEST = "latest"
 _BOUNDS = ("num_envs", "hidden_dim", "num_layers")
 """Settings that decide how much memory a run takes before anything is compared with the arrays."""
 

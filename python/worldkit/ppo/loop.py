@@ -20,12 +20,13 @@ from worldkit.jax.env import JaxEnv
 from worldkit.jax.trace_cache import compile_in_background, load_or_trace
 from worldkit.ppo import parallel
 from worldkit.ppo.checkpoint_format import CheckpointError
-from worldkit.ppo.checkpoints import LATEST, Log, LoopState, Progress, save_checkpoint
+from worldkit.ppo.checkpoints import Log, LoopState, Progress, save_checkpoint
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.masked_ppo import EpisodeInfo, optimizer_has_rate
 from worldkit.ppo.params import Params, checkpoint_path, params_path, save_params
 from worldkit.ppo.rollout import RunnerState
 from worldkit.ppo.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
+from worldkit.runs.folder import LATEST
 from worldkit.runs.retrying_writer import RetryingWriter, reason
 from worldkit.runs.run import TrainingDiverged
 

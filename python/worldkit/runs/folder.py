@@ -14,6 +14,8 @@ from worldkit.runs.retrying_writer import reason
 
 METRICS, CURVE, CONFIG = "metrics.csv", "learning_curve.png", "config.json"
 """Files that every run writes into its folder."""
+LATEST = "latest"
+"""What stands for the furthest checkpoint of a folder's run."""
 METRICS_LINES, EVALUATIONS = "metrics.jsonl", "evaluations.npz"
 RECORDS = (METRICS, METRICS_LINES, CURVE, CONFIG, EVALUATIONS)
 """The files in which a run tells of itself, whichever trainer writes them."""

@@ -15,11 +15,12 @@ from toy_world.adapter import OrchardJaxEnv
 
 from parity.errors import UsageError
 from tests.worldkit.runs.conftest import SMALL
-from worldkit.ppo.checkpoints import LATEST, latest_checkpoint, read_checkpoint
+from worldkit.ppo.checkpoints import latest_checkpoint, read_checkpoint
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.loop import SavePlan
 from worldkit.ppo.params import trained_files
 from worldkit.ppo.training import train
+from worldkit.runs.folder import LATEST
 from worldkit.runs.run import Run
 from worldkit.runs.sinks import read_csv
 from worldkit.runs.stop import StopRequest

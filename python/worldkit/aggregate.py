@@ -1,0 +1,68 @@
+"""Scores of many runs in a few figures, with stratified bootstrap intervals (Agarwal et al. 2021, arXiv:2108.13264).
+
+Scores are float64 (runs, tasks): a task is what is scored apart, such as a mode of a world. Intervals hold 95%: runs
+are drawn with replacement, those of each task apart, and the figure is worked out anew.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+RESAMPLES = 2000
+_TAILS = (2.5, 97.5)
+_TRIMMED = 0.25
+
+
+def interquartile_mean(scores: Floats) -> Floats:
+    """The mean of the middle half of all scores (..., runs, tasks): float64 (...)."""
+    ordered = np.sort(scores.reshape(*scores.shape[:-2], -1), axis=-1)
+    trimmed = int(_TRIMMED * ordered.shape[-1])
+    return np.asarray(ordered[..., trimmed : ordered.shape[-1] - trimmed].mean(axis=-1))
+
+
+def median(scores: Floats) -> Floats:
+    """The median over runs of their mean over tasks, of scores (..., runs, tasks): float64 (...)."""
+    return np.asarray(np.median(scores.mean(axis=-1), axis=-1))
+
+
+def optimality_gap(scores: Floats, target: float) -> Floats:
+    """By how much scores (..., runs, tasks) fall short of ``target`` on average, more counting as target: (...)."""
+    return np.asarray(target - np.minimum(scores, target).mean(axis=(-2, -1)))
+
+
+def probability_of_improvement(ours: Floats, theirs: Floats) -> Floats:
+    """The share of pairs, one of ``ours`` (..., n, tasks), one of ``theirs`` (..., m, tasks), in which ours is more.
+
+    A tie counts half. float64 (...).
+    """
+    ours, theirs = ours[..., :, None, :], theirs[..., None, :, :]
+    return np.asarray(((ours > theirs) + 0.5 * (ours == theirs)).mean(axis=(-3, -2, -1)))
+
+
+def performance_profile(scores: Floats, thresholds: Floats) -> Floats:
+    """The share of scores (..., runs, tasks) above each of the thresholds (n,): (..., n)."""
+    return np.asarray((scores[..., None] > thresholds).mean(axis=(-3, -2)))
+
+
+def with_interval(figure: Callable[..., Floats], *groups: ArrayLike, seed: int = 0) -> dict[str, Any]:
+    """A figure of one or more groups of scores (runs, tasks), as ``{"mean", "low", "high"}``: numbers or lists.
+
+    ``mean`` is the figure itself. One run per group has no interval: it is NaN.
+    """
+    arrays = [np.asarray(group, np.float64) for group in groups]
+    found = figure(*arrays)
+    if all(len(array) == 1 for array in arrays):
+        low = high = np.full_like(found, np.nan)
+    else:
+        rng = np.random.default_rng(seed)
+        low, high = np.percentile(figure(*(_resampled(array, rng) for array in arrays)), _TAILS, axis=0)
+    return {"mean": found.tolist(), "low": low.tolist(), "high": high.tolist()}
+
+
+def _resampled(scores: Floats, rng: np.random.Generator) -> Floats:
+    """As many runs drawn with replacement, for each task apart: (RESAMPLES, runs, tasks)."""
+    runs, tasks = scores.shape
+    return scores[rng.integers(runs, size=(RESAMPLES, runs, tasks)), np.arange(tasks)]

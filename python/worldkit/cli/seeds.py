@@ -1,0 +1,170 @@
+"""``train --seeds`` and ``--variant``: the same training several times, each run in a process of its own.
+
+A run is the command ``train --seed N`` in the folder ``seed-N`` of a group's folder. It has its share of the cores, and
+is the same as by itself with as many.
+"""
+
+import argparse
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from parity.arguments import IntRange, Values
+from parity.console import open_console, typed_command
+from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
+from parity.table import Table
+from worldkit.game import Game
+from worldkit.jax.xla import available_cores
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.params import trained_files
+from worldkit.runs.console import ConsoleProgress, print_line
+from worldkit.runs.folder import CURVE, LATEST, make_folder
+from worldkit.runs.processes import TrainProcess, train_all
+from worldkit.runs.stop import StopRequest
+
+SEEDS = IntRange(1, 10_000)
+_RETURN = "train/mean_episode_return"
+
+
+class Variant(NamedTuple):
+    """A name, and the prices that are not the game's own, such as ``kills=0.4``."""
+
+    name: str = ""
+    prices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Variants(Values):
+    """``NAME=PRICE:VALUE,…``, or a name alone for the game's own prices."""
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        """Anything but a name and flags."""
+        return None if isinstance(value, Variant) else f"must be {self.span()}"
+
+    def span(self) -> str:
+        """What it looks like."""
+        return "NAME=PRICE:VALUE,…, or NAME alone for the game's own prices"
+
+    def read(self, word: str) -> Variant:
+        """The name, and a flag for each price."""
+        name, equals, prices = word.partition("=")
+        pairs = [price.partition(":") for price in prices.split(",")] if equals else []
+        if not name or os.sep in name or not all(price and value for price, _, value in pairs):
+            raise ValueError(word)
+        return Variant(name, tuple(f"{price}={value}" for price, _, value in pairs))
+
+
+VARIANT = Variants()
+
+
+@dataclass(frozen=True)
+class Group:
+    """What is trained. folder: of the group. seeds: of its runs. variants: none where the runs differ by seed alone."""
+
+    folder: Path
+    seeds: range
+    variants: Sequence[Variant]
+    is_resumed: bool
+
+    def runs(self, flags: Sequence[str]) -> dict[str, list[TrainProcess]]:
+        """The runs by variant; ``flags``: those that all have in common."""
+        return {
+            variant.name: [
+                self._run(variant.name, seed, [*flags, *(f"--price={price}" for price in variant.prices)])
+                for seed in self.seeds
+            ]
+            for variant in self.variants or [Variant()]
+        }
+
+    def _run(self, variant: str, seed: int, flags: list[str]) -> TrainProcess:
+        parent = self.folder / variant
+        folder = parent / f"seed-{seed}"
+        if self.is_resumed and trained_files(folder):
+            words = [*flags, "--resume", LATEST, "--checkpoint-dir", str(folder)]
+        else:
+            words = [*flags, "--seed", str(seed), "--run-name", folder.name, "--checkpoint-dir", str(parent)]
+        return TrainProcess(f"{variant} {folder.name}".strip(), folder, words)
+
+
+def main(game: Game, argv: Sequence[str], config: TrainConfig, group: Group) -> int:
+    """Train, show and sum up; return 1 if a run failed, 130 if all were stopped before there was anything, else 0.
+
+    argv: the words after ``train``. config: that of the first run. Raises UsageError where the folder cannot be used.
+    """
+    by_variant = group.runs(_common(argv))
+    runs = [run for of_variant in by_variant.values() for run in of_variant]
+    if not group.is_resumed and any(trained_files(run.folder) for run in runs):
+        raise UsageError(f"{group.folder} already holds runs: choose another --run-name, or {_resume(game, group)}")
+    make_folder(group.folder, "choose another --checkpoint-dir")
+    console = open_console()
+    at_once = min(len(runs), available_cores())
+    print_line(console, f"Training {len(runs)} runs in {group.folder}, {at_once} at a time.")
+    stop = StopRequest(lambda: print_line(console, "Stopping all runs; a second Ctrl-C ends them at once."))
+    total = config.num_updates * config.batch_size
+    with stop, ConsoleProgress({run.name: total for run in runs}, console) as progress:
+        train_all(
+            game.module,
+            runs,
+            at_once,
+            {"WANDB_RUN_GROUP": group.folder.name},
+            should_stop=lambda: stop.requested,
+            write=progress.write,
+        )
+    console.print(_table(by_variant))
+    has_rows = {name: [run.rows for run in of if run.rows] for name, of in by_variant.items()}
+    if not any(has_rows.values()):
+        return 1 if any(run.has_failed for run in runs) else INTERRUPTED_EXIT_CODE
+    from worldkit.runs.curve import draw_groups  # matplotlib takes a while to import
+
+    draw_groups({name or game.title: rows for name, rows in has_rows.items()}, group.folder / CURVE, group.folder.name)
+    print_line(console, f"  {group.folder / CURVE}")
+    if stop.requested:
+        print_line(console, f"Resume: {_resume(game, group)}")
+    else:
+        folders = [f"--group={name or 'all'}={group.folder / name}" for name in by_variant]
+        print_line(console, f"Compare: {typed_command(game.name, game.module, 'compare', *folders)}")
+    return 1 if any(run.has_failed for run in runs) else 0
+
+
+def _common(argv: Sequence[str]) -> list[str]:
+    """The words without the flags that are another's for each run, or this command's own."""
+    own = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for flag in ("seed", "seeds", "variant", "run-name", "checkpoint-dir", "resume"):
+        own.add_argument(f"--{flag}")
+    return own.parse_known_args(argv)[1]
+
+
+def _resume(game: Game, group: Group) -> str:
+    variants = (f"{name}={','.join(prices).replace('=', ':')}" if prices else name for name, prices in group.variants)
+    flags = [f"--seed={group.seeds[0]}", f"--seeds={len(group.seeds)}", *(f"--variant={each}" for each in variants)]
+    folder = f"--checkpoint-dir={group.folder}"
+    return typed_command(game.name, game.module, "train", *flags, "--resume", LATEST, folder)
+
+
+def _table(by_variant: Mapping[str, Sequence[TrainProcess]]) -> Table:
+    """Each run with its last return, and the interquartile mean of each variant's."""
+    from worldkit.aggregate import interquartile_mean, with_interval
+    from worldkit.evaluation.report import interval  # as in evaluate
+
+    table = Table("run", "steps", "return", "", box=None)
+    for name, runs in by_variant.items():
+        for run in runs:
+            steps = f"{run.rows[-1]['timesteps']:,.0f}" if run.rows else "–"
+            table.add_row(run.name, steps, f"{_last_return(run):.2f}", run.outcome or "not begun")
+        known = [found for run in runs if not math.isnan(found := _last_return(run))]
+        if len(known) > 1:
+            mean = interval(with_interval(interquartile_mean, np.array(known)[:, None]))
+            table.add_row(name, "", mean, f"interquartile mean of {len(known)} runs")
+    return table
+
+
+def _last_return(run: TrainProcess) -> float:
+    """The return in the last tenth of the metrics, NaN where no episode ended."""
+    values = [row[_RETURN] for row in run.rows[-max(1, len(run.rows) // 10) :]]
+    known = [value for value in values if not math.isnan(value)]
+    return sum(known) / len(known) if known else math.nan
