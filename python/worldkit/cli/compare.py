@@ -13,10 +13,10 @@ from worldkit.cli import players
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.game import Game
 from worldkit.jax.xla import enable_compilation_cache
-from worldkit.ppo.params import trained_files
 from worldkit.runs.console import print_line
 from worldkit.runs.folder import CONFIG
 from worldkit.runs.saved_config import read_saved_config
+from worldkit.watch.agents import agents_of
 
 if TYPE_CHECKING:
     from worldkit.evaluation.comparison import ScoredRun
@@ -74,9 +74,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
     assert game.evaluation is not None
     spec = game.evaluation()
-    agents = {
-        group.name: [found for member in group.members for found in _agents(spec, member)] for group in args.group
-    }
+    agents = {group.name: [found for each in group.members for found in _agents(each)] for group in args.group}
     console = open_console(stderr=STANDARD_OUTPUT in (args.json, args.markdown))
     prices = prices_note(changed_prices(spec.env.world))
     print_line(console, f"Each agent plays the games {args.seed} to {args.seed + args.episodes - 1}{prices}.")
@@ -93,18 +91,15 @@ def main(game: Game, argv: Sequence[str]) -> int:
     return 0
 
 
-def _agents(spec: "EvaluationSpec", member: str) -> list[tuple[str, int | None]]:
+def _agents(member: str) -> list[tuple[str, int | None]]:
     """The agents that a member stands for, each with the seed of its run, if that is known."""
     path = Path(member)
     if not path.is_dir():
         return [(member, _seed_of(path.parent) if path.is_file() else None)]
-    folders = sorted(
-        {config.parent for config in path.rglob(CONFIG)}, key=lambda folder: (_seed_of(folder) or 0, folder)
-    )
     found = [
         (str(agent), _seed_of(folder))
-        for folder in folders
-        for agent in [file for file in trained_files(folder) if file.parent == folder and file.suffix == ".npz"][:1]
+        for folder in sorted(config.parent for config in path.rglob(CONFIG))
+        for agent in [file for file in agents_of(folder) if file.suffix == ".npz"][:1]
     ]
     if not found:
         raise UsageError(f"There is no run with an agent in {path}: name the folder of a run, or an agent's file.")
@@ -144,9 +139,7 @@ def _parser(game: Game) -> Parser:
         metavar=GROUP.span(),
         help="runs under a name: their folders, folders of such folders, agents' files, or players by name; repeatable",
     )
-    parser.add_argument(
-        "--deterministic", action="store_true", help="take the likeliest actions instead of drawing them"
-    )
+    parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions, not drawn ones")
     players.add_game_flags(parser, episodes=300)
     players.add_player_seed_flag(parser, "drawn actions")
     parser.add_argument("--engine", default="jax", metavar="NAME", help="one of the world's (default jax)")

@@ -41,7 +41,7 @@ Groups = Mapping[str, Sequence[ScoredRun]]
 
 
 def compared(groups: Groups, target: float | None = None) -> dict[str, Any]:
-    """The figures as plain values: of each group, and of each pair of groups, the first of which is that before.
+    """The figures as plain values: of each group, and of each pair of groups.
 
     target: the return that counts as optimal, for the optimality gap; None leaves that out. A paired difference is of
     runs from the same seed in both groups.
@@ -64,17 +64,17 @@ def compared(groups: Groups, target: float | None = None) -> dict[str, Any]:
         },
         "thresholds": thresholds.tolist(),
         "target": target,
-        "pairs": [_pair(groups, scores, before, after) for before, after in combinations(groups, 2)],
+        "pairs": [_pair(groups, scores, *names) for names in combinations(groups, 2)],
     }
 
 
-def _pair(groups: Groups, scores: Mapping[str, Any], before: str, after: str) -> dict[str, Any]:
-    ours, theirs = ({run.seed: run.score for run in groups[name] if run.seed is not None} for name in (after, before))
+def _pair(groups: Groups, scores: Mapping[str, Any], first: str, second: str) -> dict[str, Any]:
+    ours, theirs = ({run.seed: run.score for run in groups[name] if run.seed is not None} for name in (first, second))
     differences = [ours[seed] - theirs[seed] for seed in sorted(ours.keys() & theirs.keys())]
     return {
-        "before": before,
-        "after": after,
-        "probability_of_improvement": with_interval(probability_of_improvement, scores[after], scores[before]),
+        "first": first,
+        "second": second,
+        "probability_of_improvement": with_interval(probability_of_improvement, scores[first], scores[second]),
         "paired_seeds": sorted(ours.keys() & theirs.keys()),
         "paired_difference": mean(differences) if differences else None,
     }
@@ -96,7 +96,7 @@ def as_rows(figures: Mapping[str, Any]) -> tuple[list[list[str]], list[list[str]
     for pair in figures["pairs"]:
         difference, seeds = pair["paired_difference"], len(pair["paired_seeds"])
         text = "no seed in both" if difference is None else f"{interval(difference)} over {seeds} seeds"
-        pairs.append([f"{pair['after']} over {pair['before']}", percent(pair["probability_of_improvement"]), text])
+        pairs.append([f"{pair['first']} over {pair['second']}", percent(pair["probability_of_improvement"]), text])
     return groups, pairs if len(pairs) > 1 else []
 
 
