@@ -154,8 +154,8 @@ def _table(by_variant: Mapping[str, Sequence[TrainProcess]]) -> Table:
     table = Table("run", "steps", "return", "", box=None)
     for name, runs in by_variant.items():
         for run in runs:
-            steps = f"{run.rows[-1]['timesteps']:,.0f}" if run.rows else "–"
-            table.add_row(run.name, steps, f"{_last_return(run):.2f}", run.outcome or "not begun")
+            cells = (f"{run.rows[-1]['timesteps']:,.0f}", f"{_last_return(run):.2f}") if run.rows else ("–", "–")
+            table.add_row(run.name, *cells, run.outcome or "not begun")
         known = [found for run in runs if not math.isnan(found := _last_return(run))]
         if len(known) > 1:
             mean = interval(with_interval(interquartile_mean, np.array(known)[:, None]))
