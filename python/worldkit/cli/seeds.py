@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from parity.arguments import IntRange, Values
-from parity.console import open_console, typed_command
+from parity.console import counted, open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from parity.table import Table
 from worldkit.game import Game
@@ -103,7 +103,7 @@ def main(game: Game, argv: Sequence[str], config: TrainConfig, group: Group) -> 
     make_folder(group.folder, "choose another --checkpoint-dir")
     console = open_console()
     at_once = min(len(runs), available_cores())
-    print_line(console, f"Training {len(runs)} runs in {group.folder}, {at_once} at a time.")
+    print_line(console, f"Training {counted(len(runs), 'run')} in {group.folder}, {at_once} at a time.")
     stop = StopRequest(lambda: print_line(console, "Stopping all runs; a second Ctrl-C ends them at once."))
     total = config.num_updates * config.batch_size
     with stop, ConsoleProgress({run.name: total for run in runs}, console) as progress:

@@ -128,6 +128,8 @@ def main(game: Game, argv: Sequence[str]) -> int:
 def _train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> int:
     """Train several runs; raises UsageError for flags that are those of a single one."""
     config, variants = _config_of(game, arguments, options, {}), arguments.variant or ()
+    if len({variant.name for variant in variants}) < len(variants):
+        raise UsageError(f"each variant needs a name of its own, got {', '.join(each.name for each in variants)}.")
     for variant in variants:
         game.with_prices(read_prices(variant.prices, None)).env()
     for flag, value in (("--run-suffix", options.run_suffix), ("--distributed", options.distributed)):
