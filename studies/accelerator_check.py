@@ -400,7 +400,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--sample-seconds", type=FloatRange(0.001, 60), default=0.5, metavar="N", help="(default: 0.5)")
     parser.add_argument("--only", default="", metavar="WORDS", help="parts whose names begin so, separated by commas")
     parser.add_argument(
-        "--jobs", type=IntRange(1, 256), metavar="N", help="parts at a time (default: two a core; 1 on a TPU)"
+        "--jobs", type=IntRange(1, 256), metavar="N", help="parts at a time (default: one a core; 1 on a TPU)"
     )
     parser.add_argument("--part", choices=(*PARTS, DESCRIBE), help="run one part here (what the processes do)")
     parser.add_argument("--plan", type=json.loads, help="of --part")
@@ -429,7 +429,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     run_parts([DESCRIBE], plan, ends, 1, add)
     is_tpu = found["machine"].get("platform") == "tpu"
-    run_parts(names, plan, ends, args.jobs or (1 if is_tpu else 2 * (os.cpu_count() or 1)), add)
+    run_parts(names, plan, ends, args.jobs or (1 if is_tpu else os.cpu_count() or 1), add)
     print(f"Wrote {args.output / 'accelerator.json'} and {args.output / 'accelerator.html'}.")
     return int(any(row.get("status") in (FAILED, DIFFERS) for row in found["rows"]))
 
