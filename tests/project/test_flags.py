@@ -13,16 +13,14 @@ import pytest
 from goodharts.cli.game import GAME as GOODHARTS
 from hackmatrix.cli.game import GAME
 from parity import cli as parity_cli
-from parity.arguments import FileName, FloatRange, IntRange, OneOf, parser_of
+from parity.arguments import FloatRange, IntRange, Values, parser_of
 from worldkit.cli import app
-from worldkit.evaluation.spec import Lookaheads
 
 WORDS = ["nan", "inf", "-inf", "-1", "0", "1", "0.5", "1e400", "1" * 5000]
 WORDS += map(str, (10**18, 2**31, 2**63, 2**64))
 NO_NUMBERS = ["", " ", "--", "x", "1\n2"]
 LISTS = {"--engines", "--actions", "bench --num-envs"}
 """Flags with readers of their own: of several names, actions or numbers."""
-VALUES = (IntRange, FloatRange, OneOf, FileName, Lookaheads)
 
 
 def every_parser() -> Iterator[argparse.ArgumentParser]:
@@ -81,7 +79,7 @@ def test_every_flag_says_which_values_it_takes(
     name: str, parser: argparse.ArgumentParser, action: argparse.Action
 ) -> None:
     is_text = action.type in (None, str, Path) and not isinstance(action.default, (int, float))
-    assert is_text or action.choices or is_list(name) or isinstance(action.type, VALUES), (
+    assert is_text or action.choices or is_list(name) or isinstance(action.type, Values), (
         f"{name} takes any {action.type}: give it the values of parity.arguments"
     )
     if action.metavar in ("N", "S", "B", "SECONDS", "SHARE"):
