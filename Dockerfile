@@ -14,9 +14,10 @@ RUN make wheel
 
 FROM python:3.12-slim-bookworm
 ARG EXTRAS=goodharts,play
-# PyPI's build of torch brings gigabytes of CUDA libraries.
+# An index with builds of torch without gigabytes of CUDA libraries, which pip reads from the environment.
+ARG PIP_EXTRA_INDEX_URL
 RUN --mount=type=bind,from=wheels,source=/source,target=/source \
-    pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \
+    pip install --no-cache-dir \
     --constraint /source/constraints.txt /source/dist/rl_parity-*.whl "$(echo /source/dist/hackmatrix-*.whl)[${EXTRAS}]"
 RUN useradd --create-home --uid 1000 player
 USER 1000

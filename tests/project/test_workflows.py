@@ -28,6 +28,7 @@ INSTALL = "python -m pip install --editable ."
 FILES = "--html parity-diff/diff.html --json parity-diff/diff.json --markdown parity-diff/diff.md"
 UPLOAD = "uses actions/upload-artifact@v6 name=parity-diff path=parity-diff"
 CI_VALUES = {
+    "vars.PIP_EXTRA_INDEX_URL": "",
     "github.event_name": "pull_request",
     "hashFiles('**/pyproject.toml', 'constraints.txt')": "A",
     "hashFiles('swift/**')": "B",
@@ -127,7 +128,7 @@ def test_ci_tests_the_versions_of_jax_that_make_test_matrix_does(tmp_path: Path)
 
 
 def test_docs_builds_and_deploys_the_site(tmp_path: Path) -> None:
-    assert dry_run(DOCS, "publish", {}, tmp_path).record == [
+    assert dry_run(DOCS, "publish", CI_VALUES, tmp_path).record == [
         "uses actions/checkout@v6 persist-credentials=false",
         PYTHON,
         "make docs",
