@@ -52,7 +52,13 @@ def run(options: Namespace) -> int:
 def replay(options: Namespace) -> int:
     """Replay one trace."""
     trace = read_trace(options.trace)
-    world, engines = load_traced(options, trace, lambda world: priced(with_prices(world, trace.prices), options))
+    world, engines = load_traced(
+        trace,
+        options.trace,
+        options.world,
+        options.engines,
+        lambda world: priced(with_prices(world, trace.prices), options),
+    )
     command = replay_command(options.trace, options.world, options.engines)
     report = replayed(world, trace, options.trace, engines, timeout=options.timeout, command=command)
     shown = report.trace

@@ -27,7 +27,7 @@ def add(options: Namespace) -> int:
         raise UsageError(f"--id {options.id!r} is no name of letters, digits, _ and -: give another.")
     if not trace.differences:
         raise UsageError(f"{options.trace} records no difference: give a trace that `parity run` wrote of one.")
-    world, engines = load_traced(options, trace)
+    world, engines = load_traced(trace, options.trace, options.world, options.engines)
     text = f"worlds = [{json_text(world.name)}]\n"
     if os.path.exists(path):
         read_ledger(path)

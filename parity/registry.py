@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pkgutil
 import sys
-from argparse import Namespace
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -162,17 +161,21 @@ def load_pair(
 
 
 def load_traced(
-    options: Namespace, trace: Trace, prices: Callable[[World], World] = lambda world: world
+    trace: Trace,
+    path: Path,
+    given: World | str | None,
+    engines: Sequence[str] | None,
+    prices: Callable[[World], World] = lambda world: world,
 ) -> tuple[World, tuple[str, str]]:
-    """The world of the trace in ``options.trace``, at other ``prices``, and its engines, or those of the command line.
+    """The world of the trace in ``path``, at other ``prices``, and its engines, or those that are given instead.
 
     Raises UsageError where there is no such world or engine, or the world lacks an action.
     """
-    world = load_world(options.world) if options.world else load_named_in(options.trace, trace.world)
-    # a trace may not choose what program is run, so only the command line may name places
-    world = with_remote_engines(prices(world), options.world or trace.world, options.engines or ())
-    one, other = (engine_name(world, name) for name in options.engines or trace.engines)
-    check_actions(world, trace, options.trace)
+    world = load_world(given) if given else load_named_in(path, trace.world)
+    # a trace may not choose what program is run, so only a person may name places
+    world = with_remote_engines(prices(world), given if isinstance(given, str) else trace.world, engines or ())
+    one, other = (engine_name(world, name) for name in engines or trace.engines)
+    check_actions(world, trace, path)
     return world, (one, other)
 
 

@@ -63,7 +63,7 @@ def differs_at(pair: Pair, case: Case, *, only_valid: bool = False) -> Divergenc
     """
     while True:
         for done, (action, seen, before) in enumerate(_play(pair, case, only_valid=only_valid)):
-            differences = _differences(pair, seen)
+            differences = differences_of(pair, seen)
             known = pair.known(before, action, differences) if differences else None
             is_placed = done == 0 and case.state is not None  # which resynchronising again would not change
             if differences and (known is None or (is_placed and known == RESYNCHRONISE)):
@@ -84,10 +84,11 @@ def last_differences(pair: Pair, case: Case) -> tuple[State, Action | None, tupl
     """
     for action, seen, before in _play(pair, case):
         last = before, action, seen
-    return last[0], last[1], _differences(pair, last[2])
+    return last[0], last[1], differences_of(pair, last[2])
 
 
-def _differences(pair: Pair, seen: Observed) -> tuple[Difference, ...]:
+def differences_of(pair: Pair, seen: Observed) -> tuple[Difference, ...]:
+    """What differs in a game played alone, its marks too where they are compared; nothing where all is ignored."""
     both = (seen, pair.newly_fired())
     differing = (each for each in both if each and pair.rows_that_differ(each)[0])
     differences = tuple(difference for each in differing for difference in pair.explain(each, 0, 0))
@@ -100,11 +101,13 @@ def moments(pair: Pair, case: Case) -> list[ReplayMoment]:
     counts = [engine.marks() for engine in pair.both]
     for action, seen, state in _play(pair, case):
         before, counts = counts, [engine.marks() for engine in pair.both]
-        differences = _differences(pair, seen)
+        differences = differences_of(pair, seen)
         if differences and pair.known(state, action, differences):
             differences = ()
         states = pair.reference.get_state(_ONLY)[0], pair.other.get_state(_ONLY)[0]
-        recorded.append(ReplayMoment(action, states, _components(seen), _fired(pair, before, counts), differences))
+        recorded.append(
+            ReplayMoment(action, states, components_of(seen), fired_marks(pair, before, counts), differences)
+        )
         if differences:
             break
     return recorded
@@ -132,17 +135,20 @@ def batch_divergence(pair: Pair, case: Case, seen: Observed, row: int, slot: int
     differences = tuple(pair.explain(seen, row, slot))
     states = {} if STATE in pair.unknown else pair.reference.get_state(place)[0], pair.other.get_state(place)[0]
     action = case.actions[-1] if case.actions else None
-    return Divergence(case, differences, slot, ReplayMoment(action, states, _components(seen, row), None, differences))
+    return Divergence(
+        case, differences, slot, ReplayMoment(action, states, components_of(seen, row), None, differences)
+    )
 
 
-def _components(seen: Observed, row: int = 0) -> tuple[tuple[int | float, ...], tuple[int | float, ...]] | None:
+def components_of(seen: Observed, row: int = 0) -> tuple[tuple[int | float, ...], tuple[int | float, ...]] | None:
+    """What a step earned on each side; None after a start."""
     if seen.step is None or "components" not in seen.expected:
         return None
     one, other = (np.asarray(side["components"])[row].tolist() for side in (seen.expected, seen.observed))
     return tuple(one), tuple(other)
 
 
-def _fired(
+def fired_marks(
     pair: Pair, before: Sequence[Array | None], after: Sequence[Array | None]
 ) -> tuple[dict[str, int], dict[str, int]] | None:
     """How often each mark fired between two counts of both engines; None where one counts none."""

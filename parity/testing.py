@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from parity import prices
 from parity.console import plain_text
 from parity.coverage import coverage_of, require_marks
+from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.errors import UsageError
-from parity.finding import investigate
+from parity.finding import investigate, open_alone, rules_in_play
 from parity.ledger import read_ledger
 from parity.lockstep import Outcome, Settings, run
+from parity.prices import with_prices
 from parity.printing import print_rewards, print_run
-from parity.registry import load_pair
+from parity.registry import load_pair, load_world
+from parity.replay import moments
+from parity.report import Report, print_report
 from parity.rewards import all_changes, golden_folder, replay_golden
 from parity.tape import Tape
+from parity.trace import Case, Trace
 from parity.world import World
 
 TRACE = Path("parity-report/trace.json")
@@ -100,6 +105,43 @@ def assert_lockstep(
             hit = f"{rules - len(never)} of {rules} rules hit, never hit: {', '.join(missing)}"
             raise AssertionError(f"{pair[0]} and {pair[1]}: {hit}. Seed: {seed}.")
     return outcome
+
+
+def assert_case(
+    world: World | str,
+    engines: tuple[str, str],
+    case: Case,
+    *,
+    components: Mapping[str, int | float] | None = None,
+    prices: Mapping[str, object] | None = None,
+) -> None:
+    """Play one game on two engines, which must agree at every step.
+
+    Args:
+        world: a world, or what ``--world`` calls it.
+        engines: the reference and the other engine.
+        case: the game.
+        components: what the reference must earn in the last step, by name, in the world's units.
+        prices: of the reward, by name, that are not the game's own.
+
+    Raises:
+        AssertionError: they differ, or the reference earns something else.
+        UsageError, EngineError: as ``assert_lockstep``, and where an engine refuses the start.
+    """
+    __tracebackhide__ = True
+    spec = world if isinstance(world, str) else None
+    world, spec, pair = load_pair(with_prices(load_world(world), prices or {}), engines, spec=spec)
+    with open_alone(world, pair, case, DEFAULT_TIMEOUT) as opened:
+        played = tuple(moments(opened, case))
+    last = played[-1]
+    if last.differences:
+        report = Report(
+            world, Trace(spec, pair, case, last.differences, rules_in_play(world, last)), played, "this test"
+        )
+        raise AssertionError(plain_text(lambda console: print_report(report, console)))
+    earned = dict(zip(world.components, last.components[0], strict=True)) if last.components else {}
+    if components is not None and earned != dict(components):
+        raise AssertionError(f"{pair[0]} earns {earned} in the last step, not {dict(components)}.")
 
 
 def assert_golden(world: World | str, engines: tuple[str, str] | None = None, folder: Path | None = None) -> None:

@@ -1,0 +1,378 @@
+"""The debugger's session: it stops at conditions, goes back exactly, edits, forks and saves."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from toy_world import WORLD
+from toy_world.faulty import CountingEngine, changed
+from toy_world.plain import REST, PlainEngine
+from toy_world.planes import PlanesEngine
+
+from parity import BatchStep, EngineError, State, UsageError, World
+from parity.debug import Session
+from parity.replay import moments
+from parity.trace import Case, Trace, read_trace, write_trace
+
+SPEC = "toy_world:WORLD"
+GOLDEN = Path(__file__).parent / "toy_world" / "golden" / "uniform-1.json"
+
+
+def with_engine(engine: Any) -> World:  # noqa: ANN401 - an engine's class
+    return replace(WORLD, engines={"plain": PlainEngine, "other": engine})
+
+
+def test_both_engines_are_shown_by_name_at_every_step() -> None:
+    with Session(SPEC, ("plain", "restless"), seed=3) as game:
+        assert game.state()["hp"] == 2
+        assert game.observation()["hp"] == np.float32(2 / 3)
+        assert game.mask() == {"up": True, "down": True, "left": True, "right": True, "pick": False, "rest": True}
+        assert game.marks() == {"start": 1}
+        assert game.components() == {}
+        assert game.step("up") == ()
+        assert game.components("restless") == {"step": -10, "fruit": 0, "sting": 0}
+        assert game.marks("restless") == {"move": 1, "wasp": 1}
+        assert game.board().scalars["turn"] == game.field("turn") == game.field("state.turn", "restless") == 1
+        with pytest.raises(UsageError, match="no engine 'planes': it has plain and restless"):
+            game.state("planes")
+
+
+def test_a_run_stops_where_the_engines_differ_and_diff_names_the_fields() -> None:
+    with Session(SPEC, ("plain", "restless"), seed=3) as game:
+        assert game.run_until("differs") == "differs"
+        assert [each.field for each in game.diff()] == ["observation[0: hp]", "state.hp"]
+        assert game.field("hp") == game.field("hp", "restless") + 1
+        assert game.moment.action == REST
+        at = game.position
+        game.back(at)
+        assert game.run_until("differs state.score", "differs observation[hp]") == "differs observation[hp]"
+        assert game.position == at
+        assert game.run_until("differs", backwards=True) is None
+        assert game.position == 0
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("sting", lambda game: "sting" in game.marks()),
+        ("O-STING", lambda game: "sting" in game.marks()),
+        ("hp < 2", lambda game: game.state()["hp"] == 1),
+        ("state.apples[0].cell != 2", lambda game: game.state()["apples"][0]["cell"] != 2),
+        ("components.fruit > 0", lambda game: game.components()["fruit"] > 0),
+        ("mask[pick] == true", lambda game: game.mask()["pick"]),
+        ("observation[place 9] >= 0.5", lambda game: 9 in (game.state()["walker"], game.state()["wasp"])),
+        ("reward < -0.1", lambda game: game.field("reward") == pytest.approx(-0.51)),
+        ("action pick", lambda game: game.moment.action == 4),
+        ("action == 4", lambda game: game.moment.action == 4),
+    ],
+)
+def test_a_run_stops_at_the_first_step_at_which_a_condition_holds(
+    condition: str, holds: Callable[[Session], bool]
+) -> None:
+    with Session(SPEC, seed=3) as game:
+        assert game.run_until(condition) == condition
+        assert holds(game)
+        first = game.position
+        while game.position > 1:
+            game.back()
+            assert not holds(game)
+        game.go(first)
+        game.run_until(steps=20)
+        game.run_until(condition, backwards=True)
+        assert holds(game)
+
+
+@pytest.mark.parametrize(
+    ("condition", "sentence"),
+    [
+        ("stin", r"no condition is 'stin' \(did you mean 'sting'\?\)"),
+        ("scor < 2", r"no 'scor' \(did you mean 'score'\?\) in the state"),
+        ("components.fruits > 0", r"components has no 'fruits' \(did you mean 'fruit'\?\)"),
+        ("hp < low", "compares no numbers"),
+        ("apples < 2", "compares no numbers"),
+        ("action jump", "has no action 'jump'"),
+        ("action 6", "has no action '6'"),
+        ("differs hq", "no 'hq'"),
+        ("__import__('os').system('false') == 0", "is no field"),
+        ("", "no condition is ''"),
+    ],
+)
+def test_other_conditions_are_refused_in_one_sentence(condition: str, sentence: str) -> None:
+    with Session(SPEC) as game:
+        with pytest.raises(UsageError, match=sentence):
+            game.run_until(condition)
+        assert game.position == 0
+
+
+def test_going_back_and_forth_takes_no_step_of_an_engine() -> None:
+    engines = [CountingEngine(1)]
+    world = replace(WORLD, engines={"plain": PlainEngine, "other": lambda *_: engines[0]})
+    with Session(world, seed=3) as game:
+        game.run_until(steps=20)
+        seen = [game.state()]
+        for _ in range(20):
+            game.back()
+            seen.append(game.state())
+        game.go(20)
+        assert game.state() == seen[0]
+        assert len({json.dumps(state) for state in seen}) == 21
+        assert engines[0].taken == 20
+        with pytest.raises(UsageError, match="the steps 0 to 20, and no 21"):
+            game.go(21)
+        game.back(20)
+        with pytest.raises(UsageError, match="the game begins here"):
+            game.back()
+
+
+def test_play_from_an_earlier_step_goes_on_exactly_as_a_new_game_does() -> None:
+    with Session(SPEC, seed=3) as game:
+        game.run_until(steps=30)
+        game.back(12)
+        game.step("rest")
+        game.run_until(steps=5)
+        case, state = game.case, game.state()
+        game.check()
+    assert len(case.actions) == 24
+    with Session(SPEC, case=case) as again:
+        again.go(24)
+        assert again.state() == state
+
+
+class _Remembering(CountingEngine):
+    """Pays by the number of steps since the game began, which its states do not hold."""
+
+    def reset(self, seeds: NDArray[np.uint64], slots: NDArray[np.intp]) -> NDArray[Any]:
+        self.taken = 0
+        return super().reset(seeds, slots)
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        step = super().step(actions)
+        return replace(step, components=step.components + np.int32(self.taken))
+
+
+def test_an_engine_that_its_states_do_not_restore_is_replayed_from_the_start() -> None:
+    with Session(with_engine(_Remembering), "other", case=Case((REST,) * 20, seed=3)) as game:
+        game.go(20)
+        game.back(8)
+        game.step("right")
+        assert game.position == 13
+        assert game.components()["fruit"] == 13
+
+
+def test_an_engine_that_plays_otherwise_in_a_replay_is_an_error() -> None:
+    rng = np.random.default_rng(0)
+    drawing = changed(step=lambda _, step: replace(step, reward=step.reward + np.float32(rng.random())))
+    with Session(with_engine(drawing), ("plain", "other"), case=Case((REST,) * 20, seed=3)) as game:
+        game.go(20)
+        with pytest.raises(EngineError, match="'other' gives something else at step 1 when the game is replayed"):
+            game.check()
+
+
+def test_an_edit_begins_a_fork_which_keeps_the_actions_that_follow() -> None:
+    with Session(SPEC, trace=GOLDEN) as game:
+        actions = game.case.actions, game.next_action
+        game.go(3)
+        before = game.state()
+        game.set("hp", 1)
+        game.set("apples[0].ripeness", 3)
+        assert (game.position, game.state()["hp"], game.state("planes")["hp"]) == (3, 1, 1)
+        assert game.run_until(steps=2) is None
+        assert [game.current.case.actions[done] for done in (0, 1)] == list(read_trace(GOLDEN).case.actions[3:5])
+        game.back(2)
+        game.back()
+        assert game.state()["apples"][0]["ripeness"] == before["apples"][0]["ripeness"]
+        game.back()
+        assert game.state() == before
+        assert (game.current.number, game.position, actions[0]) == (0, 3, ())
+
+
+def _lift(engine: PlanesEngine, seen: NDArray[Any]) -> NDArray[Any]:
+    engine.hp = np.maximum(engine.hp, 2)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("other", "field", "value", "sentence"),
+    [
+        (PlanesEngine, "hp", 9, "state.hp cannot be 9: hp 9 lies outside"),
+        (changed(set_state=lambda *_: 1 / 0), "hp", 1, "failed in set_state: ZeroDivisionError"),
+        (changed(set_state=_lift), "hp", 1, "engine 'other' makes state.hp 2: give a value that it keeps"),
+        (PlanesEngine, "hp", "one", "hp takes a value of type int, not str"),
+        (PlanesEngine, "hp", True, "hp takes a value of type int, not bool"),
+        (PlanesEngine, "apples[99].cell", 1, "behind the end of a list"),
+        (PlanesEngine, "apples.cell", 1, "no 'cell'"),
+        (PlanesEngine, "reward", 1, "is no field of the state"),
+    ],
+)
+def test_a_bad_edit_is_refused_and_leaves_the_session_as_it_was(
+    other: Any,  # noqa: ANN401 - an engine's class
+    field: str,
+    value: object,
+    sentence: str,
+) -> None:
+    with Session(with_engine(other), seed=3) as game:
+        game.step("rest")
+        before = game.state()
+        with pytest.raises((UsageError, EngineError), match=sentence):
+            game.set(field, value)
+        assert (game.state(), len(game.forks), game.tree()) == (before, 1, "* 0: seed 3, to step 1")
+
+
+def test_other_actions_fork_and_forks_are_a_tree_that_can_be_compared() -> None:
+    with Session(SPEC, seed=3) as game:
+        for action in ("rest", "rest", "up"):
+            game.step(action)
+        game.back()
+        game.step("up")
+        assert len(game.forks) == 1
+        game.back()
+        game.step("left")
+        game.set("hp", 1)
+        game.step("rest")
+        game.back(2)
+        game.fork()
+        assert game.tree().splitlines() == [
+            "  0: seed 3, to step 3",
+            "    1: action left (2) at step 2, to step 3",
+            "      2: state.hp = 1 at step 3, to step 4",
+            "*     3: fork at step 3, to step 3",
+        ]
+        assert [fork.parent and fork.parent.number for fork in game.forks] == [None, 0, 1, 1]
+        found = game.compare(0, 2)
+        assert (found.common, found.step, found.last) == (2, 3, (3, 4))
+        assert [each.field for each in found.differences if each.family == "state"] == ["state.walker", "state.hp"]
+        assert found.rewards == pytest.approx((-0.01, -0.02))
+        assert game.compare(1, 3).step is None
+        with pytest.raises(UsageError, match="both played to step 3"):
+            game.compare(0, 2, step=4)
+        game.switch(2)
+        assert (game.position, game.state()["hp"]) == (3, 1)
+        with pytest.raises(UsageError, match="there is no fork 4: the forks are 0 to 3"):
+            game.switch(4)
+
+
+def test_back_from_a_fork_of_an_edited_one_leads_before_the_edit() -> None:
+    with Session(SPEC, seed=3) as game:
+        game.step("rest")
+        game.set("hp", 1)
+        game.step("rest")
+        game.step("up")
+        game.back()
+        game.step("left")
+        game.back(3)
+        assert (game.current.number, game.position, game.state()["hp"]) == (0, 1, 2)
+
+
+def test_a_golden_episode_ends_with_its_actions_and_an_agent_goes_on(tmp_path: Path) -> None:
+    recorded = read_trace(GOLDEN)
+    with Session(SPEC, trace=GOLDEN) as game:
+        assert game.run_until() is None
+        assert game.case == recorded.case
+        assert tuple(game.components().values()) == (recorded.components or ())[-1]
+    policy = tmp_path / "policy.json"
+    policy.write_text("[0, 0, 0, 0, 0, 1]")
+    with Session(SPEC, case=recorded.case.prefix(1), agent=policy) as game:
+        game.run_until(steps=4)
+        assert game.case.actions == (recorded.case.actions[0], REST, REST, REST)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"seed": 1, "trace": GOLDEN}, "a seed, a trace or a case: give one"),
+        ({"trace": "none.json"}, "there is no trace file none.json"),
+        ({"seed": -1}, "seed -1 is outside"),
+        ({"case": Case((9,), seed=1)}, "action 9"),
+        ({"case": Case((), state={**dict.fromkeys(WORLD.state_fields, 99), "apples": []})}, "the start is refused"),
+        ({"engines": ("plain", "plane")}, "no engine 'plane'"),
+        ({"engines": ("plain", "planes", "nan")}, "3 engines are given"),
+        ({"agent": "nobody"}, "there is no policy file nobody"),
+        ({"prices": {"kills": 1}}, "no price 'kills'"),
+    ],
+)
+def test_a_session_that_cannot_begin_is_one_sentence(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        Session(SPEC, **given)
+
+
+def test_a_trace_may_not_start_a_program(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    write_trace(Trace("orchard", ("plain", "planes@python:/bin/false"), Case((), seed=1)), path)
+    with pytest.raises(UsageError, match="is an engine in another process"):
+        Session(SPEC, trace=path)
+
+
+def test_what_is_saved_is_replayed_with_the_same_difference(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    with Session(SPEC, ("plain", "restless"), seed=3, prices={"fruit": 0.2}) as game:
+        game.run_until("differs")
+        saved, small = game.save(path), game.save(tmp_path / "small.json", shrink_seconds=60)
+        assert (saved.case, saved.differences, saved.prices) == (game.case, game.diff(), {"fruit": 0.2})
+        assert "O-REST" in saved.rules
+        assert (small.case.actions, small.found) == ((REST,), game.case)
+        game.step("rest")
+        game.check()
+        at = game.position
+    with Session(SPEC, trace=path) as again:
+        assert again.engines == ("plain", "restless")
+        again.run_until("differs")
+        assert (again.position, again.case) == (at - 1, saved.case)
+    with Session(SPEC) as game, pytest.raises(UsageError, match="the engines agree up to this step"):
+        game.save(path, shrink_seconds=1)
+
+
+def test_a_written_test_fails_while_the_engines_differ_and_holds_the_reward(tmp_path: Path) -> None:
+    def written(engines: Sequence[str], condition: str) -> Callable[[], None]:
+        path = tmp_path / "test_saved.py"
+        with Session(SPEC, engines, seed=3, prices={"fruit": 0.2}) as game:
+            game.run_until(condition)
+            game.set("turn", 7)
+            game.step("rest")
+            game.write_test(path)
+        test: Callable[[], None] = runpy.run_path(str(path))["test_engines_agree"]
+        return test
+
+    written(("plain", "planes"), "action pick")()
+    with pytest.raises(AssertionError, match="plain and restless differ after 1 action"):
+        written(("plain", "restless"), "score >= 4")()
+    path = tmp_path / "test_saved.py"
+    written(("plain", "planes"), "action pick")
+    path.write_text(path.read_text().replace("'step': -10", "'step': -11"))
+    with pytest.raises(AssertionError, match=r"plain earns {'step': -10, .*} in the last step, not {'step': -11"):
+        runpy.run_path(str(path))["test_engines_agree"]()
+    with Session(WORLD) as game, pytest.raises(UsageError, match="open the session with its module:attribute"):
+        game.write_test(path)
+
+
+def test_moments_are_those_of_a_replay() -> None:
+    case = read_trace(GOLDEN).case
+    with Session(SPEC, case=case) as game:
+        game.run_until()
+        for step, moment in enumerate(moments(game._pair, case)):
+            game.go(step)
+            assert (game.moment.states, game.moment.components, game.moment.marks) == (
+                moment.states,
+                moment.components,
+                moment.marks,
+            )
+
+
+def test_a_restart_is_a_step() -> None:
+    with Session(SPEC, seed=3) as game:
+        game.run_until()
+        assert game.is_over
+        with pytest.raises(UsageError, match='the game is over: give the action "restart"'):
+            game.step()
+        game.step("restart")
+        assert game.marks()["next"] == 1
+        assert game.state()["turn"] == 0
+        ended: State = game.forks[0].moment(game.position - 1).states[0]
+        assert ended["turn"] > 0
