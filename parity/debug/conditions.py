@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from parity.compare import ABSENT
-from parity.debug.fields import FieldReader, path_text, with_dots
+from parity.debug.fields import FAMILIES, FieldReader, keys_of
 from parity.debug.timeline import Moment
 from parity.errors import UsageError, unknown
 from parity.safe_read import is_number, quoted
@@ -73,16 +73,12 @@ def action_of(world: World, action: Action | str) -> Action:
 
 
 def _differs(field: str, reader: FieldReader, now: Moment) -> Condition:
-    if not field:
-        return lambda moment: bool(moment.differences)
-    families = {*now.sides[0], "components", "reward", "terminated", "truncated", "marks"}
-    path = "." + (field if field in families else with_dots(path_text(reader.find(now.sides[0], field)))) + "."
+    keys = (field,) if field in (*FAMILIES, "marks") else reader.find(now.sides[0], field) if field else ()
 
     def holds(moment: Moment) -> bool:
-        fields = {each.field for each in moment.differences}
-        # an element of an observation has its index before its label
-        names = {f".{with_dots(name)}." for each in fields for name in (each, re.sub(r"\[[\d, ]+: ", "[", each))}
-        return any(name.startswith(path) or path.startswith(name) for name in names)
+        # a difference may be a part of the field, or have it as a part
+        found = (keys_of(difference.field) for difference in moment.differences)
+        return any(each[: len(keys)] == keys[: len(each)] for each in found)
 
     return holds
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,35 +15,32 @@ from parity.world import World
 Keys = tuple[str | int, ...]
 """A family of fields, and keys and indices in its value."""
 
-_SINGLE = ("reward", "terminated", "truncated")
+FAMILIES = STATE, OBSERVATION, "mask", "components", "reward", "terminated", "truncated", "facts", "events"
 
 
 class FieldReader:
     """Finds fields of one world's games by their names."""
 
     def __init__(self, world: World) -> None:
+        label = world.observation_label
+        labels = () if label is None else tuple(map(label, np.ndindex(*world.observation_shape)))
         self._names: dict[str, tuple[str, ...]] = {
-            OBSERVATION: _observation_labels(world),
+            OBSERVATION: labels if len(set(labels)) == len(labels) else (),
+            **{name: getattr(world, name) for name in ("components", "facts", "events")},
             "mask": world.actions,
-            "components": world.components,
-            "facts": world.facts,
-            "events": world.events,
         }
 
-    def family(self, fields: Fields, family: str) -> Any:  # noqa: ANN401 - whatever is in it
-        """A family of one engine's fields, by names where these have some; ABSENT where there is none."""
+    def family(self, fields: Fields, family: str) -> Any:  # noqa: ANN401 - a JSON value
+        """A family of one engine's fields, by names where these have some; ABSENT stands for what there is not."""
+        names = self._names.get(family, ())
         if family not in fields:
-            return ABSENT
+            return dict.fromkeys(names, ABSENT) or ABSENT
         row = fields[family][0]
         if isinstance(row, dict):
             return row
-        if family not in self._names:
-            return np.asarray(row).tolist()
-        values = [each for part in row for each in np.ravel(part)] if row.dtype.fields else np.ravel(row)
-        return {
-            name: value.item() if hasattr(value, "item") else value
-            for name, value in zip(self._names[family], values, strict=True)
-        }
+        if row.dtype.names:
+            return {name: row[name].tolist() for name in row.dtype.names}
+        return dict(zip(names, row.ravel().tolist(), strict=True)) if names else row.tolist()
 
     def value(self, fields: Fields, keys: Keys) -> Any:  # noqa: ANN401 - a JSON value
         """What stands under some keys; ABSENT where nothing does."""
@@ -60,40 +55,41 @@ class FieldReader:
     def find(self, fields: Fields, name: str) -> Keys:
         """The keys of a field, such as ``state.player.hp``, ``components.kills``, ``mask[up]`` or just ``hp``.
 
-        A name without its family is looked for in the state, where the one that is nested least counts. Raises
-        UsageError where there is none, or several.
+        A name without its family is looked for in the state, where the one that is nested least counts. Indices may
+        lie behind the end of a list. Raises UsageError where there is no such field, or several.
         """
-        head, rest = _split(name)
-        if head in _SINGLE and not rest:
-            return (head,)
-        if head in self._names:
-            return head, self._name_in(head, rest)
+        keys = keys_of(name)
+        if keys[:1] and keys[0] in FAMILIES:
+            self._check(self.family(fields, str(keys[0])), keys[1:], name)
+            return keys
         state = self.family(fields, STATE)
-        first, *others = _tokens(rest if head == STATE and rest else name) or (name,)
-        paths = [(first,)] if head == STATE and rest else [path for path in _paths(state) if path[-1] == first]
+        known = _paths(state)
+        paths = [path for path in known if path[-1:] == keys[:1]]
         nearest = [path for path in paths if len(path) == min(map(len, paths))]
-        if len(nearest) > 1:
-            listed = ", ".join(path_text((STATE, *path)) for path in nearest)
-            raise UsageError(f"'{name}' may be any of {listed}: give one of these.")
-        return STATE, *_walk(state, (*(nearest[0] if nearest else (first,)), *others), name)
+        if len(nearest) != 1:
+            listed = " or ".join(path_text((STATE, *path)) for path in nearest)
+            said = f"it may be {listed}" if listed else f"there is no {unknown(name, {path[-1] for path in known})}"
+            raise UsageError(f"'{name}' is no field of the state, {said}: give one of its fields.")
+        self._check(state, (*nearest[0], *keys[1:]), name)
+        return STATE, *nearest[0], *keys[1:]
 
-    def _name_in(self, family: str, name: str) -> str:
-        names = self._names[family]
-        label = name.partition(": ")[2] or name  # as in the differences of an observation
-        for each in (name, label):
-            if each in names:
-                return each
-        if name.isdecimal() and int(name) < len(names):
-            return names[int(name)]
-        example = names[0] if names else "NAME"
-        raise UsageError(
-            f"{family} has no {unknown(name, names)}: give a name or an index, such as {family}[{example}]."
-        )
+    def _check(self, value: Any, keys: Keys, name: str) -> None:  # noqa: ANN401 - a JSON value
+        for key in keys:
+            if isinstance(value, list) and isinstance(key, int):
+                if key >= len(value):
+                    return
+            elif not isinstance(value, dict) or key not in value:
+                known = value if isinstance(value, dict) else ()
+                raise UsageError(f"'{name}' is no field: there is no {unknown(str(key), known)} in it.")
+            value = value[key]
 
 
-def with_dots(field: str) -> str:
-    """A field's name with dots instead of brackets, such as ``state.apples.0.cell``."""
-    return re.sub(r"\[(.*?)\]", r".\1", field)
+def keys_of(field: str) -> Keys:
+    """The keys in a field's name, also as differences have it: ``state.apples[0].cell``, ``observation[3: hp]``."""
+    keys: list[str | int] = []
+    for plain, indices, label in re.findall(r"([^.\[\]]+)|\[([\d, ]+)\]|\[(?:[\d, ]+: )?(.+?)\]", field):
+        keys += [*map(int, re.findall(r"\d+", indices))] if indices else [plain or label]
+    return tuple(keys)
 
 
 def path_text(keys: Keys) -> str:
@@ -111,57 +107,15 @@ def put_in(state: State, keys: Keys, value: object) -> None:
         before = place[last]
     except IndexError:
         raise UsageError(f"state.{path_text(keys)} lies behind the end of a list: choose a place in it.") from None
-    if before is not None and type(value) is not type(before) and not (type(before) is float and type(value) is int):
-        kinds = type(value).__name__, type(before).__name__
-        raise UsageError(f"{last} takes a value of type {kinds[1]}, not {kinds[0]}: give one.")
-    place[last] = float(value) if type(before) is float and type(value) is int else value
+    given = float(value) if type(before) is float and type(value) is int else value
+    if before is not None and type(given) is not type(before):
+        kinds = type(before).__name__, type(value).__name__
+        raise UsageError(f"{last} takes a value of type {kinds[0]}, not {kinds[1]}: give one.")
+    place[last] = given
 
 
-def _split(name: str) -> tuple[str, str]:
-    found = re.fullmatch(r"(\w+)(?:\.(.+)|\[(.+)\])", name)
-    return (found[1], found[2] or found[3]) if found else (name, "")
-
-
-def _tokens(path: str) -> Keys:
-    return tuple(int(part[1:-1]) if part[0] == "[" else part for part in re.findall(r"\[\d+\]|[^.\[\]]+", path))
-
-
-def _walk(state: Any, keys: Keys, name: str) -> Keys:  # noqa: ANN401 - a JSON value
-    """The keys, if they lead somewhere; a list may be too short now. Raises UsageError."""
-    value = state
-    for key in keys:
-        if isinstance(value, list) and isinstance(key, int):
-            if key >= len(value):
-                break
-        elif not isinstance(value, dict) or key not in value:
-            known = value if isinstance(value, dict) else {path[-1] for path in _paths(state)}
-            raise UsageError(f"'{name}' is no field: there is no {unknown(str(key), known)} in the state.")
-        value = value[key]
-    return keys
-
-
-def _paths(state: Any) -> list[tuple[str, ...]]:  # noqa: ANN401 - a part of a state
+def _paths(state: Any) -> list[tuple[str, ...]]:  # noqa: ANN401 - a JSON value
     """The paths of all keys of dicts within dicts."""
-    if not isinstance(state, Mapping):
+    if not isinstance(state, dict):
         return []
     return [(key, *rest) for key, value in state.items() for rest in [(), *_paths(value)]]
-
-
-def _observation_labels(world: World) -> tuple[str, ...]:
-    if world.observation_fields:
-        return tuple(
-            name + (f"[{_index(place)}]" if place else "")
-            for name, shape in world.observation_fields.items()
-            for place in np.ndindex(*shape)
-        )
-    places = [*np.ndindex(*world.observation_shape)]
-    if world.observation_label is None:
-        return tuple(map(_index, places))
-    labels = [world.observation_label(place) for place in places]
-    counts = Counter(labels)
-    pairs = zip(places, labels, strict=True)
-    return tuple(label if counts[label] == 1 else f"{_index(place)}: {label}" for place, label in pairs)
-
-
-def _index(place: tuple[int, ...]) -> str:
-    return ", ".join(map(str, place))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from parity.compare import ABSENT, OBSERVATION, STATE, Difference, value_text
+from parity.compare import OBSERVATION, STATE, Difference, value_text
 from parity.debug.conditions import action_of, parse_condition
 from parity.debug.fields import FieldReader, path_text, put_in
 from parity.debug.saving import save_trace, write_test
@@ -84,7 +84,9 @@ class Session(Closable):
         else:
             loaded = with_prices(load_world(world), prices or {})
             self.world, _, self.engines = load_pair(loaded, pair, spec=spec, one_will_do=True)
-            case = case or Case((), seed=_checked_seed(self.world, 0 if seed is None else seed))
+            if not 0 <= (seed or 0) < 2**self.world.seed_bits:
+                raise UsageError(f"seed {seed} is outside 0 ... 2^{self.world.seed_bits} - 1: choose one inside.")
+            case = case or Case((), seed=seed or 0)
             check_actions(self.world, Trace(self.world.name, self.engines, case), Path("the case"))
         self.spec = spec or self.world.name
         self._source = self._source_of(agent, is_recorded=bool(case.actions))
@@ -95,11 +97,10 @@ class Session(Closable):
         self._forks = [self._current]
         try:
             self._timeline.begin(self._current)
-        except StateRefused as error:
+        except BaseException as error:
             self.close()
-            raise UsageError(f"the start is refused: {error}") from error
-        except BaseException:
-            self.close()
+            if isinstance(error, StateRefused):
+                raise UsageError(f"the start is refused: {error}") from error
             raise
 
     def close(self) -> None:
@@ -134,15 +135,15 @@ class Session(Closable):
 
     def observation(self, engine: str | None = None) -> dict[str, Any]:
         """The observation by the world's labels."""
-        return dict(self._family(OBSERVATION, engine))
+        return self._family(OBSERVATION, engine)
 
     def mask(self, engine: str | None = None) -> dict[str, bool]:
         """Whether each action is valid, by its name."""
-        return dict(self._family("mask", engine))
+        return self._family("mask", engine)
 
     def components(self, engine: str | None = None) -> dict[str, int | float]:
         """The reward components of the last step by name, in the world's units; empty at a start."""
-        return dict(self._family("components", engine))
+        return self._family("components", engine)
 
     def field(self, name: str, engine: str | None = None) -> Any:  # noqa: ANN401 - a JSON value
         """A field by its name, such as ``state.player.hp``, ``observation[hp]`` or ``hp``; raises UsageError."""
@@ -238,7 +239,7 @@ class Session(Closable):
         or an engine refuses or changes it; the session is then as it was.
         """
         keys = self._reader.find(self.moment.sides[0], field)
-        if keys[0] != STATE:
+        if keys[0] != STATE or len(keys) == 1:
             raise UsageError(f"'{field}' is no field of the state, and only these can be set: give one of these.")
         state = self.state()
         put_in(state, keys[1:], value)
@@ -252,11 +253,10 @@ class Session(Closable):
             for name, side in zip(self.engines, edited.moments[0].sides, strict=True):
                 if (taken := self._reader.value(side, keys)) != self._reader.value({STATE: [state]}, keys):
                     raise UsageError(f"engine '{name}' makes {path} {value_text(taken)}: give a value that it keeps.")
-        except StateRefused as error:
+        except BaseException as error:
             self._forks.remove(edited)
-            raise UsageError(f"{path} cannot be {value_text(value)}: {error}") from error
-        except BaseException:
-            self._forks.remove(edited)
+            if isinstance(error, StateRefused):
+                raise UsageError(f"{path} cannot be {value_text(value)}: {error}") from error
             raise
         self._current = edited
 
@@ -322,9 +322,10 @@ class Session(Closable):
             raise UsageError(f"the session has no engine '{engine}': it has {' and '.join(self.engines)}.")
         return 0 if engine is None else self.engines.index(engine)
 
-    def _family(self, family: str, engine: str | None) -> Any:  # noqa: ANN401 - by the family
-        found = self._reader.family(self.moment.sides[self._side(engine)], family)
-        return {} if found == ABSENT else found
+    def _family(self, family: str, engine: str | None) -> dict[str, Any]:
+        side = self.moment.sides[self._side(engine)]
+        found = self._reader.family(side, family) if family in side else {}
+        return found if isinstance(found, dict) else {family: found} if found else {}
 
     def _source_of(self, agent: Path | str | None, *, is_recorded: bool) -> Source | None:
         spec = "uniform" if agent is None else f"{POLICY}{agent}"
@@ -381,9 +382,3 @@ class Session(Closable):
         for child in self._forks:
             if child.parent is fork:
                 yield from self._branches(child, depth + 1)
-
-
-def _checked_seed(world: World, seed: int) -> int:
-    if not 0 <= seed < 2**world.seed_bits:
-        raise UsageError(f"seed {seed} is outside 0 ... 2^{world.seed_bits} - 1: choose one inside.")
-    return seed

@@ -94,8 +94,8 @@ def test_a_run_stops_at_the_first_step_at_which_a_condition_holds(
     ("condition", "sentence"),
     [
         ("stin", r"no condition is 'stin' \(did you mean 'sting'\?\)"),
-        ("scor < 2", r"no 'scor' \(did you mean 'score'\?\) in the state"),
-        ("components.fruits > 0", r"components has no 'fruits' \(did you mean 'fruit'\?\)"),
+        ("scor < 2", r"is no field of the state, there is no 'scor' \(did you mean 'score'\?\)"),
+        ("components.fruits > 0", r"is no field: there is no 'fruits' \(did you mean 'fruit'\?\)"),
         ("hp < low", "compares no numbers"),
         ("apples < 2", "compares no numbers"),
         ("action jump", "has no action 'jump'"),
