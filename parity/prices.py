@@ -39,10 +39,16 @@ def price_values(world: World) -> PriceValues:
     return world.price_values or tuple(price.default for price in world.prices)
 
 
+def prices_in_reward(world: World) -> dict[str, float]:
+    """The prices that the engines of ``world`` are opened with, by name, in reward."""
+    pairs = zip(world.prices, price_values(world), strict=True)
+    return {price.name: float(value * _unit(world)) for price, value in pairs}
+
+
 def changed_prices(world: World) -> dict[str, float]:
     """Prices of ``world`` that are not the game's own, by name, in reward."""
-    pairs = zip(world.prices, price_values(world), strict=True)
-    return {price.name: float(value * _unit(world)) for price, value in pairs if value != price.default}
+    own = {price.name for price, value in zip(world.prices, price_values(world), strict=True) if value == price.default}
+    return {name: value for name, value in prices_in_reward(world).items() if name not in own}
 
 
 def prices_text(prices: Mapping[str, float]) -> str:

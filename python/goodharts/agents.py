@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,9 +11,13 @@ from numpy.typing import NDArray
 from goodharts.config import Config
 from goodharts.models import Model, read_model
 from goodharts.networks import Inputs
+from goodharts.numpy_networks import NUMPY_NETWORKS
+from goodharts.onnx_model import OnnxModel
 from goodharts.render.surroundings import around
 from goodharts.rules import MODES, REACH, Numbers
 from parity import State
+from worldkit.ppo.numpy_network import NumpyNetwork
+from worldkit.runs.saved_config import PRICES
 
 Floats = NDArray[np.float32]
 
@@ -22,6 +27,7 @@ class ModelAgent:
 
     def __init__(self, model: Model, device: torch.device | str = "cpu") -> None:
         self.policy = model.policy.to(device).eval()
+        self._model = model
         self._device = torch.device(device)
 
     @torch.inference_mode()
@@ -29,6 +35,16 @@ class ModelAgent:
         """Logits (n, 8) and values (n,), in units of reward, for observations (n, 2, 11, 11)."""
         logits, values = self.policy(self._seen(observations))
         return logits.cpu().numpy(), values.cpu().numpy()
+
+    def exported(self) -> tuple[NumpyNetwork, dict[str, Any]]:
+        """The network in numpy, and the settings of the training (``worldkit.export.policy.Portable``)."""
+        from goodharts.jax_networks import network_and_params  # JAX takes a while to import
+
+        model = self._model
+        _, params = network_and_params(model.network, self.policy.cpu().state_dict())
+        prices = Config().over(model.config, "The model").changed_prices(model.mode)
+        settings = {"config": model.config, "update": model.update, "timesteps": model.timesteps, PRICES: prices}
+        return NumpyNetwork(params, NUMPY_NETWORKS), settings
 
     @torch.inference_mode()
     def logits(self, observations: Floats) -> Floats:
@@ -68,7 +84,7 @@ def agent_of(model: Model, device: torch.device | str = "cpu") -> ModelAgent:
     return (PrivilegedModelAgent if model.network.privileged else ModelAgent)(model, device)
 
 
-def numbers_of(model: Model | None, config: Config | None = None, source: str = "The model") -> Numbers:
+def numbers_of(model: Model | OnnxModel | None, config: Config | None = None, source: str = "The model") -> Numbers:
     """The world that a model was trained in; with a configuration that of an evaluation by it, else as the file says.
 
     Raises UsageError, which names the ``source`` of the model, where that world is impossible.

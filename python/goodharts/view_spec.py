@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from goodharts.env_spec import ENV_SPECS
 from goodharts.models import model_path, read_model
+from goodharts.numpy_networks import NUMPY_NETWORKS
 from goodharts.rules import DEFAULT_MODE, DEFAULT_NUMBERS, MODES, VERSION
 from parity import State
 from parity.errors import UsageError
 from parity.trace import read_trace
+from worldkit.evaluation.onnx_policy import ONNX, WORLD, onnx_metadata
 from worldkit.evaluation.spec import EvaluationSpec
 from worldkit.render.panels import Panels
 from worldkit.watch.spec import Agent, ViewSpec
@@ -44,6 +46,7 @@ def view_of(mode: str | None, path: Path | None) -> ViewSpec:
         text_size=(70, 18),
         end=_end,
         rules_version=VERSION,
+        networks=NUMPY_NETWORKS,
         readers={MODEL: _read_agent},
         default_agent=model_path(chosen),
         panels=GoodhartsPanels,
@@ -63,7 +66,8 @@ def _mode_of(path: Path, wanted: str | None) -> str | None:
         return wanted or next((mode for mode in MODES if model_path(mode, path).exists()), None)
     if path.suffix == MODEL:
         return read_model(path).mode
-    found = read_trace(path).world.removeprefix("goodharts-") if path.suffix == ".json" else None
+    named = {".json": lambda: read_trace(path).world, ONNX: lambda: onnx_metadata(path).get(WORLD, "")}
+    found = named.get(path.suffix, str)().removeprefix("goodharts-")
     return found if found in MODES else None
 
 

@@ -1,4 +1,7 @@
-"""The game's networks in numpy, which compute the same as those of `networks` in JAX."""
+"""The game's networks in numpy, which compute the same as those of `networks` in JAX.
+
+`worldkit.export` traces them, so they use what `worldkit.export.trace` knows.
+"""
 
 from collections.abc import Mapping
 from functools import partial
@@ -11,6 +14,8 @@ from hackmatrix.train_config import CENTRED, CONV, MLP
 from worldkit.ppo.numpy_network import Floats, NumpyEncoder, dense
 
 _SIGHT = 2 * SIZE - 1
+_SHIFTS = np.stack([np.eye(_SIGHT, SIZE, place - SIZE + 1, np.float32).ravel() for place in range(SIZE)])
+"""For each row, or column, of the player a matrix of ones and zeros: cells of the board to places of the view."""
 
 
 def centred(params: Mapping[str, Any], observations: Floats, rounds: int = 0) -> Floats:
@@ -36,12 +41,13 @@ def _crosses(boards: Floats) -> Floats:
 
 def _seen_by_player(boards: Floats, observations: Floats) -> Floats:
     """Boards (n, 6, 6, features) laid out around the player, then the rest of the observations: (n, features)."""
-    count = len(observations)
-    places = np.rint(observations[:, PLAYER_PART][:, :2] * (SIZE - 1)).astype(int)  # O1: row/5, column/5
-    seen = np.zeros((count, _SIGHT, _SIGHT, boards.shape[-1]), boards.dtype)
-    for field, board, (row, column) in zip(seen, boards, places, strict=True):
-        field[SIZE - 1 - row : _SIGHT - row, SIZE - 1 - column : _SIGHT - column] = board
-    parts = (seen, observations[:, : GRID_PART.start], np.eye(SIZE, dtype=np.float32)[places])
+    count, features = len(observations), boards.shape[-1]
+    place = np.rint(observations[:, PLAYER_PART][:, :2] * np.float32(SIZE - 1))  # O1: row/5, column/5
+    here = (place.reshape(count, 2, 1) == np.arange(SIZE)).astype(np.float32)
+    shifts = (here @ _SHIFTS).reshape(count, 2, _SIGHT, SIZE)
+    down = (shifts[:, 0] @ boards.reshape(count, SIZE, SIZE * features)).reshape(count, _SIGHT, SIZE, features)
+    seen = shifts[:, 1].reshape(count, 1, _SIGHT, SIZE) @ down
+    parts = (seen, observations[:, : GRID_PART.start], here)
     return np.concatenate([part.reshape(count, -1) for part in parts], axis=1)
 
 

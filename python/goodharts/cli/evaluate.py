@@ -19,10 +19,12 @@ from parity.console import open_console, typed_command
 from parity.errors import UsageError
 from worldkit.cli.evaluate import add_choice_flags
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
+from worldkit.evaluation.onnx_policy import ONNX
 
 if TYPE_CHECKING:
     from goodharts.evaluation.evaluate import Evaluation
     from goodharts.models import Model
+    from goodharts.onnx_model import OnnxModel
 
 _MODELS = Path("models")
 _SETTINGS = (("evaluation", "games"), ("evaluation", "steps"), ("evaluation", "seed"), ("runtime", "device"))
@@ -48,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         help=f"modes, separated by commas, whose models/ppo_MODE.pth play: {', '.join(MODES)}; {ALL}: all but the "
         f"last; {RANDOM}: nobody's model, but chance (default {ALL})",
     )
-    parser.add_argument("--model", type=Path, metavar="FILE", help="the model to evaluate, wherever it lies")
+    parser.add_argument("--model", type=Path, metavar="FILE", help="the model, or its policy as .onnx, to evaluate")
     args = parser.parse_args(argv)
     check_output(parser, args.json)
     config = read_config(flags_given(args))
@@ -116,7 +118,11 @@ def written(evaluations: Iterable[Evaluation], target: str | None) -> list[Evalu
 
 
 def _played(
-    models: Sequence[Model | None], config: Config, args: argparse.Namespace, console: Console, printing: bool = False
+    models: Sequence[Model | OnnxModel | None],
+    config: Config,
+    args: argparse.Namespace,
+    console: Console,
+    printing: bool = False,
 ) -> Iterator[Evaluation]:
     """An evaluation of each model, and of chance for None, one after the other, with live progress on a terminal.
 
@@ -144,12 +150,14 @@ def _played(
             yield found
 
 
-def _models(players: tuple[str, ...] | None, path: Path | None) -> list[Model | None]:
+def _models(players: tuple[str, ...] | None, path: Path | None) -> Sequence[Model | OnnxModel | None]:
     """The models to evaluate, None for chance; raises UsageError where one cannot be used."""
     from goodharts.models import model_path, read_model, read_model_of
+    from goodharts.onnx_model import read_onnx_model
 
     if path is not None:
-        return [read_model_of(path, None if players is None else ",".join(players))]
+        mode = None if players is None else ",".join(players)
+        return [read_onnx_model(path, mode) if path.suffix == ONNX else read_model_of(path, mode)]
     return [None if name == RANDOM else read_model(model_path(name)) for name in players or DEFAULT_MODES]
 
 

@@ -14,8 +14,10 @@ from goodharts.evaluation import RANDOM
 from goodharts.evaluation.figures import figures
 from goodharts.evaluation.lives import CPU_BATCH, GPU_BATCH, play
 from goodharts.models import Model
+from goodharts.onnx_model import OnnxModel
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, VERSION, Numbers
 from goodharts.world import evaluation_world
+from parity.errors import UsageError
 from parity.prices import prices_text
 from worldkit.evaluation.players import logits_player, uniform_logits
 from worldkit.evaluation.spec import Lookahead
@@ -43,7 +45,7 @@ class Evaluation:
 
 
 def evaluate(
-    model: Model | None,
+    model: Model | OnnxModel | None,
     config: Config,
     device: torch.device,
     *,
@@ -64,11 +66,16 @@ def evaluate(
     world = evaluation_world(mode, numbers, device)
     batch, threads = (CPU_BATCH, None) if device.type == "cpu" else (GPU_BATCH, 1)
     if model is not None and search is not None:
+        if isinstance(model, OnnxModel):
+            raise UsageError("A search needs a model, models/ppo_MODE.pth: leave --search out for a policy in ONNX.")
         # nobody need wait for games that are not asked for: a search takes what is likely, not what rounding decides
         open_engine, player_on = world.engines["jax"], searcher_of(model, numbers, search)
         batch, threads = min(how.games, CPU_BATCH), 1
     else:
-        logits = agent_of(model, device).logits if model else uniform_logits(len(ACTIONS))
+        if isinstance(model, OnnxModel):
+            logits = model.logits
+        else:
+            logits = agent_of(model, device).logits if model else uniform_logits(len(ACTIONS))
         player = logits_player(logits, deterministic=is_deterministic)
         open_engine, player_on = world.engines["torch"], lambda engine: player
     lives = play(

@@ -29,9 +29,12 @@ KIT_COMMANDS = {
     "bench": "measure environments, trainers and start-up",
     "play": "play the game in the terminal",
     "watch": "watch a trained agent play",
+    "export": "write an agent's policy as ONNX, safetensors or npz, for other programs",
     "view": "write a page of an agent's games, of a trace or of a run",
 }
 VERSION = "version"
+_EXPORT = ("onnx", "onnxruntime", "safetensors")
+"""Packages of the extra for exported policies."""
 
 
 def main(game: Game, argv: Sequence[str] | None = None) -> int:
@@ -98,7 +101,7 @@ def version_text(game: Game) -> str:
 def kit_commands(game: Game) -> dict[str, str]:
     """Worldkit's commands that this world has, and what each is for."""
     is_missing = {"train": game.train_env is None, **dict.fromkeys(("evaluate", "compare"), game.evaluation is None)}
-    is_missing |= dict.fromkeys(("play", "watch", "view"), game.view is None)
+    is_missing |= dict.fromkeys(("play", "watch", "view", "export"), game.view is None)
     return {name: purpose for name, purpose in KIT_COMMANDS.items() if not is_missing.get(name)}
 
 
@@ -115,9 +118,8 @@ def _run(game: Game, command: str, arguments: list[str]) -> int:
         missing, _, _ = (error.name or "").partition(".")
         if missing in (game.module.partition(".")[0], "worldkit", "parity"):
             raise
-        raise UsageError(
-            f"{game.name} {command} needs {missing}: run `{install_command(game.requirement)}`."
-        ) from error
+        requirement = f"{game.package}[export]" if missing in _EXPORT else game.requirement
+        raise UsageError(f"{game.name} {command} needs {missing}: run `{install_command(requirement)}`.") from error
 
 
 def _purposes(game: Game) -> dict[str, str]:

@@ -91,7 +91,9 @@ def _parser(game: Game) -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument(
-        "player", metavar="PARAMS", help="a params_*.npz file, or `random`, or another player of the world by name"
+        "player",
+        metavar="PARAMS",
+        help="a params_*.npz or .onnx file, or `random`, or another player of the world by name",
     )
     add_choice_flags(parser)
     players.add_game_flags(parser, episodes=1000)

@@ -19,6 +19,7 @@ from parity.errors import UsageError
 from parity.prices import add_price_flags, changed_prices, read_prices
 from worldkit.cli import players
 from worldkit.cli.outputs import check_output
+from worldkit.evaluation.onnx_policy import ONNX
 from worldkit.game import Game
 from worldkit.watch.agents import CHECKPOINT, MODEL, PARAMS
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from worldkit.watch.spec import ViewSpec
 
 TRACE = ".json"
-_AGENT = (PARAMS, CHECKPOINT, MODEL)
+_AGENT = (PARAMS, CHECKPOINT, MODEL, ONNX)
 _EPISODES = 20
 _GAME_FLAGS = ("episodes", "seed", "max_steps")
 _AGENT_FLAGS = ("stochastic", "search", "player_seed", "hidden_dim", "num_layers", "trust")

@@ -4,14 +4,16 @@ A choice depends on what is seen and on (player's seed, game's seed, step) alone
 whatever is played beside it, and on any engine.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parity import ParityError, UsageError
+from parity import ParityError, UsageError, World
 from worldkit.evaluation.choice import drawn, likeliest
+from worldkit.evaluation.onnx_policy import ONNX, read_onnx
 from worldkit.evaluation.spec import EvaluationSpec, Logits, Player
 from worldkit.ppo.params import other_actions
 
@@ -31,16 +33,22 @@ def player_of(spec: EvaluationSpec, name: str, *, deterministic: bool, seed: int
         return spec.players[name]
     path, agents = spec.env.world.agent_at(Path(name)), spec.env.world.agents
     names = " or ".join((RANDOM, *spec.players, *agents))
-    if spec.policy_of is None:
+    read = partial(_read_onnx_logits, world=spec.env.world) if path.suffix == ONNX else spec.policy_of
+    if read is None:
         raise UsageError(f"there is no player {name!r}: evaluate {names}.")
     try:
-        logits_of = spec.policy_of(path)
+        logits_of = read(path)
         found = np.shape(logits_of(np.zeros((1, *spec.env.world.observation_shape), np.float32)))
         if found != (1, num_actions):
             raise other_actions(path, num_actions)
     except ParityError as error:
         raise UsageError(f"{error} Or evaluate {names}.") from error
     return logits_player(logits_of, deterministic=deterministic, player_seed=seed)
+
+
+def _read_onnx_logits(path: Path, world: World) -> Logits:
+    policy = read_onnx(path, world)
+    return lambda seen: policy(seen)[0]
 
 
 def agent_file(spec: EvaluationSpec, name: str) -> Path:

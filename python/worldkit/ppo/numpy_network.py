@@ -25,12 +25,13 @@ class NumpyNetwork:
     """
 
     architecture: Architecture
+    params: Params
 
     def __init__(self, params: Params, encoders: Mapping[str, NumpyEncoder | None]) -> None:
         named = {name: encoder for name, encoder in encoders.items() if encoder}
         self.architecture = architecture_of(params, named)
         self._encoder = named.get(self.architecture.name)
-        self._layers = params["params"]
+        self.params, self._layers = params, params["params"]
 
     def __call__(self, observations: Floats) -> tuple[Floats, Floats]:
         """Evaluate observations."""
@@ -42,7 +43,7 @@ class NumpyNetwork:
             hidden = self._activate(dense(self._layer(hidden_layer(self.architecture.activation, number)), hidden))
         logits = dense(self._layer("policy"), hidden)
         if self.architecture.num_privileges:  # which players do not know
-            unknown = np.zeros((len(hidden), self.architecture.num_privileges), np.float32)
+            unknown = hidden[:, :1] * np.zeros(self.architecture.num_privileges, np.float32)
             hidden = self._activate(dense(self._layer(CRITIC), np.concatenate([hidden, unknown], axis=1)))
         head = HEADS[self.architecture.value_head]
         outputs = dense(self._layer(head.layer), hidden)

@@ -108,7 +108,7 @@ def checkpoint_path(folder: Path, updates: int) -> Path:
 def save_params(path: Path, params: Params) -> None:
     """Write ``params`` (nested dicts of arrays) to ``path``, replacing it only once it is complete."""
     archive = io.BytesIO()
-    np.savez(archive, allow_pickle=False, **dict(_flat(params)))
+    np.savez(archive, allow_pickle=False, **dict(flat_params(params)))
     write_whole(path, archive.getvalue())
 
 
@@ -167,16 +167,17 @@ def _rank(path: Path) -> tuple[int, bool]:
     return int(params or checkpoint), bool(params)
 
 
-def _flat(params: Mapping[str, Any], *folders: str) -> Iterator[tuple[str, NDArray[Any]]]:
+def flat_params(params: Mapping[str, Any], *folders: str) -> Iterator[tuple[str, NDArray[Any]]]:
+    """The arrays in nested dicts, each with its path, such as ``params/policy/kernel``."""
     for name, value in params.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, *folders, name)
+            yield from flat_params(value, *folders, name)
         else:
             yield "/".join((*folders, name)), np.asarray(value)
 
 
 def _nested(flat: Mapping[str, NDArray[Any]]) -> Params:
-    """The inverse of ``_flat``; raises Malformed for what is no finite float array, or has others below it."""
+    """The inverse of ``flat_params``; raises Malformed for what is no finite float array, or has others below it."""
     tree: dict[str, Any] = {}
     for path, array in flat.items():
         if array.dtype.kind != "f" or not np.isfinite(array).all():

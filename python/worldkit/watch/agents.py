@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from parity.errors import ParityError, UsageError
+from worldkit.evaluation.onnx_policy import ONNX, read_onnx
 from worldkit.ppo.numpy_network import Floats, NumpyNetwork
 from worldkit.ppo.params import load_params, misfit, other_actions, params_of_checkpoint, trained_files
 from worldkit.sb3.model_file import timesteps_of
 from worldkit.watch.spec import Agent, ViewSpec
 
 PARAMS, CHECKPOINT, MODEL = ".npz", ".pkl", ".zip"
-KINDS = "params_*.npz, checkpoint_*.pkl"
+KINDS = f"params_*.npz, checkpoint_*.pkl, *{ONNX}"
 
 
 def load_agent(
@@ -25,15 +26,17 @@ def load_agent(
     num_layers: int | None = None,
     trust: bool = False,
 ) -> Agent:
-    """The agent in ``params_*.npz``, ``checkpoint_*.pkl``, a ``.zip`` of MaskablePPO, or a file of the world's own.
+    """The agent in ``params_*.npz``, ``checkpoint_*.pkl``, ``.onnx``, a ``.zip`` of MaskablePPO, or a world's own file.
 
     hidden_dim, num_layers: width and number that the hidden layers must have; None: as the file has them. trust: let a
     model of MaskablePPO execute what it likes. Raises ParityError where the file cannot be read, or is no agent of this
     game or of these sizes.
     """
-    if path.suffix in (MODEL, *view.readers):
+    if path.suffix in (MODEL, ONNX, *view.readers):
         if hidden_dim is not None or num_layers is not None:
             raise UsageError("--hidden-dim and --num-layers are for params_*.npz and checkpoint_*.pkl: leave them out.")
+        if path.suffix == ONNX:
+            return read_onnx(path, view.world)
         return _of_maskable_ppo(view, path, trust) if path.suffix == MODEL else view.readers[path.suffix](path)
     if path.suffix == PARAMS:
         params = load_params(path)

@@ -1,0 +1,1 @@
+"""Export of trained policies for other programs, as ONNX, safetensors or npz."""

@@ -1,0 +1,144 @@
+"""Exported policies play the games that the agent plays, by onnxruntime alone and through the commands."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+from command_line import run
+from safetensors import safe_open
+
+from hackmatrix import rules
+from hackmatrix.cli.main import main
+from hackmatrix.evaluation import EVALUATION
+from hackmatrix.networks import NETWORKS
+from hackmatrix.view_spec import VIEW
+from tests.hackmatrix.agents import new_params
+from tests.hackmatrix.watch.test_agents import observations
+from worldkit.evaluation.onnx_policy import onnx_metadata
+from worldkit.evaluation.play import play_episodes
+from worldkit.evaluation.players import player_of
+from worldkit.evaluation.spec import Player
+from worldkit.ppo.params import load_params, save_params
+from worldkit.ppo.value_heads import HEADS, PLAIN, SYMLOG, TWO_HOT, ValueHead
+from worldkit.watch.agents import load_agent
+
+GAMES = 24
+
+
+@pytest.fixture(scope="module")
+def exported(params: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The policy of ``params`` as ONNX, from a run at another price."""
+    folder = tmp_path_factory.mktemp("run")
+    agent, policy = folder / params.name, folder / "policy.onnx"
+    agent.write_bytes(params.read_bytes())
+    (folder / "config.json").write_text('{"gamma": 0.9, "prices": {"kills": 0.4}}')
+    (folder / "metrics.csv").write_text("update,timesteps,train/entropy\n1,512,0.75\n")
+    (folder / "learning_curve.png").write_bytes(b"a picture")
+    ran = run(main, "export", agent, "--output", policy)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [f"Written: {policy}{end}" for end in ("", ".png", ".md")]
+    return policy
+
+
+def player_by_onnxruntime(path: Path) -> Player:
+    """A player that knows no more of the file than its card says."""
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+
+    def player(seen: np.ndarray, mask: np.ndarray, seeds: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        (action,) = session.run(["action"], {"observation": seen, "mask": mask})
+        return np.asarray(action, np.int32)
+
+    return player
+
+
+def test_the_policy_plays_the_agent_s_games_on_the_swift_engine(
+    swift_built: None, params: Path, exported: Path
+) -> None:
+    """Three ways: onnxruntime alone, which masks inside; the file as a player; and the agent as `evaluate` plays it."""
+    by_file = [player_of(EVALUATION, str(path), deterministic=True, seed=0) for path in (exported, params)]
+    players = player_by_onnxruntime(exported), *by_file
+    alone, read, expected = (
+        play_episodes(EVALUATION, player, 0, GAMES, engine="swift", num_envs=GAMES, max_steps=300) for player in players
+    )
+    assert alone == read == expected
+    assert len({episode.stats["return"] for episode in expected}) > GAMES / 2, "games differ"
+
+
+@pytest.mark.parametrize(("network", "head"), [*zip(NETWORKS, (TWO_HOT, SYMLOG, PLAIN), strict=True)])
+def test_every_network_and_value_head_is_computed_as_in_numpy(network: str, head: ValueHead, tmp_path: Path) -> None:
+    agent, policy = tmp_path / "params_1.npz", tmp_path / "policy.onnx"
+    params, (layer, outputs) = new_params(network), HEADS[head]
+    kernel = params["params"].pop("value")["kernel"]
+    params["params"][layer] = {"kernel": kernel * np.linspace(1, 2, outputs), "bias": np.zeros(outputs)}
+    save_params(agent, params)
+    assert run(main, "export", agent, "--output", policy).code == 0
+    seen = observations(3, 20)
+    for found, expected in zip(load_agent(VIEW, policy)(seen), load_agent(VIEW, agent)(seen), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_invalid_actions_have_no_chance(exported: Path) -> None:
+    session = onnxruntime.InferenceSession(str(exported))
+    seen = observations(4, 50)
+    mask = np.random.default_rng(0).random((50, rules.NUM_ACTIONS)) < 0.1
+    mask[:, 7] = True
+    logits, action = session.run(["logits", "action"], {"observation": seen, "mask": mask})
+    assert (np.isneginf(logits) == ~mask).all()
+    assert (action == logits.argmax(axis=1)).all()
+
+
+def test_metadata_says_what_the_numbers_mean_and_where_they_come_from(exported: Path, params: Path) -> None:
+    metadata = onnx_metadata(exported)
+    assert (metadata["world"], metadata["rules_version"]) == ("hackmatrix", rules.VERSION)
+    assert json.loads(metadata["actions"]) == list(rules.ACTIONS)
+    observation = json.loads(metadata["observation"])
+    assert (observation["shape"], observation["labels"][2]) == ([rules.OBSERVATION_SIZE], "player hp")
+    prices = json.loads(metadata["prices"])
+    assert (prices["kills"], prices["victory"]) == (0.4, 500)
+    provenance = json.loads(metadata["provenance"])
+    assert (provenance["file"], provenance["settings"]) == (params.name, {"gamma": 0.9})
+
+
+def test_the_card_has_metrics_curve_commands_and_limits(exported: Path) -> None:
+    card = Path(f"{exported}.md").read_text()
+    for part in (
+        "| train/entropy | 512 | 0.75 |",
+        "![Learning curve](policy.onnx.png)",
+        "hackmatrix evaluate policy.onnx --deterministic",
+        "kills 0.4",
+        '"gamma": 0.9',
+        "## Limits",
+    ):
+        assert part in card
+    assert Path(f"{exported}.png").read_bytes() == b"a picture"
+
+
+def test_parameters_alone_are_those_of_the_agent(params: Path, tmp_path: Path) -> None:
+    npz, safetensors = tmp_path / "policy.npz", tmp_path / "policy.safetensors"
+    for path in (npz, safetensors):
+        assert run(main, "export", params, "--format", path.suffix[1:], "--output", path).code == 0
+    kernel = load_params(params)["params"]["policy"]["kernel"]
+    np.testing.assert_array_equal(load_params(npz)["params"]["policy"]["kernel"], kernel)
+    with safe_open(safetensors, "np") as file:
+        np.testing.assert_array_equal(file.get_tensor("params/policy/kernel"), kernel)
+        metadata = file.metadata()
+    with zipfile.ZipFile(npz) as archive:
+        assert json.loads(archive.comment) == metadata
+    assert metadata["world"] == "hackmatrix"
+
+
+def test_the_commands_take_a_policy(swift_built: None, exported: Path, params: Path) -> None:
+    words = "--engine", "swift", "--episodes", "2", "--max-steps", "40"
+    evaluated = [run(main, "evaluate", path, "--deterministic", "--json", "-", *words) for path in (exported, params)]
+    assert evaluated[0].out == evaluated[1].out
+    watched = [run(main, "watch", path, "--render", "ansi", *words) for path in (exported, params)]
+    games = [ran.out.splitlines()[1:] for ran in watched]
+    assert games[0][-1] == games[1][-1], "the verdict"
+
+
+def test_what_is_not_made_of_parameters_is_not_exported(exported: Path) -> None:
+    refusal = run(main, "export", exported, "--output", exported.with_name("again.onnx")).refusal()
+    assert "policy.onnx cannot be exported: give params_*.npz, checkpoint_*.pkl or the folder of a run." in refusal
