@@ -14,6 +14,7 @@ from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, Int
 from parity.command_help import explain
 from parity.completion import FLAG, HELP, SHELLS, PrintCompletion
 from parity.console import discard_output, is_output_closed, is_output_full, open_missing_streams
+from parity.debug.command import debug
 from parity.doctor import doctor
 from parity.engine_guard import DEFAULT_TIMEOUT, LESS_MEMORY
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory
@@ -148,6 +149,19 @@ def build_parser() -> argparse.ArgumentParser:
         "--html": _value("FILE", "write the report page to this file too", Path),
     }
     command(commands.replay, "Replay a trace on both engines and report what differs.", replay)
+    debugging = {
+        "trace": {"type": Path, "nargs": "?", "help": "trace or golden episode to open (default: a new game)"},
+        **_PAIR,
+        "--seed": _value("S", "seed of a new game (default: 0)", SEED),
+        "--agent": _value("AGENT", "file or name of an agent that chooses actions (default: drawn uniformly)"),
+        "--until": _several(
+            "CONDITION",
+            "show no screen, but run until this holds: a mark or a rule, FIELD < VALUE, action NAME or differs FIELD",
+        ),
+        "--write-test": _value("FILE", "show no screen, but write the game until then as a test of pytest", Path),
+    }
+    text = "Step through a game on both engines: stop, step back, edit, fork."
+    command(debug, text, debugging)
     text = "Run, count how often each rule fired, and compare the counts."
     command(commands.coverage, text, _COMPARISON, steps=1000, games=64, source="directed")
     rewards = {

@@ -58,6 +58,14 @@ _HELP = {
         "A trace is a JSON file of a start and actions, which `parity run` writes where engines differ.",
         ("parity replay --world my_module:WORLD parity-report/trace.json",),
     ),
+    "parity debug": _Help(
+        "Both boards, what differs, rewards, marks, actions, observation and state are shown for every step; `?` lists "
+        "the keys. `parity.debug.Session` does the same in Python.",
+        (
+            "parity debug --world my_module:WORLD parity-report/trace.json",
+            "parity debug --world my_module:WORLD --seed 7 --until differs --write-test tests/test_seed_7.py",
+        ),
+    ),
     "parity coverage": _Help(
         "A world may have marks, each of which belongs to a rule of the game. Engines count how often each mark fires; "
         "one that never does stands for a rule that the games did not test.",

@@ -1,0 +1,147 @@
+"""Text of each part of the debugger's screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.table import Table as Grid
+from rich.text import Text
+
+from parity.compare import OBSERVATION, differing_cells, value_text
+from parity.debug.debugger import COMMANDS, Debugger
+from parity.debug.session import Session
+from parity.report import DIFFERS, action_name
+from parity.world import Board
+
+PANELS = ("differences", "reward", "marks", "actions", "observation", "state", "forks", "help")
+"""Panels by their keys 1, 2, …; ``?`` opens the last."""
+BESIDE = 44
+"""The least columns of a panel beside the boards."""
+_MOST = 2000
+
+
+def title(debugger: Debugger, width: int) -> Text:
+    """Where one stands, in one line."""
+    session = debugger.session
+    fork, action = session.current, session.next_action
+    following = "" if action is None else f", next {action_name(session.world, action)}"
+    over = ", over" if session.is_over else ""
+    text = f"{session.world.name}, fork {fork.number} of {len(session.forks)}, step {session.position}{over}{following}"
+    said, style = ("differ", DIFFERS) if session.diff() else ("agree", "bold green")
+    pair = " and ".join(dict.fromkeys(session.engines))
+    pair += f" {said}" if len(set(session.engines)) > 1 else ""
+    return Text.assemble((text[: width - len(pair) - 1].ljust(width - len(pair)), "bold"), (pair, style), no_wrap=True)
+
+
+def message(debugger: Debugger) -> Text:
+    """What the last command did."""
+    return Text(debugger.message, "bold red" if debugger.is_refusal else "")
+
+
+def boards(session: Session, engines: tuple[str, ...]) -> Text:
+    """The boards of some engines side by side, what differs between both marked."""
+    both = session.board(), session.board(session.engines[1])
+    cells = differing_cells(both) if session.engines[0] != session.engines[1] else set()
+    shown = [_board_lines(name, both[session.engines.index(name)], cells) for name in engines]
+    width = max(len(line) for lines in shown for line in lines) + 2
+    lines = []
+    for parts in zip(*shown, strict=True):
+        line = Text(no_wrap=True, end="")
+        for part in parts:
+            line.append_text(part)
+            line.append(" " * (width - len(part)))
+        line.rstrip()
+        lines.append(line)
+    return Text("\n", no_wrap=True, end="").join(lines)
+
+
+def board_size(session: Session) -> tuple[int, int]:
+    """Columns and lines of one board."""
+    lines = _board_lines(session.engines[0], session.board(), set())
+    return max(map(len, lines)) + 2, len(lines)
+
+
+def _board_lines(name: str, board: Board, cells: set[tuple[int, int]]) -> list[Text]:
+    width = max((len(text) for row in board.rows for text in row), default=0)
+    lines = [Text(name, "bold")]
+    for row, texts in enumerate(board.rows):
+        line = Text()
+        for column, text in enumerate(texts):
+            line.append((text or ".").ljust(width), DIFFERS if (row, column) in cells else "")
+            line.append(" ")
+        lines.append(line)
+    return lines
+
+
+def panel(debugger: Debugger, name: str) -> Text | Grid:
+    """A panel by its name."""
+    session = debugger.session
+    if name == "help":
+        return _help(debugger)
+    if name == "forks":
+        return Text(session.tree())
+    grid = Grid(box=None, padding=(0, 1), pad_edge=False)
+    engines = tuple(dict.fromkeys(session.engines))
+    for heading in (name, *engines):
+        grid.add_column(heading, overflow="fold")
+    for row, (field, *values) in zip(range(_MOST), _rows(session, name), strict=False):
+        style = DIFFERS if values[0] != values[-1] else "bright_black" if values[0] in ("false", "0") else ""
+        if row == _MOST - 1:
+            grid.add_row("… (a session in Python has the rest)")
+        else:
+            grid.add_row(Text(field), *(Text(value, style) for value in values[: len(engines)]))
+    return grid
+
+
+def _rows(session: Session, name: str) -> Iterator[tuple[str, str, str]]:
+    """Field and both engines' values."""
+    one, other = session.engines[0], session.engines[1]
+    if name == "differences":
+        if not session.diff() and one != other:
+            yield "the engines agree", "", ""
+        for each in session.diff():
+            yield each.field, value_text(each.expected), value_text(each.observed)
+        for field, value in session.board().scalars.items():
+            yield f"  {field}", value_text(value), value_text(session.board(other).scalars.get(field, ""))
+    elif name == "state":
+        yield from _flat("", session.state(one), session.state(other))
+    elif name == "marks":
+        fired = session.moment.marks or ({}, {})
+        for mark, rule in session.world.marks.items():
+            if mark in fired[0] or mark in fired[1]:
+                yield f"{mark} ({rule})", *(str(side.get(mark, 0)) for side in fired)  # type: ignore[misc]
+    elif name == "actions":
+        sides = session.mask(one), session.mask(other)
+        for number, action in enumerate(session.world.actions):
+            yield f"{number} {action}", value_text(sides[0][action]), value_text(sides[1][action])
+    elif name == "reward":
+        for field in ("reward", "terminated", "truncated"):
+            yield field, *(value_text(session.field(field, engine)) for engine in (one, other))  # type: ignore[misc]
+        yield from _flat("", session.components(one), session.components(other))
+    else:
+        yield from _flat("", *(session.observation(engine) for engine in (one, other)), zeros=name != OBSERVATION)
+
+
+def _flat(path: str, one: Any, other: Any, *, zeros: bool = True) -> Iterator[tuple[str, str, str]]:  # noqa: ANN401
+    """The leaves of two JSON values; those that are 0 on both sides are left out unless ``zeros``."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in dict.fromkeys((*one, *other)):
+            yield from _flat(f"{path}.{key}".lstrip("."), one.get(key), other.get(key), zeros=zeros)
+    elif isinstance(one, list) and isinstance(other, list) and one:
+        for index in range(max(len(one), len(other))):
+            sides = (side[index] if index < len(side) else None for side in (one, other))
+            yield from _flat(f"{path}[{index}]", *sides, zeros=zeros)
+    elif zeros or one or other:
+        yield path, value_text(one), value_text(other)
+
+
+def _help(debugger: Debugger) -> Text:
+    text = Text()
+    for word, (keys, _, about) in COMMANDS.items():
+        text.append(f"{keys:>8}  ", "bold").append(f"{word} {about}\n".replace(" :", ":"))
+    text.append("       :  ", "bold").append("type a command\n")
+    text.append("     1-7  ", "bold").append(f"{', '.join(PANELS[:-1])}\n")
+    text.append("       x  ", "bold").append("the other engine's board\n")
+    text.append("       q  ", "bold").append("leave\n")
+    return text.append(f"\nBreakpoints: {', '.join(debugger.breakpoints) or 'none'}")

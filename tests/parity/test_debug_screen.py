@@ -1,0 +1,185 @@
+"""The debugger's screen, driven by keys, and its command."""
+
+from __future__ import annotations
+
+import asyncio
+import runpy
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from command_line import parity
+from textual.pilot import Pilot
+from toy_world import WORLD
+from toy_world.plain import REST
+
+from parity import EngineError, UsageError, World
+from parity.debug import Session
+from parity.debug.debugger import Debugger
+from parity.debug.screen import DebugApp
+from parity.trace import Case
+
+SPEC = "toy_world:WORLD"
+Size = tuple[int, int]
+SIGNS = {" ": "space", "=": "equals_sign", "<": "less_than_sign", ".": "full_stop", ":": "colon", "?": "question_mark"}
+
+
+def screens(
+    *keys: str, world: World | str = SPEC, engines: tuple[str, str] = ("plain", "restless"), size: Size = (80, 24)
+) -> list[list[str]]:
+    """The lines of the screen of game 3 at its start and after each of some keys, or whole lines that are typed."""
+    seen = []
+    with Session(world, engines, seed=3) as session:
+
+        async def run() -> None:
+            app = DebugApp(Debugger(session))
+            async with app.run_test(size=size) as pilot:
+                for key in (None, *keys):
+                    if key is not None:
+                        named = key in ("enter", "escape", "left", "down")
+                        await pilot.press(*([key] if named else [SIGNS.get(sign, sign) for sign in key]))
+                    await until_it_stands(app, pilot)
+                    seen.append([strip.text.rstrip() for strip in app.screen._compositor.render_strips()])
+
+        asyncio.run(run())
+    return seen
+
+
+async def until_it_stands(app: DebugApp, pilot: Pilot[None]) -> None:
+    await pilot.pause()
+    while app._debugger.target is not None:
+        await pilot.pause(0.01)
+    await pilot.pause()
+
+
+def test_continuing_stops_at_the_difference_and_both_boards_and_the_fields_are_shown() -> None:
+    lines = screens("c")[-1]
+    assert lines[0] == f"{'orchard, fork 0 of 1, step 47':<55}{'plain and restless differ':>25}"
+    assert lines[1].split() == ["plain", "restless"]
+    assert lines[2].split() == [".", "W", ".", "."] * 2
+    assert [line.split() for line in lines[6:9]] == [
+        ["differences", "plain", "restless"],
+        ["observation[0:", "hp]", "1.0", "0.6666666865348816"],
+        ["state.hp", "3", "2"],
+    ]
+    assert "Stopped at step 47: differs." in lines
+
+
+def test_a_step_back_an_edit_and_the_tree_of_forks() -> None:
+    lines = screens("c", "left", "e", "hp = 1", "enter", "7")[-1]
+    assert lines[0].startswith("orchard, fork 1 of 2, step 46, next rest (5)")
+    assert lines[6:8] == ["  0: seed 3, to step 47, differs at step 47", "*   1: state.hp = 1 at step 46, to step 46"]
+    assert "Fork 1: state.hp = 1." in lines
+
+
+def test_each_panel_has_its_key() -> None:
+    expected = {
+        "2": ["step", "-10", "-10"],
+        "3": ["move", "(O-MOVE)", "1", "1"],
+        "4": ["5", "rest", "true", "true"],
+        "5": ["place", "6", "1.0", "1.0"],
+        "6": ["apples[0].cell", "2", "2"],
+        "?": ["f", "fork:", "a", "fork", "without", "the", "actions", "that", "follow"],
+    }
+    *panels, scrolled = screens(":", "step up", "enter", *expected, "down")[4:]
+    assert scrolled[6:] != panels[-1][6:]
+    for line, lines in zip(expected.values(), panels, strict=True):
+        assert line in [each.split() for each in lines]
+        assert "Step 1: up (0)." in lines
+
+
+def test_a_wrong_command_is_a_message_and_escape_closes_the_line() -> None:
+    wrong = screens(":", "stepp", "enter", "e", "hp = 9", "enter", "e", "hp", "escape", "n")
+    assert "there is no command 'stepp' (did you mean 'step'?): ? lists them." in wrong[3]
+    assert "state.hp cannot be 9: hp 9 lies outside 0 … 3." in wrong[6]
+    assert wrong[8][-1] == "set hp"
+    assert wrong[9][-1] == ""
+    assert wrong[10][0].startswith("orchard, fork 0 of 1, step 1")
+
+
+def test_where_two_boards_do_not_fit_a_key_shows_the_other() -> None:
+    wide = replace(WORLD, draw=lambda state: replace(WORLD.draw(state), rows=(("x" * 50,),)))
+    assert [lines[1] for lines in screens("x", world=wide)] == ["plain", "restless"]
+    assert screens(world=wide, size=(140, 40))[0][1].split() == ["plain", "restless"]
+
+
+def test_tall_boards_stand_beside_the_panel() -> None:
+    tall = replace(WORLD, draw=lambda state: replace(WORLD.draw(state), rows=(("x",),) * 15))
+    lines = screens("6", world=tall)[-1]
+    assert lines[1].split() == ["plain", "restless", "state", "plain", "restless"]
+
+
+def test_commands_reach_the_whole_session(tmp_path: Path) -> None:
+    with Session(SPEC, ("plain", "restless"), seed=3) as session:
+        debugger = Debugger(session)
+
+        def do(line: str, run: bool = True) -> str:
+            debugger.do(line)
+            while run and debugger.target is not None:
+                debugger.advance()
+            return debugger.message
+
+        assert do("break hp < 2") == "Breakpoints: differs, hp < 2."
+        assert do("break hq < 2").startswith("'hq' is no field")
+        assert debugger.is_refusal
+        assert do("continue") == "Stopped at step 23: hp < 2."
+        assert do("return") == "Stopped at step 0: the game begins."
+        assert do("delete hp < 2") == "Breakpoints: differs."
+        assert do("continue action pick").startswith("Stopped at step")
+        assert do("continue") == "Stopped at step 47: differs."
+        assert do(f"save {tmp_path / 'trace.json'}").startswith("Saved 47 actions")
+        assert do(f"shrink {tmp_path / 'small.json'}").startswith("Saved a case of 1 action in")
+        assert do(f"test {tmp_path / 'test_it.py'}").startswith("Saved as a test")
+        assert do("save") == "no file is named: give its path."
+        assert do("back 5") == "Back at step 42."
+        assert do("fork") == "Fork 1 begins at step 42."
+        assert do("step rest") == "Step 43: rest (5)."
+        assert do("compare 0 1").startswith("Common to step 42, ")
+        assert do("switch 0") == "Fork 0, step 42."
+        assert do("go 47") == "At step 47."
+        assert do("go far") == "'far' is no whole number: give one."
+        assert do("set hp") == "set takes FIELD = VALUE, such as hp = 1: give both."
+        do("continue", run=False)
+        debugger.stop()
+        assert debugger.message == "Stopped at step 47."
+
+
+def test_without_a_screen_the_command_says_where_it_stopped_and_writes_a_test(tmp_path: Path) -> None:
+    path = tmp_path / "test_it.py"
+    ran = parity("debug", "--engines", "plain,restless", "--seed", "3", "--until", "differs", "--write-test", path)
+    assert ran.code == 1
+    assert ran.out.splitlines()[:3] == [
+        "Step 47, rest (5): differs.",
+        "observation[0: hp]: 1.0 and 0.6666666865348816",
+        "state.hp: 3 and 2",
+    ]
+    test: Callable[[], None] = runpy.run_path(str(path))["test_engines_agree"]
+    with pytest.raises(AssertionError, match="plain and restless differ after 47 actions"):
+        test()
+    answer = parity("debug", "--until", "hp < 2", "--seed", "3", "--json")
+    assert (answer.code, answer.json["step"], answer.json["stopped"]) == (0, 23, "hp < 2")
+    assert answer.json["state"]["hp"] == 1
+    saved = tmp_path / "trace.json"
+    with Session(SPEC, ("plain", "restless"), case=Case((REST,) * 3, seed=3)) as session:
+        session.go(3)
+        session.save(saved)
+    assert parity("debug", saved, "--until", "action rest").out.startswith("Step 1, rest (5): action rest.")
+
+
+def test_without_a_terminal_or_textual_the_screen_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "needs a terminal: run it in one, or give --until CONDITION" in parity("debug").refusal()
+    monkeypatch.setattr("parity.debug.command.find_spec", lambda _: None)
+    assert "needs textual: run" in parity("debug").refusal()
+
+
+def test_an_engine_that_fails_while_a_run_goes_on_is_a_message() -> None:
+    with Session(SPEC, ("plain", "dying"), seed=3) as session:
+        debugger = Debugger(session)
+        debugger.do("continue action pick")
+        for _ in range(100):
+            debugger.advance()
+        assert debugger.target is None
+        assert debugger.is_refusal, debugger.message
+        with pytest.raises((EngineError, UsageError)):
+            session.run_until()
