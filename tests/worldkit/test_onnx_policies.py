@@ -97,6 +97,7 @@ HUGE = numpy_helper.from_array(np.array([10**6, 10**7, ACTIONS]), "shape")
         (endless, "it has a Loop, which need not end"),
         (lambda: model(functions=[FUNCTION]), "it has sparse tensors or functions"),
         (lambda: model(node("Nonsense", "obs")), "onnxruntime does not take it"),
+        (lambda: model().replace(b"scores", b"\xffcores"), "onnxruntime does not take it"),
         (lambda: model(node("Expand", "kernel", "shape"), constants=[HUGE]), "onnxruntime does not take it"),
         (lambda: model(inputs=[port("obs", 1, SIZE)]), "the first axis of its inputs is not a batch of any length"),
         (lambda: model(inputs=[port("obs", "N", SIZE), port("noise", "N", 1)]), "its inputs are not float32"),

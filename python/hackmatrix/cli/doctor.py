@@ -33,6 +33,7 @@ _EXTRAS = {
     "gymnax": ("gymnax",),
     "dashboard": ("dash",),
     "play": ("textual",),
+    "export": ("onnx", "onnxruntime", "safetensors"),
 }
 """Extra of the package -> the distributions that one looks for."""
 

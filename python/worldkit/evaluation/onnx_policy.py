@@ -43,7 +43,9 @@ def read_onnx(path: Path, world: World) -> Callable[[Floats], tuple[Floats, Floa
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4  # errors are raised; onnxruntime would print them, too
     try:
-        session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        # without fallback: trying again it would print why, and fail again
+        how = {"providers": ["CPUExecutionProvider"], "enable_fallback": 0}
+        session = onnxruntime.InferenceSession(content, options, **how)
         seen, mask, outputs = _ports(session, world)
     except Unreadable as fault:
         raise _refusal(path, str(fault)) from None
