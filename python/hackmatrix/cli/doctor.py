@@ -34,6 +34,7 @@ _EXTRAS = {
     "dashboard": ("dash",),
     "play": ("textual",),
     "export": ("onnx", "onnxruntime", "safetensors"),
+    "sweep": ("optuna",),
 }
 """Extra of the package -> the distributions that one looks for."""
 

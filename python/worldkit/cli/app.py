@@ -23,6 +23,7 @@ from worldkit.game import Game
 
 KIT_COMMANDS = {
     "train": "train an agent with PPO on the JAX engine",
+    "sweep": "search for good settings and prices, with Optuna",
     "evaluate": "let an agent play many episodes and say how well they went",
     "compare": "compare groups of runs, with intervals over their seeds",
     "train-sb3": "train an agent with MaskablePPO of Stable-Baselines3",
@@ -100,7 +101,8 @@ def version_text(game: Game) -> str:
 
 def kit_commands(game: Game) -> dict[str, str]:
     """Worldkit's commands that this world has, and what each is for."""
-    is_missing = {"train": game.train_env is None, **dict.fromkeys(("evaluate", "compare"), game.evaluation is None)}
+    is_missing = dict.fromkeys(("train", "sweep"), game.train_env is None)
+    is_missing |= dict.fromkeys(("evaluate", "compare"), game.evaluation is None)
     is_missing |= dict.fromkeys(("play", "watch", "view", "export"), game.view is None)
     return {name: purpose for name, purpose in KIT_COMMANDS.items() if not is_missing.get(name)}
 

@@ -24,7 +24,7 @@ from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.params import trained_files
 from worldkit.runs.console import ConsoleProgress, print_line
 from worldkit.runs.folder import CURVE, LATEST, make_folder
-from worldkit.runs.processes import TrainProcess, train_all
+from worldkit.runs.processes import TrainProcess, last_value, train_all
 from worldkit.runs.stop import StopRequest
 
 SEEDS = IntRange(1, 10_000)
@@ -154,17 +154,14 @@ def _table(by_variant: Mapping[str, Sequence[TrainProcess]]) -> Table:
     table = Table("run", "steps", "return", "", box=None)
     for name, runs in by_variant.items():
         for run in runs:
-            cells = (f"{run.rows[-1]['timesteps']:,.0f}", f"{_last_return(run):.2f}") if run.rows else ("–", "–")
+            cells = (
+                (f"{run.rows[-1]['timesteps']:,.0f}", f"{last_value(run.rows, _RETURN):.2f}")
+                if run.rows
+                else ("–", "–")
+            )
             table.add_row(run.name, *cells, run.outcome or "not begun")
-        known = [found for run in runs if not math.isnan(found := _last_return(run))]
+        known = [found for run in runs if not math.isnan(found := last_value(run.rows, _RETURN))]
         if len(known) > 1:
             mean = interval(with_interval(interquartile_mean, np.array(known)[:, None]))
             table.add_row(name, "", mean, f"interquartile mean of {len(known)} runs")
     return table
-
-
-def _last_return(run: TrainProcess) -> float:
-    """The return in the last tenth of the metrics, NaN where no episode ended."""
-    values = [row[_RETURN] for row in run.rows[-max(1, len(run.rows) // 10) :]]
-    known = [value for value in values if not math.isnan(value)]
-    return sum(known) / len(known) if known else math.nan

@@ -18,7 +18,7 @@ from worldkit.cli.seeds import main as train_group
 from worldkit.config_layers import from_file
 from worldkit.game import Game
 from worldkit.jax.xla import PARTS, enable_compilation_cache, of_parts, prefer_wide_vectors
-from worldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
+from worldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device, preset_of
 from worldkit.runs.folder import CONFIG, CURVE, LATEST, METRICS, fresh_run_name, run_folder
 from worldkit.runs.processes import stop_with_input
 from worldkit.runs.saved_config import PRICES, saved_prices
@@ -209,11 +209,7 @@ def _resumed(options: TrainOptions, env: "JaxEnv") -> "Checkpoint | None":
 def _config_of(game: Game, arguments: argparse.Namespace, options: TrainOptions, before: dict[str, Any]) -> TrainConfig:
     """The flags given, over the file, over the preset, over the settings of the checkpoint, over the defaults."""
     kind = game.train_config
-    if options.preset is not None and options.preset not in kind.presets:
-        known = " or ".join(kind.presets) or "left out, since this world has none"
-        raise UsageError(f"--preset must be {known}, got {options.preset!r}.")
-    preset = kind.presets[options.preset] if options.preset else {}
-    flags = {**preset, **from_file(kind, options.config), **given(arguments, kind)}
+    flags = {**preset_of(kind, options.preset), **from_file(kind, options.config), **given(arguments, kind)}
     config = kind(**before | flags)
     if options.auto_tune:
         config = auto_tune_for_device(config, explicit=flags)

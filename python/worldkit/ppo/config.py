@@ -214,6 +214,14 @@ class TrainConfig:
 Config = TypeVar("Config", bound=TrainConfig)
 
 
+def preset_of(kind: type[TrainConfig], name: str | None) -> dict[str, Any]:
+    """The settings of a preset, none without a name; raises UsageError for one that ``kind`` does not have."""
+    if name is not None and name not in kind.presets:
+        known = " or ".join(kind.presets) or "left out, since this world has none"
+        raise UsageError(f"--preset must be {known}, got {name!r}.")
+    return dict(kind.presets[name]) if name else {}
+
+
 @dataclass(frozen=True)
 class DeviceConfig:
     """The accelerator JAX runs on, and the batch and learning rate documented for it."""

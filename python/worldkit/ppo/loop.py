@@ -277,6 +277,14 @@ def metrics_of(stats: UpdateStats, steps: int, env: JaxEnv) -> dict[str, float]:
     }
 
 
+def metric_names(config: TrainConfig, env: JaxEnv) -> list[str]:
+    """The names of a run's metrics, for which its program is traced and not compiled."""
+    seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
+    runner = jax.eval_shape(partial(init_runner, config, env), jax.eval_shape(jax.vmap(env.reset), seeds))
+    _, stats = jax.eval_shape(make_train(config, env, None), runner, jnp.int32(1), jnp.int32(1), env.prices)
+    return list(metrics_of(jax.tree.map(lambda leaf: np.ones(leaf.shape, leaf.dtype), stats), 1, env))
+
+
 def _wait_for(stats: UpdateStats) -> None:
     """Wait for a running chunk in short sleeps, between which Python can act on signals."""
     last = jax.tree.leaves(stats)[-1]

@@ -4,6 +4,7 @@ What befalls one leaves the others alone. A run ends, as on Ctrl-C, once its sta
 stop, and when the process that started it is gone.
 """
 
+import math
 import os
 import signal
 import subprocess
@@ -116,6 +117,12 @@ def train_all(
     finally:
         for run in running:
             run.kill()
+
+
+def last_value(rows: Sequence[Metrics], metric: str) -> float:
+    """The mean of a metric over the last tenth of a run's rows, NaN where none has it."""
+    known = [row[metric] for row in rows[-max(1, len(rows) // 10) :] if not math.isnan(row[metric])]
+    return sum(known) / len(known) if known else math.nan
 
 
 def stop_with_input() -> None:
