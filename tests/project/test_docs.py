@@ -13,6 +13,8 @@ import pytest
 from jax.extend.random import threefry_2x32
 
 import parity
+from hackmatrix.cli.game import GAME as HACKMATRIX
+from worldkit.sweep.space import read_sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -133,6 +135,16 @@ def test_figures_that_explain_a_difference_are_among_the_results(root: Path) -> 
     named, measured = (set(re.findall(r"\d{1,3}(?:,\d{3})+", text)) for text in (differences, results))
     assert named
     assert named - {"1,000", "18,000"} <= measured  # these are what the documents ask for
+
+
+def test_the_documented_sweeps_can_be_searched(root: Path, tmp_path: Path) -> None:
+    page = (root / "docs" / "how-to" / "training.md").read_text()
+    (text,) = (text for text in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "core_hours" in text)
+    (tmp_path / "sweep.toml").write_text(text)
+    assert set(read_sweep(HACKMATRIX, tmp_path / "sweep.toml", {}).space) == {
+        *("learning_rate", "num_minibatches", "prices.damage_penalty")
+    }
+    assert read_sweep(HACKMATRIX, root / "examples" / "sweep.toml", {}).settings["total_timesteps"] == 2_000_000
 
 
 @pytest.mark.skipif(shutil.which("pgrep") is None, reason="there is no pgrep")

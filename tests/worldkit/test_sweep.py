@@ -6,6 +6,8 @@ Runs are those of a stand-in for the trainer, but for the long test's.
 import dataclasses
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -57,7 +59,9 @@ RETURN = "train/mean_episode_return"
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TOY_WORLD), str(tmp_path)]))
-    monkeypatch.setenv("PJRT_NPROC", "1")
+    monkeypatch.setattr(
+        "worldkit.cli.sweep.threads_of_a_share", lambda parts: {}
+    )  # of this process, for all that follow
     monkeypatch.setattr("worldkit.sweep.objective.metric_names", lambda config, env: [RETURN])
     (tmp_path / "trainer.py").write_text(TRAINER)
 
@@ -223,3 +227,24 @@ def test_a_study_of_another_sweep_is_left_alone(
     Path("s.toml").unlink()
     write("steps = 640")
     assert values(sweep()) == before
+
+
+@pytest.mark.long  # about a minute: a dozen processes that import JAX
+def test_no_finished_trial_is_lost_to_kill_9() -> None:
+    sizes = "hidden_dim = 8\nnum_layers = 1\nlog_interval = 1\nnum_minibatches = 2\n"
+    write("steps = 2560\nat_once = 1\npruner = 'none'", HELD + SEARCHED + sizes)
+    command = [sys.executable, "-m", "toy_world", "sweep", "s.toml"]
+    killed = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert killed.stdout is not None
+    assert next(line for line in killed.stdout if line.startswith("Trial 0: "))
+    while not Path("sweeps/s/trial-1/seed-0").exists():
+        time.sleep(0.05)
+    killed.kill()
+    killed.communicate()
+    before = optuna.load_study(study_name="s", storage="sqlite:///sweeps/s/study.db").trials
+    output = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    after = optuna.load_study(study_name="s", storage="sqlite:///sweeps/s/study.db").trials
+    assert "Goes on with trial-1, which had not ended." in output
+    assert after[0] == before[0]
+    assert [trial.value is None for trial in after] == [False, True, False, False, False]
+    assert after[2].params == before[1].params
