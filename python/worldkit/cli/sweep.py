@@ -51,7 +51,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
         study = open_study(game, sweep, args.file.stem, folder / "study.db")
         Trials(game, sweep, study, folder, at_once, lambda: stop.requested, say).run()
     if not have_finished(study):
-        say("No trial has finished.")
+        say(f"No trial has finished{'' if stop.requested else ': give a larger budget'}.")
         return INTERRUPTED_EXIT_CODE if stop.requested else 1
     best, lines = write_report(sweep, study, folder)
     for line in lines:
