@@ -20,7 +20,7 @@ from goodharts.training import train_ppo
 from parity.errors import install_command
 
 OWN = {"train", "evaluate", "compare", "config", "brain-view"}
-COMMANDS = OWN | {"train-sb3", "bench", "play", "watch", "view", "version"}
+COMMANDS = OWN | {"train-sb3", "bench", "play", "watch", "export", "view", "version"}
 EXTRA = f"run `{install_command('hackmatrix[goodharts]')}`"
 
 
@@ -42,7 +42,8 @@ def test_version_names_package_rules_and_torch() -> None:
     [
         (
             "",
-            "choose one of train-sb3, bench, play, watch, view, train, evaluate, compare, config, brain-view, version",
+            "choose one of train-sb3, bench, play, watch, export, view, train, evaluate, compare, config, brain-view, "
+            "version",
         ),
         ("bench lockstep", "unknown benchmark 'lockstep'"),  # of worlds that worldkit's trainer in JAX knows
         ("train-sb3 --mode happy", "must be ground_truth or ground_truth_blinded or proxy_mortal or proxy or"),

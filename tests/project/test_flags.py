@@ -68,8 +68,11 @@ def test_every_command_is_there() -> None:
     programs = {parser.prog for _, parser, _ in FLAGS}
     assert {f"parity {name}" for name in ("run", "replay", "coverage", "rewards", "record", "mutants")} <= programs
     for game, names in (
-        ("hackmatrix", ("train", "train-sb3", "evaluate", "bench", "play", "watch", "watch-sb3", "view", "explain")),
-        ("goodharts", ("train-sb3", "bench", "play", "watch", "view")),
+        (
+            "hackmatrix",
+            ("train", "train-sb3", "evaluate", "bench", "play", "watch", "watch-sb3", "export", "view", "explain"),
+        ),
+        ("goodharts", ("train-sb3", "bench", "play", "watch", "export", "view")),
     ):
         assert {f"{game} {name}" for name in names} <= programs
 

@@ -161,7 +161,9 @@ def test_the_picture_a_film_a_window_and_a_page_show_the_same_games(
 
 
 def test_without_an_agent_watching_says_which_there_may_be(refused: Callable[..., str]) -> None:
-    assert refused("watch").startswith("There is no agent to watch: name one, params_*.npz, checkpoint_*.pkl, a ")
+    assert refused("watch").startswith(
+        "There is no agent to watch: name one, params_*.npz, checkpoint_*.pkl, *.onnx, a "
+    )
 
 
 def test_a_game_is_played_by_keys_saved_and_viewed(params: Path, tmp_path: Path) -> None:
