@@ -15,6 +15,7 @@ from toy_world.adapter import GAME
 
 from tests.worldkit.runs.conftest import SMALL
 from worldkit.cli.app import main
+from worldkit.cli.seeds import Group
 from worldkit.ppo.params import load_params
 from worldkit.runs.processes import TrainProcess, train_all
 from worldkit.runs.sinks import Metrics
@@ -139,7 +140,16 @@ def test_runs_that_are_there_are_not_overwritten(group: Path, capsys: pytest.Cap
     assert f"{group} already holds runs" in capsys.readouterr().err
 
 
-def test_a_group_is_resumed_run_by_run(group: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_of_a_group_go_on_where_there_is_an_agent_and_begin_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "seed-3").mkdir()
+    (tmp_path / "seed-3" / "checkpoint_2.pkl").touch()
+    begun, new = Group(tmp_path, range(3, 5), (), is_resumed=True).runs(["--lr=1e-3"])[""]
+    assert begun.words == ["--lr=1e-3", "--resume", "latest", "--checkpoint-dir", str(tmp_path / "seed-3")]
+    assert new.words == ["--lr=1e-3", "--seed", "4", "--run-name", "seed-4", "--checkpoint-dir", str(tmp_path)]
+
+
+@pytest.mark.long
+def test_a_group_is_resumed_run_by_run(group: Path, tmp_path: Path) -> None:
     shutil.copytree(group, tmp_path / "copy")
     shutil.rmtree(tmp_path / "copy" / "own")  # it had not begun
     resumed = ["--seed=3", "--seeds=1", "--variant=own", "--resume=latest", f"--checkpoint-dir={tmp_path / 'copy'}"]
