@@ -41,6 +41,8 @@ seed = int(folder.name.removeprefix("seed-"))
 value = seed - abs(math.log10(settings["learning_rate"]) + 3)
 if settings["learning_rate"] > 0.5:
     sys.exit("The loss is no longer a number.")
+if "--resume" not in flags and (folder / "metrics.csv").exists():
+    sys.exit("The folder already holds a run.")
 updates = settings["total_timesteps"] // 64
 is_waiting = Path("wait").exists()
 rows = [f"{n},{64 * n},{value - 9 * is_waiting}" for n in range(1, 1 + (updates // 2 if is_waiting else updates))]
@@ -106,8 +108,8 @@ def test_a_sweep_goes_on_with_all_of_its_trials_and_ends_with_its_budget() -> No
     assert len(values(sweep("--core-hours", "1e-9"))) == 3
 
 
-@pytest.mark.parametrize("is_killed", [False, True], ids=["stopped", "killed"])
-def test_a_trial_that_has_not_ended_goes_on_with_its_runs(is_killed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("end", ["stopped", "killed", "killed before it saved"])
+def test_a_trial_that_has_not_ended_goes_on_with_its_runs(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
     write("steps = 640")
     Path("wait").touch()
 
@@ -119,15 +121,28 @@ def test_a_trial_that_has_not_ended_goes_on_with_its_runs(is_killed: bool, monke
     thread = threading.Thread(target=stop)
     thread.start()
     with monkeypatch.context() as patch:
-        if is_killed:
+        if end != "stopped":
             patch.setattr("worldkit.cli.trials.postpone", lambda *_: None)  # nothing is told to Optuna
         assert main(STAND_IN, ["sweep", "s.toml"]) == INTERRUPTED_EXIT_CODE
     thread.join()
     Path("wait").unlink()
+    folder = Path("sweeps/s/trial-0/seed-0")
+    if end == "killed before it saved":
+        (folder / "params_5.npz").unlink()
     stopped, ended = sweep().trials
     assert (stopped.state, ended.state, ended.params) == (TrialState.FAIL, TrialState.COMPLETE, stopped.params)
-    folder = "sweeps/s/trial-0/seed-0"
-    assert Path("calls.txt").read_text().splitlines() == [f"{folder} new", f"{folder} resumed"]
+    again = "new" if end == "killed before it saved" else "resumed"
+    assert Path("calls.txt").read_text().splitlines() == [f"{folder} new", f"{folder} {again}"]
+
+
+def test_runs_of_another_study_are_left_alone(refused: Callable[..., str]) -> None:
+    write("steps = 640")
+    other = Path("sweeps/s/trial-0/seed-0/params_5.npz")
+    other.parent.mkdir(parents=True)
+    other.touch()
+    assert "sweeps/s/trial-0 is of another study: name another --folder" in refused("sweep", "s.toml", game=STAND_IN)
+    sweep()
+    assert Path("calls.txt").read_text() == "sweeps/s/trial-1/seed-0 new\n"
 
 
 def test_a_hopeless_trial_is_given_up_and_its_run_stopped() -> None:

@@ -48,6 +48,8 @@ def main(game: Game, argv: Sequence[str]) -> int:
     say = partial(print_line, console)
     stop = StopRequest(lambda: say("Stopping; the same command goes on. A second Ctrl-C ends at once."))
     with locked(folder, _LOCK, f"Another sweep is running in {folder}: let it end, or name another --folder."), stop:
+        if sweep.metric is None:
+            say("No trial is given up before its end: while it trains its return is in other prices than the game's.")
         study = open_study(game, sweep, args.file.stem, folder / "study.db")
         Trials(game, sweep, study, folder, at_once, lambda: stop.requested, say).run()
     if not have_finished(study):

@@ -1,6 +1,7 @@
 """Trials of a sweep, side by side: each trains with what Optuna suggests, is reported to it, and may be given up."""
 
 import math
+import shutil
 import socket
 import threading
 import time
@@ -17,7 +18,7 @@ from worldkit.cli.seeds import Group
 from worldkit.game import Game
 from worldkit.jax.xla import available_cores
 from worldkit.ppo.config import TrainConfig
-from worldkit.ppo.params import params_path
+from worldkit.ppo.params import params_path, trained_files
 from worldkit.runs.folder import make_folder
 from worldkit.runs.lock import locked
 from worldkit.runs.processes import TrainProcess, last_value, train_all
@@ -99,7 +100,12 @@ class Trials:
         return None
 
     def _run(self, trial: optuna.Trial, config: TrainConfig) -> None:
-        attempt = _Attempt(self._sweep, trial, config, self._folder / folder_of(trial))
+        folder = self._folder / folder_of(trial)
+        if folder.exists() and FOLDER not in trial.user_attrs:
+            trial.set_user_attr(STEPS, 0)
+            self._study.tell(trial, state=TrialState.FAIL)  # lest it goes on with another's runs
+            raise UsageError(f"{folder} is of another study: name another --folder, or move it away.")
+        attempt = _Attempt(self._sweep, trial, config, folder)
         began, cores = time.monotonic(), available_cores() / self._at_once
 
         def write(*_: Any) -> None:  # noqa: ANN401 - a row and the name of its run, which has it too
@@ -151,17 +157,17 @@ class _Attempt:
 
     def __init__(self, sweep: Sweep, trial: optuna.Trial, config: TrainConfig, folder: Path) -> None:
         self._sweep, self._trial, self._updates = sweep, trial, config.num_updates
-        self._reported, self._is_hopeless, goes_on = 0, False, FOLDER in trial.user_attrs
-        if folder.exists() and not goes_on:
-            raise UsageError(f"{folder} is of another study: name another --folder, or move it away.")
+        self._reported, self._is_hopeless = 0, False
         make_folder(folder, "choose another --folder")
         write_toml(folder / "settings.toml", sweep.settings_of(trial.params))
         write_toml(folder / "prices.toml", sweep.prices_of(trial.params))
         flags = ["--config", str(folder / "settings.toml"), "--prices", str(folder / "prices.toml")]
         seeds = range(config.seed, config.seed + sweep.options.seeds)
-        (self._runs,) = Group(folder, seeds, (), is_resumed=goes_on).runs(flags).values()
+        (self._runs,) = Group(folder, seeds, (), is_resumed=True).runs(flags).values()
         self.agents = [params_path(run.folder, self._updates) for run in self._runs]
         for run in self._runs:
+            if run.folder.exists() and not trained_files(run.folder):
+                shutil.rmtree(run.folder)  # killed before it saved: it begins anew
             list(run.new_rows())  # those of a run that is finished are not read otherwise
 
     def unfinished(self) -> list[TrainProcess]:

@@ -121,7 +121,8 @@ def train_all(
 
 def last_value(rows: Sequence[Metrics], metric: str) -> float:
     """The mean of a metric over the last tenth of a run's rows, NaN where none has it."""
-    known = [row[metric] for row in rows[-max(1, len(rows) // 10) :] if not math.isnan(row[metric])]
+    last = (row.get(metric, math.nan) for row in rows[-max(1, len(rows) // 10) :])
+    known = [value for value in last if not math.isnan(value)]
     return sum(known) / len(known) if known else math.nan
 
 
