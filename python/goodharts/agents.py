@@ -36,8 +36,8 @@ class ModelAgent:
         logits, values = self.policy(self._seen(observations))
         return logits.cpu().numpy(), values.cpu().numpy()
 
-    def exported(self) -> tuple[NumpyNetwork, dict[str, Any]]:
-        """The network in numpy, and the settings of the training (``worldkit.export.policy.Portable``)."""
+    def export_network(self) -> tuple[NumpyNetwork, dict[str, Any]]:
+        """The network in numpy, and the settings of the training (``worldkit.export.policy.ExportableAgent``)."""
         from goodharts.jax_networks import network_and_params  # JAX takes a while to import
 
         model = self._model

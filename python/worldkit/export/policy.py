@@ -31,10 +31,10 @@ _LONGEST_COMMENT = 2**16 - 1
 
 
 @runtime_checkable
-class Portable(Protocol):
+class ExportableAgent(Protocol):
     """An agent of a world's own that can be exported."""
 
-    def exported(self) -> tuple[NumpyNetwork, Mapping[str, Any]]:
+    def export_network(self) -> tuple[NumpyNetwork, Mapping[str, Any]]:
         """Its network, and the settings of its training with those ``prices`` that were not the game's own."""
 
 
@@ -50,9 +50,9 @@ def policy_of(agent: object, path: Path) -> Policy:
     """The policy of an agent and its file; raises UsageError for one of another library."""
     if isinstance(agent, NumpyNetwork):
         return Policy(agent, read_saved_config(path.parent), path)
-    if not isinstance(agent, Portable):
+    if not isinstance(agent, ExportableAgent):
         raise UsageError(f"{path} cannot be exported: give params_*.npz, checkpoint_*.pkl or the folder of a run.")
-    return Policy(*agent.exported(), path)
+    return Policy(*agent.export_network(), path)
 
 
 def metadata_of(policy: Policy, game: Game, view: ViewSpec) -> dict[str, str]:

@@ -43,7 +43,7 @@ def trace(function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, NDArr
     ValueError where it mixes the rows of a batch.
     """
     graph = _Graph(len(next(iter(inputs.values()))))
-    outputs = function(**{name: Traced(graph, name, value) for name, value in inputs.items()})
+    outputs = function(**{name: TracedArray(graph, name, value) for name, value in inputs.items()})
     for name, output in outputs.items():
         graph.nodes.append(helper.make_node("Identity", [output.name], [name]))
     needed = set(outputs)
@@ -52,19 +52,19 @@ def trace(function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, NDArr
         if needed.intersection(node.output):
             needed.update(node.input)
             nodes.insert(0, node)
-    described = helper.make_graph(
+    graph_proto = helper.make_graph(
         nodes,
         "policy",
-        [_described(name, value) for name, value in inputs.items()],
-        [_described(name, output.value) for name, output in outputs.items()],
+        [_value_info(name, value) for name, value in inputs.items()],
+        [_value_info(name, output.value) for name, output in outputs.items()],
         [constant for constant in graph.constants if constant.name in needed],
     )
-    model = helper.make_model(described, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=_IR_VERSION)
+    model = helper.make_model(graph_proto, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=_IR_VERSION)
     onnx.checker.check_model(model, full_check=True)
     return model
 
 
-def _described(name: str, value: NDArray[Any]) -> onnx.ValueInfoProto:
+def _value_info(name: str, value: NDArray[Any]) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), (_BATCH, *value.shape[1:]))
 
 
@@ -81,17 +81,17 @@ class _Graph:
         self.constants.append(numpy_helper.from_array(np.array(value, dtype, order="C"), name))
         return name
 
-    def add(self, operator: str, value: NDArray[Any], *inputs: str, **attributes: Any) -> Traced:  # noqa: ANN401 - ONNX's
+    def add(self, operator: str, value: NDArray[Any], *inputs: str, **attributes: Any) -> TracedArray:  # noqa: ANN401 - ONNX's
         if value.shape[:1] != (self.batch,):
             raise ValueError(f"{operator} mixes the rows of a batch")
         if value.dtype == np.float64:  # of constants in double precision, which become those of their operands' type
             value = value.astype(np.float32)
         name = f"{operator}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(operator, inputs, [name], **attributes))
-        return Traced(self, name, value)
+        return TracedArray(self, name, value)
 
 
-class Traced(NDArrayOperatorsMixin):
+class TracedArray(NDArrayOperatorsMixin):
     """An array of a graph: its name there, and its value in the example."""
 
     def __init__(self, graph: _Graph, name: str, value: NDArray[Any]) -> None:
@@ -123,7 +123,7 @@ class Traced(NDArrayOperatorsMixin):
             return self.graph.add("Where", np.where(*map(_value, given)), *names)
         return NotImplemented
 
-    def __getitem__(self, index: Any) -> Traced:  # noqa: ANN401 - numpy's
+    def __getitem__(self, index: Any) -> TracedArray:  # noqa: ANN401 - numpy's
         index = index if isinstance(index, tuple) else (index,)
         if Ellipsis in index:
             place = index.index(Ellipsis)
@@ -140,43 +140,43 @@ class Traced(NDArrayOperatorsMixin):
             out = self.graph.add("Gather", value, out.name, self.graph.constant(index[axis]), axis=axis)
         return out
 
-    def reshape(self, *shape: int) -> Traced:
+    def reshape(self, *shape: int) -> TracedArray:
         """As numpy's; the first axis stays the batch."""
         value = self.value.reshape(*shape)
         return self.graph.add("Reshape", value, self.name, self.graph.constant((0, *value.shape[1:])))  # 0: as it is
 
-    def transpose(self, *axes: int) -> Traced:
+    def transpose(self, *axes: int) -> TracedArray:
         """As numpy's."""
         return self.graph.add("Transpose", self.value.transpose(*axes), self.name, perm=axes)
 
-    def astype(self, dtype: DTypeLike) -> Traced:
+    def astype(self, dtype: DTypeLike) -> TracedArray:
         """As numpy's."""
         value = self.value.astype(dtype)
         return self.graph.add("Cast", value, self.name, to=helper.np_dtype_to_tensor_dtype(value.dtype))
 
-    def max(self, axis: int, keepdims: bool = False) -> Traced:
+    def max(self, axis: int, keepdims: bool = False) -> TracedArray:
         """As numpy's."""
         value = self.value.max(axis=axis, keepdims=keepdims)
         return self.graph.add("ReduceMax", value, self.name, self.graph.constant([axis]), keepdims=int(keepdims))
 
-    def sum(self, axis: int, keepdims: bool = False) -> Traced:
+    def sum(self, axis: int, keepdims: bool = False) -> TracedArray:
         """As numpy's."""
         value = self.value.sum(axis=axis, keepdims=keepdims)
         return self.graph.add("ReduceSum", value, self.name, self.graph.constant([axis]), keepdims=int(keepdims))
 
-    def argmax(self, axis: int) -> Traced:
+    def argmax(self, axis: int) -> TracedArray:
         """As numpy's: the first of several."""
         return self.graph.add("ArgMax", self.value.argmax(axis=axis), self.name, axis=axis, keepdims=0)
 
     def _names(self, inputs: Any) -> list[str]:  # noqa: ANN401 - numpy's
         """Names of arrays; those that are not traced become constants of the type of one that is."""
         dtype = _first_traced(inputs).dtype
-        return [each.name if isinstance(each, Traced) else self.graph.constant(each, dtype) for each in inputs]
+        return [each.name if isinstance(each, TracedArray) else self.graph.constant(each, dtype) for each in inputs]
 
 
 def _value(array: Any) -> Any:  # noqa: ANN401 - numpy's
-    return array.value if isinstance(array, Traced) else array
+    return array.value if isinstance(array, TracedArray) else array
 
 
-def _first_traced(inputs: Any) -> Traced:  # noqa: ANN401 - numpy's
-    return next(each for each in inputs if isinstance(each, Traced))
+def _first_traced(inputs: Any) -> TracedArray:  # noqa: ANN401 - numpy's
+    return next(each for each in inputs if isinstance(each, TracedArray))
