@@ -14,7 +14,6 @@ from jax.extend.random import threefry_2x32
 
 import parity
 from hackmatrix.cli.game import GAME as HACKMATRIX
-from worldkit.sweep.space import read_sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -138,6 +137,8 @@ def test_figures_that_explain_a_difference_are_among_the_results(root: Path) -> 
 
 
 def test_the_documented_sweeps_can_be_searched(root: Path, tmp_path: Path) -> None:
+    from worldkit.sweep.space import read_sweep  # with Optuna, which the other tests here do not need
+
     page = (root / "docs" / "how-to" / "training.md").read_text()
     (text,) = (text for text in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "core_hours" in text)
     (tmp_path / "sweep.toml").write_text(text)

@@ -59,7 +59,7 @@ def open_study(game: Game, sweep: Sweep, name: str, default: Path) -> optuna.Stu
     if before is None and not has_trials:
         study.set_user_attr(_SWEEP, now)
     elif before != now:
-        other = " and ".join(key for key in now if not isinstance(before, dict) or before.get(key) != now[key])
+        other = ", ".join(key for key in now if not isinstance(before, dict) or before.get(key) != now[key])
         raise UsageError(f"The study {name} in {where} differs in its {other}: give this sweep's file another name.")
     return study
 
