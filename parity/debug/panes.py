@@ -11,6 +11,7 @@ from rich.text import Text
 from parity.compare import OBSERVATION, differing_cells, value_text
 from parity.debug.debugger import COMMANDS, Debugger
 from parity.debug.session import Session
+from parity.errors import UsageError
 from parity.report import DIFFERS, action_name
 from parity.world import Board
 
@@ -41,7 +42,7 @@ def message(debugger: Debugger) -> Text:
 
 def boards(session: Session, engines: tuple[str, ...]) -> Text:
     """The boards of some engines side by side, what differs between both marked."""
-    both = session.board(), session.board(session.engines[1])
+    both = _board(session, 0), _board(session, 1)
     cells = differing_cells(both) if session.engines[0] != session.engines[1] else set()
     shown = [_board_lines(name, both[session.engines.index(name)], cells) for name in engines]
     width = max(len(line) for lines in shown for line in lines) + 2
@@ -58,8 +59,16 @@ def boards(session: Session, engines: tuple[str, ...]) -> Text:
 
 def board_size(session: Session) -> tuple[int, int]:
     """Columns and lines of one board."""
-    lines = _board_lines(session.engines[0], session.board(), set())
+    lines = _board_lines(session.engines[0], _board(session, 0), set())
     return max(map(len, lines)) + 2, len(lines)
+
+
+def _board(session: Session, side: int) -> Board:
+    """An engine's board; why it cannot be drawn, where it cannot."""
+    try:
+        return session.board(session.engines[side])
+    except UsageError as error:
+        return Board(((str(error),),), {})
 
 
 def _board_lines(name: str, board: Board, cells: set[tuple[int, int]]) -> list[Text]:
@@ -102,8 +111,9 @@ def _rows(session: Session, name: str) -> Iterator[tuple[str, str, str]]:
             yield "the engines agree", "", ""
         for each in session.diff():
             yield each.field, value_text(each.expected), value_text(each.observed)
-        for field, value in session.board().scalars.items():
-            yield f"  {field}", value_text(value), value_text(session.board(other).scalars.get(field, ""))
+        scalars = _board(session, 0).scalars, _board(session, 1).scalars
+        for field, value in scalars[0].items():
+            yield f"  {field}", value_text(value), value_text(scalars[1].get(field, ""))
     elif name == "state":
         yield from _flat("", session.state(one), session.state(other))
     elif name == "marks":

@@ -29,7 +29,7 @@ from parity.trace import Action, Case, Trace, check_actions, read_trace
 from parity.world import Board, View, World
 
 _ONLY: Slots = np.zeros(1, dtype=np.intp)
-MOST_STEPS = 100_000
+MOST_STEPS = 10_000
 
 
 class Session(Closable):

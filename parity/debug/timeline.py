@@ -191,13 +191,10 @@ class Timeline:
                     return name, step
         return None
 
-    def _count(self) -> None:
-        """Begin to count marks: those fired before are none of the next moment's."""
+    def _start(self, case: Case) -> Moment:
+        # marks that were fired before are none of the start's
         self._counts = [engine.marks() for engine in self._pair.both]
         self._pair.newly_fired()
-
-    def _start(self, case: Case) -> Moment:
-        self._count()
         if case.state is not None:
             return self._moment(None, self._pair.set_state([case.state], _ONLY))
         return self._moment(None, self._pair.reset(np.array([case.seed], np.uint64)))
@@ -214,9 +211,7 @@ class Timeline:
             observation = engine.set_state([state], _ONLY)
             return {OBSERVATION: observation, "mask": engine.mask(), STATE: engine.get_state(_ONLY)}
 
-        sides = restored(self._pair.reference, states[0]), restored(self._pair.other, states[1])
-        self._count()
-        return sides
+        return restored(self._pair.reference, states[0]), restored(self._pair.other, states[1])
 
     def _moment(self, action: Action | None, seen: Observed) -> Moment:
         differences = differences_of(self._pair, seen)

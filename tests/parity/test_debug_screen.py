@@ -104,6 +104,11 @@ def test_where_two_boards_do_not_fit_a_key_shows_the_other() -> None:
     assert screens(world=wide, size=(140, 40))[0][1].split() == ["plain", "restless"]
 
 
+def test_a_state_that_cannot_be_drawn_is_a_sentence_in_place_of_the_board() -> None:
+    lines = screens(world=replace(WORLD, draw=lambda state: state["none"]))[0]
+    assert lines[2].startswith("drawing a state of world 'orchard' fails with KeyError: 'none'")
+
+
 def test_tall_boards_stand_beside_the_panel() -> None:
     tall = replace(WORLD, draw=lambda state: replace(WORLD.draw(state), rows=(("x",),) * 15))
     lines = screens("6", world=tall)[-1]
