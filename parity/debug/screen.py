@@ -61,7 +61,12 @@ class DebugApp(App[None]):
         if event.key == "escape":
             self._debugger.stop()
             self._close(line)
-        elif not line.display:
+        elif line.display:  # typed before the line had the focus
+            if event.key == "enter":
+                self._submit(line)
+            elif event.is_printable and event.character:
+                line.insert_text_at_cursor(event.character)
+        else:
             key = event.character if event.character and event.character.isprintable() else event.key
             if self._press(key, line):
                 event.prevent_default()  # other keys scroll the panel
@@ -90,9 +95,13 @@ class DebugApp(App[None]):
         return True
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        self._close(event.input)
-        if event.value.strip():
-            self._debugger.do(event.value)
+        self._submit(event.input)
+
+    def _submit(self, line: Input) -> None:
+        command, line.value = line.value, ""
+        self._close(line)
+        if command.strip():
+            self._debugger.do(command)
         self._show()
 
     def _close(self, line: Input) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import parity
+from textual.events import Key
 from textual.pilot import Pilot
 from toy_world import WORLD
 from toy_world.plain import REST
@@ -96,6 +97,20 @@ def test_a_wrong_command_is_a_message_and_escape_closes_the_line() -> None:
     assert wrong[8][-1] == "set hp"
     assert wrong[9][-1] == ""
     assert wrong[10][0].startswith("orchard, fork 0 of 1, step 1")
+
+
+def test_a_command_that_arrives_at_once_is_carried_out_once() -> None:
+    async def run(app: DebugApp) -> None:
+        async with app.run_test(size=(80, 24)) as pilot:
+            for sign in ":step up":
+                app.post_message(Key(SIGNS.get(sign, sign), sign))
+            app.post_message(Key("enter", "\r"))
+            await until_it_stands(app, pilot)
+
+    with Session(SPEC, seed=3) as session:
+        debugger = Debugger(session)
+        asyncio.run(run(DebugApp(debugger)))
+        assert (debugger.message, session.position) == ("Step 1: up (0).", 1)
 
 
 def test_where_two_boards_do_not_fit_a_key_shows_the_other() -> None:
