@@ -7,6 +7,7 @@ is the same as by itself with as many.
 import argparse
 import math
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +22,10 @@ from parity.table import Table
 from worldkit.game import Game
 from worldkit.jax.xla import available_cores
 from worldkit.ppo.config import TrainConfig
-from worldkit.ppo.params import trained_files
+from worldkit.ppo.params import params_path, trained_files
 from worldkit.runs.console import ConsoleProgress, print_line
 from worldkit.runs.folder import CURVE, LATEST, make_folder
+from worldkit.runs.lock import locked
 from worldkit.runs.processes import TrainProcess, last_value, train_all
 from worldkit.runs.stop import StopRequest
 
@@ -85,8 +87,11 @@ class Group:
         parent = self.folder / variant
         folder = parent / f"seed-{seed}"
         if self.is_resumed and trained_files(folder):
-            words = [*flags, "--resume", LATEST, "--checkpoint-dir", str(folder)]
+            words = [*_without(flags, "init-from"), "--resume", LATEST, "--checkpoint-dir", str(folder)]
         else:
+            if self.is_resumed and folder.exists():
+                with locked(folder):  # lest somebody trains into it
+                    shutil.rmtree(folder)  # killed before it saved: it begins anew
             words = [*flags, "--seed", str(seed), "--run-name", folder.name, "--checkpoint-dir", str(parent)]
         return TrainProcess(f"{variant} {folder.name}".strip(), folder, words)
 
@@ -96,20 +101,29 @@ def main(game: Game, argv: Sequence[str], config: TrainConfig, group: Group) -> 
 
     argv: the words after ``train``. config: that of the first run. Raises UsageError where the folder cannot be used.
     """
-    by_variant = group.runs(_common(argv))
+    flags = _without(argv, "seed", "seeds", "variant", "run-name", "checkpoint-dir", "resume")
+    by_variant = group.runs(flags)
     runs = [run for of_variant in by_variant.values() for run in of_variant]
+    resume = _resume(game, group, flags)
     if not group.is_resumed and any(trained_files(run.folder) for run in runs):
-        raise UsageError(f"{group.folder} already holds runs: choose another --run-name, or {_resume(game, group)}")
+        raise UsageError(f"{group.folder} already holds runs: choose another --run-name, or {resume}")
+    for run in runs:
+        if params_path(run.folder, config.num_updates).exists():
+            list(run.new_rows())
+            run.outcome = "finished"
+    left = [run for run in runs if run.outcome is None]
+    if not left:
+        raise UsageError(f"The runs in {group.folder} have had all their steps: ask for more with --total-timesteps.")
     make_folder(group.folder, "choose another --checkpoint-dir")
     console = open_console()
-    at_once = min(len(runs), available_cores())
-    print_line(console, f"Training {counted(len(runs), 'run')} in {group.folder}, {at_once} at a time.")
+    at_once = min(len(left), available_cores())
+    print_line(console, f"Training {counted(len(left), 'run')} in {group.folder}, {at_once} at a time.")
     stop = StopRequest(lambda: print_line(console, "Stopping all runs; a second Ctrl-C ends them at once."))
     total = config.num_updates * config.batch_size
-    with stop, ConsoleProgress({run.name: total for run in runs}, console) as progress:
+    with stop, ConsoleProgress({run.name: total for run in left}, console) as progress:
         train_all(
             game.module,
-            runs,
+            left,
             at_once,
             {"WANDB_RUN_GROUP": group.folder.name},
             should_stop=lambda: stop.requested,
@@ -124,26 +138,27 @@ def main(game: Game, argv: Sequence[str], config: TrainConfig, group: Group) -> 
     draw_groups({name or game.title: rows for name, rows in has_rows.items()}, group.folder / CURVE, group.folder.name)
     print_line(console, f"  {group.folder / CURVE}")
     if stop.requested:
-        print_line(console, f"Resume: {_resume(game, group)}")
+        print_line(console, f"Resume: {resume}")
     else:
         folders = [f"--group={name or 'all'}={group.folder / name}" for name in by_variant]
         print_line(console, f"Compare: {typed_command(game.name, game.module, 'compare', *folders)}")
     return 1 if any(run.has_failed for run in runs) else 0
 
 
-def _common(argv: Sequence[str]) -> list[str]:
-    """The words without the flags that are another's for each run, or this command's own."""
-    own = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for flag in ("seed", "seeds", "variant", "run-name", "checkpoint-dir", "resume"):
-        own.add_argument(f"--{flag}")
-    return own.parse_known_args(argv)[1]
+def _without(words: Sequence[str], *flags: str) -> list[str]:
+    """The words of a command line without these flags and their values."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for flag in flags:
+        parser.add_argument(f"--{flag}")
+    return parser.parse_known_args(words)[1]
 
 
-def _resume(game: Game, group: Group) -> str:
+def _resume(game: Game, group: Group, flags: Sequence[str]) -> str:
+    """The command that goes on with a group; runs that had not begun need its flags."""
     variants = (f"{name}={','.join(prices).replace('=', ':')}" if prices else name for name, prices in group.variants)
-    flags = [f"--seed={group.seeds[0]}", f"--seeds={len(group.seeds)}", *(f"--variant={each}" for each in variants)]
+    runs = [f"--seed={group.seeds[0]}", f"--seeds={len(group.seeds)}", *(f"--variant={each}" for each in variants)]
     folder = f"--checkpoint-dir={group.folder}"
-    return typed_command(game.name, game.module, "train", *flags, "--resume", LATEST, folder)
+    return typed_command(game.name, game.module, "train", *flags, *runs, "--resume", LATEST, folder)
 
 
 def _table(by_variant: Mapping[str, Sequence[TrainProcess]]) -> Table:

@@ -21,7 +21,7 @@ from worldkit.jax.xla import PARTS, enable_compilation_cache, of_parts, prefer_w
 from worldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device, preset_of
 from worldkit.runs.folder import CONFIG, CURVE, LATEST, METRICS, fresh_run_name, run_folder
 from worldkit.runs.processes import stop_with_input
-from worldkit.runs.saved_config import PRICES, saved_prices
+from worldkit.runs.saved_config import PRICES, read_saved_config, saved_prices
 from worldkit.settings import add_flags, as_flags, from_flags, given, saved_settings, setting
 
 if TYPE_CHECKING:
@@ -127,7 +127,11 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
 def _train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> int:
     """Train several runs; raises UsageError for flags that are those of a single one."""
-    config, variants = _config_of(game, arguments, options, {}), arguments.variant or ()
+    before: dict[str, Any] = {}
+    if options.resume:
+        for path in sorted(options.checkpoint_dir.rglob(CONFIG))[:1]:
+            before = saved_settings(game.train_config, read_saved_config(path.parent), path)
+    config, variants = _config_of(game, arguments, options, before), arguments.variant or ()
     if len({variant.name for variant in variants}) < len(variants):
         raise UsageError(f"each variant needs a name of its own, got {', '.join(each.name for each in variants)}.")
     for variant in variants:

@@ -1,7 +1,6 @@
 """Trials of a sweep, side by side: each trains with what Optuna suggests, is reported to it, and may be given up."""
 
 import math
-import shutil
 import socket
 import threading
 import time
@@ -18,7 +17,7 @@ from worldkit.cli.seeds import Group
 from worldkit.game import Game
 from worldkit.jax.xla import available_cores
 from worldkit.ppo.config import TrainConfig
-from worldkit.ppo.params import params_path, trained_files
+from worldkit.ppo.params import params_path
 from worldkit.runs.folder import make_folder
 from worldkit.runs.lock import locked
 from worldkit.runs.processes import TrainProcess, last_value, train_all
@@ -166,8 +165,6 @@ class _Attempt:
         (self._runs,) = Group(folder, seeds, (), is_resumed=True).runs(flags).values()
         self.agents = [params_path(run.folder, self._updates) for run in self._runs]
         for run in self._runs:
-            if run.folder.exists() and not trained_files(run.folder):
-                shutil.rmtree(run.folder)  # killed before it saved: it begins anew
             list(run.new_rows())  # those of a run that is finished are not read otherwise
 
     def unfinished(self) -> list[TrainProcess]:
