@@ -22,7 +22,7 @@ GOODHARTS_EVALUATION ?= --games 256 --steps 4096
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train goodharts test test-long test-matrix lint docs docs-serve bench accelerator-check parity parity-goodharts mutants pictures swift bundle wheel clean
+.PHONY: help setup train goodharts test test-long pytest test-matrix lint docs docs-serve bench accelerator-check parity parity-goodharts mutants pictures swift bundle wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,12 +37,13 @@ goodharts: $(VENV)/.goodharts ## train four agents of Goodharts for about three 
 	@$(RUN) goodharts.cli.main compare $(GOODHARTS_EVALUATION) --json models/goodharts.json --picture models/goodharts.png
 
 test: ## check style and types, build the documentation and what there is of Swift, run the tests
-	@$(MAKE) --no-print-directory --jobs=2 lint docs swift
-	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -rs
+	@$(MAKE) --no-print-directory --jobs=3 lint docs pytest
 
 test-long: ## the same with the tests that take minutes, and programs optimised as those of a user are
-	@$(MAKE) --no-print-directory --jobs=2 lint docs swift
-	@JAX_DISABLE_MOST_OPTIMIZATIONS=false $(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -rs -m ""
+	@JAX_DISABLE_MOST_OPTIMIZATIONS=false $(MAKE) --no-print-directory --jobs=3 lint docs pytest PYTEST_FLAGS='-m ""'
+
+pytest: $(VENV)/.all swift
+	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -rs $(PYTEST_FLAGS)
 
 # JAX@PYTHON; one alone: make test-matrix MATRIX=0.12@/path/to/python3.13
 MATRIX ?= 0.10@python3.13 0.11@python3.12 0.12@python3.12 0.12@python3.13

@@ -128,6 +128,7 @@ def test_a_divergence_is_shown_shrunk_with_its_page_and_repeats_from_its_seed(pr
     assert (code, f"Seed: {played}." in other) == (1, False)
 
 
+@pytest.mark.long
 def test_workers_of_xdist_share_a_seed_and_the_pairs_of_engines(project: Project) -> None:
     project.table('engines = ["plain,planes", "planes,planes", "plain,restless"]\ngolden = ""')
     code, said = project.pytest_alone("-n", "2", "--dist", "loadscope", "-v", "-m", "parity")

@@ -305,6 +305,7 @@ WHEEL = {
 }
 
 
+@pytest.mark.long
 def test_a_requirement_goes_over_what_is_here_and_is_installed_once(meadow: Path, tmp_path: Path) -> None:
     file = tmp_path / "bonus-1.0-py3-none-any.whl"
     with zipfile.ZipFile(file, "w") as archive:

@@ -63,10 +63,11 @@ def test_tests_of_a_source_distribution_pass(sources: dict[str, Path]) -> None:
         "-k",
         "not documented_files",
     )  # which takes long
+    plain = {name: value for name, value in os.environ.items() if name != "CI"}  # there is no Swift engine
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen],
         cwd=home,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (home, home / "python")))},
+        env={**plain, "PYTHONPATH": os.pathsep.join(map(str, (home, home / "python")))},
         capture_output=True,
         text=True,
         check=False,

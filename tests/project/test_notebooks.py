@@ -86,7 +86,9 @@ def cells(notebook: str, kind: str = "code") -> dict[str, str]:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("swift_built")
-@pytest.mark.parametrize("notebook", NOTEBOOKS)
+@pytest.mark.parametrize(
+    "notebook", [pytest.param(each, marks=pytest.mark.long if "train" in each else ()) for each in NOTEBOOKS]
+)
 def test_the_notebook_runs(notebook: str, shell: Shell, tmp_path: Path) -> None:
     shell.carry = in_process(tmp_path)
     shown = {}

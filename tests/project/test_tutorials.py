@@ -27,8 +27,14 @@ from parity.cli import main as parity
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 BLOCK = re.compile(r'^```(\w*)(?: title="([^"]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
-FAST = ("tutorials/debug-a-reward", "tutorials/hold-a-port", "how-to/environments", "how-to/parity-in-ci")
-LONG = ("tutorials/change-a-reward", "tutorials/train-and-watch", "how-to/training", "how-to/watch-play-evaluate")
+FAST = ("tutorials/debug-a-reward", "tutorials/hold-a-port", "how-to/environments")
+LONG = (
+    "tutorials/change-a-reward",
+    "tutorials/train-and-watch",
+    "how-to/parity-in-ci",
+    "how-to/training",
+    "how-to/watch-play-evaluate",
+)
 """``test_own_world.py`` has tutorials/your-own-world."""
 SHORTER = {
     "make train": "hackmatrix train --preset quick",

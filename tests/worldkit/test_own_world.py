@@ -66,6 +66,7 @@ def evening(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, di
         yield folder, said
 
 
+@pytest.mark.long
 def test_every_command_of_the_page_works(evening: tuple[Path, dict[str, str]]) -> None:
     _, said = evening
     printed = "\n".join(said.values())
@@ -78,6 +79,7 @@ def test_the_page_states_the_size_of_the_adapter_as_it_is() -> None:
     assert int(stated) == len((ROOT / "tests/parity/toy_world/adapter.py").read_text().splitlines())
 
 
+@pytest.mark.long
 def test_the_agent_plays_better_than_chance(evening: tuple[Path, dict[str, str]]) -> None:
     folder, _ = evening
     assert GAME.evaluation is not None
@@ -93,6 +95,7 @@ def test_the_agent_plays_better_than_chance(evening: tuple[Path, dict[str, str]]
     assert returns[0].mean() - returns[1].mean() > 4 * luck
 
 
+@pytest.mark.long
 def test_a_run_leaves_what_runs_leave(evening: tuple[Path, dict[str, str]]) -> None:
     folder, _ = evening
     runs = {

@@ -121,6 +121,7 @@ def test_each_run_has_its_folder_and_the_group_a_picture(group: Path) -> None:
     assert (group / "learning_curve.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.long
 def test_a_run_is_bit_for_bit_that_of_its_seed_alone(group: Path) -> None:
     # in a process of its own: in this one JAX may have begun with other settings of its compiler
     words = ["train", *FLAGS, "--seed=3", "--price=step=-0.5", "--run-name=alone"]
