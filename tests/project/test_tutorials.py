@@ -27,9 +27,10 @@ from parity.cli import main as parity
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 BLOCK = re.compile(r'^```(\w*)(?: title="([^"]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
-FAST = ("tutorials/debug-a-reward", "tutorials/hold-a-port", "how-to/environments")
+FAST = ("tutorials/debug-a-reward", "how-to/environments")
 LONG = (
     "tutorials/change-a-reward",
+    "tutorials/hold-a-port",
     "tutorials/train-and-watch",
     "how-to/parity-in-ci",
     "how-to/training",

@@ -175,7 +175,7 @@ def test_prices_are_searched_in_whole_units_and_judged_in_those_of_the_game(monk
     assert prices == {"step": pytest.approx(study.trials[1].params["prices.step"])}
 
 
-@pytest.mark.parametrize("storage", ["sqlite:///shared.db", "journal.log"])
+@pytest.mark.parametrize("storage", ["sqlite:///shared.db", pytest.param("journal.log", marks=pytest.mark.long)])
 def test_machines_that_share_a_storage_share_trials_and_budget(storage: str) -> None:
     write(f"steps = 1280\nat_once = 1\nstorage = '{storage}'")
     for folder, steps in (("here", 1280), ("there", 1920)):

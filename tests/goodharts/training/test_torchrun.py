@@ -33,6 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_two_processes_learn_what_one_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     """This process is the first of two, with the variables that torchrun sets."""
     with socket.create_server(("127.0.0.1", 0)) as free:
