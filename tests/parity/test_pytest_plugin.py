@@ -56,7 +56,8 @@ class Project:
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-p", "no:dash", "-p", "no:cacheprovider", *words],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])},
+            # without bytecode: Python takes a module that changes within a second, and not in size, for the same
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path]), "PYTHONDONTWRITEBYTECODE": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
