@@ -6,7 +6,6 @@ is the same as by itself with as many.
 
 import argparse
 import math
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from parity.arguments import IntRange, Values
+from parity.arguments import FileName, IntRange, Values
 from parity.console import counted, open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from parity.table import Table
@@ -56,7 +55,7 @@ class Variants(Values):
         """The name, and a flag for each price."""
         name, equals, prices = word.partition("=")
         pairs = [price.partition(":") for price in prices.split(",")] if equals else []
-        if not name or os.sep in name or not all(price and value for price, _, value in pairs):
+        if FileName().fault(name) or not all(price and value for price, _, value in pairs):
             raise ValueError(word)
         return Variant(name, tuple(f"{price}={value}" for price, _, value in pairs))
 

@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from parity.strict_json import json_text
-from parity.table import Table
+from parity.table import Table, markdown_text
 from worldkit.aggregate import (
     interquartile_mean,
     median,
@@ -114,7 +114,7 @@ def as_markdown(figures: Mapping[str, Any]) -> str:
     """The figures as tables in Markdown."""
 
     def table(rows: list[list[str]]) -> str:
-        lines = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+        lines = [f"| {' | '.join(map(markdown_text, row))} |" for row in rows]
         return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
 
     return "\n\n".join(table(rows) for rows in as_rows(figures) if rows) + "\n"

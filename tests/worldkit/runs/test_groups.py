@@ -177,6 +177,7 @@ def test_groups_are_compared_also_run_by_run_of_one_seed(group: Path, capsys: py
     [
         (["--variant", "a=nope:1"], "no price 'nope'"),
         (["--variant", "a="], "NAME=PRICE:VALUE"),
+        (["--variant", ".."], "NAME=PRICE:VALUE"),
         (["--variant", "own", "--variant", "own"], "each variant"),
         (["--seeds", "0"], "from 1 to 10,000"),
         (["--seeds", "2", "--resume", "a.pkl"], "--resume latest"),
