@@ -18,17 +18,17 @@ from hackmatrix.cli.game import GAME as HACKMATRIX
 from hackmatrix.rules import MARKS as HACKMATRIX_MARKS
 from parity.arguments import parser_of
 from parity.cli import build_parser
-from worldkit.cli.app import kit_commands, main
+from rlworldkit.cli.app import kit_commands, main
 
 ROOT = Path(__file__).resolve().parents[1]
 GAMES = (HACKMATRIX, GOODHARTS)
 COMMANDS_PAGE, API_PAGE = "commands.md", "api.md"
 API = {
     "The harness": ("parity", "parity.testing", "parity.lockstep", "parity.settings", "parity.trace", "parity.shrink"),
-    "Worlds in worldkit": ("worldkit.jax.env", "worldkit.game", "worldkit.envs.spec", "worldkit.watch.spec"),
+    "Worlds in rlworldkit": ("rlworldkit.jax.env", "rlworldkit.game", "rlworldkit.envs.spec", "rlworldkit.watch.spec"),
     "Training and evaluation": (
-        *("worldkit.ppo.training", "worldkit.ppo.config", "worldkit.sb3.training", "worldkit.sb3.config"),
-        *("worldkit.settings", "worldkit.config_layers", "worldkit.evaluation.spec"),
+        *("rlworldkit.ppo.training", "rlworldkit.ppo.config", "rlworldkit.sb3.training", "rlworldkit.sb3.config"),
+        *("rlworldkit.settings", "rlworldkit.config_layers", "rlworldkit.evaluation.spec"),
     ),
     "HackMatrix": ("hackmatrix.gym_env", "hackmatrix.gym_wrappers", "hackmatrix.rules", "hackmatrix.jax_training"),
     "Goodharts": ("goodharts.gym_env", "goodharts.rules", "goodharts.jax_training"),

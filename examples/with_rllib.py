@@ -7,7 +7,7 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 from ray.tune.registry import register_env
-from worldkit.envs.wrappers import MaskInObservation
+from rlworldkit.envs.wrappers import MaskInObservation
 
 
 def make_env(settings):

@@ -10,7 +10,7 @@ from tianshou.data import Collector, VectorReplayBuffer
 from tianshou.env import DummyVectorEnv
 from tianshou.trainer import OffPolicyTrainerParams
 from tianshou.utils.net.common import Net
-from worldkit.envs.wrappers import MaskInObservation
+from rlworldkit.envs.wrappers import MaskInObservation
 
 
 def make_env():

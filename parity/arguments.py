@@ -1,6 +1,6 @@
 """Command-line values: numbers in ranges, file names, and one sentence for anything else.
 
-The harness, worldkit and the worlds read flags with these; settings that come from elsewhere are checked by them.
+The harness, rlworldkit and the worlds read flags with these; settings that come from elsewhere are checked by them.
 """
 
 from __future__ import annotations

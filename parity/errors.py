@@ -1,6 +1,6 @@
 """Errors with one sentence for the user and an exit code.
 
-One family for the harness, worldkit and the worlds: whoever catches ``ParityError`` has caught everything that a
+One family for the harness, rlworldkit and the worlds: whoever catches ``ParityError`` has caught everything that a
 person can cause and fix.
 """
 

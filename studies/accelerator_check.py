@@ -122,7 +122,7 @@ def lockstep(spec: str, engines: tuple[str, str], plan: Plan) -> Rows:
 
 def operations(_: Plan) -> Rows:
     """Count the gather and scatter operations of a step."""
-    from worldkit.bench.env import step_operations
+    from rlworldkit.bench.env import step_operations
 
     for world in (HACKMATRIX, GOODHARTS):
         yield {"what": world.partition(".")[0], **step_operations(_env(world))}
@@ -165,7 +165,7 @@ def _prepared_and_measured(plan: Plan, make: Callable[[int], Any], measure: Call
 
 def env_speed(world: str, compact: bool, plan: Plan) -> Rows:
     """Measure random play, as ``bench env`` does."""
-    from worldkit.bench.env import STEPS_PER_CALL, compiled
+    from rlworldkit.bench.env import STEPS_PER_CALL, compiled
 
     def make(games: int) -> tuple[Any, int]:
         return compiled(_env(world), games, compact=compact), STEPS_PER_CALL * games
@@ -178,7 +178,7 @@ def train_speed(world: str, network: str, dtype: str, plan: Plan) -> Rows:
     from goodharts.architecture import network_config
     from goodharts.training.jax_ppo import train_config
     from hackmatrix.train_config import TrainConfig
-    from worldkit.bench.train import compiled, one_update
+    from rlworldkit.bench.train import compiled, one_update
 
     def make(games: int) -> tuple[Any, int]:
         if world == HACKMATRIX:
@@ -208,8 +208,8 @@ def _training(games: int, network: str) -> Any:  # noqa: ANN401 - goodharts.conf
 def _measure_program(plan: Plan, made: tuple[Any, int]) -> Row:
     import jax
 
-    from worldkit.bench import timing
-    from worldkit.bench.env import count_operations
+    from rlworldkit.bench import timing
+    from rlworldkit.bench.env import count_operations
 
     program, steps = made
     timing.SECONDS_PER_SAMPLE = plan.sample_seconds

@@ -31,8 +31,8 @@ from goodharts.rules import DEFAULT_MODES
 from parity.arguments import Parser
 from parity.atomic_write import write_whole
 from parity.errors import ParityError, UsageError
-from worldkit.cli.outputs import fail
-from worldkit.pictures import drawn
+from rlworldkit.cli.outputs import fail
+from rlworldkit.pictures import drawn
 
 COLOURS = dict(zip(DEFAULT_MODES, ("#1b7f4d", "#7a5195", "#e07b39", "#c2324a"), strict=True))
 CURVES = {

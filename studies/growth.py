@@ -20,10 +20,10 @@ from hackmatrix.jax_training import HackMatrixJaxEnv
 from parity.arguments import IntRange, Parser
 from parity.atomic_write import write_whole
 from parity.errors import ParityError
-from worldkit.bench.records import MEBIBYTE, Record, as_json
-from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, fail, write_output
-from worldkit.jax.xla import prefer_wide_vectors
-from worldkit.pictures import drawn
+from rlworldkit.bench.records import MEBIBYTE, Record, as_json
+from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, fail, write_output
+from rlworldkit.jax.xla import prefer_wide_vectors
+from rlworldkit.pictures import drawn
 
 SPLIT, ON_BOARDS = 1024, 256
 """Games that devices share, and games that play each kind of board."""

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from parity.arguments import Parser
 from parity.errors import ParityError, UsageError
-from worldkit.cli.outputs import check_output, fail, write_output
-from worldkit.pictures import drawn, literal
-from worldkit.runs.folder import METRICS
-from worldkit.runs.sinks import read_csv
+from rlworldkit.cli.outputs import check_output, fail, write_output
+from rlworldkit.pictures import drawn, literal
+from rlworldkit.runs.folder import METRICS
+from rlworldkit.runs.sinks import read_csv
 
 _RETURN = "train/mean_episode_return"
 _COLOURS = ("#1b7f4d", "#7a5195", "#d98c2b", "#2b6cb0", "#b0413e", "#555555")

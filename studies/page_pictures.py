@@ -13,7 +13,7 @@ from shared.pictures import IMAGES, browser
 
 from parity.arguments import SEED, Parser
 from parity.errors import ParityError
-from worldkit.cli.outputs import fail
+from rlworldkit.cli.outputs import fail
 
 
 @dataclass(frozen=True)

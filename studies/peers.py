@@ -22,15 +22,15 @@ from hackmatrix.jax_training import HackMatrixJaxEnv
 from parity.arguments import GAMES, IntRange, Parser
 from parity.console import open_console
 from parity.errors import ParityError
-from worldkit.bench import env as env_bench
-from worldkit.bench import train as train_bench
-from worldkit.bench.records import Record, as_json, as_row
-from worldkit.bench.timing import beside
-from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, fail, write_output
-from worldkit.jax.env import JaxEnv, StepOutput
-from worldkit.jax.xla import prefer_wide_vectors
-from worldkit.ppo.config import TrainConfig
-from worldkit.ppo.params import MLP
+from rlworldkit.bench import env as env_bench
+from rlworldkit.bench import train as train_bench
+from rlworldkit.bench.records import Record, as_json, as_row
+from rlworldkit.bench.timing import beside
+from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, fail, write_output
+from rlworldkit.jax.env import JaxEnv, StepOutput
+from rlworldkit.jax.xla import prefer_wide_vectors
+from rlworldkit.ppo.config import TrainConfig
+from rlworldkit.ppo.params import MLP
 
 
 class PeerState(NamedTuple):
@@ -42,7 +42,7 @@ class PeerState(NamedTuple):
 
 
 class PeerEnv(JaxEnv):
-    """An environment of others as worldkit plays and trains it; its games restart within the step by themselves.
+    """An environment of others as rlworldkit plays and trains it; its games restart within the step by themselves.
 
     Observations are handed on flat and as float32. An episode that ends counts as terminated, whatever ended it: what
     it showed last is gone, and trainers written for such environments do the same.

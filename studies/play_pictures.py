@@ -11,13 +11,13 @@ from tempfile import TemporaryDirectory
 from shared.pictures import draw_moment, write_svg
 
 from hackmatrix.view_spec import VIEW
-from worldkit.play.app import PlayApp
-from worldkit.play.game import open_table
-from worldkit.play.panes import layout_of
-from worldkit.play.session import Session
-from worldkit.watch.agents import load_agent
-from worldkit.watch.controls import Controls
-from worldkit.watch.frames import AgentPlayer
+from rlworldkit.play.app import PlayApp
+from rlworldkit.play.game import open_table
+from rlworldkit.play.panes import layout_of
+from rlworldkit.play.session import Session
+from rlworldkit.watch.agents import load_agent
+from rlworldkit.watch.controls import Controls
+from rlworldkit.watch.frames import AgentPlayer
 
 
 def draw(path: Path, seed: int, step: int) -> None:

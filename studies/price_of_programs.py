@@ -17,12 +17,12 @@ from hackmatrix.evaluation import EVALUATION
 from hackmatrix.rules import SIPHON
 from parity.arguments import STEPS, Parser
 from parity.errors import ParityError
-from worldkit.cli.outputs import fail
-from worldkit.evaluation.play import play_episodes
-from worldkit.evaluation.players import player_of
-from worldkit.evaluation.report import summary
-from worldkit.evaluation.spec import Player
-from worldkit.jax.xla import enable_compilation_cache
+from rlworldkit.cli.outputs import fail
+from rlworldkit.evaluation.play import play_episodes
+from rlworldkit.evaluation.players import player_of
+from rlworldkit.evaluation.report import summary
+from rlworldkit.evaluation.spec import Player
+from rlworldkit.jax.xla import enable_compilation_cache
 
 
 def main() -> None:

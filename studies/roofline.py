@@ -27,14 +27,14 @@ from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.train_config import TrainConfig
 from parity.arguments import Parser
 from parity.atomic_write import write_whole
-from worldkit.bench.env import Play, new_games, random_valid_actions
-from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
-from worldkit.evaluation.report import as_json
-from worldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
-from worldkit.pictures import drawn
-from worldkit.ppo.masked_ppo import Samples, Transition, ppo_loss
-from worldkit.ppo.networks import make_network
-from worldkit.ppo.params import Params
+from rlworldkit.bench.env import Play, new_games, random_valid_actions
+from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
+from rlworldkit.evaluation.report import as_json
+from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
+from rlworldkit.pictures import drawn
+from rlworldkit.ppo.masked_ppo import Samples, Transition, ppo_loss
+from rlworldkit.ppo.networks import make_network
+from rlworldkit.ppo.params import Params
 
 REPETITIONS = 7
 GAMES, STEPS = (8, 64, 256, 1024, 4096), 32

@@ -20,12 +20,12 @@ from parity.arguments import Parser
 from parity.atomic_write import write_whole
 from parity.errors import ParityError, UsageError
 from parity.strict_json import json_text
-from worldkit.cli.outputs import fail
-from worldkit.ppo.params import Params, load_params, save_params
-from worldkit.runs.folder import CONFIG
-from worldkit.runs.saved_config import read_saved_config
-from worldkit.settings import saved_settings
-from worldkit.watch.agents import PARAMS, agents_of, load_agent
+from rlworldkit.cli.outputs import fail
+from rlworldkit.ppo.params import Params, load_params, save_params
+from rlworldkit.runs.folder import CONFIG
+from rlworldkit.runs.saved_config import read_saved_config
+from rlworldkit.settings import saved_settings
+from rlworldkit.watch.agents import PARAMS, agents_of, load_agent
 
 
 def main() -> None:

@@ -23,11 +23,11 @@ from hackmatrix.rules import SIPHON
 from hackmatrix.world import WORLD
 from parity.arguments import ALL_STEPS, SEED, Parser
 from parity.errors import ParityError
-from worldkit.cli.outputs import fail
-from worldkit.jax.xla import enable_compilation_cache
-from worldkit.ppo.networks import ActorCritic, load_network
-from worldkit.ppo.params import Params, save_params
-from worldkit.ppo.value_heads import symlog
+from rlworldkit.cli.outputs import fail
+from rlworldkit.jax.xla import enable_compilation_cache
+from rlworldkit.ppo.networks import ActorCritic, load_network
+from rlworldkit.ppo.params import Params, save_params
+from rlworldkit.ppo.value_heads import symlog
 
 GAMES, STEPS, MINIBATCHES = 256, 64, 16
 LEARNING_RATE = 3e-4

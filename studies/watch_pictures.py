@@ -13,10 +13,10 @@ from shared.pictures import IMAGES, draw_moment
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity.errors import ParityError
-from worldkit.envs.episodes import Episodes
-from worldkit.watch.agents import load_agent
-from worldkit.watch.controls import Controls
-from worldkit.watch.frames import AgentPlayer, games
+from rlworldkit.envs.episodes import Episodes
+from rlworldkit.watch.agents import load_agent
+from rlworldkit.watch.controls import Controls
+from rlworldkit.watch.frames import AgentPlayer, games
 
 _TRIED = 100
 
@@ -26,8 +26,8 @@ def draw(path: Path, seed: int, step: int) -> None:
     os.environ["SDL_VIDEODRIVER"] = "dummy"
     import pygame
 
-    from worldkit.render.pen import surface_of
-    from worldkit.watch.picture import draw_frame
+    from rlworldkit.render.pen import surface_of
+    from rlworldkit.watch.picture import draw_frame
 
     with closing(Episodes(WORLD, 1, "swift")) as episodes:
         played = games(VIEW, episodes, AgentPlayer(load_agent(VIEW, path), deterministic=False), seed, _TRIED)

@@ -34,12 +34,12 @@ from parity.arguments import SEED, STEPS, IntRange, Parser
 from parity.console import open_console
 from parity.errors import ParityError
 from parity.table import Table
-from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, fail, write_output
-from worldkit.cli.players import PLAYER_SEED, caption_of, load
-from worldkit.envs.episodes import Episodes
-from worldkit.evaluation.report import as_json, percent, share
-from worldkit.pictures import drawn, literal
-from worldkit.watch.frames import AgentPlayer, Frame, decide, frames
+from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, fail, write_output
+from rlworldkit.cli.players import PLAYER_SEED, caption_of, load
+from rlworldkit.envs.episodes import Episodes
+from rlworldkit.evaluation.report import as_json, percent, share
+from rlworldkit.pictures import drawn, literal
+from rlworldkit.watch.frames import AgentPlayer, Frame, decide, frames
 
 BEFORE = (1, 2, 3, 5, 8, 12)
 """Steps before a death from which something else is tried."""

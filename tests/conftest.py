@@ -43,7 +43,7 @@ from xdist.scheduler import LoadFileScheduling  # noqa: E402
 
 from hackmatrix.swift_env import SwiftEngineError, SwiftGames  # noqa: E402
 from parity.pytest_plugin import ROOT, ParityItem  # noqa: E402
-from worldkit.jax import engine  # noqa: E402
+from rlworldkit.jax import engine  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -60,8 +60,8 @@ SLOWEST = (
     ),
     ("hackmatrix/rules",),
     ("hackmatrix/train",),
-    ("worldkit/ppo",),
-    ("worldkit/test_own_world.py",),
+    ("rlworldkit/ppo",),
+    ("rlworldkit/test_own_world.py",),
     ("hackmatrix/sb3",),
 )
 """The tests that take longest, to begin with. Those of one entry share compiled programs: they go to one process."""

@@ -1,4 +1,4 @@
-"""Trained models as the agents that worldkit watches, evaluates and asks."""
+"""Trained models as the agents that rlworldkit watches, evaluates and asks."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,14 +16,14 @@ from goodharts.onnx_model import OnnxModel
 from goodharts.render.surroundings import around
 from goodharts.rules import MODES, REACH, Numbers
 from parity import State
-from worldkit.ppo.numpy_network import NumpyNetwork
-from worldkit.runs.saved_config import PRICES
+from rlworldkit.ppo.numpy_network import NumpyNetwork
+from rlworldkit.runs.saved_config import PRICES
 
 Floats = NDArray[np.float32]
 
 
 class ModelAgent:
-    """The agent of a model (``worldkit.watch.spec.Agent``), computed on a device in float32."""
+    """The agent of a model (``rlworldkit.watch.spec.Agent``), computed on a device in float32."""
 
     def __init__(self, model: Model, device: torch.device | str = "cpu") -> None:
         self.policy = model.policy.to(device).eval()
@@ -37,7 +37,7 @@ class ModelAgent:
         return logits.cpu().numpy(), values.cpu().numpy()
 
     def export_network(self) -> tuple[NumpyNetwork, dict[str, Any]]:
-        """The network in numpy, and the settings of the training (``worldkit.export.policy.ExportableAgent``)."""
+        """The network in numpy, and the settings of the training (``rlworldkit.export.policy.ExportableAgent``)."""
         from goodharts.jax_networks import network_and_params  # JAX takes a while to import
 
         model = self._model

@@ -21,8 +21,8 @@ from goodharts.torch_env.tables import PRICES
 from parity.arguments import GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Values
 from parity.errors import UsageError
 from parity.world import PriceValues
-from worldkit.config_layers import from_environment, read_toml, validate_values
-from worldkit.settings import Setting, add_flag, check_settings, setting, settings_of
+from rlworldkit.config_layers import from_environment, read_toml, validate_values
+from rlworldkit.settings import Setting, add_flag, check_settings, setting, settings_of
 
 Layer = Mapping[str, Mapping[str, Any]]
 """Values by section and key, where only some are given."""

@@ -11,8 +11,8 @@ from goodharts.render.text import draw_text
 from goodharts.rules import EVENTS, MODES, OBSERVATION_SHAPE, Mode
 from goodharts.world import WORLDS
 from parity import State, UsageError
-from worldkit.envs.spec import EnvSpec
-from worldkit.envs.statistics import Counts, Summary
+from rlworldkit.envs.spec import EnvSpec
+from rlworldkit.envs.statistics import Counts, Summary
 
 
 def own_statistics(counts: Counts) -> Summary:

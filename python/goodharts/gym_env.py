@@ -4,8 +4,8 @@ from typing import Any
 
 from goodharts.env_spec import GROUND_TRUTH, spec_of
 from goodharts.rules import DEFAULT_MODE
-from worldkit.envs.gym_env import WorldEnv
-from worldkit.envs.vector_env import WorldVectorEnv
+from rlworldkit.envs.gym_env import WorldEnv
+from rlworldkit.envs.vector_env import WorldVectorEnv
 
 
 class GoodhartsEnv(WorldEnv):

@@ -1,4 +1,4 @@
-"""The networks of ``goodharts.networks`` (G8) for worldkit's trainer; their weights in torch's layout and back."""
+"""The networks of ``goodharts.networks`` (G8) for rlworldkit's trainer; their weights in torch's layout and back."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from goodharts.architecture import NetworkConfig, NetworkKind
 from goodharts.rules import ACTIONS, OBSERVATION_SHAPE
-from worldkit.jax.env import Encoder
-from worldkit.ppo.config import RELU
-from worldkit.ppo.networks import ActorCritic, make_network
-from worldkit.ppo.params import CRITIC, Params, hidden_layer
-from worldkit.ppo.value_heads import HEADS, PLAIN, ValueHead, head_of
+from rlworldkit.jax.env import Encoder
+from rlworldkit.ppo.config import RELU
+from rlworldkit.ppo.networks import ActorCritic, make_network
+from rlworldkit.ppo.params import CRITIC, Params, hidden_layer
+from rlworldkit.ppo.value_heads import HEADS, PLAIN, ValueHead, head_of
 
 _CHUNK = 128
 """Boards convolved at once on a CPU: as fast as 32 or 512, in little memory."""

@@ -18,11 +18,11 @@ from goodharts.jax_env.state import State
 from goodharts.jax_env.tables import PRICES, Variant
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode, Numbers
 from parity import State as StateDict
-from worldkit.jax.batching import batch_native
-from worldkit.jax.env import Encoder, JaxEnv, StepOutput
-from worldkit.jax.int64_pair import Int64Pair
-from worldkit.jax.threefry import Seed
-from worldkit.threefry import seed_pair, threefry2x32
+from rlworldkit.jax.batching import batch_native
+from rlworldkit.jax.env import Encoder, JaxEnv, StepOutput
+from rlworldkit.jax.int64_pair import Int64Pair
+from rlworldkit.jax.threefry import Seed
+from rlworldkit.threefry import seed_pair, threefry2x32
 
 _KEYS_EVENT = 2**32 - 1
 """The event whose draws are the keys of a run's games (G10)."""

@@ -1,4 +1,4 @@
-"""The networks (G8) in numpy, with parameters named as in `jax_networks`; `worldkit.export` traces them."""
+"""The networks (G8) in numpy, with parameters named as in `jax_networks`; `rlworldkit.export` traces them."""
 
 from collections.abc import Mapping
 from itertools import count, product
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from goodharts.rules import VIEW
-from worldkit.ppo.numpy_network import Floats, NumpyEncoder
+from rlworldkit.ppo.numpy_network import Floats, NumpyEncoder
 
 
 def cnn(params: Mapping[str, Any], observations: Floats) -> Floats:

@@ -10,8 +10,8 @@ from goodharts.models import config_of, progress_of
 from goodharts.rules import MODES
 from parity.errors import UsageError
 from parity.safe_read import Unreadable, is_object, json_of
-from worldkit.evaluation.onnx_policy import WORLD, onnx_metadata, read_onnx
-from worldkit.evaluation.spec import Logits
+from rlworldkit.evaluation.onnx_policy import WORLD, onnx_metadata, read_onnx
+from rlworldkit.evaluation.spec import Logits
 
 
 @dataclass(frozen=True)

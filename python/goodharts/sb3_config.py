@@ -1,12 +1,12 @@
-"""The settings of MaskablePPO on Goodharts: worldkit's, and the mode."""
+"""The settings of MaskablePPO on Goodharts: rlworldkit's, and the mode."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from goodharts.rules import DEFAULT_MODE, MODES
 from parity.arguments import OneOf
-from worldkit.sb3.config import MaskablePPOConfig
-from worldkit.settings import setting
+from rlworldkit.sb3.config import MaskablePPOConfig
+from rlworldkit.settings import setting
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 from goodharts.env_spec import spec_of
 from goodharts.rules import DEFAULT_MODE
-from worldkit.envs.sb3_vec_env import WorldVecEnv
+from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 
 
 class GoodhartsVecEnv(WorldVecEnv):

@@ -12,10 +12,10 @@ from goodharts.rules import DEFAULT_MODE, DEFAULT_NUMBERS, MODES, VERSION
 from parity import State
 from parity.errors import UsageError
 from parity.trace import read_trace
-from worldkit.evaluation.onnx_policy import ONNX, WORLD, onnx_metadata
-from worldkit.evaluation.spec import EvaluationSpec
-from worldkit.render.panels import Panels
-from worldkit.watch.spec import Agent, ViewSpec
+from rlworldkit.evaluation.onnx_policy import ONNX, WORLD, onnx_metadata
+from rlworldkit.evaluation.spec import EvaluationSpec
+from rlworldkit.render.panels import Panels
+from rlworldkit.watch.spec import Agent, ViewSpec
 
 if TYPE_CHECKING:
     from parity.viewer.page import End

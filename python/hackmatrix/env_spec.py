@@ -12,8 +12,8 @@ from hackmatrix.render.model import board_model
 from hackmatrix.render.text import draw_text
 from hackmatrix.world import WORLD
 from parity import State
-from worldkit.envs.spec import EnvSpec
-from worldkit.envs.statistics import Counts, Summary
+from rlworldkit.envs.spec import EnvSpec
+from rlworldkit.envs.statistics import Counts, Summary
 
 if TYPE_CHECKING:
     from gymnasium import spaces

@@ -1,4 +1,4 @@
-"""The ``EVALUATION`` of HackMatrix for worldkit: its players and figures."""
+"""The ``EVALUATION`` of HackMatrix for rlworldkit: its players and figures."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,8 +13,8 @@ from hackmatrix.explain.transition import around, place_of
 from hackmatrix.rules import ACTIONS, SIPHON, WON_STAGE
 from hackmatrix.world.policies import ways_to_exit
 from parity import State
-from worldkit.evaluation.report import interval, mean, percent, share, shares
-from worldkit.evaluation.spec import Episode, EvaluationSpec, Figures, Logits, Rows
+from rlworldkit.evaluation.report import interval, mean, percent, share, shares
+from rlworldkit.evaluation.spec import Episode, EvaluationSpec, Figures, Logits, Rows
 
 WON, DIED, INVALID = "won", "died", "invalid"
 
@@ -22,7 +22,7 @@ WON, DIED, INVALID = "won", "died", "invalid"
 def policy_of(path: Path) -> Logits:
     """The network whose parameters the trainer wrote as ``params_*.npz``; raises ParityError for anything else."""
     from hackmatrix.jax_training import HackMatrixJaxEnv
-    from worldkit.ppo.networks import load_logits
+    from rlworldkit.ppo.networks import load_logits
 
     return load_logits(path, HackMatrixJaxEnv())
 

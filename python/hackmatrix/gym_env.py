@@ -3,8 +3,8 @@
 from typing import Any
 
 from hackmatrix.env_spec import ENV_SPEC
-from worldkit.envs.gym_env import WorldEnv
-from worldkit.envs.vector_env import WorldVectorEnv
+from rlworldkit.envs.gym_env import WorldEnv
+from rlworldkit.envs.vector_env import WorldVectorEnv
 
 
 class HackMatrixEnv(WorldEnv):

@@ -11,8 +11,8 @@ from hackmatrix.jax_env.observation import player_cell
 from hackmatrix.jax_env.state_from_dict import read_state
 from hackmatrix.jax_env.state_to_dict import state_arrays
 from hackmatrix.metrics import HIGHEST_STAGE, action_share
-from worldkit.jax.env import Encoder, JaxEnv, StepMetrics, StepOutput
-from worldkit.jax.threefry import Seed
+from rlworldkit.jax.env import Encoder, JaxEnv, StepMetrics, StepOutput
+from rlworldkit.jax.threefry import Seed
 
 
 class HackMatrixJaxEnv(JaxEnv):

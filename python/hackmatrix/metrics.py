@@ -1,7 +1,7 @@
 """Training metrics of this game beside those of any world."""
 
 from hackmatrix import rules
-from worldkit.runs.sinks import Milestone
+from rlworldkit.runs.sinks import Milestone
 
 HIGHEST_STAGE = "stats/highest_stage"
 MILESTONE = Milestone(

@@ -1,6 +1,6 @@
 """The game's networks in numpy, which compute the same as those of `networks` in JAX.
 
-`worldkit.export` traces them, so they use what `worldkit.export.trace` knows.
+`rlworldkit.export` traces them, so they use what `rlworldkit.export.trace` knows.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ import numpy as np
 
 from hackmatrix.rules import CELL_FEATURES, DIRECTIONS, GRID_PART, PLAYER_PART, SIZE
 from hackmatrix.train_config import CENTRED, CONV, MLP
-from worldkit.ppo.numpy_network import Floats, NumpyEncoder, dense
+from rlworldkit.ppo.numpy_network import Floats, NumpyEncoder, dense
 
 _SIGHT = 2 * SIZE - 1
 _SHIFTS = np.stack([np.eye(_SIGHT, SIZE, place - SIZE + 1, np.float32).ravel() for place in range(SIZE)])

@@ -8,8 +8,8 @@ from hackmatrix.render.text import LEGEND, board_lines, compact_lines, numbers
 from hackmatrix.rules import MOVES, PROGRAMS
 from hackmatrix.world import rules_of
 from parity import State, World
-from worldkit.render.panels import LEAVE, Obstacle, Panels
-from worldkit.render.spans import Line, joined
+from rlworldkit.render.panels import LEAVE, Obstacle, Panels
+from rlworldkit.render.spans import Line, joined
 
 _NUMBERS = ("hp", "credits", "energy", "data_siphons", "attack_damage", "score", "stage")
 _SIPHON = "s"

@@ -1,13 +1,13 @@
-"""The settings of training HackMatrix: those of worldkit, with this game's networks."""
+"""The settings of training HackMatrix: those of rlworldkit, with this game's networks."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 from parity.arguments import OneOf
-from worldkit.ppo import config
-from worldkit.ppo.config import ARCHIVE, NO_CURRICULUM, ROBUST
-from worldkit.ppo.value_heads import TWO_HOT
-from worldkit.settings import setting
+from rlworldkit.ppo import config
+from rlworldkit.ppo.config import ARCHIVE, NO_CURRICULUM, ROBUST
+from rlworldkit.ppo.value_heads import TWO_HOT
+from rlworldkit.settings import setting
 
 CENTRED, CONV, MLP = "centred", "conv", "mlp"
 STAGES, GENTLE, PROGRAMS = "stages", "gentle", "programs"

@@ -1,5 +1,5 @@
 """The settings of MaskablePPO, under their documented name."""
 
-from worldkit.sb3.config import MaskablePPOConfig
+from rlworldkit.sb3.config import MaskablePPOConfig
 
 __all__ = ["MaskablePPOConfig"]

@@ -10,8 +10,8 @@ from hackmatrix.rules import NUM_STAGES, SIZE, VERSION
 from hackmatrix.world import TRACE_NAMES
 from parity import State
 from parity.viewer.page import End
-from worldkit.evaluation.play import TRUNCATED
-from worldkit.watch.spec import ViewSpec
+from rlworldkit.evaluation.play import TRUNCATED
+from rlworldkit.watch.spec import ViewSpec
 
 
 def _end(before: State, after: State, action: int, how: str | None) -> tuple[End, str]:

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from worldkit.bench.env import STEPS_PER_CALL, Play, one_step
-from worldkit.bench.records import Record
-from worldkit.bench.timing import Program, alone, compile_program
-from worldkit.jax.env import JaxEnv, State
+from rlworldkit.bench.env import STEPS_PER_CALL, Play, one_step
+from rlworldkit.bench.records import Record
+from rlworldkit.bench.timing import Program, alone, compile_program
+from rlworldkit.jax.env import JaxEnv, State
 
 
 class Turns(NamedTuple):

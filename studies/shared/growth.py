@@ -6,9 +6,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from worldkit.bench.processes import spent
-from worldkit.bench.records import Record
-from worldkit.jax.xla import of_parts
+from rlworldkit.bench.processes import spent
+from rlworldkit.bench.records import Record
+from rlworldkit.jax.xla import of_parts
 
 GAMES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
 DEVICES = (1, 2, 4, 8)

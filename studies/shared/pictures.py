@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from parity.arguments import SEED, STEPS, Parser
 from parity.errors import ParityError, UsageError
-from worldkit.cli.outputs import fail
+from rlworldkit.cli.outputs import fail
 
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

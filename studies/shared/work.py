@@ -13,7 +13,7 @@ import jax
 
 from hackmatrix.jax_env import PACKED_SIZE
 from hackmatrix.rules import DIRECTIONS, GRID_PART, NUM_ACTIONS, NUM_CELLS, SIZE
-from worldkit.ppo.params import Params
+from rlworldkit.ppo.params import Params
 
 FLOAT = 4
 _TOLD = NUM_CELLS + len(DIRECTIONS) * SIZE * (SIZE - 1)

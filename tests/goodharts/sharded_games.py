@@ -13,8 +13,8 @@ import numpy as np
 from goodharts.jax_env.env import Game
 from goodharts.jax_env.tables import Variant
 from goodharts.rules import MODES
-from worldkit.jax.threefry import Seed, trainer_seeds
-from worldkit.ppo import parallel
+from rlworldkit.jax.threefry import Seed, trainer_seeds
+from rlworldkit.ppo import parallel
 
 STEPS, GAMES_OF_A_DEVICE = 100, 3
 

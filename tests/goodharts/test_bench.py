@@ -13,12 +13,12 @@ from goodharts.config import Config
 from goodharts.jax_training import GoodhartsJaxEnv
 from goodharts.torch_env.env import Games, Outcome
 from parity.prices import price_values, with_prices
-from worldkit.bench import timing
-from worldkit.bench.constant_env import ConstantEnv
-from worldkit.bench.env import STEPS_PER_CALL, Play
-from worldkit.bench.records import Record
-from worldkit.bench.train import compiled as compiled_update
-from worldkit.cli.bench import kit_benchmarks
+from rlworldkit.bench import timing
+from rlworldkit.bench.constant_env import ConstantEnv
+from rlworldkit.bench.env import STEPS_PER_CALL, Play
+from rlworldkit.bench.records import Record
+from rlworldkit.bench.train import compiled as compiled_update
+from rlworldkit.cli.bench import kit_benchmarks
 
 PRICED = with_prices(GAME.env().world, {"food": 2})
 PROGRAM = timing.Program(lambda carry: carry, 0, 0.0, 0.0, 0)

@@ -35,10 +35,10 @@ from goodharts.render.surroundings import around
 from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, MOVES, POISON, REACH, SIZE, Numbers
 from goodharts.world import evaluation_world
 from parity.errors import UsageError
-from worldkit.evaluation.players import logits_player
-from worldkit.render.colours import GROUND
-from worldkit.render.pen import Pen, pixels
-from worldkit.watch.controls import Controls
+from rlworldkit.evaluation.players import logits_player
+from rlworldkit.render.colours import GROUND
+from rlworldkit.render.pen import Pen, pixels
+from rlworldkit.watch.controls import Controls
 
 ROOT = Path(__file__).resolve().parents[2]
 CNN = NetworkConfig("cnn", channels=(4, 8), hidden=32)

@@ -45,7 +45,7 @@ def test_version_names_package_rules_and_torch() -> None:
             "choose one of train-sb3, bench, play, watch, export, view, train, evaluate, compare, config, brain-view, "
             "version",
         ),
-        ("bench lockstep", "unknown benchmark 'lockstep'"),  # of worlds that worldkit's trainer in JAX knows
+        ("bench lockstep", "unknown benchmark 'lockstep'"),  # of worlds that rlworldkit's trainer in JAX knows
         ("train-sb3 --mode happy", "must be ground_truth or ground_truth_blinded or proxy_mortal or proxy or"),
         ("train-sb3 --device abacus --timesteps 16384", "The device 'abacus' cannot be used"),
         ("train-sb3 --engine swift --timesteps 16384", "there is no engine 'swift': choose torch"),
@@ -137,7 +137,7 @@ import sys
 for name in {missing}:
     sys.modules[name] = None
 from goodharts.cli.main import main
-import goodharts.training.jax_ppo, goodharts.training.runs, goodharts.training.train_ppo, worldkit.ppo.training
+import goodharts.training.jax_ppo, goodharts.training.runs, goodharts.training.train_ppo, rlworldkit.ppo.training
 for words in {lines}:
     try:
         code = main(words)

@@ -28,8 +28,8 @@ from goodharts.models import write_model
 from goodharts.rules import DEFAULT_MODES, DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import evaluation_world, game_seeds
 from parity.console import open_console
-from worldkit.evaluation.players import logits_player, uniform_logits
-from worldkit.evaluation.spec import Lookahead, Player
+from rlworldkit.evaluation.players import logits_player, uniform_logits
+from rlworldkit.evaluation.spec import Lookahead, Player
 
 # What lives say together
 

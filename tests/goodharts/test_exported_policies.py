@@ -12,7 +12,7 @@ from goodharts.architecture import NETWORKS, NetworkKind
 from goodharts.cli.main import main
 from goodharts.models import write_model
 from goodharts.view_spec import view_of
-from worldkit.watch.agents import load_agent
+from rlworldkit.watch.agents import load_agent
 
 WORDS = "--games", "4", "--steps", "30", "--device", "cpu", "--deterministic", "--json", "-"
 

@@ -20,7 +20,7 @@ from goodharts.jax_training import env_of
 from goodharts.rules import DEFAULT_NUMBERS, MODES
 from goodharts.torch_env.rewards import Rewards
 from goodharts.torch_env.tables import PRICES
-from worldkit.bench.env import step_operations
+from rlworldkit.bench.env import step_operations
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_name("sharded_games.py")

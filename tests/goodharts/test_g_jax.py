@@ -15,8 +15,8 @@ from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.state_dict import flags
 from goodharts.jax_env.tables import Variant
 from goodharts.rules import MODES, NUM_CELLS
-from worldkit.jax.int64_pair import Int64Pair, to_int64
-from worldkit.jax.threefry import Draws, Seed
+from rlworldkit.jax.int64_pair import Int64Pair, to_int64
+from rlworldkit.jax.threefry import Draws, Seed
 
 EDGES = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40, 2**62]
 NUMBERS = np.array([sign * edge + by for edge in EDGES for sign in (1, -1) for by in (-1, 0, 1)], np.int64)

@@ -14,7 +14,7 @@ from goodharts.world import WORLDS
 from parity import EngineOptions, World
 from parity.lockstep import Settings, run
 from parity.prices import with_prices
-from worldkit.jax import engine as jax_engine
+from rlworldkit.jax import engine as jax_engine
 
 ALIKE = ("ground_truth", "ground_truth_blinded", "proxy_mortal")
 """Modes that are paid as others are."""

@@ -20,7 +20,7 @@ from goodharts.world.starts import STARTS
 from parity import State, StateRefused, UsageError, View
 from parity.cli import main
 from parity.testing import assert_golden
-from worldkit.render.colours import AGENT, MUTED
+from rlworldkit.render.colours import AGENT, MUTED
 
 ONLY = np.zeros(1, np.intp)
 TRUTH = MODES["ground_truth"]

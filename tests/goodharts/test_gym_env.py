@@ -102,7 +102,7 @@ def test_an_episode_shows_what_its_mode_sees_and_sums_up_what_was_eaten_and_earn
 
 
 class TestManyGames:
-    """That they are as each alone, ``tests/worldkit`` holds; that none depends on others, ``test_g_lockstep.py``."""
+    """That they are as each alone, ``tests/rlworldkit`` holds; that none depends on others, ``test_g_lockstep.py``."""
 
     def test_make_vec_takes_the_native_one(self) -> None:
         made = gym.make_vec("Goodharts-v0", num_envs=3, vectorization_mode="vector_entry_point", mode="proxy")

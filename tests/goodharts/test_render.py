@@ -13,7 +13,7 @@ from goodharts.render.surroundings import around
 from goodharts.render.text import draw_text
 from goodharts.rules import EMPTY, FOOD, POISON, SIZE
 from parity import State
-from worldkit.render.colours import AGENT, LINE
+from rlworldkit.render.colours import AGENT, LINE
 
 CORNER = SIZE * SIZE - 1
 

@@ -21,12 +21,12 @@ from goodharts.torch_env.random import game_keys
 from goodharts.view_spec import view_of
 from parity.errors import UsageError
 from parity.trace import Case, Trace, write_trace
-from worldkit.envs.episodes import Episodes
-from worldkit.play.app import PlayApp
-from worldkit.play.game import open_table
-from worldkit.play.session import Session
-from worldkit.watch.controls import Controls
-from worldkit.watch.frames import AgentPlayer, frames
+from rlworldkit.envs.episodes import Episodes
+from rlworldkit.play.app import PlayApp
+from rlworldkit.play.game import open_table
+from rlworldkit.play.session import Session
+from rlworldkit.watch.controls import Controls
+from rlworldkit.watch.frames import AgentPlayer, frames
 
 
 @pytest.fixture

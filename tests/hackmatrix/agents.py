@@ -13,8 +13,8 @@ from flax.traverse_util import flatten_dict
 from hackmatrix import rules
 from hackmatrix.networks import NETWORKS
 from hackmatrix.train_config import CENTRED
-from worldkit.ppo.checkpoint_format import pack
-from worldkit.ppo.networks import make_network
+from rlworldkit.ppo.checkpoint_format import pack
+from rlworldkit.ppo.networks import make_network
 
 
 def new_params(name: str = CENTRED, hidden_dim: int = 16, num_layers: int = 2, actions: int = rules.NUM_ACTIONS) -> Any:  # noqa: ANN401 - flax's

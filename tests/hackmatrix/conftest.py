@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hackmatrix.cli.main import main
+from rlworldkit.ppo.params import save_params
 from tests.hackmatrix.agents import new_params, write_checkpoint
-from worldkit.ppo.params import save_params
 
 CommandRefused = Callable[..., str]
 
@@ -52,7 +52,7 @@ def model(tmp_path_factory: pytest.TempPathFactory, swift_built: None) -> Path:
     from sb3_contrib import MaskablePPO  # torch takes seconds
 
     from hackmatrix.gym_env import HackMatrixEnv
-    from worldkit.sb3.models import model_content
+    from rlworldkit.sb3.models import model_content
 
     with contextlib.closing(HackMatrixEnv()) as env:
         made = MaskablePPO("MultiInputPolicy", env, n_steps=8, batch_size=8, seed=1, device="cpu")

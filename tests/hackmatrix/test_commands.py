@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from rlworldkit.cli import play
 from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import in_terminal
-from worldkit.cli import play
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,15 +15,15 @@ from hackmatrix.cli.main import main
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.networks import NETWORKS
 from hackmatrix.view_spec import VIEW
+from rlworldkit.evaluation.onnx_policy import onnx_metadata
+from rlworldkit.evaluation.play import play_episodes
+from rlworldkit.evaluation.players import player_of
+from rlworldkit.evaluation.spec import Player
+from rlworldkit.ppo.params import load_params, save_params
+from rlworldkit.ppo.value_heads import HEADS, PLAIN, SYMLOG, TWO_HOT, ValueHead
+from rlworldkit.watch.agents import load_agent
 from tests.hackmatrix.agents import new_params
 from tests.hackmatrix.watch.test_agents import observations
-from worldkit.evaluation.onnx_policy import onnx_metadata
-from worldkit.evaluation.play import play_episodes
-from worldkit.evaluation.players import player_of
-from worldkit.evaluation.spec import Player
-from worldkit.ppo.params import load_params, save_params
-from worldkit.ppo.value_heads import HEADS, PLAIN, SYMLOG, TWO_HOT, ValueHead
-from worldkit.watch.agents import load_agent
 
 GAMES = 24
 

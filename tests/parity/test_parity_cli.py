@@ -264,7 +264,7 @@ def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser
 @pytest.mark.parametrize("parser", [*parsers(build_parser())], ids=lambda parser: parser.prog)
 def test_help_names_no_world_of_this_repository_and_its_examples_are_commands(parser: argparse.ArgumentParser) -> None:
     text = parser.format_help()
-    assert re.findall(r"hackmatrix|goodharts|orchard|swift|worldkit", text, re.IGNORECASE) == []
+    assert re.findall(r"hackmatrix|goodharts|orchard|swift|rlworldkit", text, re.IGNORECASE) == []
     title, examples, exit_codes = str(parser.epilog).split("\n\n")
     assert (title, exit_codes.partition(":")[0]) == ("Examples:", "Exit codes")
     assert examples in text

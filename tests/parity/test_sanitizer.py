@@ -21,7 +21,7 @@ from parity.errors import UsageError
 from parity.lockstep import Settings
 from parity.sanitize_command import sanitized
 from parity.sanitizer.interpreter import BITS, Interpreter, Site
-from worldkit.jax.engine import JaxEngine
+from rlworldkit.jax.engine import JaxEngine
 
 SIX = jnp.arange(6) * 10
 LARGEST = 2**31 - 1

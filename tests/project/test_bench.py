@@ -23,12 +23,12 @@ from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.training_config import MaskablePPOConfig
 from hackmatrix.world import WORLD
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, install_command
-from worldkit.bench import env, gym, sb3, startup, timing
-from worldkit.bench.processes import spent
-from worldkit.bench.records import Record, plain_record
-from worldkit.bench.startup import Start
-from worldkit.cli import bench
-from worldkit.game import Benchmark
+from rlworldkit.bench import env, gym, sb3, startup, timing
+from rlworldkit.bench.processes import spent
+from rlworldkit.bench.records import Record, plain_record
+from rlworldkit.bench.startup import Start
+from rlworldkit.cli import bench
+from rlworldkit.game import Benchmark
 
 KEYS = ["name", "value", "unit", "num_envs", "spread", "compile_seconds", "trace_seconds", "peak_bytes"]
 CACHE_AGE = "jax_persistent_cache_min_compile_time_secs"

@@ -17,7 +17,7 @@ from hackmatrix.cli.game import GAME
 from parity import World, load_world
 from parity.cli import main as parity
 from parity.errors import ParityError
-from worldkit.cli import app
+from rlworldkit.cli import app
 
 
 def test_help_names_every_command_and_imports_none_of_the_heavy_libraries() -> None:
@@ -183,7 +183,7 @@ for name in {BLOCKED}:
     sys.modules[name] = None
 from hackmatrix.cli.game import GAME
 from hackmatrix.cli.main import main
-from worldkit.cli.app import KIT_COMMANDS
+from rlworldkit.cli.app import KIT_COMMANDS
 def ask(command, call):
     try:
         code = call()
@@ -231,7 +231,7 @@ def test_a_world_keeps_compiled_programs_before_it_imports_its_engine(
         raise OpenedError
 
     package = name.partition("-")[0]
-    monkeypatch.setattr("worldkit.jax.engine.JaxEngine", stop)
+    monkeypatch.setattr("rlworldkit.jax.engine.JaxEngine", stop)
     with pytest.raises(OpenedError):
         world.engines["jax"](1)
     assert package in os.environ["JAX_COMPILATION_CACHE_DIR"]

@@ -18,8 +18,8 @@ from parity import cli as parity_cli
 from parity.arguments import Parser
 from parity.console import open_console, typed_command, typed_program
 from parity.table import Table
-from worldkit.cli.app import kit_commands, main
-from worldkit.runs.console import ConsoleProgress, compiling
+from rlworldkit.cli.app import kit_commands, main
+from rlworldkit.runs.console import ConsoleProgress, compiling
 
 LONG = "x" * 300
 Print = Callable[[str], Callable[[], bytes]]

@@ -137,7 +137,7 @@ def test_figures_that_explain_a_difference_are_among_the_results(root: Path) -> 
 
 
 def test_the_documented_sweeps_can_be_searched(root: Path, tmp_path: Path) -> None:
-    from worldkit.sweep.space import read_sweep  # with Optuna, which the other tests here do not need
+    from rlworldkit.sweep.space import read_sweep  # with Optuna, which the other tests here do not need
 
     page = (root / "docs" / "how-to" / "training.md").read_text()
     (text,) = (text for text in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "core_hours" in text)

@@ -10,7 +10,7 @@ from hackmatrix.cli import doctor
 from hackmatrix.cli.main import main
 from parity.doctor import BROKEN, NOTE, OK
 from parity.errors import install_command
-from worldkit.render.display import has_display
+from rlworldkit.render.display import has_display
 
 CACHE = "JAX_COMPILATION_CACHE_DIR"
 

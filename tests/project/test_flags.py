@@ -14,7 +14,7 @@ from goodharts.cli.game import GAME as GOODHARTS
 from hackmatrix.cli.game import GAME
 from parity import cli as parity_cli
 from parity.arguments import FloatRange, IntRange, Values, parser_of
-from worldkit.cli import app
+from rlworldkit.cli import app
 
 WORDS = ["nan", "inf", "-inf", "-1", "0", "1", "0.5", "1e400", "1" * 5000]
 WORDS += map(str, (10**18, 2**31, 2**63, 2**64))

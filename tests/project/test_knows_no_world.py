@@ -1,4 +1,4 @@
-"""The harness and worldkit know no game, and reference implementations nothing that they judge."""
+"""The harness and rlworldkit know no game, and reference implementations nothing that they judge."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ import pytest
 from hackmatrix import rules
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = sorted([*(ROOT / "python" / "worldkit").rglob("*.py"), *(ROOT / "parity").glob("*.*")])
+FILES = sorted([*(ROOT / "python" / "rlworldkit").rglob("*.py"), *(ROOT / "parity").glob("*.*")])
 OWN_WORDS = {"hackmatrix", "goodharts", "swift", "siphon", "stage", "roguelike", "enemy", *rules.ENEMIES}
 SIZES = (rules.NUM_ACTIONS, len(rules.MARKS), rules.OBSERVATION_SIZE)
 
@@ -42,7 +42,7 @@ def test_sizes_of_the_game_stand_in_its_rules_alone() -> None:
 
 
 def test_the_kit_is_tested_on_the_toy_world_alone() -> None:
-    tests = [(path, path.read_text()) for path in (ROOT / "tests" / "worldkit").rglob("*.py")]
+    tests = [(path, path.read_text()) for path in (ROOT / "tests" / "rlworldkit").rglob("*.py")]
     imports = re.compile(r"^\s*(import|from) (hackmatrix|goodharts|tests\.(hackmatrix|goodharts))\b", re.MULTILINE)
     assert [path.name for path, text in tests if imports.search(text)] == []
 

@@ -14,8 +14,8 @@ from unittest.mock import create_autospec
 
 import pytest
 
-from worldkit.runs.run import Run
-from worldkit.runs.wandb_run import Tracking, WandbRun
+from rlworldkit.runs.run import Run
+from rlworldkit.runs.wandb_run import Tracking, WandbRun
 
 
 def opened(folder: Path, said: list[str], run_id: str | None = None, **tracking: bool) -> WandbRun:
@@ -48,7 +48,7 @@ def unreachable(**_: object) -> None:
 @pytest.mark.parametrize(
     ("name", "stand_in", "why"),
     [
-        ("worldkit.runs.wandb_run.find_spec", lambda name: None, "it is not installed (pip install wandb)"),
+        ("rlworldkit.runs.wandb_run.find_spec", lambda name: None, "it is not installed (pip install wandb)"),
         ("wandb.api", SimpleNamespace(api_key=None), "nobody is logged in (`wandb login`, or WANDB_MODE=offline)"),
         ("wandb.api", Homeless(), "Could not determine home directory"),
         ("wandb.api", SimpleNamespace(api_key="key"), "the network is down"),
@@ -112,8 +112,8 @@ def test_a_call_that_never_returns_is_one_line(
 
     monkeypatch.setattr(import_module("wandb") if call == "init" else client, call, hang)
     monkeypatch.setattr("wandb.teardown", torn_down.set)
-    monkeypatch.setattr("worldkit.runs.wandb_run._CALL_SECONDS", 0.05)
-    monkeypatch.setattr("worldkit.runs.wandb_run._FINISH_SECONDS", 0.06)
+    monkeypatch.setattr("rlworldkit.runs.wandb_run._CALL_SECONDS", 0.05)
+    monkeypatch.setattr("rlworldkit.runs.wandb_run._FINISH_SECONDS", 0.06)
     run = opened(tmp_path, said)
     for update in (1, 2):
         run.write({"a": 1.0, "update": update})
@@ -129,7 +129,7 @@ def test_a_call_that_never_returns_is_one_line(
 SESSION = """
 import sys
 from pathlib import Path
-from worldkit.runs import wandb_run
+from rlworldkit.runs import wandb_run
 
 wandb_run._CALL_SECONDS = 0.5
 run = wandb_run.WandbRun(print, Path(sys.argv[1]), wandb_run.Tracking(), {})

@@ -14,9 +14,9 @@ from goodharts.torch_env.random import game_keys
 from goodharts.torch_env.tables import channels
 from parity import World
 from parity.prices import price_values
-from worldkit.bench.env import STEPS_PER_CALL, compiled
-from worldkit.bench.records import Record, plain_record
-from worldkit.bench.timing import alone
+from rlworldkit.bench.env import STEPS_PER_CALL, compiled
+from rlworldkit.bench.records import Record, plain_record
+from rlworldkit.bench.timing import alone
 
 STEPS = 200
 """Of every game in a sample of the torch engine, at least."""
@@ -31,7 +31,7 @@ def measure(world: World, num_envs: int, repetitions: int) -> Iterator[Record]:
 
     Both play random actions; every observation is written as the float32 that a network reads, and games that end start
     anew in the same step. The torch engine plays on the CPU with torch's threads, the JAX engine as that of any world
-    (``worldkit.bench.env``). First samples warm up and are not counted.
+    (``rlworldkit.bench.env``). First samples warm up and are not counted.
     """
     prices = price_values(world)
     games = Games(_MODE, num_envs, prices=prices)

@@ -20,10 +20,10 @@ from goodharts.training.rollout import Player
 from goodharts.training.torch_ppo import TorchTrainer
 from parity import World
 from parity.prices import changed_prices
-from worldkit.bench.constant_env import ConstantEnv
-from worldkit.bench.records import Record, ceiling_names, paired_records
-from worldkit.bench.timing import beside
-from worldkit.bench.train import compiled
+from rlworldkit.bench.constant_env import ConstantEnv
+from rlworldkit.bench.records import Record, ceiling_names, paired_records
+from rlworldkit.bench.timing import beside
+from rlworldkit.bench.train import compiled
 
 CPU_STEPS = 4
 """Of each game in a sample of the cnn on a CPU, where the documented rollout takes minutes."""

@@ -3,7 +3,7 @@
 ``showing`` puts moments into a window or a file. Only that and the pictures need pygame.
 """
 
-from worldkit.render.film import FILMS
+from rlworldkit.render.film import FILMS
 
 PICTURE = ".png"
 KINDS = (*FILMS, PICTURE)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from goodharts.brain_view.player import Activation
 from goodharts.rules import VIEW
-from worldkit.render.colours import GROUND, MUTED, OFF, TEXT
-from worldkit.render.pen import Pen
+from rlworldkit.render.colours import GROUND, MUTED, OFF, TEXT
+from rlworldkit.render.pen import Pen
 
 _TITLE = 18
 """Pixels of the line above a layer."""

@@ -18,9 +18,9 @@ from goodharts.render.signs import direction, draw_arrow, draw_death, draw_food,
 from goodharts.render.surroundings import around
 from goodharts.rules import ACTIONS, MODES, REACH, SIZE, VIEW
 from parity.prices import prices_note
-from worldkit.render._pygame import pygame
-from worldkit.render.colours import AGENT, DARK, FLOOR, GROUND, MUTED, OFF, TEXT, mix
-from worldkit.render.pen import Pen, Point, pixels
+from rlworldkit.render._pygame import pygame
+from rlworldkit.render.colours import AGENT, DARK, FLOOR, GROUND, MUTED, OFF, TEXT, mix
+from rlworldkit.render.pen import Pen, Point, pixels
 
 WIDTH, HEIGHT = 1280, 720
 """Pixels of every picture; even, as videos want them."""

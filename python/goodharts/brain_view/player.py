@@ -16,7 +16,7 @@ from goodharts.rules import EVENTS, MODES, SIZE, Numbers
 from goodharts.world import evaluation_world, game_seeds
 from parity import State
 from parity.engine import Array
-from worldkit.watch.frames import AgentPlayer, Decision, decide
+from rlworldkit.watch.frames import AgentPlayer, Decision, decide
 
 HORIZON = 15
 """Cells of the grid to each side of the agent in a moment; the agent itself sees less (G7)."""

@@ -12,10 +12,10 @@ from goodharts.brain_view import PICTURE
 from goodharts.brain_view.picture import HEIGHT, WIDTH, Caption, draw_picture, draw_surface
 from goodharts.brain_view.player import ActivationFrame, Player
 from parity.atomic_write import replacing
-from worldkit.render.film import film, telling_failures
-from worldkit.runs.stop import StopRequest
-from worldkit.watch.controls import Controls, play
-from worldkit.watch.window import WindowScreen
+from rlworldkit.render.film import film, telling_failures
+from rlworldkit.runs.stop import StopRequest
+from rlworldkit.watch.controls import Controls, play
+from rlworldkit.watch.window import WindowScreen
 
 _MOST_LATE = 0.1
 """Seconds by which pictures may be late: at high speeds some are left out."""

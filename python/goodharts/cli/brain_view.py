@@ -15,10 +15,10 @@ from goodharts.rules import DEFAULT_MODE, MODES
 from parity.arguments import SEED, STEPS, FloatRange, Parser
 from parity.console import counted, open_console
 from parity.errors import UsageError
-from worldkit.cli.outputs import check_output
-from worldkit.render.display import has_display
-from worldkit.runs.stop import StopRequest
-from worldkit.watch.controls import Controls
+from rlworldkit.cli.outputs import check_output
+from rlworldkit.render.display import has_display
+from rlworldkit.runs.stop import StopRequest
+from rlworldkit.watch.controls import Controls
 
 if TYPE_CHECKING:
     from goodharts.brain_view.player import ActivationFrame

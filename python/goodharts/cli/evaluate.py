@@ -17,9 +17,9 @@ from goodharts.rules import DEFAULT_MODES, MODES
 from parity.arguments import Parser
 from parity.console import open_console, typed_command
 from parity.errors import UsageError
-from worldkit.cli.evaluate import add_choice_flags
-from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
-from worldkit.evaluation.onnx_policy import ONNX
+from rlworldkit.cli.evaluate import add_choice_flags
+from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
+from rlworldkit.evaluation.onnx_policy import ONNX
 
 if TYPE_CHECKING:
     from goodharts.evaluation.evaluate import Evaluation

@@ -2,7 +2,7 @@
 
 from goodharts import __version__, rules
 from goodharts.sb3_config import GoodhartsSB3Config
-from worldkit.game import Benchmark, Command, Game, import_attribute, measured_by
+from rlworldkit.game import Benchmark, Command, Game, import_attribute, measured_by
 
 _GAMES = 192
 """Of a documented training run."""

@@ -19,12 +19,12 @@ from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, VERSION, Numbers
 from goodharts.world import evaluation_world
 from parity.errors import UsageError
 from parity.prices import prices_text
-from worldkit.evaluation.players import logits_player, uniform_logits
-from worldkit.evaluation.spec import Lookahead
+from rlworldkit.evaluation.players import logits_player, uniform_logits
+from rlworldkit.evaluation.spec import Lookahead
 
 if TYPE_CHECKING:
     from parity import BatchEngine
-    from worldkit.evaluation.spec import Player
+    from rlworldkit.evaluation.spec import Player
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,10 @@ def searcher_of(model: Model, numbers: Numbers, lookahead: Lookahead) -> Callabl
 
     from goodharts.jax_networks import network_and_params
     from goodharts.jax_training import env_of
-    from worldkit.evaluation.searcher import search_program
-    from worldkit.jax.engine import JaxEngine
-    from worldkit.ppo.search import Search
-    from worldkit.threefry import seed_pairs
+    from rlworldkit.evaluation.searcher import search_program
+    from rlworldkit.jax.engine import JaxEngine
+    from rlworldkit.ppo.search import Search
+    from rlworldkit.threefry import seed_pairs
 
     config = Config().over(model.config, "The model")
     prices = np.array(config.price_values(model.mode), np.int32)

@@ -10,7 +10,7 @@ from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import PUBLISHED, PUBLISHED_STEPS
-from worldkit.pictures import drawn
+from rlworldkit.pictures import drawn
 
 _ASIDE = 0.08
 """Distance of a player's own marks and of the published ones from its place."""

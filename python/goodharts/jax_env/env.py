@@ -20,10 +20,10 @@ from goodharts.jax_env.rewards import StepEvents
 from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.tables import Variant
 from goodharts.rules import MOVES, SIZE
-from worldkit.jax.batching import batch_native, choose, where_wanted
-from worldkit.jax.int64_pair import wide
-from worldkit.jax.marks import mark
-from worldkit.jax.threefry import Draws, Seed
+from rlworldkit.jax.batching import batch_native, choose, where_wanted
+from rlworldkit.jax.int64_pair import wide
+from rlworldkit.jax.marks import mark
+from rlworldkit.jax.threefry import Draws, Seed
 
 _FEWEST, _SHARE = 8, 128
 """Games that start an episode, or that ate, side by side: so many, or one in so many where games are many. Of those

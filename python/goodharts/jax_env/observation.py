@@ -10,7 +10,7 @@ from goodharts.jax_env import grid
 from goodharts.jax_env.state import State
 from goodharts.jax_env.tables import Variant
 from goodharts.rules import REACH, SIZE, VIEW
-from worldkit.jax.marks import mark
+from rlworldkit.jax.marks import mark
 
 _WORDS_OF_A_ROW = SIZE // grid.BITS
 _AROUND = np.arange(-REACH, REACH + 1, dtype=np.int32)

@@ -13,9 +13,9 @@ from goodharts.jax_env.random import Site, between, drawn_cells
 from goodharts.jax_env.state import State
 from goodharts.jax_env.tables import Variant
 from goodharts.rules import NUM_CELLS
-from worldkit.jax.batching import where_wanted, while_loop
-from worldkit.jax.marks import mark
-from worldkit.jax.threefry import Draws
+from rlworldkit.jax.batching import where_wanted, while_loop
+from rlworldkit.jax.marks import mark
+from rlworldkit.jax.threefry import Draws
 
 ATTEMPTS = 64
 """Draws that look for an empty cell, before the lowest one is taken."""

@@ -1,11 +1,11 @@
-"""Purposes of random words, and numbers made of them (G10, G3). The generator is worldkit's."""
+"""Purposes of random words, and numbers made of them (G10, G3). The generator is rlworldkit's."""
 
 from enum import IntEnum
 
 import jax.numpy as jnp
 from jax import Array
 
-from worldkit.jax.threefry import Draws, below
+from rlworldkit.jax.threefry import Draws, below
 
 
 class Site(IntEnum):

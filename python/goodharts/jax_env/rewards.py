@@ -12,8 +12,8 @@ from goodharts.jax_env.observation import look
 from goodharts.jax_env.state import State
 from goodharts.jax_env.tables import POTENTIALS, Variant
 from goodharts.rules import COMPONENT_UNIT, DEFAULT_NUMBERS, REACH
-from worldkit.jax.exact import divided
-from worldkit.jax.marks import mark
+from rlworldkit.jax.exact import divided
+from rlworldkit.jax.marks import mark
 
 _UNITS = round(1 / COMPONENT_UNIT)
 

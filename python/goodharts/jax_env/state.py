@@ -7,8 +7,8 @@ from jax import Array
 
 from goodharts.jax_env.grid import WORDS
 from goodharts.rules import SIZE
-from worldkit.jax.int64_pair import Int64Pair
-from worldkit.jax.threefry import Draws, Seed
+from rlworldkit.jax.int64_pair import Int64Pair
+from rlworldkit.jax.threefry import Draws, Seed
 
 
 class State(NamedTuple):

@@ -14,8 +14,8 @@ from goodharts.jax_env.grid import BITS
 from goodharts.jax_env.state import State
 from goodharts.rules import NUM_CELLS, SIZE, STATE_FIELDS
 from parity.errors import StateRefused
-from worldkit.jax.int64_pair import Int64Pair, to_int64
-from worldkit.jax.threefry import Seed
+from rlworldkit.jax.int64_pair import Int64Pair, to_int64
+from rlworldkit.jax.threefry import Seed
 
 _WORD = 2**BITS - 1
 _RANGES = {

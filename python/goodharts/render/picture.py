@@ -8,9 +8,9 @@ from goodharts.render.signs import draw_food, draw_items, draw_poison
 from goodharts.render.surroundings import around, grid_of
 from goodharts.rules import REACH, SIZE
 from parity import State
-from worldkit.render._pygame import pygame
-from worldkit.render.colours import AGENT, FLOOR, GROUND, LINE, MUTED, TEXT
-from worldkit.render.pen import Pen, pixels
+from rlworldkit.render._pygame import pygame
+from rlworldkit.render.colours import AGENT, FLOOR, GROUND, LINE, MUTED, TEXT
+from rlworldkit.render.pen import Pen, pixels
 
 WIDTH, HEIGHT = 900, 560
 """Pixels of every picture."""

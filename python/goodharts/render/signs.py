@@ -7,8 +7,8 @@ import numpy as np
 from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.render.surroundings import Cells
 from goodharts.rules import EMPTY, FOOD, MOVES
-from worldkit.render.colours import TEXT, Colour
-from worldkit.render.pen import Pen, Point
+from rlworldkit.render.colours import TEXT, Colour
+from rlworldkit.render.pen import Pen, Point
 
 
 def draw_food(pen: Pen, centre: Point, radius: float) -> None:

@@ -14,13 +14,13 @@ from parity.safe_read import Unreadable, is_number, is_object, quoted
 FORMAT = 1
 KIND = "checkpoint"
 _PICKLE = b"\x80\x04"
-"""The first bytes of worldkit's checkpoints, but not of torch's."""
+"""The first bytes of rlworldkit's checkpoints, but not of torch's."""
 BEGIN_ANEW = "leave --resume out to begin anew"
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A run between two updates. state: see ``TorchTrainer.state``; of ``--engine jax`` worldkit's ``Checkpoint``."""
+    """A run between two updates. state: see ``TorchTrainer.state``; of ``--engine jax`` rlworldkit's ``Checkpoint``."""
 
     path: Path
     mode: str
@@ -64,10 +64,10 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
 
 def _read_jax(path: Path) -> Checkpoint:
-    """Read a checkpoint of worldkit's trainer; raises UsageError with one sentence, or Unreadable."""
+    """Read a checkpoint of rlworldkit's trainer; raises UsageError with one sentence, or Unreadable."""
     from goodharts.jax_training import env_by
-    from worldkit.ppo.checkpoint_format import CheckpointError, as_checkpoint_errors, part, read_payload
-    from worldkit.ppo.checkpoints import read_checkpoint
+    from rlworldkit.ppo.checkpoint_format import CheckpointError, as_checkpoint_errors, part, read_payload
+    from rlworldkit.ppo.checkpoints import read_checkpoint
 
     try:
         with as_checkpoint_errors(path, BEGIN_ANEW):

@@ -1,4 +1,4 @@
-"""Training in JAX: worldkit's trainer with Goodharts' settings and outputs, on one device or several."""
+"""Training in JAX: rlworldkit's trainer with Goodharts' settings and outputs, on one device or several."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from goodharts.models import Model, policy_of, write_model
 from goodharts.training.runs import EPISODE, ModeRun
 from goodharts.training.torchrun import is_launched
 from parity.errors import UsageError
-from worldkit.ppo.config import BATCH, RELU, UPDATES, TrainConfig
-from worldkit.ppo.value_heads import POPART
-from worldkit.runs.saved_config import PRICES
+from rlworldkit.ppo.config import BATCH, RELU, UPDATES, TrainConfig
+from rlworldkit.ppo.value_heads import POPART
+from rlworldkit.runs.saved_config import PRICES
 
 if TYPE_CHECKING:
     import jax
 
-    from worldkit.ppo.checkpoints import Progress
-    from worldkit.ppo.masked_ppo import EpisodeInfo
-    from worldkit.ppo.params import Params
+    from rlworldkit.ppo.checkpoints import Progress
+    from rlworldkit.ppo.masked_ppo import EpisodeInfo
+    from rlworldkit.ppo.params import Params
 
 _CPU = "cpu"
 _SAME = ("learning_rate", "gamma", "gae_lambda", "max_grad_norm", "entropy_floor", "entropy_floor_coef", "popart_beta")
-"""Settings of the same name and meaning in worldkit."""
+"""Settings of the same name and meaning in rlworldkit."""
 
 
 def check(config: Config) -> None:
@@ -42,8 +42,8 @@ def train(mode_run: ModeRun) -> None:
 
     from goodharts.jax_networks import torch_weights
     from goodharts.jax_training import env_by
-    from worldkit.ppo.loop import SavePlan
-    from worldkit.ppo.training import train as train_in_jax
+    from rlworldkit.ppo.loop import SavePlan
+    from rlworldkit.ppo.training import train as train_in_jax
 
     job, config = mode_run.job, mode_run.job.config
     devices = _devices(config.runtime.device)
@@ -92,7 +92,7 @@ def precision_on(platform: str, amp: bool) -> str:
 
 
 def train_config(training: Training, network: NetworkConfig, dtype: str = "float32") -> TrainConfig:
-    """The settings as worldkit has them."""
+    """The settings as rlworldkit has them."""
     from goodharts.jax_networks import num_layers
 
     return TrainConfig(

@@ -16,7 +16,7 @@ from goodharts.rules import ACTIONS, Mode
 from goodharts.training.parallel import Processes
 from goodharts.training.rollout import Rollout
 from parity.safe_read import Unreadable
-from worldkit.ppo.value_heads import FIRST_SCALE, ValueScale, moved
+from rlworldkit.ppo.value_heads import FIRST_SCALE, ValueScale, moved
 
 _ADAM_EPSILON = 1e-5
 _WEIGHTS, _SHUFFLE, NOISE = range(3)

@@ -14,8 +14,8 @@ from multiprocessing.process import BaseProcess
 from goodharts.training.engines import train_mode
 from goodharts.training.runs import Job, ModeRun, Row, RunResult, nothing_to_keep
 from parity.errors import ParityError
-from worldkit.jax.xla import share_of_cores, threads_of_a_share
-from worldkit.runs.stop import StopRequest
+from rlworldkit.jax.xla import share_of_cores, threads_of_a_share
+from rlworldkit.runs.stop import StopRequest
 
 _POLL_SECONDS = 0.2
 

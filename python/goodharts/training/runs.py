@@ -18,13 +18,13 @@ from goodharts.training.checkpoints import Checkpoint, checkpoint_path
 from goodharts.training.torchrun import rank
 from parity.errors import ParityError
 from parity.strict_json import json_text
-from worldkit.runs.folder import CURVE, make_folder, move_aside
-from worldkit.runs.lock import locked
-from worldkit.runs.run import Run
-from worldkit.runs.saved_config import BEGAN, PRICES, now
-from worldkit.runs.sinks import CsvLog, Metrics
-from worldkit.runs.stop import StopRequest
-from worldkit.runs.wandb_run import Tracking
+from rlworldkit.runs.folder import CURVE, make_folder, move_aside
+from rlworldkit.runs.lock import locked
+from rlworldkit.runs.run import Run
+from rlworldkit.runs.saved_config import BEGAN, PRICES, now
+from rlworldkit.runs.sinks import CsvLog, Metrics
+from rlworldkit.runs.stop import StopRequest
+from rlworldkit.runs.wandb_run import Tracking
 
 MODELS, LOGS, RUNS = "models", "logs", "runs"
 """Folders in the working directory."""
@@ -51,7 +51,7 @@ _METRICS = {
     "steps_per_second": "steps_per_second",
     **{f"action_prob_{action}": f"train/action_prob_{action}" for action in range(len(ACTIONS))},
 }
-"""Documented names, and those of worldkit's trainers, of which ``value_loss`` is half the squared error."""
+"""Documented names, and those of rlworldkit's trainers, of which ``value_loss`` is half the squared error."""
 
 
 @dataclass(frozen=True)

@@ -27,16 +27,16 @@ from goodharts.training.runs import ModeRun
 from goodharts.training.torchrun import local_rank
 from parity.errors import UsageError
 from parity.safe_read import Unreadable
-from worldkit.ppo.value_heads import FIRST_SCALE
-from worldkit.runs.run import TrainingDiverged
-from worldkit.runs.sinks import Metrics
+from rlworldkit.ppo.value_heads import FIRST_SCALE
+from rlworldkit.runs.run import TrainingDiverged
+from rlworldkit.runs.sinks import Metrics
 
 _RETRY_SECONDS = 60.0
 """When a save that failed is tried again."""
 
 
 class UpdateResult(NamedTuple):
-    """Result of an update of all processes: metrics by worldkit's names, episodes with the columns ``EPISODE``."""
+    """Result of an update of all processes: metrics by rlworldkit's names, episodes with the columns ``EPISODE``."""
 
     metrics: Metrics
     episodes: Sequence[Sequence[float]]

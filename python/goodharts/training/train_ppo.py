@@ -20,9 +20,9 @@ from parity.arguments import ALL_STEPS, OneOf, Parser
 from parity.console import open_console, open_missing_streams, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
 from parity.prices import add_price_flags, read_prices, with_prices
-from worldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
-from worldkit.runs.console import print_line, print_nothing_to_save
-from worldkit.runs.stop import StopRequest
+from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
+from rlworldkit.runs.console import print_line, print_nothing_to_save
+from rlworldkit.runs.stop import StopRequest
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -224,7 +224,7 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunRes
     from goodharts.training.engines import train_mode
     from goodharts.training.process_pool import train_modes
     from goodharts.training.runs import ModeRun, RunResult
-    from worldkit.runs.console import ConsoleProgress
+    from rlworldkit.runs.console import ConsoleProgress
 
     is_pool = len(jobs) > 1 and not is_launched()  # which ends each mode that has nothing to keep
     write_line = partial(print_line, console)

@@ -19,8 +19,8 @@ from parity import BatchEngine, EngineError, EngineOptions, MutationBench, Price
 from parity.engine import consecutive_seeds
 from parity.errors import install_command
 from parity.mutant_table import read_mutants
-from worldkit.jax.xla import enable_compilation_cache, for_mutants
-from worldkit.threefry import seed_pair, seeds_of, threefry2x32
+from rlworldkit.jax.xla import enable_compilation_cache, for_mutants
+from rlworldkit.threefry import seed_pair, seeds_of, threefry2x32
 
 _FOLDER = Path(__file__).resolve().parent
 _MOST_PRICE = 10**8
@@ -50,7 +50,7 @@ def open_jax(
     """The second engine, jitted in this process; compiled programs are cached for the next one."""
     enable_compilation_cache("goodharts")
     from goodharts.jax_training import env_of
-    from worldkit.jax.engine import JaxEngine
+    from rlworldkit.jax.engine import JaxEngine
 
     return JaxEngine(games, env_of(mode, numbers, evaluating), marks=options.marks, prices=options.prices)
 

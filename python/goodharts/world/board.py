@@ -6,7 +6,7 @@ from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.render.surroundings import around
 from goodharts.rules import EMPTY, FOOD, POISON, REACH, Mode
 from parity import Board, State
-from worldkit.render.colours import AGENT, MUTED, Colour
+from rlworldkit.render.colours import AGENT, MUTED, Colour
 
 _SHOWN = REACH + 3
 """Cells to each side of the agent: what it sees, and a little more."""

@@ -1,6 +1,6 @@
 """The commands of this game whose start is measured, beside those of every world."""
 
-from worldkit.bench.startup import OUTPUT, Start
+from rlworldkit.bench.startup import OUTPUT, Start
 
 _COMMAND = "hackmatrix.cli.main"
 STARTS = (

@@ -9,7 +9,7 @@ import numpy as np
 from hackmatrix.swift_env import SwiftGames
 from hackmatrix.swift_env.process import binary_path
 from parity import World
-from worldkit.bench.records import Record, plain_record
+from rlworldkit.bench.records import Record, plain_record
 
 STEPS_ALONE = 1_000_000
 STEPS_PER_GAME = 200

@@ -20,8 +20,8 @@ from hackmatrix.world import rules_of
 from parity.arguments import Parser
 from parity.doctor import BROKEN, NOTE, OK, Check, packages, print_checks, python, versions
 from parity.errors import ParityError, install_command
-from worldkit.jax.xla import CACHE_VARIABLE, enable_compilation_cache, write_fault
-from worldkit.render.display import has_display
+from rlworldkit.jax.xla import CACHE_VARIABLE, enable_compilation_cache, write_fault
+from rlworldkit.render.display import has_display
 
 PROBE_SECONDS = 180.0
 """A first JAX program on a cold accelerator takes long; a busy TPU never answers."""
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _checks(cache: Path | None) -> Iterator[Check]:
     yield python()
     title = f"hackmatrix {__version__}, rules {RULES_VERSION}"
-    yield packages("hackmatrix", ("goodharts", "hackmatrix", "worldkit"), title, _PACKAGE, remedy=_setup())
+    yield packages("hackmatrix", ("goodharts", "hackmatrix", "rlworldkit"), title, _PACKAGE, remedy=_setup())
     if is_checkout():
         yield swift_toolchain()
     yield swift_engine()

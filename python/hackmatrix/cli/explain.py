@@ -16,8 +16,8 @@ from parity.errors import ParityError, UsageError
 from parity.prices import add_price_flags, changed_prices, priced, with_prices
 from parity.strict_json import json_text
 from parity.trace import RESTART, Action, Case
-from worldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
-from worldkit.viewer.replay import read_own_trace
+from rlworldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
+from rlworldkit.viewer.replay import read_own_trace
 
 _STEP = IntRange(0, 2**31 - 1)
 _ACTIONS: dict[str, Action] = {

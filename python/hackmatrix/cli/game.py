@@ -3,7 +3,7 @@
 from hackmatrix import __version__, rules
 from hackmatrix.metrics import MILESTONE
 from hackmatrix.train_config import TrainConfig
-from worldkit.game import Benchmark, Command, Game, import_attribute, measured_by
+from rlworldkit.game import Benchmark, Command, Game, import_attribute, measured_by
 
 GAME: Game = Game(
     name="hackmatrix",
@@ -21,7 +21,7 @@ GAME: Game = Game(
     commands={
         "watch-sb3": Command(
             "watch a trained agent play, as it is called for MaskablePPO",
-            lambda argv: import_attribute("worldkit.cli.watch", "main")(GAME, argv, command="watch-sb3"),
+            lambda argv: import_attribute("rlworldkit.cli.watch", "main")(GAME, argv, command="watch-sb3"),
         ),
         "explain": Command(
             "play a game and say where each of its rewards comes from",

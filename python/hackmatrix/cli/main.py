@@ -4,11 +4,11 @@ import sys
 from collections.abc import Sequence
 
 from hackmatrix.cli.game import GAME
-from worldkit.cli import app
+from rlworldkit.cli import app
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one subcommand, by default the process's own, and return its exit code; see `worldkit.cli.app`."""
+    """Run one subcommand, by default the process's own, and return its exit code; see `rlworldkit.cli.app`."""
     return app.main(GAME, argv)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hackmatrix import rules
 from hackmatrix.explain.transition import Place, place_of, places
 from parity import State
-from worldkit.render.panels import Obstacle
+from rlworldkit.render.panels import Obstacle
 
 Costs = Mapping[int, tuple[int, int]]
 """Action -> what it costs in credits and energy."""

@@ -8,7 +8,7 @@ from hackmatrix.explain.transition import Transition
 from hackmatrix.world import WORLD, rules_of
 from parity import State, World
 from parity.trace import Action, Case
-from worldkit.viewer.replay import open_engines, replay
+from rlworldkit.viewer.replay import open_engines, replay
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.programs import applicable_programs
 from hackmatrix.jax_env.state import Snapshot, State
-from worldkit.jax.marks import mark
+from rlworldkit.jax.marks import mark
 
 _NONE = np.int32(-1)
 """No action: asks for no mark."""

@@ -10,7 +10,7 @@ from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.bitboard import Cells, Number
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
 from hackmatrix.jax_env.tables import MAX_COUNTER
-from worldkit.jax.marks import mark
+from rlworldkit.jax.marks import mark
 
 OWN_INDEX: Number = tuple(
     bb.constant(cell for cell in range(rules.NUM_CELLS) if cell >> digit & 1)

@@ -15,9 +15,9 @@ from hackmatrix.jax_env.random import Site, cell_index, cell_words, pick
 from hackmatrix.jax_env.spawn import spawn
 from hackmatrix.jax_env.state import Snapshot
 from hackmatrix.jax_env.tables import EnemyType
-from worldkit.jax.batching import computed_once, repeat, while_loop
-from worldkit.jax.marks import mark
-from worldkit.jax.threefry import Draws, below
+from rlworldkit.jax.batching import computed_once, repeat, while_loop
+from rlworldkit.jax.marks import mark
+from rlworldkit.jax.threefry import Draws, below
 
 ROUNDS = max(enemy.speed for enemy in tables.ENEMIES)
 """E4: as many as the fastest enemy moves."""

@@ -19,9 +19,9 @@ from hackmatrix.jax_env.actions import is_over, is_valid, valid_actions
 from hackmatrix.jax_env.random import Site, cell_words, pick
 from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot
 from hackmatrix.jax_env.tables import Action
-from worldkit.jax.batching import batch_native, choose, computed_once, where_wanted
-from worldkit.jax.marks import collecting, mark
-from worldkit.jax.threefry import Draws, Seed, below, next_seed
+from rlworldkit.jax.batching import batch_native, choose, computed_once, where_wanted
+from rlworldkit.jax.marks import collecting, mark
+from rlworldkit.jax.threefry import Draws, Seed, below, next_seed
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -8,7 +8,7 @@ from hackmatrix.jax_env.beings import AttackEffects, of_type
 from hackmatrix.jax_env.bitboard import Cells
 from hackmatrix.jax_env.state import Snapshot
 from hackmatrix.jax_env.tables import EnemyType
-from worldkit.jax.marks import mark
+from rlworldkit.jax.marks import mark
 
 
 def move(now: Snapshot, action: Array) -> tuple[AttackEffects, Cells]:

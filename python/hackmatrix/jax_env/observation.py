@@ -17,7 +17,7 @@ from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.bitboard import HALF, Cells, Number
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
 from hackmatrix.jax_env.tables import EnemyType
-from worldkit.jax.marks import mark
+from rlworldkit.jax.marks import mark
 
 # The layout of a packed observation: for each half of the board the visible planes, then the player's numbers, then
 # the owned programs. A flag of a cell is one plane; a number has one plane per binary digit, lowest first; which

@@ -19,9 +19,9 @@ from hackmatrix.jax_env.bitboard import Cells
 from hackmatrix.jax_env.random import Site, cell_words, pick
 from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot
 from hackmatrix.jax_env.tables import Action, EnemyType
-from worldkit.jax.batching import choose, computed_once, run_if, while_loop
-from worldkit.jax.marks import mark
-from worldkit.jax.threefry import Draws, below
+from rlworldkit.jax.batching import choose, computed_once, run_if, while_loop
+from rlworldkit.jax.marks import mark
+from rlworldkit.jax.threefry import Draws, below
 
 Move = Callable[[Cells], Cells]
 

@@ -11,8 +11,8 @@ from jax import Array
 
 from hackmatrix.jax_env.bitboard import Cells, is_any, single
 from hackmatrix.rules import NUM_CELLS
-from worldkit.jax.batching import computed_once
-from worldkit.jax.threefry import Draws
+from rlworldkit.jax.batching import computed_once
+from rlworldkit.jax.threefry import Draws
 
 Site = IntEnum(
     "Site",

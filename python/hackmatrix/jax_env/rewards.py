@@ -12,8 +12,8 @@ from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.pathfinding import shortest_path
 from hackmatrix.jax_env.state import Snapshot
 from hackmatrix.jax_env.tables import split_prices
-from worldkit.jax.exact import divided
-from worldkit.jax.marks import mark
+from rlworldkit.jax.exact import divided
+from rlworldkit.jax.marks import mark
 
 
 class StepEvents(NamedTuple):

@@ -9,8 +9,8 @@ from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.beings import saturating
 from hackmatrix.jax_env.bitboard import Cells, Number
 from hackmatrix.jax_env.state import Snapshot
-from worldkit.jax.batching import computed_once, repeat
-from worldkit.jax.marks import mark
+from rlworldkit.jax.batching import computed_once, repeat
+from rlworldkit.jax.marks import mark
 
 _WHOLE_CROSS = 1 + len(bb.DIRECTIONS)
 """Cells of a cross that no edge cuts (S1)."""

@@ -9,9 +9,9 @@ from hackmatrix import rules
 from hackmatrix.jax_env.bitboard import DIRECTIONS, EMPTY, Cells, Number, count, is_any, select
 from hackmatrix.jax_env.random import Site, cell_words, pick
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT
-from worldkit.jax.batching import while_loop
-from worldkit.jax.marks import mark
-from worldkit.jax.threefry import Draws, below
+from rlworldkit.jax.batching import while_loop
+from rlworldkit.jax.marks import mark
+from rlworldkit.jax.threefry import Draws, below
 
 
 class SpawnResult(NamedTuple):

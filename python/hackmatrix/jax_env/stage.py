@@ -15,9 +15,9 @@ from hackmatrix.jax_env.spawn import spawn
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
 from hackmatrix.jax_env.tables import MAX_POINTS, SPAWN_COUNT, scheduled_task_interval
 from hackmatrix.rules import NUM_PROGRAMS
-from worldkit.jax.batching import computed_once, repeat
-from worldkit.jax.marks import mark
-from worldkit.jax.threefry import Draws, below
+from rlworldkit.jax.batching import computed_once, repeat
+from rlworldkit.jax.marks import mark
+from rlworldkit.jax.threefry import Draws, below
 
 MAX_ATTEMPTS = 100
 """B6: attempts 0-99; after that the stage has no blocks."""

@@ -16,7 +16,7 @@ from jax import Array
 from hackmatrix import rules
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.bitboard import EMPTY, Cells, Number, to_pairs
-from worldkit.jax.threefry import Seed
+from rlworldkit.jax.threefry import Seed
 
 # NumPy scalars are arrays to JAX, but not to the type checker
 _U32, _I32, _BOOL = cast(Array, np.uint32(0)), cast(Array, np.int32(0)), cast(Array, np.bool_(False))

@@ -18,7 +18,7 @@ from hackmatrix.jax_env.bitboard import Cells, Number, constant, neighbours, to_
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, BLANK_STATE, Snapshot, State, field_of
 from hackmatrix.jax_env.tables import EnemyType
 from parity.errors import StateRefused
-from worldkit.jax.threefry import Seed
+from rlworldkit.jax.threefry import Seed
 
 MAX_U32 = 2**32 - 1
 _DEFAULT_EXIT = {"row": rules.SIZE - 1, "col": rules.SIZE - 1}

@@ -1,4 +1,4 @@
-"""The documented module name of checkpoints and parameters; worldkit's modules of these names have them."""
+"""The documented module name of checkpoints and parameters; rlworldkit's modules of these names have them."""
 
-from worldkit.ppo.checkpoints import *  # noqa: F403
-from worldkit.ppo.params import *  # noqa: F403
+from rlworldkit.ppo.checkpoints import *  # noqa: F403
+from rlworldkit.ppo.params import *  # noqa: F403

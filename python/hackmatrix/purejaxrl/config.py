@@ -1,6 +1,6 @@
 """The documented module name of the settings of training."""
 
 from hackmatrix.train_config import TrainConfig
-from worldkit.ppo.config import DeviceConfig, auto_scale_for_batch_size, auto_tune_for_device, get_device_config
+from rlworldkit.ppo.config import DeviceConfig, auto_scale_for_batch_size, auto_tune_for_device, get_device_config
 
 __all__ = ["DeviceConfig", "TrainConfig", "auto_scale_for_batch_size", "auto_tune_for_device", "get_device_config"]

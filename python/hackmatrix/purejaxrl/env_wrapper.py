@@ -1,7 +1,7 @@
 """HackMatrix as a Gymnax-style environment."""
 
 from hackmatrix.jax_training import HackMatrixJaxEnv
-from worldkit.envs.gymnax_style import EnvParams, EnvState, GymnaxStyle
+from rlworldkit.envs.gymnax_style import EnvParams, EnvState, GymnaxStyle
 
 
 class HackMatrixGymnax(GymnaxStyle):

@@ -1,5 +1,5 @@
-"""The documented module name of what a run shows and writes; `worldkit.runs` has it."""
+"""The documented module name of what a run shows and writes; `rlworldkit.runs` has it."""
 
-from worldkit.runs.console import *  # noqa: F403
-from worldkit.runs.curve import *  # noqa: F403
-from worldkit.runs.sinks import *  # noqa: F403
+from rlworldkit.runs.console import *  # noqa: F403
+from rlworldkit.runs.curve import *  # noqa: F403
+from rlworldkit.runs.sinks import *  # noqa: F403

@@ -1,3 +1,3 @@
-"""The documented module name of whole updates; `worldkit.ppo.update` has them."""
+"""The documented module name of whole updates; `rlworldkit.ppo.update` has them."""
 
-from worldkit.ppo.update import *  # noqa: F403
+from rlworldkit.ppo.update import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""The documented module name of the training loop; `worldkit.ppo.loop` and `worldkit.ppo.training` have it."""
+"""The documented module name of the training loop; `rlworldkit.ppo.loop` and `rlworldkit.ppo.training` have it."""
 
-from worldkit.ppo.loop import *  # noqa: F403
-from worldkit.ppo.training import *  # noqa: F403
+from rlworldkit.ppo.loop import *  # noqa: F403
+from rlworldkit.ppo.training import *  # noqa: F403

@@ -1,7 +1,7 @@
 """The colours of what is on a board, as RGB of 0 … 255 on a dark ground: the same in pictures and on pages."""
 
 from hackmatrix.render import words
-from worldkit.render.colours import AGENT, GOOD, MUTED, TEXT, Colour, mix
+from rlworldkit.render.colours import AGENT, GOOD, MUTED, TEXT, Colour, mix
 
 CREDITS = (238, 197, 82)
 ENERGY = (98, 190, 250)

@@ -10,8 +10,8 @@ from hackmatrix.render.colours import BLOCKS, CREDITS, ENEMIES, ENERGY, PICKUP, 
 from hackmatrix.render.model import BoardModel, Cell, Enemy, Transmission
 from hackmatrix.render.words import ENEMY_LETTERS, EXIT, HIDDEN_CONTENT, LAST_KNOWN, PLAYER
 from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_STAGES, PROGRAMS, SIZE
-from worldkit.render.colours import AGENT, BAD, DARK, FLOOR, GOOD, GROUND, LINE, MUTED, OFF, TEXT, Colour, mix
-from worldkit.render.pen import Pen, Point, pixels
+from rlworldkit.render.colours import AGENT, BAD, DARK, FLOOR, GOOD, GROUND, LINE, MUTED, OFF, TEXT, Colour, mix
+from rlworldkit.render.pen import Pen, Point, pixels
 
 WIDTH, HEIGHT = 900, 640
 """Pixels of every picture."""

@@ -3,7 +3,7 @@
 from hackmatrix.render import words
 from hackmatrix.render.model import BoardModel, Cell
 from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_PROGRAMS, NUM_STAGES, SIZE
-from worldkit.render.spans import BAD, FAINT, GOOD, Line, Span, joined, painted, width
+from rlworldkit.render.spans import BAD, FAINT, GOOD, Line, Span, joined, painted, width
 
 LEGEND = words.legend(29)
 """The legend, in the 29 columns that are left beside a board."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from hackmatrix.env_spec import ENV_SPEC
-from worldkit.envs.sb3_vec_env import WorldVecEnv
+from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 
 
 class HackMatrixVecEnv(WorldVecEnv):

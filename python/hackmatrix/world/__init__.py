@@ -18,7 +18,7 @@ from hackmatrix.world.prices import PRICES
 from hackmatrix.world.starts import STARTS
 from parity import BatchEngine, Board, EngineOptions, State, World
 from parity.world import PriceValues
-from worldkit.jax.xla import enable_compilation_cache
+from rlworldkit.jax.xla import enable_compilation_cache
 
 
 def open_swift(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
@@ -32,7 +32,7 @@ def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngin
     """The JAX engine, jitted in this process; what is compiled is kept for the next one."""
     enable_compilation_cache("hackmatrix")
     from hackmatrix.jax_training import ENV
-    from worldkit.jax.engine import JaxEngine
+    from rlworldkit.jax.engine import JaxEngine
 
     return JaxEngine(games, ENV, marks=options.marks, prices=options.prices)
 

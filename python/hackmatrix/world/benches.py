@@ -7,7 +7,7 @@ from pathlib import Path
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 from parity import EngineError, MutationBench
 from parity.mutant_table import read_mutants
-from worldkit.jax.xla import for_mutants
+from rlworldkit.jax.xla import for_mutants
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _MUTANTS = Path(__file__).parent / "mutants.toml"

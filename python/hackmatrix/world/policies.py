@@ -56,7 +56,7 @@ def load_policy(path: Path) -> Policy:
 
     from hackmatrix.jax_training import HackMatrixJaxEnv
     from parity.errors import ParityError
-    from worldkit.ppo.networks import load_network
+    from rlworldkit.ppo.networks import load_network
 
     try:
         network, params = load_network(path, HackMatrixJaxEnv())

@@ -13,7 +13,7 @@ from goodharts.rules import DEFAULT_NUMBERS
 from goodharts.world import WORLDS
 from parity.errors import UsageError
 from parity.prices import price_values
-from worldkit.settings import fault_of, settings_of
+from rlworldkit.settings import fault_of, settings_of
 
 from .small_runs import reproducibly
 

@@ -30,11 +30,11 @@ from goodharts.training.checkpoints import read_checkpoint
 from goodharts.training.jax_ppo import _finished, precision_on, train_config
 from goodharts.training.torch_ppo import TorchTrainer
 from goodharts.training.train_ppo import main
-from worldkit.jax.xla import prefer_wide_vectors
-from worldkit.ppo.checkpoints import named_leaves
-from worldkit.ppo.loop import CompiledTraining, compile_training, metrics_of
-from worldkit.ppo.rollout import RunnerState, collect_rollout, samples_of
-from worldkit.ppo.update import UpdateStats
+from rlworldkit.jax.xla import prefer_wide_vectors
+from rlworldkit.ppo.checkpoints import named_leaves
+from rlworldkit.ppo.loop import CompiledTraining, compile_training, metrics_of
+from rlworldkit.ppo.rollout import RunnerState, collect_rollout, samples_of
+from rlworldkit.ppo.update import UpdateStats
 
 from .small_runs import write_small_config
 

@@ -18,7 +18,7 @@ from goodharts.training import ppo
 from goodharts.training.ppo import Batch, Losses, advantages, losses, rescale
 from goodharts.training.rollout import Rollout
 from goodharts.training.runs import EPISODE, Job, ModeRun, Row
-from worldkit.ppo.value_heads import FIRST_SCALE
+from rlworldkit.ppo.value_heads import FIRST_SCALE
 
 from .small_runs import reproducibly, small_config, small_trainer
 

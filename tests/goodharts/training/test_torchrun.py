@@ -28,7 +28,7 @@ COMMAND = ["-m", "goodharts.training.train_ppo", "--updates", "3"]
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("worldkit.runs.curve.draw_curve", lambda *_: None)
+    monkeypatch.setattr("rlworldkit.runs.curve.draw_curve", lambda *_: None)
     write_small_config(tmp_path)
     return tmp_path
 

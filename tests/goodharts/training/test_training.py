@@ -30,8 +30,8 @@ from goodharts.training.runs import Job, ModeRun, reserved
 from goodharts.training.torch_ppo import TorchTrainer, UpdateResult
 from goodharts.training.train_ppo import main
 from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
-from tests.worldkit.runs.test_stop import NATIVE, call
-from worldkit.runs.stop import StopRequest
+from rlworldkit.runs.stop import StopRequest
+from tests.rlworldkit.runs.test_stop import NATIVE, call
 
 from .small_runs import small_config, small_trainer, write_small_config
 
@@ -42,7 +42,7 @@ MODEL, CHECKPOINT = Path("models/ppo_ground_truth.pth"), Path("models/ppo_ground
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory of its own, with a configuration that trains small and no time for learning curves."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("worldkit.runs.curve.draw_curve", lambda *_: None)
+    monkeypatch.setattr("rlworldkit.runs.curve.draw_curve", lambda *_: None)
     write_small_config(tmp_path)
     return tmp_path
 
@@ -294,7 +294,7 @@ def test_a_stop_ends_several_modes_at_once_that_have_nothing_to_keep(
     for name in names:
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
-    monkeypatch.setattr("worldkit.jax.xla.available_cores", lambda: 8)
+    monkeypatch.setattr("rlworldkit.jax.xla.available_cores", lambda: 8)
     monkeypatch.setattr(StandIn, "start", lambda self: self.stop_requested.set())
     ran = run(main, "--mode", "ground_truth,proxy", "--updates", "1000", "--dashboard")
     assert ran.code == INTERRUPTED_EXIT_CODE

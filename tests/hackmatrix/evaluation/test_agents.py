@@ -16,15 +16,15 @@ from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity.cli import main as parity
 from parity.errors import UsageError
+from rlworldkit.cli.players import load
+from rlworldkit.evaluation.choice import drawn
+from rlworldkit.evaluation.play import play_episodes
+from rlworldkit.evaluation.players import agent_file, player_of
+from rlworldkit.evaluation.searcher import discount_of
+from rlworldkit.ppo.params import load_params, save_params
+from rlworldkit.runs.folder import CONFIG
+from rlworldkit.watch.agents import load_agent
 from tests.hackmatrix.agents import new_params
-from worldkit.cli.players import load
-from worldkit.evaluation.choice import drawn
-from worldkit.evaluation.play import play_episodes
-from worldkit.evaluation.players import agent_file, player_of
-from worldkit.evaluation.searcher import discount_of
-from worldkit.ppo.params import load_params, save_params
-from worldkit.runs.folder import CONFIG
-from worldkit.watch.agents import load_agent
 
 MIN_RETURN, MIN_STAGE = 50.0, 5.5
 """Limits that `best` must exceed in the mean of 128 games, its actions drawn: return and highest stage."""

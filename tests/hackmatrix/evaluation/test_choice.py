@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worldkit.evaluation.choice import drawn, likeliest, probabilities
-from worldkit.threefry import seed_pairs
+from rlworldkit.evaluation.choice import drawn, likeliest, probabilities
+from rlworldkit.threefry import seed_pairs
 
 ACTIONS = 28
 

@@ -18,12 +18,12 @@ from hackmatrix.rules import ACTIONS
 from hackmatrix.world import open_jax
 from hackmatrix.world.policies import load_policy
 from parity.errors import UsageError
-from worldkit.evaluation.play import play_episodes
-from worldkit.evaluation.players import player_of
-from worldkit.evaluation.report import as_json, summary
-from worldkit.evaluation.spec import Episode, Player
-from worldkit.jax.engine import JaxEngine
-from worldkit.ppo.networks import ActorCritic
+from rlworldkit.evaluation.play import play_episodes
+from rlworldkit.evaluation.players import player_of
+from rlworldkit.evaluation.report import as_json, summary
+from rlworldkit.evaluation.spec import Episode, Player
+from rlworldkit.jax.engine import JaxEngine
+from rlworldkit.ppo.networks import ActorCritic
 
 GAMES = 8  # the width that other tests have the JAX engine compiled for
 

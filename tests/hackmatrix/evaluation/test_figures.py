@@ -6,9 +6,9 @@ from scipy import stats
 
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.rules import ACTIONS, COMPONENTS, EVENTS, SIPHON
-from worldkit.evaluation.play import _ActionCounts, ending_of
-from worldkit.evaluation.report import share, summary
-from worldkit.evaluation.spec import Episode
+from rlworldkit.evaluation.play import _ActionCounts, ending_of
+from rlworldkit.evaluation.report import share, summary
+from rlworldkit.evaluation.spec import Episode
 
 
 @pytest.mark.parametrize(("count", "total"), [(0, 60), (1, 7), (30, 60), (59, 60), (60, 60), (3, 3000)])

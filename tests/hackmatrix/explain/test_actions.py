@@ -12,11 +12,11 @@ from hackmatrix.rules import ACTIONS, FIRST_PROGRAM, MARKS, NUM_ACTIONS, PROGRAM
 from hackmatrix.world import WORLD
 from hackmatrix.world.starts import STARTS
 from parity import BatchEngine, State
+from rlworldkit.render.panels import Obstacle
 from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import LEFT, UP, state
 from tests.hackmatrix.rules.movers import glitch, virus
 from tests.hackmatrix.rules.reference.board import ACTION
-from worldkit.render.panels import Obstacle
 
 from .conftest import GAMES, ONLY, Paid
 

@@ -13,7 +13,7 @@ import hackmatrix  # noqa: F401 - registers HackMatrix-v0
 from hackmatrix.gym_env import HackMatrixVectorEnv
 from hackmatrix.gym_wrappers import FlatObservation
 from parity.errors import UsageError
-from worldkit.envs.wrappers import MaskInObservation
+from rlworldkit.envs.wrappers import MaskInObservation
 
 pytestmark = pytest.mark.usefixtures("swift_built")
 HIGH = 2**64 - 3

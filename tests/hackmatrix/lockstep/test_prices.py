@@ -17,10 +17,10 @@ from parity import EngineOptions, Price
 from parity.coverage import coverage_of
 from parity.prices import draw_prices, with_prices
 from parity.testing import assert_lockstep
+from rlworldkit.jax import engine as jax_engine
 from tests.hackmatrix.rules.builders import UP, WAIT, doorstep, random_state, rich, state
 from tests.hackmatrix.rules.movers import CALLED, daemon
 from tests.hackmatrix.rules.reference import board, game
-from worldkit.jax import engine as jax_engine
 
 FEW, MANY = 8, 64
 """The widths whose programs other tests use: without marks, and with marks."""

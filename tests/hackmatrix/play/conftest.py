@@ -12,11 +12,11 @@ from hackmatrix.rules import COMPONENT_UNIT, NUM_ACTIONS
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world.prices import PRICES
 from parity import EngineError
-from worldkit.play.app import PlayApp
-from worldkit.play.game import Table, open_table, signed
-from worldkit.play.session import Session
-from worldkit.watch.controls import Controls
-from worldkit.watch.frames import AgentPlayer
+from rlworldkit.play.app import PlayApp
+from rlworldkit.play.game import Table, open_table, signed
+from rlworldkit.play.session import Session
+from rlworldkit.watch.controls import Controls
+from rlworldkit.watch.frames import AgentPlayer
 
 _STEP, _CELL = (
     price.default * COMPONENT_UNIT for price in PRICES if price.name in ("step_penalty", "distance_shaping")

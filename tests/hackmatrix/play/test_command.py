@@ -11,11 +11,11 @@ import pytest
 from hackmatrix.cli.main import main
 from parity.errors import install_command
 from parity.trace import read_trace
+from rlworldkit.cli import play
+from rlworldkit.ppo.params import save_params
 from tests.hackmatrix.agents import new_params
 from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import in_terminal
-from worldkit.cli import play
-from worldkit.ppo.params import save_params
 
 PLAY = [sys.executable, "-m", "hackmatrix.cli.main", "play"]
 SIZE = 24, 80

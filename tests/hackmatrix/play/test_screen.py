@@ -14,9 +14,9 @@ from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity import EngineError
 from parity.trace import read_trace
-from worldkit.play.dialogs import COMMANDS, help_text
-from worldkit.play.game import Table
-from worldkit.play.session import Session
+from rlworldkit.play.dialogs import COMMANDS, help_text
+from rlworldkit.play.game import Table
+from rlworldkit.play.session import Session
 
 from .conftest import NEARER, drive, lines_of, press
 

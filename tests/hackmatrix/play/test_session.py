@@ -10,8 +10,8 @@ from hackmatrix.explain.play import explained_steps
 from hackmatrix.rules import ACTIONS, COMPONENTS, MOVES, SIPHON
 from parity.errors import UsageError
 from parity.trace import read_trace
-from worldkit.play.game import Table
-from worldkit.play.session import NO_AGENT, Session
+from rlworldkit.play.game import Table
+from rlworldkit.play.session import NO_AGENT, Session
 
 from .conftest import NEARER, liking
 

@@ -8,11 +8,11 @@ from hackmatrix.rules import ACTIONS, NUM_ACTIONS
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity.engine_guard import GuardedEngine
+from rlworldkit.play.game import Position, Table
 from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import rich
 from tests.hackmatrix.rules.movers import coming, daemon, glitch, virus
 from tests.hackmatrix.rules.reference.board import ACTION
-from worldkit.play.game import Position, Table
 
 SEEDS = st.integers(0, 2**64 - 1)
 

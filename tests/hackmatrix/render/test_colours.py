@@ -8,7 +8,7 @@ from hackmatrix.render.model import BoardModel
 from hackmatrix.render.words import cell_text
 from hackmatrix.world import WORLD
 from hackmatrix.world.starts import STARTS
-from worldkit.render.colours import AGENT, GOOD, MUTED, TEXT, mix
+from rlworldkit.render.colours import AGENT, GOOD, MUTED, TEXT, mix
 
 from .conftest import model_of
 

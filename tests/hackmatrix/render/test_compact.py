@@ -8,7 +8,7 @@ from hackmatrix.render.model import BoardModel, Cell, board_model
 from hackmatrix.render.text import COMPACT_WIDTH, MORE, beings, compact_lines, fixtures, ground
 from hackmatrix.rules import SIZE
 from hackmatrix.world.starts import STARTS
-from worldkit.render.spans import painted, width
+from rlworldkit.render.spans import painted, width
 
 
 def words_of(cell: Cell) -> list[str]:

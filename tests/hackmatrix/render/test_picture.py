@@ -123,9 +123,9 @@ def test_a_board_is_always_drawn_alike_and_needs_no_window(crowded: BoardModel) 
     assert not pygame.display.get_init()
 
 
-@pytest.mark.parametrize("name", ["hackmatrix.render.picture", "worldkit.render.window"])
+@pytest.mark.parametrize("name", ["hackmatrix.render.picture", "rlworldkit.render.window"])
 def test_without_pygame_one_sentence_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    for module in (name, "worldkit.render.pen", "worldkit.render._pygame"):
+    for module in (name, "rlworldkit.render.pen", "rlworldkit.render._pygame"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "pygame", None)
     with pytest.raises(ParityError, match=r"^Pictures need pygame: run `pip install pygame`\.$"):

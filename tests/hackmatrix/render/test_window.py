@@ -6,8 +6,8 @@ import pygame
 import pytest
 
 from parity.errors import ParityError
-from worldkit.render.pen import Pen
-from worldkit.render.window import Window
+from rlworldkit.render.pen import Pen
+from rlworldkit.render.window import Window
 
 SIZE = (30, 20)
 PICTURE = pygame.Surface(SIZE)

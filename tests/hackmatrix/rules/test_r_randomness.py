@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from hackmatrix import jax_env
-from worldkit.jax import threefry as kit_threefry
-from worldkit.jax.threefry import Seed
+from rlworldkit.jax import threefry as kit_threefry
+from rlworldkit.jax.threefry import Seed
 
 from .builders import SIPHON, UP, random_state, state
 from .engines import JAX, REFERENCE, Engine

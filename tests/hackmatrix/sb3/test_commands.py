@@ -10,12 +10,12 @@ import pytest
 from sb3_contrib import MaskablePPO
 
 from hackmatrix.cli.main import main
+from rlworldkit.runs.run import Run
+from rlworldkit.runs.sinks import Metrics
+from rlworldkit.sb3.config import MaskablePPOConfig
+from rlworldkit.sb3.models import model_content
+from rlworldkit.sb3.training import TrainResult
 from tests.hackmatrix.conftest import CommandRefused
-from worldkit.runs.run import Run
-from worldkit.runs.sinks import Metrics
-from worldkit.sb3.config import MaskablePPOConfig
-from worldkit.sb3.models import model_content
-from worldkit.sb3.training import TrainResult
 
 SCRIPT = Path(__file__).resolve().parents[3] / "python" / "scripts" / "train.py"
 SHORT = ["--num-envs", "2", "--n-steps", "64", "--batch-size", "64", "--n-epochs", "1", "--eval-episodes", "2"]
@@ -80,7 +80,7 @@ def test_a_resumed_run_keeps_its_settings_unless_others_are_given(
         trained.append((config, changes))
         return TrainResult(model, config.timesteps)
 
-    monkeypatch.setattr("worldkit.sb3.training.train", train)
+    monkeypatch.setattr("rlworldkit.sb3.training.train", train)
     flags = ["--save-freq", "7", "--learning-rate", "1e-5", "--models-dir", "elsewhere"]
     assert main(["train-sb3", "--no-wandb", "--resume", str(model), *flags]) == 0
     config = MaskablePPOConfig(timesteps=5_000_000, num_envs=2, save_freq=7, learning_rate=1e-5)
@@ -106,5 +106,5 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, monkeypatch: pytest.
         ),
     ):
         assert sentence in refused(*words)
-    monkeypatch.setattr("worldkit.cli.train_sb3.NEEDED", ("no_such_library",))
+    monkeypatch.setattr("rlworldkit.cli.train_sb3.NEEDED", ("no_such_library",))
     assert "pip install 'hackmatrix[sb3]'" in refused("train-sb3")

@@ -21,11 +21,11 @@ from hackmatrix.cli.main import main
 from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from parity.errors import UsageError
+from rlworldkit.sb3.model_file import PLAIN
+from rlworldkit.sb3.training import load_model
 from tests.hackmatrix.sb3.conftest import SHORT, run
 from tests.hackmatrix.sb3.test_training import rows
 from tests.mutations import WRONG, altered, damaged, is_one_line, said_or_read
-from worldkit.sb3.model_file import PLAIN
-from worldkit.sb3.training import load_model
 
 Files = dict[str, bytes]
 

@@ -17,12 +17,12 @@ from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.training_config import MaskablePPOConfig
 from parity.errors import ParityError, UsageError
+from rlworldkit.envs.sb3_vec_env import WorldVecEnv
+from rlworldkit.sb3.callbacks import EpisodeMetrics, RunWriter
+from rlworldkit.sb3.model_file import timesteps_of
+from rlworldkit.sb3.training import load_model
+from rlworldkit.watch.agents import agents_of
 from tests.hackmatrix.sb3.conftest import SHORT, run
-from worldkit.envs.sb3_vec_env import WorldVecEnv
-from worldkit.sb3.callbacks import EpisodeMetrics, RunWriter
-from worldkit.sb3.model_file import timesteps_of
-from worldkit.sb3.training import load_model
-from worldkit.watch.agents import agents_of
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -231,7 +231,7 @@ def test_progress_is_told_in_lines_where_there_is_no_terminal(finished_and_said:
 def test_seconds_count_on_and_steps_per_second_are_those_since_the_last_row(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[dict[str, float]] = []
     clock = iter([100.0, 100.25, 104.25])  # less than the second that Stable-Baselines3 shows as 0
-    monkeypatch.setattr("worldkit.sb3.callbacks.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("rlworldkit.sb3.callbacks.time.perf_counter", lambda: next(clock))
     writer = RunWriter(SimpleNamespace(write=written.append), first_step=1000, seconds=50.0)  # type: ignore[arg-type]
     logged = {"rollout/ep_rew_mean": 1.0, "rollout/ep_len_mean": 5.0, "time/time_elapsed": 0}
     for step in (1000, 1064, 1192):  # the first is an evaluation's, before the session has a step

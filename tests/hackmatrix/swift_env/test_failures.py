@@ -17,8 +17,8 @@ import pytest
 from hackmatrix.swift_env import SwiftEngineError, SwiftGames
 from hackmatrix.swift_env.process import SwiftProcess, binary_path
 from hackmatrix.world import WORLD
+from rlworldkit.envs.episodes import Episodes
 from tests.hackmatrix.swift_env.test_bridge import ends
-from worldkit.envs.episodes import Episodes
 
 GAMES = 3
 STEP_PENALTY = WORLD.prices[0].default

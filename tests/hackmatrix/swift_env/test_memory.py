@@ -15,7 +15,7 @@ from hackmatrix.swift_env.process import SwiftProcess
 from hackmatrix.swift_env.protocol import Command, games_of, hello, request, size_of_rows
 from hackmatrix.world import WORLD
 from parity.errors import UsageError
-from worldkit.envs.episodes import Episodes
+from rlworldkit.envs.episodes import Episodes
 
 pytestmark = pytest.mark.usefixtures("swift_built")
 

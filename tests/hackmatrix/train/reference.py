@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hackmatrix import rules
-from tests.worldkit.ppo.reference import Floats, dense
+from tests.rlworldkit.ppo.reference import Floats, dense
 
 
 def centred(layers: Mapping[str, Any], obs: Floats) -> Floats:

@@ -18,11 +18,11 @@ from jax.stages import Traced
 from hackmatrix import rules
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.train_config import CONV, TrainConfig
-from worldkit.bench.env import count_operations
-from worldkit.ppo import parallel
-from worldkit.ppo.config import auto_scale_for_batch_size
-from worldkit.ppo.loop import metrics_of
-from worldkit.ppo.update import UpdateStats, init_runner, make_train
+from rlworldkit.bench.env import count_operations
+from rlworldkit.ppo import parallel
+from rlworldkit.ppo.config import auto_scale_for_batch_size
+from rlworldkit.ppo.loop import metrics_of
+from rlworldkit.ppo.update import UpdateStats, init_runner, make_train
 
 PLATFORMS = ("tpu", "cuda")
 SMALL = TrainConfig(num_envs=8, num_steps=2, num_minibatches=2, update_epochs=1, hidden_dim=8, log_interval=1)

@@ -17,16 +17,16 @@ from hackmatrix.purejaxrl import config as documented_config
 from hackmatrix.purejaxrl import masked_ppo as documented
 from hackmatrix.train_config import TrainConfig
 from parity.errors import INTERRUPTED_EXIT_CODE
+from rlworldkit.cli.train import next_command
+from rlworldkit.ppo import config as config_module
+from rlworldkit.ppo import training
+from rlworldkit.ppo.checkpoints import Progress, read_checkpoint
+from rlworldkit.ppo.masked_ppo import Transition
+from rlworldkit.ppo.networks import ActorCritic
+from rlworldkit.ppo.rollout import _env_step
+from rlworldkit.ppo.training import TrainResult
+from rlworldkit.ppo.update import update_epoch
 from tests.hackmatrix.conftest import CommandRefused
-from worldkit.cli.train import next_command
-from worldkit.ppo import config as config_module
-from worldkit.ppo import training
-from worldkit.ppo.checkpoints import Progress, read_checkpoint
-from worldkit.ppo.masked_ppo import Transition
-from worldkit.ppo.networks import ActorCritic
-from worldkit.ppo.rollout import _env_step
-from worldkit.ppo.training import TrainResult
-from worldkit.ppo.update import update_epoch
 
 ENV = HackMatrixJaxEnv()
 ROOT = Path(__file__).resolve().parents[3]

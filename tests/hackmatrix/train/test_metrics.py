@@ -11,7 +11,7 @@ from hackmatrix.jax_env import StepResult
 from hackmatrix.jax_env.rewards import Counts
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.rules import EVENTS, SIPHON, WON_STAGE
-from worldkit.jax.env import StepOutput
+from rlworldkit.jax.env import StepOutput
 
 
 def step_of_the_game(stage: int, next_stage: int) -> StepOutput:

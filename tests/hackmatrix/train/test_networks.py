@@ -15,9 +15,9 @@ from hackmatrix import jax_env, rules
 from hackmatrix.egocentric import EgocentricBoard
 from hackmatrix.jax_training import ENV, HackMatrixJaxEnv
 from hackmatrix.networks import Conv, PlayerCentred
-from worldkit.ppo.networks import ActorCritic, network_of
-from worldkit.ppo.networks import make_network as make_kit_network
-from worldkit.ppo.params import Params, load_params, save_params
+from rlworldkit.ppo.networks import ActorCritic, network_of
+from rlworldkit.ppo.networks import make_network as make_kit_network
+from rlworldkit.ppo.params import Params, load_params, save_params
 
 from . import reference
 

@@ -10,11 +10,11 @@ from hackmatrix.rules import SIZE
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity.viewer.page import Episode
-from worldkit.envs.episodes import Episodes
-from worldkit.viewer import agent
-from worldkit.viewer.agent import Games, agent_page, episodes
-from worldkit.watch.agents import load_agent
-from worldkit.watch.frames import AgentPlayer, frames
+from rlworldkit.envs.episodes import Episodes
+from rlworldkit.viewer import agent
+from rlworldkit.viewer.agent import Games, agent_page, episodes
+from rlworldkit.watch.agents import load_agent
+from rlworldkit.watch.frames import AgentPlayer, frames
 
 FIRST, COUNT, MOST_STEPS = 40, 7, 25
 

@@ -75,7 +75,7 @@ def test_a_page_says_that_it_was_searched(
         return masks.argmax(axis=1).astype(np.int32)
 
     # a search itself would compile for long
-    monkeypatch.setattr("worldkit.evaluation.searcher.searcher_of", lambda *_, seed: first_valid)
+    monkeypatch.setattr("rlworldkit.evaluation.searcher.searcher_of", lambda *_, seed: first_valid)
     page = tmp_path / "page.html"
     words = ["--search", "2x2", "--player-seed", "9", "--episodes", "2", "--max-steps", "2", "--output", str(page)]
     assert main(["view", str(params), *words]) == 0

@@ -11,8 +11,8 @@ from written_page import page_data
 from hackmatrix.cli.main import main
 from hackmatrix.metrics import MILESTONE
 from parity.errors import install_command
-from worldkit.runs.sinks import CsvLog
-from worldkit.viewer.run import curves
+from rlworldkit.runs.sinks import CsvLog
+from rlworldkit.viewer.run import curves
 
 ROWS = [
     {"update": 4, "timesteps": 400, "seconds": 1.0, "steps_per_second": 400.0, "train/entropy": 0.9}

@@ -17,13 +17,13 @@ from hackmatrix.rules import NUM_ACTIONS, OBSERVATION_SIZE
 from hackmatrix.train_config import CONV
 from hackmatrix.view_spec import VIEW
 from parity.errors import ParityError
+from rlworldkit.evaluation.choice import likeliest
+from rlworldkit.ppo.networks import network_of
+from rlworldkit.ppo.numpy_network import NumpyNetwork
+from rlworldkit.ppo.params import save_params, trained_files
+from rlworldkit.sb3.models import load_model, model_content
+from rlworldkit.watch.agents import agents_of, first_good_agent, load_agent
 from tests.hackmatrix.agents import new_params, write_checkpoint
-from worldkit.evaluation.choice import likeliest
-from worldkit.ppo.networks import network_of
-from worldkit.ppo.numpy_network import NumpyNetwork
-from worldkit.ppo.params import save_params, trained_files
-from worldkit.sb3.models import load_model, model_content
-from worldkit.watch.agents import agents_of, first_good_agent, load_agent
 
 
 def observations(seed: int, count: int) -> np.ndarray:

@@ -13,9 +13,9 @@ from PIL import Image
 
 from hackmatrix.cli.main import main
 from hackmatrix.world import WORLD
+from rlworldkit.render.window import Window
 from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import in_terminal
-from worldkit.render.window import Window
 
 SCRIPTS = Path(__file__).resolve().parents[3] / "python" / "scripts"
 WATCH = SCRIPTS / "watch_jax_agent.py"
@@ -169,7 +169,7 @@ def test_a_record_that_is_not_finished_leaves_the_older_one(
 
     path = tmp_path / name
     path.write_bytes(b"an older one")
-    monkeypatch.setattr("worldkit.watch.text.print_frame", broken)
+    monkeypatch.setattr("rlworldkit.watch.text.print_frame", broken)
     with pytest.raises(RuntimeError):
         main(["watch", str(params), "--record", str(path), "--render", "ansi"])
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, b"an older one")]

@@ -14,13 +14,13 @@ from hackmatrix.evaluation import EVALUATION
 from hackmatrix.rules import ACTIONS, NUM_ACTIONS
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
+from rlworldkit.envs.episodes import Episodes
+from rlworldkit.evaluation.play import play_episodes
+from rlworldkit.evaluation.spec import Lookahead, Player
+from rlworldkit.watch.agents import load_agent
+from rlworldkit.watch.frames import AgentPlayer, frames
 from tests.hackmatrix.agents import new_params, write_checkpoint
 from tests.hackmatrix.conftest import CommandRefused
-from worldkit.envs.episodes import Episodes
-from worldkit.evaluation.play import play_episodes
-from worldkit.evaluation.spec import Lookahead, Player
-from worldkit.watch.agents import load_agent
-from worldkit.watch.frames import AgentPlayer, frames
 
 GAMES = 5
 MOST_STEPS = 12
@@ -65,7 +65,7 @@ def chosen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return choose
 
-    monkeypatch.setattr("worldkit.evaluation.searcher.searcher_of", made)
+    monkeypatch.setattr("rlworldkit.evaluation.searcher.searcher_of", made)
     return actions
 
 

@@ -1,6 +1,6 @@
 """``python -m toy_world`` is Orchard's console command."""
 
+from rlworldkit.cli.app import main
 from toy_world.adapter import GAME
-from worldkit.cli.app import main
 
 raise SystemExit(main(GAME))

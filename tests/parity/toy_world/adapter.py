@@ -1,4 +1,4 @@
-"""Orchard for worldkit: everything that it is told to train, evaluate, measure and show this world."""
+"""Orchard for rlworldkit: everything that it is told to train, evaluate, measure and show this world."""
 
 from dataclasses import replace
 from functools import partial
@@ -12,17 +12,17 @@ from jax import Array
 
 from parity import BatchEngine, EngineOptions, State
 from parity.prices import price_values
+from rlworldkit.envs.spec import EnvSpec
+from rlworldkit.evaluation.spec import EvaluationSpec
+from rlworldkit.game import Game
+from rlworldkit.jax.engine import JaxEngine
+from rlworldkit.jax.env import JaxEnv, StepMetrics, StepOutput
+from rlworldkit.ppo.networks import load_logits
+from rlworldkit.watch.spec import ViewSpec
 from toy_world import in_jax
 from toy_world.in_jax import Orchard
 from toy_world.plain import refuse_bad
 from toy_world.world import WORLD as ORIGINAL
-from worldkit.envs.spec import EnvSpec
-from worldkit.evaluation.spec import EvaluationSpec
-from worldkit.game import Game
-from worldkit.jax.engine import JaxEngine
-from worldkit.jax.env import JaxEnv, StepMetrics, StepOutput
-from worldkit.ppo.networks import load_logits
-from worldkit.watch.spec import ViewSpec
 
 _SINGLE = ("walker", "wasp", "hp", "score", "turn")
 
@@ -112,7 +112,7 @@ GAME = Game(
 )
 gymnasium.register(
     ENV.id,
-    entry_point="worldkit.envs.gym_env:WorldEnv",
-    vector_entry_point="worldkit.envs.vector_env:WorldVectorEnv",
+    entry_point="rlworldkit.envs.gym_env:WorldEnv",
+    vector_entry_point="rlworldkit.envs.vector_env:WorldVectorEnv",
     kwargs={"spec": ENV},
 )

@@ -1,4 +1,4 @@
-"""A third engine of Orchard, in JAX: one game as pure functions, which worldkit batches."""
+"""A third engine of Orchard, in JAX: one game as pure functions, which rlworldkit batches."""
 
 from typing import NamedTuple
 

@@ -17,7 +17,7 @@ from parity.compare import value_text
 from parity.viewer.data import step_data
 from parity.viewer.page import Curve, Episode, Page, Step
 from parity.viewer.write import packed, write_page
-from worldkit.render.colours import AGENT, BAD, FLOOR, GROUND, MUTED, TEXT
+from rlworldkit.render.colours import AGENT, BAD, FLOOR, GROUND, MUTED, TEXT
 
 from . import games
 from .games import WORLD

@@ -1,0 +1,41 @@
+"""Benchmark of the first two engines of a world in lockstep, everything compared at every step."""
+
+import time
+from dataclasses import replace
+
+from parity import ParityError, UsageError, World
+from parity.console import typed_command
+from parity.lockstep import Settings, run
+from parity.prices import changed_prices, price_flags
+from rlworldkit.bench.records import Record, plain_record
+
+STEPS = 600
+
+
+def measure(world: World, num_envs: int, repetitions: int) -> list[Record]:
+    """``lockstep_steps_per_second``: uniform valid actions, 1 % invalid ones, ended games restarted in the step.
+
+    Masks, observations, components, flags and complete states of all games are compared. ``compile_seconds`` is
+    what a first run takes longer than the median one: opening the engines, tracing and compiling. Raises UsageError
+    where the world has one engine only, and ParityError where the engines differ, or one cannot be opened.
+    """
+    if len(world.engines) < 2:
+        raise UsageError(f"world '{world.name}' has one engine only: lockstep needs two.")
+    start = time.perf_counter()
+    _steps_per_second(world, num_envs, seed=0)
+    first_seconds = time.perf_counter() - start
+    samples = [_steps_per_second(world, num_envs, seed=1 + number) for number in range(repetitions)]
+    record = plain_record("lockstep_steps_per_second", num_envs, samples)
+    return [replace(record, compile_seconds=first_seconds - num_envs * STEPS / record.value)]
+
+
+def _steps_per_second(world: World, num_envs: int, seed: int) -> float:
+    reference, other, *_ = world.engines
+    settings = Settings("uniform", steps=STEPS, games=num_envs, seed=seed, auto_reset=True)
+    outcome = run(world, (reference, other), settings)
+    if outcome.divergences:
+        words = "--world", world.name, "--engines", f"{reference},{other}", "--auto-reset", "--seed", str(seed)
+        prices = price_flags(changed_prices(world))
+        shown = typed_command("parity", "parity", "run", *words, "--games", str(num_envs), *prices)
+        raise ParityError(f"the engines '{reference}' and '{other}' differ: `{shown}` shows where.")
+    return outcome.steps / outcome.seconds

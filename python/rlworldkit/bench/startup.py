@@ -1,0 +1,81 @@
+"""Benchmark of commands: the time from their start to the first thing that a user waits for."""
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from rlworldkit.bench.processes import CommandCost, spent
+from rlworldkit.bench.records import Record, plain_record
+from rlworldkit.ppo.config import TrainConfig
+from rlworldkit.ppo.params import trained_files
+from rlworldkit.runs.folder import METRICS
+
+OUTPUT = "output"
+"""The file of a command's output, in its folder."""
+EPISODES = 8
+"""Of ``evaluate``: few, since it is the start that is measured."""
+CACHES = ("cold", "warm")
+
+
+@dataclass(frozen=True)
+class Start:
+    """A command with so many games at the same time, and what somebody who starts it waits for, by name.
+
+    words: after ``python -m``; ``{folder}`` stands for a folder of its own, and ``{agent}`` for the parameters that a
+    command before it left. is_there: whether what is waited for is there, told from the folder, where its output is in
+    the file ``OUTPUT``; None: the command's end is waited for.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    games: int
+    is_there: Callable[[Path], bool] | None = None
+
+
+def first_update(module: str, num_envs: int) -> Start:
+    """``train`` of this world with so many games, until the metrics of the first update are on the disk."""
+    steps = TrainConfig(num_envs=num_envs).batch_size
+    flags = (
+        f"--no-wandb --num-envs {num_envs} --total-timesteps {steps} --log-interval 1 --checkpoint-dir {{folder}} "
+        "--run-name run"
+    )
+    return Start("first_update", (module, "train", *flags.split()), num_envs, _has_a_row)
+
+
+def evaluated(module: str) -> Start:
+    """``evaluate`` of this world with a few episodes of the trained agent."""
+    few = str(EPISODES)
+    return Start("evaluate", (module, "evaluate", "{agent}", "--episodes", few, "--num-envs", few), EPISODES)
+
+
+def measure(starts: Sequence[Start], repetitions: int) -> Iterator[Record]:
+    """For each start ``seconds_to_NAME_cold`` and ``_warm``, wall time, and ``cpu_seconds_to_NAME_…`` beside them.
+
+    Every command has a process of its own. Cold is a new, empty JAX compilation cache for every repetition; warm is the
+    cache that the cold one before it left. Processor time is that of the whole command. Tracing and compiling are part
+    of the value. Raises ParityError where a command failed, or ended without what is waited for.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for start in starts:
+            runs = [[*_cold_and_warm(start, Path(folder))] for _ in range(repetitions)]
+            for cache, of_cache in zip(CACHES, zip(*runs, strict=True), strict=True):
+                for name in ("seconds", "cpu_seconds"):
+                    values = [getattr(each, name) for each in of_cache]
+                    yield plain_record(f"{name}_to_{start.name}_{cache}", start.games, values, unit="s")
+
+
+def _cold_and_warm(start: Start, everything: Path) -> Iterator[CommandCost]:
+    with tempfile.TemporaryDirectory() as cache:
+        for _ in CACHES:
+            folder = Path(tempfile.mkdtemp(dir=everything))
+            agent = next(iter(trained_files(everything)), None)
+            words = [word.format(folder=folder, agent=agent) for word in start.words]
+            is_there = partial(start.is_there, folder) if start.is_there else None
+            yield spent(words, folder / OUTPUT, {"JAX_COMPILATION_CACHE_DIR": cache}, is_there)
+
+
+def _has_a_row(folder: Path) -> bool:
+    metrics = folder / "run" / METRICS
+    return metrics.exists() and metrics.read_text().count("\n") >= 2  # the heading is the first line

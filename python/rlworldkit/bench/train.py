@@ -1,0 +1,68 @@
+"""Benchmark of the trainer in steps per second, beside the trainer on an environment that costs nothing."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from rlworldkit.bench.constant_env import ConstantEnv
+from rlworldkit.bench.records import Record, ceiling_names
+from rlworldkit.bench.timing import Program, beside, compile_program
+from rlworldkit.jax.env import JaxEnv
+from rlworldkit.ppo import parallel
+from rlworldkit.ppo.config import TrainConfig, auto_scale_for_batch_size
+from rlworldkit.ppo.rollout import RunnerState
+from rlworldkit.ppo.update import UpdateStats, init_runner, make_train, shardings_of
+
+
+class Training(NamedTuple):
+    """Carry of one update to the next; with the metrics of the one before, so that XLA must compute them.
+
+    num_updates (int32, always 1) and prices are arguments as in a real run, not constants that XLA could use.
+    """
+
+    runner: RunnerState
+    stats: UpdateStats
+    num_updates: jax.Array
+    prices: jax.Array
+
+
+def measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> Iterator[Record]:
+    """For each network ``train_steps_per_second_NETWORK``, ``train_ceiling_steps_per_second_NETWORK``, and their share.
+
+    The first is steps of all games a second over whole PPO updates with settings such as ``config``. An update is
+    rollout, advantages, all epochs and metrics; minibatches and epochs follow the batch size as in the command
+    ``train``. The ceiling is the same in an environment that costs nothing (``ConstantEnv``). The samples of both
+    alternate, and ``train_share_of_ceiling_NETWORK`` is that of neighbours. ``peak_bytes`` is XLA's plan for the
+    compiled update.
+    """
+    for network in env.networks():
+        sized = dataclasses.replace(one_update(config), network=network)
+        programs = compiled(env, sized), compiled(ConstantEnv(env), sized)
+        yield from beside(
+            ceiling_names("train", f"_{network}"), sized.num_envs, programs, sized.batch_size, repetitions
+        )
+
+
+def one_update(config: TrainConfig) -> TrainConfig:
+    """The settings with minibatches and epochs that follow from the batch, for one update at a time."""
+    return auto_scale_for_batch_size(dataclasses.replace(config, log_interval=1))
+
+
+def compiled(env: JaxEnv, config: TrainConfig) -> Program[Training]:
+    """One update as a compiled program; raises UsageError where the games cannot be split over the devices."""
+    mesh = parallel.mesh_of_all_devices(config.num_envs)
+    train = make_train(config, env, mesh)
+    runner, num_updates = init_runner(config, env), jnp.int32(1)
+    if mesh is not None:
+        runner = jax.tree.map(parallel.placed, runner, shardings_of(runner, mesh))
+    stats_shape = jax.eval_shape(train, runner, num_updates)[1]
+    stats = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), stats_shape)
+
+    def update(carry: Training) -> Training:
+        runner, stats = train(carry.runner, carry.num_updates, config.num_updates, carry.prices)
+        return carry._replace(runner=runner, stats=stats)
+
+    return compile_program(update, Training(runner, stats, num_updates, jnp.asarray(env.prices)))

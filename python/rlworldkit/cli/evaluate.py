@@ -1,0 +1,107 @@
+"""``evaluate``: let a player play many episodes and report how well they went."""
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from parity.arguments import GAMES, Parser
+from parity.console import open_console
+from parity.errors import UsageError
+from parity.prices import add_price_flags, read_prices
+from rlworldkit.cli import players
+from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
+from rlworldkit.game import Game
+from rlworldkit.jax.xla import enable_compilation_cache
+
+if TYPE_CHECKING:
+    from rlworldkit.evaluation.spec import EvaluationSpec, Player
+
+DIFFERENT_EXIT_CODE = 1
+BOTH = "both"
+
+
+def main(game: Game, argv: Sequence[str]) -> int:
+    """Play and print the figures; return 1 where the two engines gave different episodes, else 0."""
+    parser = _parser(game)
+    args = parser.parse_args(argv)
+    check_output(parser, args.json)
+    game = game.with_prices(read_prices(args.price, args.prices))
+    enable_compilation_cache(game.name)
+    # Imported only now: a mistaken command line should not have to wait for JAX.
+    from rlworldkit.evaluation.play import play_episodes
+    from rlworldkit.evaluation.report import as_json, as_tables, summary
+
+    assert game.evaluation is not None
+    spec = game.evaluation()
+    names = tuple(spec.env.world.engines)
+    if args.engine not in (*names, BOTH):
+        parser.error(f"there is no engine {args.engine!r}: choose {', '.join((*names, BOTH))}")
+    if args.engine == BOTH and len(names) < 2:
+        parser.error(f"there is only the engine {names[0]}: `{BOTH}` needs two")
+    console = open_console(stderr=args.json == STANDARD_OUTPUT)
+    player, how = _player(game, spec, args)
+    engines = names[:2] if args.engine == BOTH else (args.engine,)
+    played = [
+        play_episodes(
+            spec, player, args.seed, args.episodes, engine=engine, num_envs=args.num_envs, max_steps=args.max_steps
+        )
+        for engine in engines
+    ]
+    figures = summary(spec, played[0])
+    title = f"{args.player}, {how}, games {args.seed} to {(args.seed + args.episodes - 1) % 2**64}"
+    for table in as_tables(spec, figures, title):
+        console.print(table)
+    if args.json:
+        write_output(args.json, as_json(figures))
+    if args.engine != BOTH:
+        return 0
+    different = [one.seed for one, other in zip(*played, strict=True) if one != other]
+    console.print(
+        f"The engines differ in the games {different}." if different else "Both engines gave the same episodes."
+    )
+    return DIFFERENT_EXIT_CODE if different else 0
+
+
+def _player(game: Game, spec: "EvaluationSpec", args: argparse.Namespace) -> "tuple[Player, str]":
+    from rlworldkit.evaluation.players import agent_file, player_of
+
+    if args.search is None:
+        player = player_of(spec, args.player, deterministic=args.deterministic, seed=args.player_seed)
+        return player, "likeliest actions" if args.deterministic else "drawn actions"
+    from rlworldkit.evaluation.searcher import searcher_of
+
+    path = agent_file(spec, args.player)
+    if game.train_env is None:
+        raise UsageError(f"{game.name} has no engine in JAX to search on: leave --search out.")
+    player = searcher_of(spec.env.world, game.train_env(), path, args.search, seed=args.player_seed)
+    return player, f"a search of {args.search} steps"
+
+
+def add_choice_flags(parser: argparse.ArgumentParser) -> None:
+    """Add flags that choose actions: drawn unless ``--deterministic`` or ``--search`` is given."""
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--deterministic", action="store_true", help="take the likeliest actions instead of drawing them")
+    players.add_search_flag(how)
+
+
+def _parser(game: Game) -> Parser:
+    parser = Parser(
+        prog=f"{game.name} evaluate",
+        description="Let somebody play whole episodes and say how well they went, with 95% confidence intervals.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "player",
+        metavar="PARAMS",
+        help="a params_*.npz or .onnx file, or `random`, or another player of the world by name",
+    )
+    add_choice_flags(parser)
+    players.add_game_flags(parser, episodes=1000)
+    players.add_player_seed_flag(parser, "drawn actions and of searches")
+    parser.add_argument(
+        "--engine", default="jax", metavar="NAME", help=f"one of the world's, or `{BOTH}` (default jax)"
+    )
+    parser.add_argument("--num-envs", type=GAMES, default=256, metavar="N", help="games at once (default 256)")
+    parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
+    add_price_flags(parser)
+    return parser

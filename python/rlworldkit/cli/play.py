@@ -1,0 +1,135 @@
+"""``play``: play the game in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from parity.arguments import SEED, FloatRange, Parser
+from parity.console import open_console, typed_command
+from parity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError, install_command
+from parity.prices import add_price_flags, changed_prices, price_flags, read_prices
+from rlworldkit.cli import players
+from rlworldkit.cli.outputs import check_output
+from rlworldkit.game import Game
+from rlworldkit.render.display import require_room
+from rlworldkit.watch.controls import FASTEST, SLOWEST, Controls
+
+if TYPE_CHECKING:
+    from rlworldkit.play.session import Session
+    from rlworldkit.watch.frames import AgentPlayer
+    from rlworldkit.watch.spec import ViewSpec
+
+
+def main(game: Game, argv: Sequence[str]) -> int:
+    """Play games until the player leaves; return 0, or 130 where a signal asked for the end.
+
+    Raises EngineError where the engine is not built, or fails; the game is saved before.
+    """
+    parser = _parser(game)
+    args = parser.parse_args(argv)
+    check_output(parser, args.save and str(args.save))
+    if find_spec("textual") is None:
+        raise UsageError(f"This command needs textual: run `{install_command(f'{game.package}[play]')}`.")
+    _check_terminal()
+    # Imported only now: a mistaken command line should not have to wait.
+    from rlworldkit.play.app import PlayApp
+    from rlworldkit.play.game import open_table
+    from rlworldkit.play.panes import layout_of
+    from rlworldkit.play.session import Session
+
+    game = game.with_prices(read_prices(args.price, args.prices))
+    view = players.view_of(game, args.mode, args.agent)
+    player = _player(game, view, args)
+    players.announce(game, args.engine)
+    with closing(open_table(view, args.engine)) as table:
+        session = Session(table, args.seed, args.save, player)
+        require_room(open_console(), "playing", layout_of(session, large=False).size)
+        table.look(int(session.game.position.mask.argmax()))  # the JAX engine compiles before the screen is taken over
+        app = PlayApp(session, Controls(args.speed))
+        try:
+            failure = app.run()
+        finally:
+            _keep(game, session)
+    # a terminal that has gone cannot be told anything
+    with contextlib.suppress(OSError):
+        for path, verdict in session.saved.items():
+            print(f"{verdict}\nSaved: {path}; {_shows(game, path)}.")
+    if failure is not None:
+        raise EngineError(f"{failure} The game is saved up to step {len(session.game.turns)}.")
+    if app.return_code:
+        return app.return_code
+    return INTERRUPTED_EXIT_CODE if app.was_stopped else 0
+
+
+def _shows(game: Game, path: Path) -> str:
+    """The command that tells most of a saved game."""
+    word, what = ("explain", "explains its rewards") if "explain" in game.commands else ("view", "shows it")
+    return f"{typed_command(game.name, game.module, word, path)} {what}"
+
+
+def _keep(game: Game, session: Session) -> None:
+    """Save what is not saved; where no file can be written, the sentence has the whole game."""
+    try:
+        session.keep()
+    except UsageError as error:
+        done = ",".join(session.game.view.world.actions[turn.action] for turn in session.game.turns)
+        if "explain" not in game.commands:
+            raise UsageError(f"{error} The actions of game {session.game.seed} were: {done}") from error
+        words = "--seed", str(session.game.seed), "--actions", done
+        prices = price_flags(changed_prices(session.game.view.world))
+        again = typed_command(game.name, game.module, "explain", *words, *prices)
+        raise UsageError(f"{error} The game is played again by: {again}") from error
+
+
+def _player(game: Game, view: ViewSpec, args: argparse.Namespace) -> AgentPlayer | None:
+    if args.agent is None:
+        return None
+    return players.player_of(game, view, *players.load(game, view, args.agent, trust=args.trust), args)
+
+
+def _check_terminal() -> None:
+    """Raises UsageError, which says what to do, where there is no terminal that can show the game."""
+    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        raise UsageError("Playing needs a terminal: start it in one, without redirecting its input, output or errors.")
+    console = open_console()
+    if console.is_dumb_terminal:
+        raise UsageError(f"The terminal (TERM={os.environ['TERM']}) cannot show a screen: play in one that can.")
+
+
+def _parser(game: Game) -> Parser:
+    view = players.view_of(game)
+    engines = tuple(view.world.engines)
+    parser = Parser(
+        prog=f"{game.name} play",
+        description=f"Play {game.title} in the terminal, with an agent at hand if you like.",
+        epilog=f"Keys: {view.panels.hint}, ? is help, q leaves.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
+    parser.add_argument("--engine", choices=engines, default=engines[0], help=f"(default {engines[0]})")
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help=f"where the game is saved as a trace (default {view.world.name}-SEED.json)",
+    )
+    players.add_mode_flag(parser, game)
+    add_price_flags(parser)
+    agent = parser.add_argument_group("agent")
+    agent.add_argument("--agent", type=Path, metavar="PATH", help=players.agents_text(view))
+    agent.add_argument("--stochastic", action="store_true", help="it draws actions instead of taking the likeliest")
+    players.add_player_seed_flag(agent, "drawn actions")
+    agent.add_argument(
+        "--speed", type=FloatRange(SLOWEST, FASTEST), default=4.0, metavar="N", help="its actions a second (default 4)"
+    )
+    players.add_trust_flag(agent)
+    parser.set_defaults(search=None)
+    return parser

@@ -1,0 +1,160 @@
+"""The flags of whoever lets an agent play: which agent it is, how it chooses, and which games it plays."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from parity.arguments import SEED, STEPS, IntRange
+from parity.errors import UsageError
+from parity.prices import changed_prices, prices_note
+from rlworldkit.cli.train_sb3 import require_sb3
+from rlworldkit.evaluation.spec import LOOKAHEAD
+from rlworldkit.game import Game
+from rlworldkit.jax.xla import enable_compilation_cache
+from rlworldkit.watch.agents import KINDS, agents_of, first_good_agent
+
+if TYPE_CHECKING:
+    from rlworldkit.watch.frames import AgentPlayer
+    from rlworldkit.watch.spec import Agent, ViewSpec
+
+PLAYER_SEED = IntRange(0, 2**32 - 1)
+"""JAX makes its keys of 32 bits."""
+EPISODES = IntRange(1, 10_000_000)
+_SIZE = IntRange(1, 2**20)
+
+
+def view_of(game: Game, mode: str | None = None, path: Path | None = None) -> ViewSpec:
+    """Return the view of the world in a mode, or else in that of an agent's file or a trace, or in its first.
+
+    Raises UsageError where mode and file do not fit each other.
+    """
+    assert game.view is not None
+    return game.view(mode, path)
+
+
+def add_mode_flag(parser: argparse.ArgumentParser, game: Game) -> None:
+    """Add the flag for the mode of the world, where it has several."""
+    parser.set_defaults(mode=None)
+    if game.modes:
+        default = f"of the world (default {game.modes[0]}, or that of the file)"
+        parser.add_argument("-m", "--mode", choices=game.modes, metavar="MODE", help=default)
+
+
+def agents_text(view: ViewSpec) -> str:
+    """List the files and names of agents that can be watched."""
+    own, named = map("*{}".format, view.readers), map("`{}`, which comes with the game".format, view.world.agents)
+    kinds = [*own, KINDS, "a MaskablePPO .zip", "a run's folder", *named]
+    return f"{', '.join(kinds[:-1])}, or {kinds[-1]}"
+
+
+def add_agent_flags(group: argparse._ArgumentGroup, game: Game) -> None:
+    """Add flags for reading an agent's file, and for how the agent chooses."""
+    group.add_argument("--hidden-dim", type=_SIZE, metavar="N", help="hidden width (default: as the file has it)")
+    group.add_argument("--num-layers", type=_SIZE, metavar="N", help="hidden layers (default: as the file has them)")
+    add_trust_flag(group)
+    how = group.add_mutually_exclusive_group()
+    how.add_argument("--deterministic", action="store_true", help="take the likeliest actions (the default)")
+    how.add_argument("--stochastic", action="store_true", help="draw them by their probabilities, as `evaluate` does")
+    group.set_defaults(search=None)
+    if game.train_env is not None:
+        add_search_flag(how)
+    add_player_seed_flag(group, "drawn actions and of searches")
+
+
+def add_search_flag(group: argparse._ActionsContainer) -> None:
+    """Add the flag for how far a search looks ahead before every step."""
+    group.add_argument(
+        "--search",
+        type=LOOKAHEAD,
+        metavar="ROLLOUTSxSTEPS",
+        help="try every likely action in so many rollouts of so many steps of the policy, their chance drawn anew, and "
+        f"take what is better than its likeliest one by more than chance, such as 8x16 ({LOOKAHEAD.span()})",
+    )
+
+
+def add_trust_flag(group: argparse._ArgumentGroup) -> None:
+    """Add the flag for models of MaskablePPO that may execute what they like."""
+    group.add_argument(
+        "--trust", action="store_true", help="let a .zip execute what it likes, as models need that others saved"
+    )
+
+
+def add_player_seed_flag(group: argparse._ActionsContainer, drawing: str) -> None:
+    """Add the flag for the player's own seed; ``drawing``: what that is for."""
+    text = f"seed of {drawing} (default 0)"
+    group.add_argument("--player-seed", type=PLAYER_SEED, default=0, metavar="N", help=text)
+
+
+def add_game_flags(group: argparse._ActionsContainer, episodes: int) -> None:
+    """Add the flags for the games to play; ``episodes`` of them by default."""
+    group.add_argument(
+        "--episodes", type=EPISODES, default=episodes, metavar="N", help=f"how many games (default {episodes})"
+    )
+    group.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
+    group.add_argument("--max-steps", type=STEPS, default=5000, metavar="N", help="truncate after (default 5000)")
+
+
+def load(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agent]:  # noqa: ANN401 - as load_agent has them
+    """The agent that ``find`` finds, and its file; raises ParityError where there is none that can be used."""
+    found = find(game, view, path, **how)
+    if found is None:
+        raise UsageError(f"There is no agent in {path}: name the folder of a run, or an agent's file.")
+    return found
+
+
+def find(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agent] | None:  # noqa: ANN401
+    """The agent in a file, or the furthest good one in the folder of a run; and its file. None in a folder without one.
+
+    Of a folder without those of rlworldkit's trainers it is the world's own, named as the default agent is.
+    The name of an agent that comes with the game means it, unless there is a file or a folder of this name. Otherwise
+    as `rlworldkit.watch.agents.first_good_agent`.
+    """
+    path = view.world.agent_at(path)
+    files = agents_of(path) if os.path.isdir(path) else [path]  # pathlib's own raises for a name that no file can have
+    if not files and view.default_agent and (own := path / view.default_agent.name).exists():
+        files = [own]
+    if any(file.suffix == ".zip" for file in files):
+        require_sb3(game.requirement)
+    return first_good_agent(view, files, **how)
+
+
+def reading(args: argparse.Namespace) -> dict[str, Any]:
+    """The flags for an agent's file, as ``load_agent`` takes it."""
+    return {"hidden_dim": args.hidden_dim, "num_layers": args.num_layers, "trust": args.trust}
+
+
+def player_of(game: Game, view: ViewSpec, path: Path, agent: Agent, args: argparse.Namespace) -> AgentPlayer:
+    """Return the agent of a file as the flags want it to choose; a search is announced on standard error.
+
+    Raises ParityError for a search with a file that holds no parameters.
+    """
+    from rlworldkit.watch.frames import AgentPlayer
+
+    searcher = None
+    if args.search is not None and game.train_env is not None:
+        from rlworldkit.evaluation.searcher import searcher_of
+
+        searcher = searcher_of(view.world, game.train_env(), path, args.search, seed=args.player_seed)
+        print("Compiling the search, which takes about a minute ...", file=sys.stderr)
+    return AgentPlayer(agent, deterministic=not args.stochastic, player_seed=args.player_seed, searcher=searcher)
+
+
+def announce(game: Game, engine: str) -> None:
+    """Say on standard error what takes so long where the engine is to be compiled first."""
+    if engine == "jax":
+        enable_compilation_cache(game.name)  # before JAX is imported
+        from rlworldkit.jax.trace_cache import reuse_text
+
+        print(f"Compiling the JAX engine ({reuse_text()}) ...", file=sys.stderr)
+
+
+def caption_of(view: ViewSpec, path: Path, args: argparse.Namespace) -> str:
+    """The player, its way of choosing, and prices that are not the game's own, in a few words."""
+    how = f"{'drawn' if args.stochastic else 'likeliest'} actions"
+    if args.search:
+        how = f"a search of {args.search} steps"
+    return f"{view.world.agent_name(path)}, {how}{prices_note(changed_prices(view.world))}"

@@ -1,0 +1,80 @@
+"""Options of a training run, and the run itself, for both trainers' commands."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from parity.arguments import FileName
+from parity.console import open_console, typed_command
+from rlworldkit.game import Game
+from rlworldkit.settings import setting
+
+if TYPE_CHECKING:
+    from rlworldkit.runs.run import Run
+
+LOGGING, RUN = "logging and checkpoints", "run"
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Options of a run, for the command line of any trainer."""
+
+    no_wandb: bool = setting(False, "leave W&B out", group=LOGGING)
+    project: str | None = setting(None, "W&B project; without it the world's name", group=LOGGING, kind=str)
+    entity: str | None = setting(None, "W&B entity; without it the account's own", group=LOGGING, kind=str)
+    run_name: str | None = setting(
+        None, "the run's name and folder; without it made from time and seed", group=LOGGING, values=FileName()
+    )
+    config: Path | None = setting(
+        None,
+        "a TOML file of settings by their names, such as `gamma = 0.99`; flags go over it",
+        group=RUN,
+        kind=Path,
+        metavar="FILE",
+    )
+
+
+def run_of(
+    game: Game,
+    options: RunOptions,
+    folder: Path | None,
+    trainer: str,
+    *,
+    stopping: str,
+    step: str = "update",
+    upload: bool = False,
+    rewind: bool = False,
+) -> "Run":
+    """The run that the options ask for, in its folder; enter ``run.stop`` before it. Without a folder it is silent.
+
+    trainer: in the title. stopping: what ends before training stops. The others are as in `rlworldkit.runs.run`.
+    """
+    from rlworldkit.runs.console import print_nothing_to_save
+    from rlworldkit.runs.run import Run
+    from rlworldkit.runs.stop import StopRequest
+    from rlworldkit.runs.wandb_run import Tracking
+
+    console = open_console(quiet=folder is None)
+    run = Run(
+        folder,
+        title=f"{game.title}, {trainer}",
+        console=console,
+        step=step,
+        tracking=Tracking(options.project or game.name, options.entity, not options.no_wandb, upload, rewind),
+        milestone=game.milestone,
+        stop=StopRequest(
+            lambda: run.print_line(f"Stopping after {stopping}; a second Ctrl-C ends it at once."),
+            lambda: print_nothing_to_save(console),
+        ),
+    )
+    return run
+
+
+def say_written(game: Game, run: "Run", files: Iterable[Path], agent: Path) -> None:
+    """Say which of the files there are, and how the agent in one of them is watched."""
+    for path in files:
+        if path.exists():
+            run.print_line(f"  {path}")
+    if game.view is not None:
+        run.print_line(f"Watch it play: {typed_command(game.name, game.module, 'watch', agent)}")

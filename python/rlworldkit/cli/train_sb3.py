@@ -1,0 +1,124 @@
+"""``train-sb3``: train an agent on a world's engine with MaskablePPO of Stable-Baselines3."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from parity.arguments import Parser
+from parity.console import typed_command
+from parity.errors import UsageError, install_command
+from parity.prices import add_price_flags, read_prices
+from rlworldkit.cli.runs import RUN, RunOptions, run_of, say_written
+from rlworldkit.config_layers import from_file
+from rlworldkit.game import Game
+from rlworldkit.runs.folder import CONFIG, CURVE, run_folder
+from rlworldkit.sb3.config import RATES
+from rlworldkit.settings import add_flags, from_flags, given, saved_settings, setting
+
+NEEDED = ("stable_baselines3", "sb3_contrib", "gymnasium")
+
+
+@dataclass(frozen=True)
+class TrainSB3Options(RunOptions):
+    """Options of the command beyond the settings of MaskablePPO."""
+
+    resume: Path | None = setting(
+        None,
+        "a model to continue, in its own folder: steps, schedules, evaluations and settings are kept; flags beside it "
+        "change them",
+        group=RUN,
+        kind=Path,
+        metavar="ZIP",
+    )
+    trust: bool = setting(
+        False, "with `--resume`: let the file execute what it likes, as models need that others saved", group=RUN
+    )
+    device: str = setting("auto", "torch's device: auto, cpu, cuda, mps", group=RUN)
+    engine: str | None = setting(None, "the engine to play on; by default the world's first", group=RUN, kind=str)
+    models_dir: Path = setting(Path("models"), "where runs go", group=RUN, kind=Path)
+
+
+def main(game: Game, argv: Sequence[str]) -> int:
+    """Train; return 0, 1 if a file is not complete, or 130 if stopped before the first step."""
+    parser = Parser(
+        prog=f"{game.name} train-sb3",
+        description="Train an agent with MaskablePPO of Stable-Baselines3.",
+        epilog="Ctrl+C saves and says how to resume.",
+        allow_abbrev=False,
+    )
+    add_flags(parser, game.sb3_config, TrainSB3Options)
+    add_price_flags(parser)
+    arguments = parser.parse_args(argv)
+    options = from_flags(arguments, TrainSB3Options)
+    require_sb3(game.requirement)
+    flags = from_file(game.sb3_config, options.config) | given(arguments, game.sb3_config)
+    kept, prices = _kept(game, options.resume)
+    config = game.sb3_config(**kept | flags).validated()
+    game = game.with_prices(prices | read_prices(arguments.price, arguments.prices))
+    if options.resume is None:
+        if options.trust:
+            raise UsageError("--trust goes with --resume: there is no file to trust.")
+        config.rollouts_after()
+    folder = _folder(options, config.seed)
+
+    spec = game.env() if game.sb3_env is None else game.sb3_env(config)
+    # Imported only now: a mistaken command line should not have to wait for torch.
+    from rlworldkit.sb3.training import train
+
+    run = run_of(game, options, folder, "MaskablePPO", stopping="this step", step="timesteps")
+    if arguments.models_dir is not None and folder.parent.resolve() != options.models_dir.resolve():
+        run.print_line(f"--models-dir has no effect: the run continues in {folder}.")
+    with run.stop, run:
+        trained = train(
+            config,
+            spec,
+            run,
+            resume=options.resume,
+            changes={name: value for name, value in flags.items() if name in config.ppo()},
+            device=options.device,
+            engine=options.engine,
+            trust=options.trust,
+        )
+
+    best = folder / "best_model.zip"
+    run.print_line(f"{'Stopped' if run.stop.requested else 'Done'} after {trained.timesteps:,} steps. Written:")
+    files = (trained.model, best, folder / CURVE)
+    say_written(game, run, files, best if best.exists() else trained.model)
+    if run.stop.requested:
+        run.print_line(f"Resume: {typed_command(game.name, game.module, 'train-sb3', '--resume', trained.model)}")
+    tensorboard = typed_command("tensorboard", "tensorboard.main", "--logdir", folder.parent)
+    run.print_line(f"Compare runs: {tensorboard}")
+    return 1 if run.writer.failing else 0
+
+
+def require_sb3(requirement: str) -> None:
+    """Raises UsageError, which says to install ``requirement``, where Stable-Baselines3 is not installed."""
+    if any(find_spec(name) is None for name in NEEDED):
+        raise UsageError(f"This command needs Stable-Baselines3: run `{install_command(requirement)}`.")
+
+
+def _kept(game: Game, resume: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings and the prices of the run that a model belongs to, where it still has them."""
+    if resume is None:
+        return {}, {}
+    from rlworldkit.runs.saved_config import read_saved_config, saved_prices
+
+    # a rate that was a function is written as a text; the model itself says so
+    settings = read_saved_config(resume.parent)
+    plain = {name: value for name, value in settings.items() if name not in RATES or not isinstance(value, str)}
+    path = resume.parent / CONFIG
+    return saved_settings(game.sb3_config, plain, path), saved_prices(settings, path)
+
+
+def _folder(options: TrainSB3Options, seed: int) -> Path:
+    """A new run's folder, or the one of the model to resume."""
+    if options.resume is None:
+        return run_folder(options.models_dir, "--models-dir", "sb3", seed, options.run_name)
+    if not os.path.exists(options.resume):  # pathlib's own raises for a name that no file can have
+        raise UsageError(f"There is no model {options.resume}: name a .zip file that training wrote.")
+    if options.run_name is not None:
+        raise UsageError("--run-name does not go with --resume: the run continues in the folder of its model.")
+    return options.resume.parent

@@ -1,0 +1,151 @@
+"""``view``: a page of an agent's games, of a trace or of a run of training."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.progress import track
+
+from parity.arguments import Parser
+from parity.console import open_console, typed_command
+from parity.engine_guard import DEFAULT_TIMEOUT
+from parity.errors import UsageError
+from parity.prices import add_price_flags, changed_prices, read_prices
+from rlworldkit.cli import players
+from rlworldkit.cli.outputs import check_output
+from rlworldkit.evaluation.onnx_policy import ONNX
+from rlworldkit.game import Game
+from rlworldkit.watch.agents import CHECKPOINT, MODEL, PARAMS
+
+if TYPE_CHECKING:
+    from parity.viewer.page import Page
+    from rlworldkit.watch.spec import ViewSpec
+
+TRACE = ".json"
+_AGENT = (PARAMS, CHECKPOINT, MODEL, ONNX)
+_EPISODES = 20
+_GAME_FLAGS = ("episodes", "seed", "max_steps")
+_AGENT_FLAGS = ("stochastic", "search", "player_seed", "hidden_dim", "num_layers", "trust")
+"""Flags that a trace leaves nothing to."""
+
+
+def main(game: Game, argv: Sequence[str]) -> int:
+    """Write a page, print where, and return 0."""
+    default = players.view_of(game)
+    parser = _parser(game, default)
+    args = parser.parse_args(argv)
+    _check(parser, args, default)
+    game = game.with_prices(read_prices(args.price, args.prices))
+    view = players.view_of(game, args.mode, args.path)
+    command = typed_command(game.name, game.module, "view", *argv)
+    make = _of_trace if args.path.suffix == TRACE and not args.path.is_dir() else _of_agent
+    # Imported only now: a mistaken command line should not have to wait.
+    from parity.viewer.write import write_page
+
+    page = make(game, view, args, command)
+    console = open_console(stderr=True)
+    silent = not console.is_terminal
+    episodes = track(page.episodes, "games", args.episodes, console=console, transient=True, disable=silent)
+    write_page(replace(page, episodes=episodes), view.world, args.output)
+    print(f"Written: {args.output}")
+    return 0
+
+
+def _of_agent(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
+    """Games of an agent; of a run those of its furthest one and its curves, or what it has of both."""
+    from parity.viewer.page import Page
+    from rlworldkit.viewer.agent import Games, agent_page
+    from rlworldkit.viewer.run import curves
+
+    is_run, name = args.path.is_dir(), args.path.resolve().name
+    drawn = curves(args.path, game.milestone) if is_run else ()
+    found = players.find(game, view, args.path, **players.reading(args))
+    if found is None:
+        if not drawn:
+            raise UsageError(f"{args.path} holds no run: name a folder that training wrote, or an agent's file.")
+        print(f"{args.path} has no agent yet: the page shows the curves alone.", file=sys.stderr)
+        return Page(headline=f"{name}: no agent yet", sides=(), episodes=(), command=command, curves=drawn)
+    path, agent = found
+    games = Games(args.seed, args.episodes, args.engine or next(iter(view.world.engines)), args.max_steps)
+    players.announce(game, games.engine)
+    player = players.player_of(game, view, path, agent, args)
+    caption = players.caption_of(view, path, args)
+    return replace(agent_page(view, f"{name}, {caption}" if is_run else caption, player, games, command), curves=drawn)
+
+
+def _of_trace(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
+    from parity.finding import replayed
+    from parity.report import report_page
+    from rlworldkit.viewer.replay import read_own_trace
+    from rlworldkit.viewer.trace import sides_of, trace_page
+
+    trace = read_own_trace(view.world, args.path, view.trace_names)
+    game = game.with_prices({**trace.prices, **read_prices(args.price, args.prices)})
+    view = players.view_of(game, args.mode, args.path)
+    trace = replace(trace, prices=changed_prices(view.world))
+    for name in (args.engine,) if args.engine else dict.fromkeys(trace.engines):
+        players.announce(game, name)
+    names, faults = ((args.engine,), []) if args.engine else sides_of(view.world, trace)
+    for fault in faults:
+        print(f"Shown on {names[0]} alone: {fault}", file=sys.stderr)
+    if len(names) == 1:
+        return trace_page(view, args.path.name, trace, names[0], command)
+    one, other = names
+    report = replayed(view.world, trace, args.path, (one, other), timeout=DEFAULT_TIMEOUT, command=command)
+    return report_page(report)
+
+
+def _check(parser: Parser, args: argparse.Namespace, view: ViewSpec) -> None:
+    args.path = view.world.agent_at(args.path)
+    if not os.path.exists(args.path):  # pathlib's own raises for a name that no file can have
+        parser.error(f"there is no {args.path}: name a trace, an agent or the folder of a run")
+    if not args.path.is_dir() and args.path.suffix not in (TRACE, *_AGENT, *view.readers):
+        parser.error(f"{args.path} is nothing that can be viewed: name a trace (*.json), {players.agents_text(view)}")
+    if args.path.suffix == TRACE and not args.path.is_dir():
+        given = [name for name in (*_GAME_FLAGS, *_AGENT_FLAGS) if getattr(args, name) != parser.get_default(name)]
+        if given:
+            parser.error(f"a trace brings its own game: leave out --{given[0].replace('_', '-')}")
+    args.output = args.output or Path(_default_name(view, args.path))
+    check_output(parser, str(args.output))
+
+
+def _default_name(view: ViewSpec, path: Path) -> str:
+    """A file in the working directory, named after what is shown; an agent's after its run too."""
+    whole = path.resolve()
+    if path in view.world.agents.values():
+        return f"{view.world.agent_name(path)}.html"
+    if path.suffix in (*_AGENT, *view.readers) and not path.is_dir():
+        return f"{whole.parent.name}-{whole.stem}.html"
+    return f"{whole.name if path.is_dir() else whole.stem}.html"
+
+
+def _parser(game: Game, view: ViewSpec) -> Parser:
+    engines = tuple(view.world.engines)
+    parser = Parser(
+        prog=f"{game.name} view",
+        description="Write one HTML page of an agent's games, of a trace file, or of a run of training.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("path", type=Path, metavar="PATH", help=f"a trace file (*.json), {players.agents_text(view)}")
+    players.add_mode_flag(parser, game)
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="where the page goes (default: PATH's name, in the working directory)",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=engines,
+        help=f"plays the games (default {engines[0]}), or replays a trace (default: both engines that it names)",
+    )
+    players.add_agent_flags(parser.add_argument_group("agent, or a run's furthest one"), game)
+    players.add_game_flags(parser.add_argument_group("games"), episodes=_EPISODES)
+    add_price_flags(parser)
+    return parser

@@ -1,0 +1,210 @@
+"""``watch``: watch a trained agent play."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from parity.arguments import FloatRange, Parser
+from parity.console import open_console
+from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
+from parity.prices import add_price_flags, read_prices
+from rlworldkit.cli import players
+from rlworldkit.cli.outputs import check_output
+from rlworldkit.game import Game
+from rlworldkit.render.display import has_display
+from rlworldkit.render.film import FILMS
+from rlworldkit.watch.controls import FASTEST, SLOWEST
+
+if TYPE_CHECKING:
+    from rlworldkit.envs.episodes import Episodes
+    from rlworldkit.runs.stop import StopRequest
+    from rlworldkit.watch.frames import AgentPlayer, Frame
+    from rlworldkit.watch.spec import Agent, ViewSpec
+
+    Games = Iterator[Iterator[Frame]]
+
+WINDOW, TEXT = "human", "ansi"
+PAGE = ".html"
+RECORDS = (*FILMS, PAGE)
+_CHECKPOINTS = Path("checkpoints")
+
+
+def main(game: Game, argv: Sequence[str], *, command: str = "watch") -> int:
+    """Play episodes and show every board; return 0, or 130 where a signal asked for the end."""
+    parser = _parser(game, command)
+    args = parser.parse_args(argv)
+    _check(parser, args)
+    game = game.with_prices(read_prices(args.price, args.prices))
+    view = players.view_of(game, args.mode, args.agent)
+    path, agent = _agent(game, view, args)
+    # Imported only now: a mistaken command line should not have to wait.
+    from rlworldkit.envs.episodes import Episodes
+    from rlworldkit.runs.stop import StopRequest
+    from rlworldkit.watch.frames import games, recorded
+
+    caption = f"{players.caption_of(view, path, args)}, {args.engine}"
+    show = _in_window if args.render == WINDOW else _in_terminal if _is_terminal() else _as_text
+    players.announce(game, args.engine)
+    player = players.player_of(game, view, path, agent, args)
+    opened = closing(Episodes(view.world, 1, args.engine, max_episode_steps=args.max_steps))
+    with StopRequest(give_up=lambda: None) as stop, opened as episodes:
+        _warm_up(episodes, player)
+        stop.begun()
+        with _recording(args, caption, view, player, episodes) as record:
+            played = games(view, episodes, player, args.seed, args.episodes)
+            kept = played if record is None else (recorded(frames, record) for frames in played)
+            show(args, kept, view, caption, stop)
+    if args.record:
+        print(f"Written: {args.record}")
+    return INTERRUPTED_EXIT_CODE if stop.requested else 0
+
+
+def _in_window(args: argparse.Namespace, played: Games, view: ViewSpec, caption: str, stop: StopRequest) -> None:
+    from rlworldkit.watch.controls import Controls, play
+    from rlworldkit.watch.picture import draw_frame
+    from rlworldkit.watch.window import WindowScreen
+
+    title = view.env.title
+    window: WindowScreen[Frame] = WindowScreen(title, lambda frame, controls: draw_frame(frame, caption, controls))
+    with closing(window):
+        for last in play(played, window, Controls(args.speed), stop):
+            print(last.verdict, flush=True)
+
+
+def _in_terminal(args: argparse.Namespace, played: Games, view: ViewSpec, caption: str, stop: StopRequest) -> None:
+    from rlworldkit.watch.controls import Controls, play
+    from rlworldkit.watch.terminal import open_terminal
+
+    verdicts: list[str] = []
+    try:
+        with open_terminal(open_console(), caption, view.text_size) as screen:
+            verdicts.extend(last.verdict for last in play(played, screen, Controls(args.speed), stop))
+    finally:
+        print("\n".join(verdicts))
+
+
+def _as_text(args: argparse.Namespace, played: Games, view: ViewSpec, caption: str, stop: StopRequest) -> None:
+    """Block by block; nobody waits for a pipe."""
+    from rlworldkit.watch.text import print_frame
+
+    console = open_console()
+    console.print(caption)
+    for game in played:
+        for frame in game:
+            print_frame(console, frame)
+            if console.is_terminal:
+                time.sleep(1 / args.speed)
+            if stop.requested:
+                return
+        console.print(frame.verdict)
+
+
+def _agent(game: Game, view: ViewSpec, args: argparse.Namespace) -> tuple[Path, Agent]:
+    """The agent's file and the agent; what was passed over on the way is named on standard error."""
+    if args.agent is None and args.latest is None:
+        args.agent = view.default_agent
+    if args.agent:
+        return players.load(game, view, args.agent, **players.reading(args))
+    if args.latest is None:
+        raise UsageError(f"There is no agent to watch: name one, {players.agents_text(view)}, or give --latest.")
+    from rlworldkit.ppo.params import trained_files
+    from rlworldkit.watch.agents import first_good_agent
+
+    found = first_good_agent(view, trained_files(args.latest), **players.reading(args))
+    if found is None:
+        raise UsageError(
+            f"There is no params_*.npz or checkpoint_*.pkl in {args.latest}: name a file, or train an agent first."
+        )
+    return found
+
+
+def _recording(
+    args: argparse.Namespace, caption: str, view: ViewSpec, player: AgentPlayer, episodes: Episodes
+) -> AbstractContextManager[Callable[[Frame], None] | None]:
+    """Open the film or the page that keeps the frames; None without one."""
+    if not args.record:
+        return nullcontext()
+    if args.record.suffix == PAGE:
+        from rlworldkit.viewer.agent import page_of_frames
+
+        return page_of_frames(args.record, caption, view, player, args.engine)
+    from rlworldkit.watch.picture import film_of_frames
+
+    return film_of_frames(args.record, caption, args.speed, view, episodes.get_states()[0])
+
+
+def _warm_up(episodes: Episodes, player: AgentPlayer) -> None:
+    """Play a step, so that the JAX engine and the search compile before the screen is taken over."""
+    seen = episodes.observation, episodes.mask, episodes.seeds, episodes.statistics.steps
+    actions = player.searcher(*seen) if player.searcher else episodes.mask.argmax(axis=1).astype(np.int32)
+    episodes.begin_step(actions)
+    episodes.finish_step()
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and open_console().is_terminal and not open_console().is_dumb_terminal
+
+
+def _check(parser: Parser, args: argparse.Namespace) -> None:
+    if sum(agent is not None for agent in (args.agent, args.model, args.latest)) > 1:
+        parser.error("give one agent to watch: a file or a folder (PATH or --model), or --latest")
+    args.agent = args.agent or args.model
+    if args.record and args.record.suffix not in RECORDS:
+        parser.error(f"--record writes {', '.join(FILMS)} or {PAGE}, not {args.record.name!r}")
+    check_output(parser, args.record and str(args.record))
+    if args.render is None:
+        args.render = WINDOW if has_display() and find_spec("pygame") else TEXT
+
+
+def _parser(game: Game, command: str) -> Parser:
+    view = players.view_of(game)
+    engines = tuple(view.world.engines)
+    parser = Parser(
+        prog=f"{game.name} {command}",
+        description="Watch a trained agent play, in a window or in the terminal.",
+        epilog="Keys: space pause, s one step, + faster, - slower, n next game, q quit. Without a terminal every board "
+        "is printed as text.",
+        allow_abbrev=False,
+    )
+    players.add_mode_flag(parser, game)
+    default = f" (default {view.world.agent_name(view.default_agent)})" if view.default_agent else ""
+    agent = parser.add_argument_group("agent")
+    agent.add_argument("agent", nargs="?", type=Path, metavar="PATH", help=players.agents_text(view) + default)
+    agent.add_argument("--model", type=Path, metavar="FILE", help="the same")
+    agent.add_argument(
+        "--latest",
+        nargs="?",
+        type=Path,
+        const=_CHECKPOINTS,
+        metavar="DIR",
+        help=f"the furthest agent of the run that began last in a folder (default {_CHECKPOINTS})",
+    )
+    players.add_agent_flags(agent, game)
+    games = parser.add_argument_group("games")
+    players.add_game_flags(games, episodes=1)
+    games.add_argument("--engine", choices=engines, default=engines[0], help=f"(default {engines[0]})")
+    add_price_flags(parser)
+    shown = parser.add_argument_group("screen")
+    shown.add_argument(
+        "--render",
+        choices=(WINDOW, TEXT),
+        help="a window, or text in the terminal (default: a window where there is a display)",
+    )
+    shown.add_argument(
+        "--speed",
+        type=FloatRange(SLOWEST, FASTEST),
+        default=4.0,
+        metavar="N",
+        help="actions a second (default 4)",
+    )
+    shown.add_argument("--record", type=Path, metavar="FILE", help="also write a film, .mp4 or .gif, or a page, .html")
+    return parser

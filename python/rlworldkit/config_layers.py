@@ -1,0 +1,95 @@
+"""Settings from TOML files and environment variables, as layers under the flags of a command."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from parity.arguments import FloatRange
+from parity.errors import UsageError
+from parity.safe_read import MIB, Unreadable, read_text
+from rlworldkit.settings import Setting, fault_of, settings_of
+
+_FLAGS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """The content of a TOML file of at most a mebibyte.
+
+    Raises FileNotFoundError where there is none, and UsageError where it cannot be read or is no TOML; the sentence
+    names it.
+    """
+    try:
+        return tomllib.loads(read_text(file, MIB))
+    except Unreadable as fault:
+        raise UsageError(f"{file} cannot be read: {fault}; fix it or move it away.") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{file} is no TOML ({error or 'it is nested too deeply'}): fix it.") from None
+
+
+def from_file(config: type[Any], file: Path | None) -> dict[str, Any]:
+    """The settings of a dataclass that a TOML file gives by their names; none without a file.
+
+    Raises UsageError for a file that cannot be read, an unknown name or an impossible value.
+    """
+    if file is None:
+        return {}
+    try:
+        values = read_toml(file)
+    except FileNotFoundError:
+        raise UsageError(f"There is no {file}: name a TOML file of settings.") from None
+    return validate_values(config, values, str(file))
+
+
+def validate_values(config: type[Any], values: Mapping[str, Any], source: str, section: str = "") -> dict[str, Any]:
+    """Values for settings of a dataclass; raises UsageError that names ``source`` for the first fault."""
+    known = {each.name: each for each in settings_of(config)}
+    where = f" in [{section}]" if section else ""
+    for key, value in values.items():
+        if key not in known:
+            raise UsageError(f"{source} has an unknown key {key}{where}: there are {', '.join(known)}.")
+        if fault := fault_of(known[key], value):
+            raise UsageError(f"{source}: {key}{where} {fault}, got {value!r:.60}.")
+    return {key: float(value) if isinstance(known[key].values, FloatRange) else value for key, value in values.items()}
+
+
+def from_environment(
+    sections: Mapping[str, type[Any]], environ: Mapping[str, str], prefix: str, short: Mapping[str, tuple[str, str]]
+) -> dict[str, dict[str, Any]]:
+    """The settings by section and name that variables such as ``PREFIX_SECTION_NAME`` give.
+
+    ``short`` are variables of another name, which override those: the section and the name of their setting.
+    Raises UsageError for an unknown variable that begins with the prefix, and for an impossible value.
+    """
+    known = {
+        f"{prefix}{section}_{each.name}".upper(): (section, each)
+        for section, config in sections.items()
+        for each in settings_of(config)
+    }
+    for variable, (section, name) in short.items():
+        known[variable] = (section, known[f"{prefix}{section}_{name}".upper()][1])
+    layer: dict[str, dict[str, Any]] = {}
+    for variable in sorted(environ, key=lambda name: name in short):
+        if not variable.startswith(prefix):
+            continue
+        if variable not in known:
+            raise UsageError(
+                f"The environment has an unknown variable {variable}: give {' or '.join(short)}, or "
+                f"{prefix}SECTION_KEY as in {next(iter(known))}."
+            )
+        section, each = known[variable]
+        value = _value_of(each, environ[variable])
+        if fault := fault_of(each, value):
+            raise UsageError(f"{variable} {fault}, got {environ[variable]!r:.60}.")
+        layer.setdefault(section, {})[each.name] = value
+    return layer
+
+
+def _value_of(each: Setting, word: str) -> Any:  # noqa: ANN401 - of the setting's type
+    """The value that a word stands for, or the word itself where it stands for none."""
+    if each.kind is bool:
+        return _FLAGS.get(word.lower(), word)
+    try:
+        return each.values.read(word) if each.values else word
+    except ValueError:
+        return word

@@ -1,0 +1,258 @@
+"""Episodes of many games: what every environment API over an engine shares."""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity import BatchStep, EngineError, EngineOptions, State, UsageError, World
+from parity.engine import Array, Slots
+from rlworldkit.envs.arguments import check_limit
+from rlworldkit.envs.statistics import Statistics
+
+T = TypeVar("T")
+_LOGGER = logging.getLogger("rlworldkit")
+
+
+class EpisodeStep(NamedTuple):
+    """Output of one step of all n games.
+
+    reward, components, events: as in BatchStep, 0 where a game was lost; events are 0 in worlds without events.
+    terminated, truncated: bool (n,). lost: the truncated games that an engine took with it when it failed.
+    failure: why it failed, or None.
+    """
+
+    reward: Array
+    components: Array
+    events: Array
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    lost: NDArray[np.bool_]
+    failure: str | None
+
+
+class SingleThreadGuard:
+    """Admits one thread at a time; two would read each other's answers. Raises UsageError for a second one.
+
+    ``claim`` keeps others out until this thread's next ``with`` block is left, also after Ctrl+C in between.
+    """
+
+    def __init__(self) -> None:
+        # not a lock, which Ctrl+C on its way out would leave closed: a dict is changed in one go too
+        self._inside: dict[str, int] = {}
+
+    def claim(self) -> None:
+        """Keep other threads out."""
+        me = threading.get_ident()
+        if self._inside.setdefault("thread", me) != me:
+            raise UsageError("another thread is playing in this environment: give each thread its own.")
+
+    def __enter__(self) -> None:
+        self.claim()
+
+    def __exit__(self, *_: object) -> None:
+        self._inside.clear()
+
+
+class Episodes:
+    """``num_games`` games of a world, their observations, and the statistics of their episodes.
+
+    ``observation`` (n, *shape), ``mask`` bool (n, actions), ``seeds`` uint64 (n,) and ``facts`` (n, facts), int64 or
+    float64, are those of the last answer; every step makes new arrays.
+
+    With ``restart``, an engine that fails is started again, and the next step plays nothing and truncates the episodes
+    that were lost. One that fails again before it has played a step is not started a third time: the error is raised.
+
+    Args:
+        world: the world.
+        num_games: n.
+        engine: one of the world's engines; None: its first.
+        deadline: seconds that the engine may take for an answer, where it heeds that; None: its own choice.
+        restart: whether to start a failed engine again.
+        max_episode_steps: an episode is truncated after this many steps, even where it terminates with the last of
+            them, as ``TimeLimit`` of Gymnasium does; None and -1: only when the world says so.
+
+    Raises:
+        UsageError: there is no such engine, the limit is below 1, or another thread is playing.
+        EngineError: the engine cannot be started or, later, fails.
+    """
+
+    observation: Array
+    mask: NDArray[np.bool_]
+    seeds: NDArray[np.uint64]
+    facts: Array
+
+    def __init__(
+        self,
+        world: World,
+        num_games: int,
+        engine: str | None = None,
+        *,
+        deadline: float | None = None,
+        restart: bool = False,
+        max_episode_steps: int | None = None,
+        counted_events: Sequence[str] = (),
+    ) -> None:
+        if num_games < 1:
+            raise UsageError(f"there must be at least one game, not {num_games}.")
+        name = next(iter(world.engines)) if engine is None else engine
+        if name not in world.engines:
+            raise UsageError(f"there is no engine {name!r}: choose {' or '.join(world.engines)}.")
+        self.num_games = num_games
+        self._user = SingleThreadGuard()
+        self._num_components = len(world.components)
+        self._game_seeds = world.game_seeds
+        options = EngineOptions(packed=True, deadline=deadline, prices=world.price_values)
+        self._open = partial(world.engines[name], num_games, options)
+        self._restart, self._max_episode_steps = restart, check_limit(max_episode_steps)
+        self._all: Slots = np.arange(num_games)
+        self._actions = np.zeros(num_games, np.int32)
+        self._lost = np.zeros(num_games, np.bool_)
+        self._failure: str | None = None
+        self._has_played = True
+        self._engine = self._open()
+        # at random, so that the first games without a seed, which follow these by the world's rule, are random too
+        seeds = np.random.default_rng().integers(1 << 64, size=num_games, dtype=np.uint64)
+        observation, facts = self._engine.reset(seeds, self._all), self._engine.facts()
+        self._no_facts, self._no_events = np.zeros((num_games, 0)), np.zeros(num_games, np.uint32)
+        is_float = facts is None or np.issubdtype(facts.dtype, np.floating)
+        self._type_of_facts: type[np.float64] | type[np.int64] = np.float64 if is_float else np.int64
+        self._see(observation, ~self._lost)
+        events = [world.events.index(name) for name in counted_events]
+        self.statistics = Statistics(self._num_components, len(world.actions), self.facts, events)
+
+    def _own(self, seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        return np.concatenate([self._game_seeds(seed, 1) for seed in seeds.tolist()])
+
+    def start(self, slots: Slots, seeds: NDArray[np.uint64] | None = None, *, in_place: bool = False) -> None:
+        """New episodes in slots (k,): the games of seeds (k,) or, without any, those that follow by the world's rule.
+
+        ``in_place`` writes into the arrays of the last step instead of copies, for callers that have not
+        handed them on.
+        """
+        with self._user:
+            observation = self._insist(
+                lambda: self._engine.restart(slots) if seeds is None else self._engine.reset(self._own(seeds), slots)
+            )
+            self._place(observation, slots, in_place=in_place)
+
+    def start_from(self, states: Sequence[State], slots: Slots) -> None:
+        """New episodes in slots (k,) from complete states (k,); raises StateRefused for a wrong one."""
+        with self._user:
+            self._place(self._insist(lambda: self._engine.set_state(states, slots)), slots, in_place=False)
+
+    def begin_step(self, actions: NDArray[np.integer[Any]], resting: Slots | None = None) -> None:
+        """Begin one action (n,), each one of the world's, in every game; ``finish_step`` must follow.
+
+        resting: games (k,) to which this step means nothing, because ``start`` follows it there.
+        """
+        self._user.claim()
+        self._actions = np.asarray(actions, np.int32)
+        if resting is not None and resting.size:
+            self._insist(lambda: self._engine.rest(resting))
+        self._insist(lambda: self._engine.begin_step(self._actions, restarting=False))
+
+    def finish_step(self) -> EpisodeStep:
+        """Finish the step begun and return its output. Games that ended stay as they are until ``start``."""
+        with self._user:
+            return self._finish_step()
+
+    def _finish_step(self) -> EpisodeStep:
+        step = self._finished()
+        lost = self._lost.copy()
+        played = ~lost
+        if self._failure is None or played.any():
+            self._has_played = True
+            self._see(step.observation, played)
+        components, terminated = self._of_played(step.components), self._of_played(step.terminated)
+        events = self._no_events if step.events is None else self._of_played(step.events)
+        self.statistics.add(self._actions, components, self.facts, played, events)
+        truncated = lost.copy() if step.truncated is None else lost | step.truncated
+        if self._max_episode_steps is not None:
+            truncated |= self.statistics.steps >= self._max_episode_steps
+        return EpisodeStep(self._of_played(step.reward), components, events, terminated, truncated, lost, self._failure)
+
+    def get_states(self, slots: Slots | None = None) -> list[State]:
+        """The complete states of these games, or of all."""
+        with self._user:
+            return self._insist(lambda: self._engine.get_state(self._all if slots is None else slots))
+
+    def close(self) -> None:
+        """End the engine."""
+        self._engine.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the engine, which is opened again with the same states."""
+        return {**self.__dict__, "_engine": self.get_states(), "_user": None}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self._user = SingleThreadGuard()
+        self._engine = self._open()
+        self._engine.set_state(kept["_engine"], self._all)
+
+    def _finished(self) -> BatchStep:
+        """Return the step begun; nothing in any game where the engine failed and was started again."""
+        try:
+            return self._engine.step(self._actions)
+        except EngineError as error:
+            self._recover(error)
+        components = np.zeros((self.num_games, self._num_components), np.int32)
+        reward, terminated = np.zeros(self.num_games, np.float32), np.zeros(self.num_games, np.bool_)
+        return BatchStep(self.observation, components, reward, terminated)
+
+    def _insist(self, call: Callable[[], T]) -> T:
+        """Call, once more on a new engine where the engine fails."""
+        try:
+            return call()
+        except EngineError as error:
+            self._recover(error)
+            return call()
+
+    def _recover(self, error: EngineError) -> None:
+        """Start a new engine with new games, all of them lost; raises the error where that is not wanted or no help."""
+        if not (self._restart and self._has_played):
+            raise error
+        self._engine.close()
+        self._engine = self._open()
+        self._engine.reset(self.seeds, self._all)
+        self._lost[:] = True
+        self._failure, self._has_played = str(error), False
+        _LOGGER.warning("the engine was started again: %s", error)
+
+    def _of_played(self, values: Array) -> Array:
+        """Values (n, …) in an array of their own, 0 where games are lost."""
+        if self._failure is None:
+            return values.copy()
+        return values * ~self._lost.reshape(-1, *(1,) * (values.ndim - 1))
+
+    def _see(self, observation: Array, played: NDArray[np.bool_]) -> None:
+        """Read observation, mask, seeds and facts of the games that played, or just started."""
+        engine = self._engine
+        seen = [engine.unpacked(observation), engine.mask().copy(), engine.seeds().copy(), self._engines_facts()]
+        if self._failure is not None:
+            for new, old in zip(seen, (self.observation, self.mask, self.seeds, self.facts), strict=True):
+                new[~played] = old[~played]
+        self.observation, self.mask, self.seeds, self.facts = seen
+
+    def _place(self, observation: Array, slots: Slots, *, in_place: bool) -> None:
+        """Read the same of slots (k,), where new episodes start."""
+        if not in_place:
+            self.observation, self.mask = self.observation.copy(), self.mask.copy()
+            self.seeds, self.facts = self.seeds.copy(), self.facts.copy()
+        engine, facts = self._engine, self._engines_facts()[slots]
+        self.observation[slots] = engine.unpacked(observation)
+        self.mask[slots], self.seeds[slots], self.facts[slots] = engine.mask()[slots], engine.seeds()[slots], facts
+        if self._failure:
+            self._lost[slots] = False
+            self._failure = self._failure if self._lost.any() else None
+        self.statistics.start(slots, facts)
+
+    def _engines_facts(self) -> Array:
+        """The facts as int64 or float64, (n, facts)."""
+        facts = self._engine.facts()
+        return (self._no_facts if facts is None else facts).astype(self._type_of_facts)

@@ -1,0 +1,166 @@
+"""One game of a world as a Gymnasium environment."""
+
+import inspect
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.errors import UsageError
+from rlworldkit.envs import infos
+from rlworldkit.envs.arguments import check_action, check_limit, check_seed, plain_state
+from rlworldkit.envs.episodes import Episodes
+from rlworldkit.envs.spec import EnvSpec
+
+if TYPE_CHECKING:
+    from rlworldkit.render.window import Window
+
+_ONLY = np.zeros(1, np.intp)
+
+
+class WorldEnv(gym.Env[Any, np.int64]):
+    """One game of the world that ``spec`` describes.
+
+    Observation: as ``spec`` splits it.
+
+    Action: Discrete. Which actions are valid says ``info["action_mask"]``, int8, as ``action_space.sample(mask)``
+    takes it, and ``action_masks()``, bool, as MaskablePPO asks for it; neither costs a call to the engine.
+
+    Info, after every reset and step: ``action_mask``, ``seed`` (of this game, as int64: ``seed % 2**64`` is the seed)
+    and the world's facts. After a step also ``reward_breakdown`` and, only when true, the world's events. At the end
+    ``episode_stats`` (`EnvSpec.summary`).
+
+    Start: ``reset(seed=s)`` plays the game that every engine plays from seed *s*. Without a seed comes the game that
+    follows by the world's rule, the first time a random one. ``options={"state": S}`` starts from a complete state, as
+    ``get_state`` gives it; its numbers may be NumPy's.
+
+    Args:
+        spec: the world.
+        render_mode: one of the world's, or None.
+        engine: one of the world's engines; None: its first.
+        deadline: seconds that the engine may take for an answer, where it heeds that; None: its own choice.
+        restart: start the engine again when it fails: the episode is truncated, and
+            ``info["engine_restarted"]`` says why. Otherwise EngineError is raised.
+        max_episode_steps: an episode is truncated after this many steps, or when the world says so; None: as many as
+            the ``gym.make`` that makes this environment is told.
+        prices: those of the reward that are not the world's own, by name.
+
+    Raises:
+        UsageError: an argument is wrong.
+        EngineError: the engine cannot start, or fails.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array", "human"]}  # noqa: RUF012 - Gymnasium's own
+    """The modes that a world may draw for; an environment's own are those of its ``spec``."""
+
+    def __init__(
+        self,
+        spec: EnvSpec,
+        render_mode: str | None = None,
+        *,
+        engine: str | None = None,
+        deadline: float | None = None,
+        restart: bool = False,
+        max_episode_steps: int | None = None,
+        prices: Mapping[str, object] | None = None,
+    ) -> None:
+        spec, modes = spec.with_prices(prices or {}), spec.render_modes
+        if render_mode not in (None, *modes):
+            raise UsageError(f"there is no render mode {render_mode!r}: choose one of {', '.join(modes)}.")
+        self.env_spec, self.render_mode, self.metadata = spec, render_mode, spec.metadata
+        self.observation_space = spec.observation_space()
+        self.action_space = spec.action_space()
+        limit = _limit_of_make() if max_episode_steps is None else max_episode_steps
+        self._episodes = Episodes(
+            spec.world,
+            1,
+            engine,
+            deadline=deadline,
+            restart=restart,
+            max_episode_steps=limit,
+            counted_events=spec.counted_events,
+        )
+        self._num_actions = len(spec.world.actions)
+        self._window: Window | None = None
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start an episode; see the class."""
+        super().reset(seed=None if seed is None else check_seed(seed))
+        state = (options or {}).get("state")
+        if state is not None:
+            self._episodes.start_from([plain_state(state)], _ONLY)
+        else:
+            self._episodes.start(_ONLY, None if seed is None else np.array([seed], np.uint64))
+        if self.render_mode == "human":
+            self.render()
+        return self._observation(), infos.view_of_one(self.env_spec, self._episodes, 0)
+
+    def step(self, action: np.int64 | int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Play one action; see the class."""
+        spec, episodes = self.env_spec, self._episodes
+        episodes.begin_step(np.array([check_action(action, self._num_actions)], np.int32))
+        step = episodes.finish_step()
+        info = infos.view_of_one(spec, episodes, 0) | infos.step_of_one(spec, episodes, step, 0)
+        if self.render_mode == "human":
+            self.render()
+        return self._observation(), float(step.reward[0]), bool(step.terminated[0]), bool(step.truncated[0]), info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The valid actions now, bool (actions,), from the engine's last answer."""
+        return self._episodes.mask[0].copy()
+
+    def get_state(self) -> dict[str, Any]:
+        """The complete state, as the world's engines give it."""
+        return self._episodes.get_states()[0]
+
+    def render(self) -> Any:  # noqa: ANN401 - str, an array or nothing, by the mode
+        """The game: a text for ``ansi``, uint8 (height, width, 3) for ``rgb_array``; ``human`` shows a window."""
+        spec = self.env_spec
+        if self.render_mode is None:
+            gym.logger.warn(f'nothing is rendered without a render mode: gym.make("{spec.id}", render_mode="ansi")')
+            return None
+        state = self.get_state()
+        if self.render_mode == "ansi" and spec.text is not None:
+            return spec.text(state)
+        assert spec.picture is not None
+        picture = spec.picture(state)
+        if self.render_mode == "rgb_array":
+            return picture
+        if self._window is None:
+            from rlworldkit.render.window import Window
+
+            self._window = Window(spec.title, spec.frames_per_second)
+        self._window.show(picture)
+        return None
+
+    def close(self) -> None:
+        """End the engine and close the window; closing twice is fine."""
+        self._episodes.close()
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the window; the game continues where this is read."""
+        return {**self.__dict__, "_window": None}
+
+    def _observation(self) -> Any:  # noqa: ANN401 - an array or a dict of arrays
+        return self.env_spec.split(self._episodes.observation[0, ...])
+
+
+def _limit_of_make() -> int | None:
+    """Read the limit of the ``gym.make`` under which this is called; None outside of one, or where it has none.
+
+    ``gym.make`` passes its ``max_episode_steps`` to no environment but puts a ``TimeLimit`` around it. One whose last
+    info has statistics has to know the limit, so it is read from the variables of ``gym.make``.
+    """
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code is not gym.make.__code__:
+        frame = frame.f_back
+    if frame is None:
+        return None
+    asked: int | None = frame.f_locals.get("max_episode_steps")
+    registered: int | None = getattr(frame.f_locals.get("env_spec"), "max_episode_steps", None)
+    return check_limit(registered if asked is None else asked)

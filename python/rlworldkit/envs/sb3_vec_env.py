@@ -1,0 +1,163 @@
+"""Many games of a world as a vector environment of Stable-Baselines3: all in one engine, one call for all."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
+
+from parity import State
+from parity.engine import Array
+from rlworldkit.envs import infos
+from rlworldkit.envs.arguments import check_actions, check_seed
+from rlworldkit.envs.episodes import Episodes
+from rlworldkit.envs.spec import EnvSpec
+
+
+class WorldVecEnv(VecEnv):
+    """``num_envs`` games of the world that ``spec`` describes; `gym_env.WorldEnv` says what one game is.
+
+    Games that end start anew in the same step, with the seeds that follow by the world's rule. The info of that step is
+    the old game's, with ``terminal_observation``, ``TimeLimit.truncated``, ``episode_stats`` and, for SB3's statistics,
+    ``episode`` (r, l, t); ``reset_infos`` has the new game's. With the same seeds all is as of ``DummyVecEnv`` over
+    single games, but that an observation of a single number is an array (1,), since SB3's networks need an axis.
+
+    Args:
+        spec: the world.
+        num_envs: how many games.
+        engine, deadline, restart, prices: as in `gym_env.WorldEnv`.
+        seed: ``reset`` plays the games seed, seed + 1, …, as after ``seed(seed)``; None: random ones.
+        max_episode_steps: an episode is truncated after this many steps, or when the world says so.
+
+    Raises:
+        UsageError: an argument is wrong.
+        EngineError: the engine cannot start, or fails.
+    """
+
+    def __init__(
+        self,
+        spec: EnvSpec,
+        num_envs: int,
+        *,
+        engine: str | None = None,
+        seed: int | None = None,
+        deadline: float | None = None,
+        restart: bool = False,
+        max_episode_steps: int | None = None,
+        prices: Mapping[str, object] | None = None,
+    ) -> None:
+        self.env_spec = spec = spec.with_prices(prices or {})
+        self._episodes = Episodes(
+            spec.world,
+            num_envs,
+            engine,
+            deadline=deadline,
+            restart=restart,
+            max_episode_steps=max_episode_steps,
+            counted_events=spec.counted_events,
+        )
+        self.render_mode = None if spec.picture is None else "rgb_array"
+        self.metadata = {"render_modes": [] if spec.picture is None else ["rgb_array"]}
+        space = spec.observation_space()
+        self._lacks_axis = isinstance(space, gym.spaces.Box) and space.shape == ()
+        if self._lacks_axis:
+            space = gym.spaces.Box(space.low[None], space.high[None], dtype=space.dtype.type)
+        super().__init__(num_envs, space, spec.action_space())
+        if seed is not None:
+            self.seed(seed)
+
+    def reset(self) -> Any:  # noqa: ANN401 - an array or a dict of arrays
+        """Start an episode in every game."""
+        seeds = [check_seed(int(seed)) for seed in self._seeds if seed is not None]
+        is_seeded = len(seeds) == self.num_envs
+        self._episodes.start(np.arange(self.num_envs), np.array(seeds, np.uint64) if is_seeded else None)
+        self.reset_infos = [self._view(game) for game in range(self.num_envs)]
+        self._reset_seeds()
+        return self._observation()
+
+    def step_async(self, actions: NDArray[Any]) -> None:
+        """Begin one action (n,) in every game; ``step_wait`` must follow."""
+        self._episodes.begin_step(check_actions(actions, self.num_envs, len(self.env_spec.world.actions)))
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """Finish the step begun: observation, rewards float32 (n,), dones bool (n,), infos."""
+        spec, episodes, step = self.env_spec, self._episodes, self._episodes.finish_step()
+        dones = step.terminated | step.truncated
+        all_infos = [self._view(game) | infos.step_of_one(spec, episodes, step, game) for game in range(self.num_envs)]
+        for game, (info, done) in enumerate(zip(all_infos, dones.tolist(), strict=True)):
+            info["TimeLimit.truncated"] = bool(step.truncated[game] and not step.terminated[game])
+            if done:
+                stats = info["episode_stats"]
+                info["terminal_observation"] = self._split(episodes.observation[game, ...].copy())
+                info["episode"] = {"r": stats["return"], "l": stats["steps"], "t": 0.0}
+        if dones.any():
+            ended = np.flatnonzero(dones)
+            episodes.start(ended, in_place=True)
+            for game in ended.tolist():
+                self.reset_infos[game] = self._view(game)
+        return self._observation(), step.reward, dones, all_infos
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The valid actions now, bool (n, actions), from the engine's last answer."""
+        return self._episodes.mask
+
+    def get_states(self) -> list[State]:
+        """The complete states of all games."""
+        return self._episodes.get_states()
+
+    def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
+        """A picture of every game, or None for each where the world draws none."""
+        draw = self.env_spec.picture
+        return [None] * self.num_envs if draw is None else [draw(state) for state in self.get_states()]
+
+    def close(self) -> None:
+        """End the engine."""
+        self._episodes.close()
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Return whether every game has an attribute or method of this name."""
+        return attr_name in ("action_masks", "render_mode", "spec")
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        """The render mode and the spec of games; raises AttributeError for anything else."""
+        if attr_name not in ("render_mode", "spec"):
+            raise AttributeError(f"the games of {type(self).__name__} have no attribute {attr_name!r}")
+        value = self.render_mode if attr_name == "render_mode" else gym.spec(self.env_spec.id)
+        return [value] * len(list(self._get_indices(indices)))
+
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:  # noqa: ANN401 - SB3's
+        """The games have nothing to set: raises AttributeError."""
+        raise AttributeError(f"the games of {type(self).__name__} have no attribute {attr_name!r} to set")
+
+    def env_method(
+        self,
+        method_name: str,
+        *method_args: Any,  # noqa: ANN401 - SB3's signature
+        indices: VecEnvIndices = None,
+        **method_kwargs: Any,  # noqa: ANN401 - SB3's signature
+    ) -> list[Any]:
+        """``action_masks`` of games, as MaskablePPO asks for them; raises AttributeError for anything else."""
+        if method_name != "action_masks":
+            raise AttributeError(f"the games of {type(self).__name__} have no method {method_name!r}")
+        return [self._episodes.mask[game] for game in self._get_indices(indices)]
+
+    def env_is_wrapped(
+        self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
+    ) -> list[bool]:
+        """No game is wrapped in anything; with their ``episode`` infos they count as monitored."""
+        from stable_baselines3.common.monitor import Monitor
+
+        return [issubclass(wrapper_class, Monitor)] * len(list(self._get_indices(indices)))
+
+    def _view(self, game: int) -> dict[str, Any]:
+        return infos.view_of_one(self.env_spec, self._episodes, game)
+
+    def _observation(self) -> Any:  # noqa: ANN401 - an array or a dict of arrays
+        return self._split(self._episodes.observation)
+
+    def _split(self, observation: Array) -> Any:  # noqa: ANN401 - an array or a dict of arrays
+        parts = self.env_spec.split(observation)
+        return parts[..., None] if self._lacks_axis else parts

@@ -1,0 +1,184 @@
+"""Many games of a world as a native vector environment: all in one engine, one call for all."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from parity import State, UsageError
+from rlworldkit.envs import infos
+from rlworldkit.envs.arguments import check_actions, check_seed
+from rlworldkit.envs.episodes import Episodes, EpisodeStep
+from rlworldkit.envs.spec import EnvSpec
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
+    """``num_envs`` games of the world that ``spec`` describes; `gym_env.WorldEnv` says what one game is.
+
+    Observations, rewards (float64) and flags have a leading axis of games; infos hold arrays of that length, and
+    beside every key ``_key``, which games it concerns, as Gymnasium's own vector environments do. With the same
+    seeds it gives the same arrays as ``SyncVectorEnv`` over single games.
+
+    Seeds: ``reset(seed=s)`` plays the games s, s + 1, …; a list gives every game its own.
+    ``options={"reset_mask": mask}`` resets only those games.
+
+    Autoreset, by ``autoreset_mode``: ``NEXT_STEP`` (the default): the step after the end starts the next game
+    and ignores the action. ``SAME_STEP``: the step that ends gives the next game's first observation, and
+    ``final_obs`` and ``final_info`` in the info. ``DISABLED``: games wait for ``reset`` with a mask.
+
+    Args:
+        spec: the world.
+        num_envs: how many games.
+        render_mode: ``ansi`` or ``rgb_array``, where the world draws that, or None.
+        engine, deadline, restart, prices: as in `gym_env.WorldEnv`.
+        autoreset_mode: an AutoresetMode or its value.
+        max_episode_steps: an episode is truncated after this many steps, or when the world says so.
+
+    Raises:
+        UsageError: an argument is wrong.
+        EngineError: the engine cannot start, or fails.
+    """
+
+    def __init__(
+        self,
+        spec: EnvSpec,
+        num_envs: int = 1,
+        render_mode: str | None = None,
+        *,
+        engine: str | None = None,
+        deadline: float | None = None,
+        restart: bool = False,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        max_episode_steps: int | None = None,
+        prices: Mapping[str, object] | None = None,
+    ) -> None:
+        try:
+            self._mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            modes = ", ".join(mode.value for mode in AutoresetMode)
+            raise UsageError(f"there is no autoreset mode {autoreset_mode!r}: choose one of {modes}.") from None
+        drawn = [mode for mode in spec.render_modes if mode != "human"]  # a window shows one game
+        if render_mode not in (None, *drawn):
+            choice = f"choose one of {', '.join(drawn)}" if drawn else "leave it out"
+            raise UsageError(f"there is no render mode {render_mode!r} for many games: {choice}.")
+        spec = spec.with_prices(prices or {})
+        self.env_spec, self.num_envs, self.render_mode = spec, num_envs, render_mode
+        self.metadata = {**spec.metadata, "render_modes": drawn, "autoreset_mode": self._mode}
+        self.single_observation_space = spec.observation_space()
+        self.single_action_space = spec.action_space()
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._episodes = Episodes(
+            spec.world,
+            num_envs,
+            engine,
+            deadline=deadline,
+            restart=restart,
+            max_episode_steps=max_episode_steps,
+            counted_events=spec.counted_events,
+        )
+        self._ended = np.zeros(num_envs, np.bool_)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start episodes in all games, or in those of ``options["reset_mask"]``."""
+        if isinstance(seed, (int, np.integer)):
+            super().reset(seed=check_seed(int(seed)))
+            seed = [(int(seed) + game) % (1 << 64) for game in range(self.num_envs)]
+        given = [None] * self.num_envs if seed is None else list(seed)
+        if len(given) != self.num_envs:
+            raise UsageError(f"there must be one seed for each of {self.num_envs} games, not {len(given)}.")
+        wanted = self._wanted(options)
+        has_seed = np.array([value is not None for value in given])
+        seeded, others = np.flatnonzero(wanted & has_seed), np.flatnonzero(wanted & ~has_seed)
+        if seeded.size:
+            seeds = [check_seed(given[slot] or 0) for slot in seeded]
+            self._episodes.start(seeded, np.array(seeds, np.uint64))
+        if others.size:
+            self._episodes.start(others)
+        self._ended = self._ended & ~wanted
+        return self._observations(), infos.view_of_many(self.env_spec, self._episodes, wanted)
+
+    def step(self, actions: NDArray[np.int64] | Sequence[int]) -> tuple[Any, Floats, Bools, Bools, dict[str, Any]]:
+        """One action (n,) in every game."""
+        self.step_async(actions)
+        return self.step_wait()
+
+    def step_async(self, actions: NDArray[np.int64] | Sequence[int]) -> None:
+        """Begin a step; ``step_wait`` must follow."""
+        if self._mode is AutoresetMode.DISABLED and self._ended.any():
+            waiting = np.flatnonzero(self._ended).tolist()
+            raise UsageError(f'games {waiting} have ended: reset them with options={{"reset_mask": mask}} first.')
+        # in NEXT_STEP the step of games that ended is their reset
+        checked = check_actions(actions, self.num_envs, len(self.env_spec.world.actions))
+        self._episodes.begin_step(checked, np.flatnonzero(self._ended))
+
+    def step_wait(self) -> tuple[Any, Floats, Bools, Bools, dict[str, Any]]:
+        """Finish the step begun and give its output."""
+        restarting = self._ended  # only in NEXT_STEP: the step of these games is their reset
+        spec, episodes = self.env_spec, self._episodes
+        step = episodes.finish_step()
+        if restarting.any():
+            episodes.start(np.flatnonzero(restarting), in_place=True)
+            step = step._replace(
+                reward=np.where(restarting, step.reward.dtype.type(0), step.reward),
+                terminated=step.terminated & ~restarting,
+                truncated=step.truncated & ~restarting,
+            )
+        ended = step.terminated | step.truncated
+        if self._mode is AutoresetMode.SAME_STEP and ended.any():
+            info = self._start_next(step, ended)
+        else:
+            self._ended = ended
+            info = infos.view_of_many(spec, episodes, np.ones(self.num_envs, np.bool_))
+            info |= infos.step_of_many(spec, episodes, step, ~restarting)
+        return self._observations(), step.reward.astype(np.float64), step.terminated, step.truncated, info
+
+    def action_masks(self) -> Bools:
+        """The valid actions now, bool (n, actions), from the engine's last answer."""
+        return self._episodes.mask.copy()
+
+    def get_states(self) -> list[State]:
+        """The complete states of all games."""
+        return self._episodes.get_states()
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Every game: texts for ``ansi``, uint8 (height, width, 3) each for ``rgb_array``; None without a mode."""
+        draw = {"ansi": self.env_spec.text, "rgb_array": self.env_spec.picture}.get(self.render_mode or "")
+        return None if draw is None else tuple(draw(state) for state in self.get_states())
+
+    def close_extras(self, **_: Any) -> None:  # noqa: ANN401 - Gymnasium passes on what close() was given
+        """End the engine."""
+        self._episodes.close()
+
+    def _start_next(self, step: EpisodeStep, ended: Bools) -> dict[str, Any]:
+        """Start the games that follow those that ended; the infos of the step, the old games' in ``final_info``."""
+        spec, episodes = self.env_spec, self._episodes
+        final_info = infos.view_of_many(spec, episodes, ended) | infos.step_of_many(spec, episodes, step, ended)
+        playing_on = infos.step_of_many(spec, episodes, step, ~ended)
+        final_obs, slots = np.full(self.num_envs, None, object), np.flatnonzero(ended)
+        for slot, flat in zip(slots, episodes.observation[slots], strict=True):
+            final_obs[slot] = spec.split(flat)
+        episodes.start(slots, in_place=True)
+        finals = {"final_obs": final_obs, "_final_obs": ended, "final_info": final_info, "_final_info": ended.copy()}
+        view = infos.view_of_many(spec, episodes, np.ones(self.num_envs, np.bool_))
+        return view | playing_on | finals
+
+    def _observations(self) -> Any:  # noqa: ANN401 - an array or a dict of arrays
+        return self.env_spec.split(self._episodes.observation)
+
+    def _wanted(self, options: dict[str, Any] | None) -> Bools:
+        mask = (options or {}).get("reset_mask")
+        if mask is None:
+            return np.ones(self.num_envs, np.bool_)
+        is_mask = isinstance(mask, np.ndarray) and mask.shape == (self.num_envs,) and mask.dtype == np.bool_
+        if not is_mask or not mask.any():
+            raise UsageError(f'options["reset_mask"] must be a bool array ({self.num_envs},) with a True in it.')
+        return mask

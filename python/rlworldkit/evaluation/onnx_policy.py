@@ -1,0 +1,150 @@
+"""Read policies in ONNX files, of whatever origin, and compute them with onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from parity import World
+from parity.errors import UsageError
+from parity.safe_read import MIB, Unreadable, quoted, read_bytes
+from rlworldkit.ppo.numpy_network import Floats
+
+if TYPE_CHECKING:
+    import onnx
+
+ONNX = ".onnx"
+LIMIT = 512 * MIB
+"""The largest file that is read, in bytes."""
+WORLD = "world"
+"""The entry of the metadata that names the policy's world."""
+_DOMAINS = ("", "ai.onnx")
+_ENDLESS = ("Loop", "Scan")
+
+
+def read_onnx(path: Path, world: World) -> Callable[[Floats], tuple[Floats, Floats]]:
+    """The policy in a file: observations (n, *shape) to logits (n, actions), before any mask, and values (n,) or NaN.
+
+    The graph takes observations, float32 (batch, *shape), and may take a mask, bool (batch, actions), which is given as
+    all valid. It gives logits, float32 (batch, actions), and may give a ``value``, float32 (batch,) or (batch, 1).
+
+    Raises UsageError with one sentence for anything else: a larger file, operators that are not ONNX's own, loops,
+    functions, sparse tensors, data in other files, other shapes, or a policy that names another world.
+    """
+    import onnxruntime
+
+    content, model = _read(path)
+    named = _metadata(model).get(WORLD)
+    if named not in (None, world.name):
+        raise UsageError(f"{path} is a policy of {quoted(named)}, not of {world.name}: give one of this world.")
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4  # errors are raised; onnxruntime would print them, too
+    try:
+        # without fallback: trying again it would print why, and fail again
+        how = {"providers": ["CPUExecutionProvider"], "enable_fallback": 0}
+        session = onnxruntime.InferenceSession(content, options, **how)
+        seen, mask, outputs = _ports(session, world)
+    except Unreadable as fault:
+        raise _refusal(path, str(fault)) from None
+    except Exception as error:  # onnxruntime's errors have no base of their own
+        raise _refusal(path, f"onnxruntime does not take it ({type(error).__name__})") from None
+
+    def policy(observations: Floats) -> tuple[Floats, Floats]:
+        inputs: dict[str, Any] = {seen: np.ascontiguousarray(observations, np.float32)}
+        if mask:
+            inputs[mask] = np.ones((len(observations), len(world.actions)), np.bool_)
+        try:
+            logits, *values = session.run(outputs, inputs)
+        except Exception as error:
+            raise _refusal(path, f"onnxruntime cannot compute it ({type(error).__name__})") from None
+        if logits.shape != (len(observations), len(world.actions)) or not np.isfinite(logits).all():
+            raise _refusal(path, "its logits are not finite, or too few")
+        value = values[0].reshape(len(observations)) if values else np.full(len(observations), np.nan, np.float32)
+        return logits, value
+
+    policy(np.zeros((2, *world.observation_shape), np.float32))
+    return policy
+
+
+def onnx_metadata(path: Path) -> dict[str, str]:
+    """What a file says of its policy; raises UsageError as ``read_onnx``."""
+    return _metadata(_read(path)[1])
+
+
+def _read(path: Path) -> tuple[bytes, onnx.ModelProto]:
+    import onnx
+
+    try:
+        content = read_bytes(path, LIMIT)
+        try:
+            model = onnx.load_model_from_string(content)
+        except Exception:  # protobuf's, of whichever of its implementations
+            raise Unreadable("it is no ONNX model, or a damaged one") from None
+        for message in _messages(model):
+            _check(message)
+    except FileNotFoundError:
+        raise UsageError(f"{path} does not exist; give the path of an .onnx policy.") from None
+    except Unreadable as fault:
+        raise _refusal(path, str(fault)) from None
+    return content, model
+
+
+def _metadata(model: onnx.ModelProto) -> dict[str, str]:
+    return {entry.key: entry.value for entry in model.metadata_props}
+
+
+def _refusal(path: Path, fault: str) -> UsageError:
+    return UsageError(f"{path} cannot be used: {fault}; give an .onnx policy such as `export` writes.")
+
+
+def _messages(message: Any) -> Iterator[Any]:  # noqa: ANN401 - of protobuf
+    """A message and all that it holds; protobuf reads none that are nested more than a hundred deep."""
+    yield message
+    for field, value in message.ListFields():
+        if field.message_type:
+            for each in (value,) if hasattr(value, "ListFields") else value:
+                yield from _messages(each)
+
+
+def _check(message: Any) -> None:  # noqa: ANN401 - of protobuf
+    """Raise Unreadable for a part of a model that could do or need more than a policy does."""
+    import onnx
+
+    if isinstance(message, onnx.NodeProto):
+        if message.domain not in _DOMAINS:
+            raise Unreadable(
+                f"its operator {quoted(message.op_type)} of {quoted(message.domain)} is none of ONNX's own"
+            )
+        if message.op_type in _ENDLESS:
+            raise Unreadable(f"it has a {message.op_type}, which need not end")
+    elif isinstance(message, onnx.TensorProto) and (
+        message.external_data or message.data_location != onnx.TensorProto.DEFAULT
+    ):
+        raise Unreadable("it keeps data in other files")
+    elif isinstance(message, onnx.SparseTensorProto | onnx.FunctionProto):
+        raise Unreadable("it has sparse tensors or functions")
+
+
+def _ports(session: Any, world: World) -> tuple[str, str | None, Sequence[str]]:  # noqa: ANN401 - onnxruntime's
+    """Names of the inputs for observations and the mask, and of the outputs; raises Unreadable for others."""
+    floats, bools = "tensor(float)", "tensor(bool)"
+    actions = [len(world.actions)]
+    inputs, outputs = session.get_inputs(), session.get_outputs()
+    if any(not port.shape or isinstance(port.shape[0], int) for port in inputs):
+        raise Unreadable("the first axis of its inputs is not a batch of any length")
+    seen = [port.name for port in inputs if (port.type, port.shape[1:]) == (floats, list(world.observation_shape))]
+    masks = [port.name for port in inputs if (port.type, port.shape[1:]) == (bools, actions)]
+    if len(seen) != 1 or len(masks) > 1 or len(inputs) != len(seen) + len(masks):
+        shape = ", ".join(map(str, ("batch", *world.observation_shape)))
+        raise Unreadable(
+            f"its inputs are not float32 ({shape}), and perhaps a mask, bool (batch, {actions[0]}), and no other"
+        )
+    logits = [port.name for port in outputs if port.type == floats and port.shape[1:] == actions]
+    if not logits:
+        raise Unreadable(f"it has no output of logits, float32 (batch, {actions[0]})")
+    is_value = [(port.name, port.type) == ("value", floats) and port.shape[1:] in ([], [1]) for port in outputs]
+    values = ["value"] if any(is_value) else []
+    return seen[0], masks[0] if masks else None, ["logits" if "logits" in logits else logits[0], *values]

@@ -1,0 +1,97 @@
+"""Playing whole episodes, and the record of each."""
+
+from contextlib import closing
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.engine import consecutive_seeds
+from rlworldkit.envs.episodes import Episodes
+from rlworldkit.envs.infos import summary_of_one
+from rlworldkit.evaluation.spec import Episode, EvaluationSpec, Player
+
+TRUNCATED, TERMINATED = "truncated", "terminated"
+
+
+def play_episodes(
+    spec: EvaluationSpec,
+    player: Player,
+    first_seed: int,
+    num_episodes: int,
+    *,
+    num_envs: int,
+    engine: str | None = None,
+    max_steps: int | None = None,
+) -> list[Episode]:
+    """The episodes of seeds ``first_seed``, ``first_seed`` + 1, … (modulo 2⁶⁴), in this order, ``num_envs`` at a time.
+
+    They are the same for every engine and every ``num_envs``. Raises EngineError where the engine cannot start, or
+    fails.
+    """
+    games, seeds = min(num_envs, num_episodes), consecutive_seeds(first_seed, num_episodes)
+    found: dict[int, Episode] = {}
+    with closing(Episodes(spec.env.world, games, engine, max_episode_steps=max_steps)) as episodes:
+        numbers = np.arange(games)
+        episodes.start(numbers.copy(), seeds[numbers])
+        begun = games
+        openings = _ActionCounts(*episodes.mask.shape)
+        is_playing = np.ones(games, np.bool_)
+        while is_playing.any():
+            actions = player(episodes.observation, episodes.mask, episodes.seeds, episodes.statistics.steps)
+            openings.add(episodes.mask, actions)
+            episodes.begin_step(actions)
+            step = episodes.finish_step()
+            ended = np.flatnonzero((step.terminated | step.truncated) & is_playing)
+            if not len(ended):
+                continue
+            states = episodes.get_states(ended)
+            uses = episodes.statistics.of(ended).actions.tolist()
+            for game, used, state in zip(ended.tolist(), uses, states, strict=True):
+                ending = ending_of(spec, step.events[game], terminated=step.terminated[game])
+                number = int(numbers[game])
+                found[number] = Episode(
+                    seed=int(seeds[number]),
+                    ending=ending,
+                    stats=summary_of_one(spec.env, episodes, game),
+                    uses=tuple(used),
+                    openings=tuple(openings.count[game].tolist()),
+                    at_once=tuple(openings.at_once[game].tolist()),
+                    notes=spec.notes(ending, state),
+                )
+            fresh = ended[: num_episodes - begun].tolist()
+            is_playing[ended] = False
+            if fresh:
+                numbers[fresh] = begun + np.arange(len(fresh))
+                begun += len(fresh)
+                is_playing[fresh] = True
+                episodes.start(np.array(fresh), seeds[numbers[fresh]])
+                openings.start(fresh)
+    return [found[number] for number in sorted(found)]
+
+
+def ending_of(spec: EvaluationSpec, events: int, *, terminated: bool) -> str:
+    """The world's name of the end of a game, by the events of its last step."""
+    happened = int(events)
+    for event, ending in spec.endings.items():
+        if happened >> spec.env.world.events.index(event) & 1:
+            return ending
+    return TERMINATED if terminated else TRUNCATED
+
+
+class _ActionCounts:
+    """Counts of actions that became valid, and of those taken at once, each (n, actions)."""
+
+    def __init__(self, num_games: int, num_actions: int) -> None:
+        self.count = np.zeros((num_games, num_actions), np.int64)
+        self.at_once = np.zeros((num_games, num_actions), np.int64)
+        self._before = np.zeros((num_games, num_actions), np.bool_)
+        self._games = np.arange(num_games)
+
+    def start(self, games: list[int]) -> None:
+        self.count[games], self.at_once[games], self._before[games] = 0, 0, False
+
+    def add(self, masks: NDArray[np.bool_], actions: NDArray[np.int32]) -> None:
+        opened = masks & ~self._before
+        self.count += opened
+        self.at_once[self._games, actions] += opened[self._games, actions]
+        self._before = masks

@@ -1,0 +1,325 @@
+"""``JaxEngine`` plays a ``JaxEnv`` as a ``parity.BatchEngine``: for the harness, environments and evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from numpy.typing import NDArray
+
+from parity import BatchEngine, BatchStep, Slots
+from parity import State as StateDict
+from parity.sanitizer import JaxListener
+from rlworldkit.jax.batching import choose, where_wanted
+from rlworldkit.jax.env import JaxEnv, State, StepOutput
+from rlworldkit.jax.int64_pair import Int64Pair, to_int64
+from rlworldkit.jax.marks import collecting, packed
+from rlworldkit.jax.trace_cache import load_or_trace
+from rlworldkit.threefry import seed_pairs, seeds_of
+
+Marks = tuple[str, ...]
+MarkCounts = Array | None
+"""The number of times that each mark fired, int32 (marks,); None where marks are not counted."""
+
+_MIN_WIDTH, _MAX_SHARED_WIDTH = 8, 256
+"""Up to this many games are played as the next power of two, so that engines of many widths share their programs."""
+_PROGRAMS: dict[tuple[Any, ...], Callable[..., Any]] = {}
+"""Compiled programs by function, environment, marks and width."""
+_MIN_CHUNK, _CHUNK_SHARE = 8, 128
+"""Games are restarted in chunks of this many, or of one in so many where games are many."""
+
+
+class _Observed(NamedTuple):
+    """Observations, masks, seeds and facts of the games (n, …) between steps."""
+
+    observation: Array
+    mask: Array
+    seeds: Array  # uint32 (n, 2), low word first
+    facts: Array | None
+
+
+class _StepArrays(NamedTuple):
+    """The result of a step of the games (n, …), in the order of ``parity.BatchStep`` after the observation."""
+
+    components: Array
+    reward: Array
+    terminated: Array
+    truncated: Array | None
+    facts: Array | None
+    events: Array | None
+
+
+class JaxEngine(BatchEngine):
+    """``games`` games of ``env``, jitted, with numpy arrays at the border.
+
+    Few games are filled up with copies of the last one, which are neither returned nor counted. Programs are compiled
+    once for each ``env`` object, so a world keeps one and gives it to all its engines. marks: count rule marks. prices:
+    those of the reward, as ``parity.EngineOptions`` has them; None: the world's own.
+    """
+
+    def __init__(self, games: int, env: JaxEnv, *, marks: bool = False, prices: tuple[int, ...] | None = None) -> None:
+        self.games = games
+        self._prices = np.asarray(env.prices if prices is None else prices, np.int32)
+        self._env, self._marks = env, env.marks if marks else ()
+        width = max(_MIN_WIDTH, 1 << (games - 1).bit_length()) if games <= _MAX_SHARED_WIDTH else games
+        self._original = np.minimum(np.arange(width), games - 1)
+        self._is_original = np.arange(width) < games
+        self._arrays: Mapping[str, Array] | None = None
+        self._computes_arrays = False
+        self._listener: JaxListener | None = None
+        self._begun: tuple[bytes, bool, tuple[State, _Observed, _StepArrays, MarkCounts]] | None = None
+        self._resting: tuple[frozenset[int], State] = frozenset(), None
+        # nobody asked for these games: their marks do not count
+        self._state, self._observed, _ = self._run(_reset, np.zeros((width, 2), np.uint32), np.zeros(width, np.bool_))
+        self._counts = np.zeros(len(self._marks), np.int64) if self._marks else None
+
+    @property
+    def states(self) -> State:
+        """The present states, leaves (m, …) with m at least ``games``: theirs come first."""
+        return self._state
+
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> NDArray[Any]:
+        pairs = np.zeros((self.games, 2), np.uint32)
+        pairs[slots] = seed_pairs(seeds)
+        chosen = self._chosen(slots)
+        state, observed, fired = self._run(_reset, pairs[self._original], chosen & self._is_original)
+        if len(slots) < self.games:
+            merge = partial(jax.tree.map, partial(_choose_rows, chosen))
+            state, observed = merge(state, self._state), merge(observed, self._observed)
+        self._forget_rest(slots)
+        return self._placed((state, observed, fired), slots)
+
+    def restart(self, slots: Slots) -> NDArray[Any]:
+        resting, before_rest = self._resting
+        is_resting = np.isin(slots, list(resting))
+        self._forget_rest(slots)
+        for before, some in ((before_rest, slots[is_resting]), (self._state, slots[~is_resting])):
+            if some.size:
+                chosen = self._chosen(some)
+                self._placed(self._run(_restart, before, self._state, chosen, chosen & self._is_original), some)
+        return np.asarray(self._observed.observation)[slots]
+
+    def seeds(self) -> NDArray[np.uint64]:
+        return seeds_of(self._of_games(self._observed.seeds))
+
+    def mask(self) -> NDArray[np.bool_]:
+        return self._of_games(self._observed.mask)
+
+    def facts(self) -> NDArray[Any] | None:
+        return None if self._observed.facts is None else _narrowed(self._of_games(self._observed.facts))
+
+    def rest(self, slots: Slots) -> None:
+        self._resting = frozenset(slots.tolist()), self._state
+
+    def _forget_rest(self, slots: Slots) -> None:
+        resting, before = self._resting
+        left = resting.difference(slots.tolist())
+        self._resting = left, before if left else None
+
+    def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
+        """JAX dispatches the step and returns."""
+        function = _step_restarting if restarting else _step
+        begun = self._run(function, self._state, actions[self._original], self._is_original)
+        self._arrays = self._run(_state_arrays, begun[0]) if self._computes_arrays else None
+        self._begun = (actions.tobytes(), restarting, begun)
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        return self._step(actions, restarting=False)
+
+    def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
+        return self._step(actions, restarting=True)
+
+    def get_state(self, slots: Slots) -> list[StateDict]:
+        host = jax.device_get(self._state)
+        return [self._env.to_dict(jax.tree.map(lambda leaf, slot=slot: leaf[slot], host)) for slot in slots]
+
+    def set_state(self, states: Sequence[StateDict], slots: Slots) -> NDArray[Any]:
+        given = [self._env.from_dict(state) for state in states]
+
+        def with_rows(old: Array, *new: Array) -> NDArray[Any]:
+            leaf = np.array(old)
+            leaf[slots] = new
+            return leaf[self._original]
+
+        state = jax.tree.map(with_rows, self._state, *given)
+        observed, fired = self._run(_observe, state, self._chosen(slots) & self._is_original)
+        self._forget_rest(slots)
+        return self._placed((state, observed, fired), slots)
+
+    def state_arrays(self) -> Mapping[str, NDArray[Any]] | None:
+        """Once asked for, they are computed along with every step."""
+        if self._arrays is None:
+            self._arrays = self._run(_state_arrays, self._state)
+        self._computes_arrays = self._arrays is not None
+        if self._arrays is None:
+            return None
+        return {
+            name: to_int64(np.stack([self._of_games(word) for word in values], axis=-1))
+            if isinstance(values, Int64Pair)
+            else self._of_games(values)
+            for name, values in self._arrays.items()
+        }
+
+    def marks(self) -> NDArray[np.integer[Any]] | None:
+        return self._counts
+
+    def watch_jax(self, listener: JaxListener) -> None:
+        """Call ``listener`` before each program that starts, steps or observes games."""
+        self._listener = listener
+
+    def _run(self, function: Callable[..., Any], *args: Any) -> Any:
+        if self._listener is not None and function is not _state_arrays:
+            program = partial(_with_prices, function, self._env, self._marks)
+            slots = np.where(args[-1], self._original, -1)  # the games that count
+            self._listener(function.__name__.strip("_"), program, (self._prices, *args), slots)
+        if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
+            return _with_prices(function, self._env, self._marks, self._prices, *args)
+        key = (function, self._env, self._marks, len(self._original))
+        if key not in _PROGRAMS:
+            kind = type(self._env)
+            about = [function.__name__, f"{kind.__module__}.{kind.__qualname__}", self._env.name, *self._marks]
+            jitted = jax.jit(partial(_with_prices, function, self._env, self._marks))
+            _PROGRAMS[key] = load_or_trace(
+                jitted, self._prices, *args, about=about, packages=self._env.packages
+            ).compile()
+        return _PROGRAMS[key](self._prices, *args)
+
+    def _placed(self, made: tuple[State, _Observed, MarkCounts], slots: Slots) -> NDArray[Any]:
+        """Take new states of some games; returns their observations."""
+        self._state, self._observed, fired = jax.block_until_ready(made)
+        self._begun = self._arrays = None
+        self._count(fired)
+        return np.asarray(self._observed.observation)[slots]
+
+    def _step(self, actions: NDArray[np.int32], *, restarting: bool) -> BatchStep:
+        if self._begun is None or self._begun[:2] != (actions.tobytes(), restarting):
+            self.begin_step(actions, restarting=restarting)
+        assert self._begun is not None
+        # what failed, such as for want of memory, is an error here; numpy's view of it would end the process
+        self._state, self._observed, played, fired = jax.block_until_ready(self._begun[2])
+        self._begun = None
+        self._count(fired)
+        host = _StepArrays(*(None if values is None else self._of_games(values) for values in played))  # type: ignore[arg-type]
+        if host.facts is not None:
+            host = host._replace(facts=_narrowed(host.facts))  # type: ignore[arg-type]
+        return BatchStep(self._of_games(self._observed.observation), *host)  # type: ignore[arg-type]
+
+    def _count(self, fired: MarkCounts) -> None:
+        if self._counts is not None:
+            self._counts = self._counts + np.asarray(fired)
+
+    def _chosen(self, slots: Slots) -> NDArray[np.bool_]:
+        chosen = np.zeros(self.games, np.bool_)
+        chosen[slots] = True
+        return chosen[self._original]
+
+    def _of_games(self, values: Array) -> NDArray[Any]:
+        return np.asarray(values)[: self.games]
+
+
+def _choose_rows(chosen: NDArray[np.bool_], yes: Array, no: Array) -> NDArray[Any]:
+    rows = np.array(no)
+    rows[chosen] = np.asarray(yes)[chosen]
+    return rows
+
+
+def _narrowed(facts: Any) -> NDArray[Any]:
+    """Facts (n, facts), put together where they came as words (n, facts, 2)."""
+    return to_int64(facts) if facts.ndim == 3 else facts
+
+
+def _with_prices(
+    function: Callable[..., Any], env: JaxEnv, marks: Marks, prices: Array | NDArray[np.int32], *args: Any
+) -> Any:
+    """Call a program of ``env`` with traced prices, so that other prices compile nothing anew."""
+    return function(env.with_prices(prices), marks, *args)
+
+
+def _reset(env: JaxEnv, marks: Marks, seeds: Array, counted: Array) -> tuple[State, _Observed, MarkCounts]:
+    state, fired = _on_games(env.reset, marks)(seeds)
+    return state, *_observe(env, marks, state, counted, fired)
+
+
+def _restart(
+    env: JaxEnv, marks: Marks, before: State, state: State, wanted: Array, counted: Array
+) -> tuple[State, _Observed, MarkCounts]:
+    state, fired = _next_games(env, marks, before, state, wanted)
+    return state, *_observe(env, marks, state, counted, fired)
+
+
+def _step(
+    env: JaxEnv, marks: Marks, state: State, actions: Array, counted: Array
+) -> tuple[State, _Observed, _StepArrays, MarkCounts]:
+    step, fired = _on_games(env.step, marks)(state, actions)
+    observed, counts = _observe(env, marks, step.final, counted, fired)
+    return step.final, observed, _played(env, step, observed.facts), counts
+
+
+def _step_restarting(
+    env: JaxEnv, marks: Marks, state: State, actions: Array, counted: Array
+) -> tuple[State, _Observed, _StepArrays, MarkCounts]:
+    if marks:  # a step and a start count on their own
+        step, fired = _on_games(env.step, marks)(state, actions)
+        ended = step.terminated | step.truncated
+        state, started = _next_games(env, marks, step.final, step.final, ended)
+        assert fired is not None and started is not None  # noqa: PT018
+        fired = fired.astype(jnp.int32) + started
+    else:
+        step, fired = jax.vmap(env.step_autoreset)(state, actions), None
+        ended, state = step.terminated | step.truncated, step.state
+    observed, counts = _observe(env, marks, state, counted, fired)
+    facts = observed.facts
+    if facts is not None:
+        facts = choose(ended, _facts(env, step.final), facts)
+    return state, observed, _played(env, step, facts), counts
+
+
+def _state_arrays(env: JaxEnv, marks: Marks, state: State) -> Mapping[str, Array | Int64Pair] | None:
+    return jax.vmap(env.arrays)(state)
+
+
+def _observe(
+    env: JaxEnv, marks: Marks, state: State, counted: Array, fired: MarkCounts = None
+) -> tuple[_Observed, MarkCounts]:
+    """Observe all games; also count the marks that fired, here and before, in the games ``counted``."""
+    observation, more = _on_games(env.observe, marks)(state)
+    observed = _Observed(observation, jax.vmap(env.mask)(state), jax.vmap(env.seed)(state), _facts(env, state))
+    total = [jnp.sum(each * counted[:, None], axis=0, dtype=jnp.int32) for each in (fired, more) if each is not None]
+    return observed, sum(total[1:], start=total[0]) if total else None
+
+
+def _on_games(function: Callable[..., Any], marks: Marks) -> Callable[..., tuple[Any, Array | None]]:
+    """A function of one game on many, with the marks that fired in each: bool (n, marks), or None for no marks."""
+
+    def with_marks(*args: Any) -> tuple[Any, Array]:
+        result, fired = collecting(function)(*args)
+        return result, packed(fired, marks, ())
+
+    return jax.vmap(with_marks) if marks else lambda *args: (jax.vmap(function)(*args), None)
+
+
+def _next_games(env: JaxEnv, marks: Marks, before: State, state: State, wanted: Array) -> tuple[State, Array | None]:
+    """Give the games that follow those of ``before`` where ``wanted``, bool (n,), else those of ``state``."""
+    chunk = max(_MIN_CHUNK, len(wanted) // _CHUNK_SHARE)
+    none = jnp.zeros((len(wanted), len(marks)), bool) if marks else None
+    return where_wanted(wanted, _on_games(env.next_game, marks), before, (state, none), chunk)
+
+
+def _played(env: JaxEnv, step: StepOutput, facts: Array | None) -> _StepArrays:
+    bits = [step.events[name].astype(jnp.uint32) << bit for bit, name in enumerate(env.events)]
+    events = sum(bits, start=jnp.uint32(0)) if bits else None
+    truncated = step.truncated if env.can_truncate else None
+    return _StepArrays(step.components, step.reward, step.terminated, truncated, facts, events)
+
+
+def _facts(env: JaxEnv, state: State) -> Array | None:
+    """The facts (n, facts), or their words (n, facts, 2)."""
+    facts = jax.vmap(env.facts)(state)
+    if not facts:
+        return None
+    return jnp.stack([jnp.stack(fact, axis=-1) if isinstance(fact, Int64Pair) else fact for fact in facts], axis=1)

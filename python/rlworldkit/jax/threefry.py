@@ -1,0 +1,80 @@
+"""Addressed random words: each is a pure function of (seed, event number, site, index), in any order, on any device.
+
+The generator is `rlworldkit.threefry`. Key = (low, high 32 bits of the seed). Counter = (event number, site * 65536 +
+index // 2). The word is the first output for an even index, the second for an odd one. An unused word shifts nothing.
+"""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from rlworldkit.threefry import seed_pair, threefry2x32
+
+_SITE = 1 << 16
+"""Pairs of words at each site."""
+_FOLLOW_UP_EVENT = np.uint32(2**32 - 1)
+"""Event number of the draws that make other seeds; a game reaches it only after 2**32 - 1 events."""
+
+
+class Seed(NamedTuple):
+    """A 64-bit seed as two uint32 words, the key of its game's draws."""
+
+    low: Array
+    high: Array
+
+
+class Draws(NamedTuple):
+    """The random words of one event of one game; both leaves have the batch shape."""
+
+    seed: Seed
+    event_number: Array
+    """uint32."""
+
+    def word(self, site: Array | int, index: Array | int) -> Array:
+        """The word (uint32) of one address; ``index`` is uint32 or a constant."""
+        index = jnp.asarray(index, jnp.uint32)
+        even, odd = threefry2x32(self.seed, (self.event_number, _counter(site, index >> 1)))
+        return jnp.where(index & 1 == 0, even, odd)
+
+    def words(self, site: Array | int, count: int, group: Array | int = 0) -> Array:
+        """The words at the ``count`` (an even number) indices from ``count * group`` on: uint32 (count, *batch).
+
+        ``site`` and ``group`` are constants or have the batch shape.
+        """
+        half = count // 2
+        base = _counter(site, jnp.asarray(group, jnp.uint32) * jnp.uint32(half))
+        pairs = jnp.arange(half, dtype=jnp.uint32).reshape((half,) + (1,) * self.event_number.ndim)
+        even, odd = threefry2x32(self.seed, (self.event_number, base + pairs))
+        return jnp.stack([even, odd], axis=1).reshape((count, *even.shape[1:]))
+
+
+def _counter(site: Array | int, pair: Array | int) -> Array:
+    return jnp.asarray(site, jnp.uint32) * jnp.uint32(_SITE) + jnp.asarray(pair, jnp.uint32)
+
+
+def below(word: Array, n: Array | int) -> Array:
+    """An integer in 0..n-1 from a word: ``(word * n) >> 32`` exactly, as int32; n is below 2**16."""
+    n = jnp.asarray(n).astype(jnp.uint32)
+    high, low = word >> 16, word & jnp.uint32(0xFFFF)
+    return ((high * n + ((low * n) >> 16)) >> 16).astype(jnp.int32)
+
+
+def next_seed(seed: Seed) -> Seed:
+    """The seed of the game that follows one that ended: the output at the counter (2**32 - 1, 0)."""
+    zero = jnp.zeros_like(seed.low)
+    return Seed(*threefry2x32(seed, (zero + _FOLLOW_UP_EVENT, zero)))
+
+
+def trainer_seeds(seed: int, num_games: int) -> Array:
+    """The seeds of a trainer's games, uint32 (num_games, 2): game g's is the output at (2**32 - 1, 1 + g).
+
+    Raises ValueError where the trainer's own ``seed`` is outside 0..2**64-1.
+    """
+    low, high = seed_pair(seed)
+    games = np.arange(num_games, dtype=np.uint32)
+    key = np.full_like(games, low), np.full_like(games, high)
+    # in numpy: a start would wait a quarter of a second for so many small programs of JAX
+    words = threefry2x32(key, (np.full_like(games, _FOLLOW_UP_EVENT), games + np.uint32(1)))
+    return jnp.asarray(np.stack(words, axis=-1))

@@ -1,0 +1,248 @@
+"""On-disk cache of exported traces, beside JAX's cache of compiled programs.
+
+With JAX's own compilation cache a second start compiles nothing, but it still traces every program in Python, which
+then takes longest. So the trace is cached as well (`jax.export`), in a file whose name is a digest of what the trace
+depends on: the sources of the packages that say what is computed, what it is computed for, the versions and settings of
+JAX. A file is a zip archive of a header in JSON and the trace; reading it executes nothing.
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import sys
+import zipfile
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib import import_module, metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+from jax import export
+from jax.sharding import NamedSharding
+from jax.stages import Wrapped
+
+from parity.safe_read import GIB, json_of, read_bytes, read_zip
+from rlworldkit.jax.xla import CACHE_VARIABLE, is_remote, write_fault
+
+Tree = Any
+
+FOLDER = "traces"
+"""In the folder of JAX's compilation cache."""
+MAX_FILES = 200
+"""Of about half a megabyte each; the least recently used one is removed first."""
+_HEADER, _TRACE = "header.json", "trace"
+"""The parts of a file."""
+_LEAF = "leaf"
+"""Any leaf of a tree of results."""
+_LIBRARIES = ("jax", "jaxlib", "flax", "optax", "distrax", "tensorflow-probability")
+"""Libraries that are traced through: another version of one may compute something else."""
+_SETTINGS = (
+    "jax_default_matmul_precision",
+    "jax_default_prng_impl",
+    "jax_enable_x64",
+    "jax_numpy_dtype_promotion",
+    "jax_threefry_partitionable",
+)
+"""The settings of JAX that change what is traced."""
+
+
+class Program(NamedTuple):
+    """A traced function: the shapes of its results, and what ``compile`` makes is called with the arguments."""
+
+    results: Tree
+    compile: Callable[[], Callable[..., Tree]]
+
+
+def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages: Iterable[str]) -> Program:
+    """Trace a jitted function for arguments like ``args``, or load its trace from the cache.
+
+    What it computes may depend on nothing but its arguments, the sources of ``packages``, those of rlworldkit, and
+    what ``about`` says: its name and the settings that it closes over. A trace is cached where packages are named, JAX
+    has a folder for its compilation cache, and the results are a tree of tuples, named tuples, lists, dicts and None.
+    A file that is damaged, foreign or of something else is replaced. The folder is to be trusted: JAX runs the machine
+    code that it finds there.
+
+    args: trees of `jax.ShapeDtypeStruct` may stand in their place, with the sharding of what is to be spread over
+    several devices of this process. packages: none for a program that is not to be cached, such as one of several
+    processes.
+    """
+    folder, names = _cache_folder(), tuple(packages)
+    if folder is None or not names:
+        lowered = function.lower(*args)
+        return Program(lowered.out_info, lowered.compile)
+    leaves, tree = jax.tree.flatten(args)
+    # how a leaf is spread over the devices of a mesh; None where it lies on any one device
+    shardings = [getattr(leaf, "sharding", None) for leaf in leaves]
+    shapes = [
+        jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=each if isinstance(each, NamedSharding) else None)
+        for leaf, each in zip(leaves, shardings, strict=True)
+    ]
+    key = _cache_key(names, [*about, str(tree), *map(str, shapes)])
+    path = folder / hashlib.sha256(key.encode()).hexdigest()[:32]
+    cached = _read_trace(path, key)
+    if cached is None:
+        cached = _trace(function, tree, shapes)
+        _write_trace(path, key, *cached)
+    exported, outputs = cached
+
+    def compile_it() -> Callable[..., Tree]:
+        on_leaves = jax.jit(exported.call).lower(*shapes).compile()
+        return lambda *args: jax.tree.unflatten(outputs, on_leaves(*jax.tree.leaves(args)))
+
+    results = [jax.ShapeDtypeStruct(result.shape, result.dtype) for result in exported.out_avals]
+    return Program(jax.tree.unflatten(outputs, results), compile_it)
+
+
+def compile_in_background() -> ThreadPoolExecutor:
+    """A thread to compile in while the caller traces others: XLA works outside Python's lock.
+
+    What both would import is imported first: where two threads begin with different modules of a package, each can end
+    up waiting for the other's, and then the import fails.
+    """
+    import_module("scipy.linalg")  # by the first program that JAX compiles, and by distrax, which is traced
+    return ThreadPoolExecutor(1)
+
+
+def reuse_text() -> str:
+    """The part of a message that says if later runs reuse what this one compiles."""
+    folder = _cache_folder()
+    if folder is not None and not write_fault(folder):
+        return "once per configuration; later runs reuse the result"
+    return f"later runs reuse the result only if {CACHE_VARIABLE} names a folder that can be written"
+
+
+def _trace(function: Wrapped, tree: Any, shapes: Sequence[Any]) -> tuple[export.Exported, Any]:
+    """The trace of ``function`` on flat arguments and results, and the tree of its results."""
+    trees = []
+
+    def on_leaves(*leaves: Any) -> list[Any]:
+        results, outputs = jax.tree.flatten(function(*jax.tree.unflatten(tree, leaves)))
+        trees.append(outputs)
+        return results
+
+    exported = export.export(jax.jit(on_leaves))(*shapes)
+    return exported, trees[0]
+
+
+def _cache_folder() -> Path | None:
+    folder = _setting("jax_compilation_cache_dir")
+    is_used = folder and _setting("jax_enable_compilation_cache") and not is_remote(folder)
+    return Path(folder) / FOLDER if is_used else None
+
+
+def _setting(name: str) -> Any:
+    return getattr(jax.config, name)
+
+
+def _cache_key(packages: tuple[str, ...], about: Sequence[str]) -> str:
+    settings = [f"{name} {_setting(name)}" for name in _SETTINGS]
+    sources = _source_digest((__name__.partition(".")[0], *packages))
+    return "\n".join([*_versions(), jax.default_backend(), *settings, sources, *about])
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    return tuple(f"{library} {_version(library)}" for library in _LIBRARIES)
+
+
+def _version(library: str) -> str | None:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+@cache
+def _source_digest(packages: tuple[str, ...]) -> str:
+    digest = hashlib.sha256()
+    for package in packages:
+        spec = find_spec(package)
+        for folder in (spec and spec.submodule_search_locations) or ():
+            for path in sorted(Path(folder).rglob("*.py")):
+                digest.update(f"{package} {path.relative_to(folder)}\n".encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _read_trace(path: Path, key: str) -> tuple[export.Exported, Any] | None:
+    """The trace in a file and the tree of its results; None where there is nothing that can be used."""
+    try:
+        parts = read_zip(read_bytes(path, GIB), GIB)
+        header = json_of(parts[_HEADER])
+        if header["key"] != key:
+            return None
+        outputs: Any = jax.tree.structure(_tree_from_json(header["results"]))
+        exported = export.deserialize(bytearray(parts[_TRACE]))
+        if outputs.num_leaves != len(exported.out_avals):
+            return None
+    except Exception:  # bytes that are no trace can fail anywhere, and then it is made again
+        return None
+    with contextlib.suppress(OSError):  # of somebody else, or on a medium that cannot be written
+        os.utime(path)
+    return exported, outputs
+
+
+def _write_trace(path: Path, key: str, exported: export.Exported, outputs: Any) -> None:
+    """Cache a trace; a folder that cannot be written only costs the next start its time."""
+    try:
+        results = _tree_to_json(jax.tree.unflatten(outputs, [_LEAF] * outputs.num_leaves))
+        if jax.tree.structure(_tree_from_json(results)) != outputs:
+            return
+    except (TypeError, KeyError):  # a type that is not found again by its name
+        return
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr(_HEADER, json.dumps({"key": key, "results": results}))
+        archive.writestr(_TRACE, exported.serialize())
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # other processes may be writing the same trace; half a file after a power cut is a file that cannot be used
+        unfinished = path.with_suffix(f".{os.getpid()}")
+        unfinished.write_bytes(content.getvalue())
+        unfinished.replace(path)
+        oldest_first = sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime)
+        for file in oldest_first[:-MAX_FILES]:
+            file.unlink()
+    except OSError:
+        return
+
+
+def _tree_to_json(tree: Tree) -> Any:
+    """A tree of leaves ``_LEAF`` as JSON; raises TypeError for a node of another type than the cache holds."""
+    if tree is None or tree == _LEAF:
+        return tree
+    kind = type(tree)
+    if kind is dict and all(isinstance(name, str) for name in tree):
+        return {name: _tree_to_json(part) for name, part in tree.items()}
+    if kind in (tuple, list):
+        return [kind.__name__, *map(_tree_to_json, tree)]
+    return [f"{kind.__module__}:{_named_tuple(kind, len(tree)).__qualname__}", *map(_tree_to_json, tree)]
+
+
+def _tree_from_json(value: Any) -> Tree:
+    """The inverse of ``_tree_to_json``; imports nothing, and makes nothing but tuples, lists and dicts."""
+    if value is None or value == _LEAF:
+        return value
+    if isinstance(value, dict):
+        return {name: _tree_from_json(part) for name, part in value.items()}
+    name, *parts = value
+    nodes = map(_tree_from_json, parts)
+    if name in ("tuple", "list"):
+        return tuple(nodes) if name == "tuple" else list(nodes)
+    module, _, qualified = name.partition(":")
+    found: Any = sys.modules[module]
+    for part in qualified.split("."):
+        found = vars(found)[part]
+    return tuple.__new__(_named_tuple(found, len(parts)), nodes)
+
+
+def _named_tuple(kind: Any, length: int) -> type[tuple[Any, ...]]:
+    """A type that is one of named tuples of this length; raises TypeError for any other."""
+    if not (isinstance(kind, type) and issubclass(kind, tuple) and len(getattr(kind, "_fields", ())) == length):
+        raise TypeError(f"{kind} is no type of named tuples of {length} fields")
+    return kind

@@ -1,0 +1,197 @@
+"""The terminal: keys and signals go to a session, which the panes show."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.app import App, ComposeResult
+from textual.binding import Binding
+from textual.containers import Container, VerticalScroll
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Static
+
+from parity.errors import EngineError, UsageError
+from rlworldkit.play import panes
+from rlworldkit.play.dialogs import COMMANDS, Page, help_text
+from rlworldkit.play.game import shortened
+from rlworldkit.play.session import Session
+from rlworldkit.render.spans import as_text
+from rlworldkit.watch.controls import Controls
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_LOG_LINES = 200
+_LEAST_BELOW = 3
+"""The least lines below the game that the log needs."""
+
+
+class PlayApp(App[EngineError]):
+    """The screen of a session; ``run`` returns an engine's error, else None. was_stopped: by a signal."""
+
+    CSS = """
+    GameScreen { background: ansi_default; color: ansi_default; }
+    #title, #board, #status, #actions, #rewards { text-wrap: nowrap; text-overflow: ellipsis; }
+    #title { height: 1; }
+    #middle { layout: vertical; }
+    #left { layout: horizontal; }
+    #status { padding-left: 1; }
+    #message { height: 2; }
+    #below { height: 1fr; layout: horizontal; }
+    #rewards { width: 42; }
+    #log { width: 1fr; scrollbar-size: 0 0; }
+    #small { display: none; }
+    .large #middle { layout: horizontal; }
+    .large #left { layout: vertical; }
+    .large #status { padding: 0; }
+    .large #actions { width: 1fr; }
+    .small #title, .small #middle, .small #message, .small #below { display: none; }
+    .small #small { display: block; }
+    """
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar = [Binding("ctrl+c,ctrl+q", "quit", show=False, priority=True)]
+
+    def __init__(self, session: Session, controls: Controls) -> None:
+        # the terminal's own colours, as everywhere in this project, and none at all where NO_COLOR says so
+        super().__init__(ansi_color=True)
+        self.was_stopped = False
+        self._session, self._controls = session, controls
+
+    def get_default_screen(self) -> Screen[None]:
+        return GameScreen(self._session, self._controls)
+
+    def on_mount(self) -> None:
+        for number in _SIGNALS:
+            asyncio.get_running_loop().add_signal_handler(number, self._stop)
+
+    def on_unmount(self) -> None:
+        for number in _SIGNALS:
+            asyncio.get_running_loop().remove_signal_handler(number)
+
+    def _stop(self) -> None:
+        self.was_stopped = True
+        with contextlib.suppress(UsageError):  # the caller tries again, and says so
+            self._session.keep()
+        self.exit()
+
+
+class GameScreen(Screen[None]):
+    """The board, its numbers, the actions and what came of them, in as much room as there is."""
+
+    BINDINGS: ClassVar = [*COMMANDS]
+
+    def __init__(self, session: Session, controls: Controls) -> None:
+        super().__init__()
+        self._session, self._controls = session, controls
+        self._action_of_key = {key: action for action, key in enumerate(session.panels.keys)}
+        self._little = panes.layout_of(session, large=False)
+        self._much = panes.layout_of(session, large=True) if session.panels.large_size else self._little
+        self._clock: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="small")
+        yield Static(id="title")
+        with Container(id="middle"):
+            with Container(id="left"):
+                yield Static(id="board")
+                yield Static(id="status")
+            yield Static(id="actions")
+        yield Static(id="message")
+        with Container(id="below"):
+            yield Static(id="rewards")
+            with VerticalScroll(id="log", can_focus=False):
+                yield Static(id="turns")
+
+    def on_resize(self) -> None:
+        (width, height), layout = self.size, self._layout
+        self.set_class(self._is_small, "small")
+        self.set_class(layout.large, "large")
+        middle = layout.size[1] - 3
+        left = middle if layout.large else middle - layout.rows
+        for name, (columns, lines) in {
+            "#middle": (None, middle),
+            "#left": (layout.board[0] if layout.large else None, left),
+            "#board": layout.board,
+            "#status": layout.status,
+            "#actions": (None, layout.rows),
+        }.items():
+            styles = self.query_one(name).styles
+            styles.width, styles.height = columns, lines
+        below = height - layout.size[1]
+        self.query_one("#below").display = below >= _LEAST_BELOW
+        self.query_one("#rewards").display = below >= len(self._session.game.view.world.components) + 2
+        found, (columns, lines) = f"The terminal has {width} columns and {height} lines:", self._little.size
+        self._put("#small", Text(f"{found} enlarge it to {columns} and {lines}, or leave with q."))
+        self._show()
+
+    def on_key(self, event: events.Key) -> None:
+        action = self._action_of_key.get(event.key)
+        if action is not None and not self._is_small:
+            self._do(lambda: self._session.press(action))
+
+    def action_do(self, method: str) -> None:
+        self._do(getattr(self._session, method))
+
+    def action_pace(self, key: str) -> None:
+        self._controls.press(key)
+        self._wind(restart=True)
+        self._show()
+
+    def action_rewards(self) -> None:
+        self._open(Page("R", panes.rewards(self._session.displayed)))
+
+    def action_log(self) -> None:
+        self._open(Page("L", panes.log(self._session.game), at_end=True))
+
+    def action_help(self) -> None:
+        self._open(Page("question_mark", help_text(self._session.panels, shortened(self._session.path, 60))))
+
+    @property
+    def _is_small(self) -> bool:
+        return self.size.width < self._little.size[0] or self.size.height < self._little.size[1]
+
+    @property
+    def _layout(self) -> panes.Layout:
+        much = self._much.size
+        return self._much if self.size.width >= much[0] and self.size.height >= much[1] else self._little
+
+    def _open(self, page: Page) -> None:
+        if self._session.agent_plays:
+            self._do(self._session.toggle_agent)
+        self.app.push_screen(page)
+
+    def _do(self, change: Callable[[], None]) -> None:
+        """Change the session and show it; an engine that fails ends it, and the caller keeps the game."""
+        try:
+            change()
+        except EngineError as error:
+            self.app.exit(error)
+            return
+        self._wind()
+        self._show()
+
+    def _wind(self, *, restart: bool = False) -> None:
+        """Let the clock run while the agent plays."""
+        if self._clock is not None and (restart or not self._session.agent_plays):
+            self._clock.stop()
+            self._clock = None
+        if self._clock is None and self._session.agent_plays:
+            self._clock = self.set_interval(1 / self._controls.speed, lambda: self._do(self._session.let_agent_act))
+
+    def _show(self) -> None:
+        session, layout = self._session, self._layout
+        game, large = session.displayed, layout.large
+        self._put("#title", panes.title(session, self._controls.pace, self.size.width))
+        self._put("#board", as_text(session.panels.board(game.position.state, large=large)))
+        self._put("#status", panes.status(session, large=large))
+        self._put("#actions", panes.actions(session, layout))
+        self._put("#message", panes.message(session))
+        self._put("#rewards", panes.rewards(game))
+        self._put("#turns", panes.log(session.game, _LOG_LINES))
+        self.query_one("#log", VerticalScroll).scroll_end(animate=False)
+
+    def _put(self, pane: str, text: Text) -> None:
+        self.query_one(pane, Static).update(text)

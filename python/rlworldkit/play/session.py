@@ -1,0 +1,186 @@
+"""A session of games that a person plays, with or without an agent at hand; knows no screen.
+
+An action that is not valid is refused with its reason and never reaches the engine, where it might end the episode.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from parity.errors import UsageError
+from rlworldkit.play.game import PlayedGame, Table, last_turn, outlook, save, shortened, unused
+from rlworldkit.render.panels import Obstacle
+from rlworldkit.watch.frames import AgentPlayer, decide
+
+NO_AGENT = "There is no agent at hand: start with --agent FILE to have one."
+_LOOKING = (
+    "Press an action's key to see what it would do. It is played ahead in a second",
+    "game with the draws that are to come: a look knows what chance will bring.",
+)
+_OVER = Obstacle("the game is over", "", "game over")
+_INVALID = Obstacle("it is not valid now", "", "not valid")
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message to the player, at most two lines; ``is_refusal``: of something that was not done."""
+
+    lines: tuple[str, ...]
+    is_refusal: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Preview:
+    """An action that is looked at, and the game as it would be after it; None where it is not valid."""
+
+    action: int
+    ahead: PlayedGame | None
+
+
+class Session:
+    """Games of one table, one after another, from that of ``seed`` on.
+
+    target: where the first game is saved, the next ones beside it; None: ``WORLD-SEED.json`` here. player: an agent and
+    how it chooses; None: there is none.
+
+    panels: the table's. game: as it stands. path: of its file. saved: file -> verdict of all that was saved.
+    is_looking: actions are looked at, not played. preview: the one that is looked at. message: to the player.
+    agent_plays: the agent is at the keys. decision: its choice now; None without an agent and after the end.
+    """
+
+    def __init__(self, table: Table, seed: int, target: Path | None = None, player: AgentPlayer | None = None) -> None:
+        self._table, self._target, self._player = table, target, player
+        self.panels, self._world = table.panels, table.view.world
+        self.saved: dict[Path, str] = {}
+        self._begin(seed, target)
+
+    def _begin(self, seed: int, path: Path | None = None) -> None:
+        self.path = path or unused(self._target or Path(f"{self._world.name}-{seed}.json"))
+        self._saved_turns = 0
+        self.is_looking = self.agent_plays = False
+        self.preview: Preview | None = None
+        start = self._table.start(seed)
+        self._arrive(PlayedGame(self._table.view, seed, start, start.components))
+        saving = f"Game {seed} begins. It is saved when it ends, when you leave, and now with S, in"
+        self.message = Message((saving, shortened(self.path)))
+
+    @property
+    def has_agent(self) -> bool:
+        """Return whether there is an agent."""
+        return self._player is not None
+
+    @property
+    def displayed(self) -> PlayedGame:
+        """The game on the board: as it stands, or as it would be after the action that is looked at."""
+        return self.preview.ahead if self.preview and self.preview.ahead else self.game
+
+    def press(self, action: int) -> None:
+        """Look at an action where that is asked for, else play it, taking over from the agent."""
+        (self.look if self.is_looking else self.act)(action)
+
+    def act(self, action: int) -> None:
+        """Play an action; an invalid one is refused, with its reason."""
+        self.agent_plays = False
+        self._play(action, by_agent=False)
+
+    def look(self, action: int) -> None:
+        """Show what an action would do; the game stays as it is."""
+        self.agent_plays, self.is_looking = False, True
+        if reason := self.obstacle(action):
+            self.preview = Preview(action, None)
+            self._refuse(f"{self._world.actions[action]} cannot be played: {reason}.")
+            return
+        ahead = self.game.after(action, self._table.look(action), by_agent=False)
+        self.preview = Preview(action, ahead)
+        self.message = Message(outlook(self.panels, self.game, ahead))
+
+    def toggle_looking(self) -> None:
+        """Switch between looking at actions and playing them."""
+        self.agent_plays, self.is_looking, self.preview = False, not self.is_looking, None
+        self.message = Message(_LOOKING if self.is_looking else ("Action keys play again.",))
+
+    def confirm(self) -> None:
+        """Play the action that is looked at."""
+        if self.preview:
+            self.act(self.preview.action)
+
+    def toggle_agent(self) -> None:
+        """Let the agent play on, or take over from it."""
+        if self._player is None:
+            self._refuse(NO_AGENT)
+        elif self.game.ending:
+            self._refuse(f"This game is over: N plays game {self._following}.")
+        else:
+            self.agent_plays, self.is_looking, self.preview = not self.agent_plays, False, None
+            self.message = Message(("The agent plays on." if self.agent_plays else "It is yours again.",))
+
+    def let_agent_act(self) -> None:
+        """Play what the agent decided, if it is at the keys."""
+        if self.agent_plays and self.decision:
+            self._play(self.decision.action, by_agent=True)
+
+    def next_game(self) -> None:
+        """Begin the game of the next seed once this one is over."""
+        if not self.game.ending:
+            self._refuse("This game goes on: q leaves it.")
+            return
+        self._begin(self._following)
+
+    def save(self) -> None:
+        """Save the game as it stands; the message is where, or why that cannot be done."""
+        if not self.game.turns:
+            self._refuse("Nothing is done yet, and nothing saved.")
+            return
+        try:
+            self.keep()
+        except UsageError as error:
+            self._refuse(str(error))
+        else:
+            self.message = Message((f"Saved after step {len(self.game.turns)}:", shortened(self.path)))
+
+    def keep(self) -> None:
+        """Save what is not saved yet; raises UsageError where that cannot be done."""
+        if len(self.game.turns) > self._saved_turns:
+            save(self.game, self.path)
+            self._saved_turns = len(self.game.turns)
+            self.saved[self.path] = self.game.verdict
+
+    def _play(self, action: int, *, by_agent: bool) -> None:
+        if reason := self.obstacle(action):
+            self._refuse(f"{self._world.actions[action]} is refused: {reason}. The game is as it was.")
+            return
+        self.is_looking, self.preview = False, None
+        self._arrive(self.game.after(action, self._table.play(action), by_agent=by_agent))
+        self.message = Message((last_turn(self.game),))
+        if self.game.ending:
+            self._end()
+
+    def obstacle(self, action: int) -> Obstacle | None:
+        """The reason why an action is invalid; the engine says whether, so that no mistaken reading ends a game."""
+        position = self.game.position
+        if position.mask[action] and not position.ending:
+            return None
+        return self.panels.obstacle(position.state, action) or (_OVER if position.ending else _INVALID)
+
+    def _arrive(self, game: PlayedGame) -> None:
+        self.game = game
+        self.decision = None
+        if self._player and not game.ending:
+            here, seeds = game.position, self._world.game_seeds(game.seed, 1)
+            inputs = here.observation[None], here.mask[None], seeds, np.array([len(game.turns)])
+            (self.decision,) = decide(self._player, *inputs, lambda: [here.state])
+
+    def _end(self) -> None:
+        self.agent_plays = False
+        self.save()
+        if not self.message.is_refusal:
+            where = f"Saved in {shortened(self.path, 30)}. N plays game {self._following}, q leaves."
+            self.message = Message((self.game.verdict, where))
+
+    @property
+    def _following(self) -> int:
+        return (self.game.seed + 1) % (1 << 64)
+
+    def _refuse(self, reason: str) -> None:
+        self.message = Message((reason,), is_refusal=True)

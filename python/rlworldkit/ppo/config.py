@@ -1,0 +1,289 @@
+"""Settings of a training run, and how they follow from the device and the batch size."""
+
+import dataclasses
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, Self, TypeVar
+
+from parity.arguments import ALL_STEPS, GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf
+from parity.errors import UsageError
+from rlworldkit.ppo.value_heads import HEADS, PLAIN, ValueHead
+from rlworldkit.settings import check_settings, setting
+
+REFERENCE_BATCH_SIZE = 256 * 128
+REFERENCE_NUM_MINIBATCHES = 4
+REFERENCE_UPDATE_EPOCHS = 4
+TARGET_MINIBATCH_SIZE = REFERENCE_BATCH_SIZE // REFERENCE_NUM_MINIBATCHES
+MIN_UPDATE_EPOCHS = 2
+
+ROLLOUT = IntRange(1, 2**20)
+EPOCHS = IntRange(1, 1000)
+RATE = FloatRange(0, 1, above=True)
+ABOVE_0 = FloatRange(0, 1e6, above=True)
+WEIGHT = FloatRange(0, 1e6)
+NO_CURRICULUM, ARCHIVE = "none", "archive"
+AdvantageScale = Literal["standard", "robust"]
+STANDARD: Final = "standard"
+ROBUST: Final = "robust"
+NormalizedOver = Literal["minibatch", "batch"]
+MINIBATCH: Final = "minibatch"
+BATCH: Final = "batch"
+RateSteps = Literal["gradient-steps", "updates"]
+GRADIENT_STEPS: Final = "gradient-steps"
+UPDATES: Final = "updates"
+Activation = Literal["tanh", "relu"]
+TANH: Final = "tanh"
+RELU: Final = "relu"
+
+_GAMES, _PPO, _NETWORK, _LOGGING, _RUN = "environment", "PPO", "network", "logging and checkpoints", "run"
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Everything a PPO run depends on besides the world.
+
+    Counts are per update unless said otherwise: one update plays ``num_envs`` games for
+    ``num_steps`` steps each and learns from that batch ``update_epochs`` times, in
+    ``num_minibatches`` parts. ``total_timesteps`` counts the steps of all games together.
+    A world may subclass this to change a default, and to name ``presets``: settings that go together.
+    """
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    num_envs: int = setting(256, "games played in parallel", group=_GAMES, values=GAMES)
+    num_steps: int = setting(128, "steps of each game per update", group=_GAMES, values=ROLLOUT)
+    total_timesteps: int = setting(
+        10_000_000, "steps of all games at most: as many whole updates as fit", group=_GAMES, values=ALL_STEPS
+    )
+    max_steps: int | None = setting(None, "truncate episodes after that many steps", group=_GAMES, values=STEPS)
+    curriculum: str = setting(NO_CURRICULUM, "where a share of the games begins, by name", group=_GAMES)
+    curriculum_share: float = setting(0.2, "share of the games that the curriculum has", group=_GAMES, values=SHARE)
+    learning_rate: float = setting(
+        2.5e-4, "learning rate; 6.25e-5 suits 2048 games", group=_PPO, flag="--lr", values=RATE, default_help="2.5e-4"
+    )
+    learning_rate_end: float | None = setting(
+        None,
+        "learning rate at the end of the run, reached in a straight line; without it the rate is constant",
+        group=_PPO,
+        flag="--lr-end",
+        values=RATE,
+    )
+    learning_rate_steps: RateSteps = setting(
+        GRADIENT_STEPS,
+        "whether the learning rate falls with each of the `gradient-steps`, or with the `updates`, of which the last "
+        "one has the rate of the end",
+        group=_PPO,
+        flag="--lr-steps",
+        values=OneOf((GRADIENT_STEPS, UPDATES)),
+    )
+    gamma: float = setting(0.99, "discount factor", group=_PPO, values=SHARE)
+    gae_lambda: float = setting(0.95, "lambda of GAE", group=_PPO, values=SHARE)
+    num_minibatches: int = setting(4, "minibatches per epoch; scales with the batch", group=_PPO, values=STEPS)
+    update_epochs: int = setting(4, "epochs per update; scales with the batch", group=_PPO, values=EPOCHS)
+    clip_eps: float = setting(
+        0.2, "clipping range of the probability ratio and of the value", group=_PPO, values=ABOVE_0
+    )
+    clip_eps_end: float | None = setting(
+        None, "clipping range of the last update, reached in a straight line", group=_PPO, values=ABOVE_0
+    )
+    clip_value_loss: bool = setting(
+        True,
+        "whether the value is clipped around the old one; `--no-clip-value-loss` learns from all of its error",
+        group=_PPO,
+    )
+    vf_coef: float = setting(0.5, "weight of the value loss", group=_PPO, values=WEIGHT)
+    ent_coef: float = setting(0.15, "weight of the entropy bonus", group=_PPO, values=WEIGHT)
+    ent_coef_end: float | None = setting(
+        None, "weight of the entropy bonus in the last update, reached in a straight line", group=_PPO, values=WEIGHT
+    )
+    entropy_floor: float = setting(
+        0.0, "mean entropy (nats) of a minibatch below which the loss pays for the shortfall", group=_PPO, values=WEIGHT
+    )
+    entropy_floor_coef: float = setting(0.0, "price of the shortfall", group=_PPO, values=WEIGHT)
+    max_grad_norm: float = setting(0.5, "gradient norm to clip at", group=_PPO, values=ABOVE_0)
+    advantage: AdvantageScale = setting(
+        STANDARD,
+        "what a minibatch's advantages are divided by: their `standard` deviation, or their mean absolute one and cut "
+        "at ten of it, `robust` against a rare large reward",
+        group=_PPO,
+        values=OneOf((STANDARD, ROBUST)),
+    )
+    normalize_advantage: NormalizedOver = setting(
+        MINIBATCH,
+        "whether advantages are those of a `minibatch`, each scaled by itself, or of the whole `batch`",
+        group=_PPO,
+        values=OneOf((MINIBATCH, BATCH)),
+    )
+    network: str = setting("mlp", "the network, by name", group=_NETWORK)
+    hidden_dim: int = setting(256, "width of a hidden layer", group=_NETWORK, values=IntRange(1, 2**16))
+    num_layers: int = setting(2, "number of hidden layers", group=_NETWORK, values=IntRange(1, 100))
+    activation: Activation = setting(
+        TANH, "activation of the hidden layers, `tanh` or `relu`", group=_NETWORK, values=OneOf((TANH, RELU))
+    )
+    dtype: str = setting(
+        "float32",
+        "what the hidden layers compute in; `bfloat16` suits TPUs and newer GPUs, parameters stay float32",
+        group=_NETWORK,
+        values=OneOf(("float32", "bfloat16")),
+    )
+    value_head: ValueHead = setting(
+        PLAIN,
+        "what says the value: a `plain` number, its `symlog`, probabilities of a row of values, `two-hot`, or a number "
+        "on a scale that follows the returns, `popart`",
+        group=_NETWORK,
+        values=OneOf(tuple(HEADS)),
+    )
+    popart_beta: float = setting(
+        0.001, "least rate at which the scale of `popart` follows the returns", group=_NETWORK, values=RATE
+    )
+    privileged_critic: bool = setting(
+        False, "let the value read what the world does not show its players", group=_NETWORK
+    )
+    diagnostics: bool = setting(
+        False,
+        "also report the norm of gradients, explained variance, the price of low entropy and how likely each action is",
+        group=_LOGGING,
+    )
+    log_interval: int = setting(10, "updates per line of metrics", group=_LOGGING, values=IntRange(1, 100_000))
+    seed: int = setting(0, "seed of network, games and shuffling", group=_RUN, values=SEED)
+
+    @property
+    def batch_size(self) -> int:
+        """Steps collected per update, over all games."""
+        return self.num_envs * self.num_steps
+
+    @property
+    def natural_games(self) -> int:
+        """The number of games of a batch, the first ones, that the curriculum leaves alone."""
+        if self.curriculum == NO_CURRICULUM:
+            return self.num_envs
+        return self.num_envs - round(self.curriculum_share * self.num_envs)
+
+    @property
+    def minibatch_size(self) -> int:
+        """Steps per gradient step."""
+        return self.batch_size // self.num_minibatches
+
+    @property
+    def num_updates(self) -> int:
+        """Whole updates that fit into ``total_timesteps``."""
+        return self.total_timesteps // self.batch_size
+
+    @property
+    def schedules(self) -> list[str]:
+        """The flags of rates that change over the run."""
+        ends = {
+            "--lr-end": self.learning_rate_end,
+            "--clip-eps-end": self.clip_eps_end,
+            "--ent-coef-end": self.ent_coef_end,
+        }
+        return [flag for flag, end in ends.items() if end is not None]
+
+    @property
+    def num_gradient_steps(self) -> int:
+        """Gradient steps of the whole run."""
+        return self.num_updates * self.update_epochs * self.num_minibatches
+
+    def validated(self) -> Self:
+        """Return this configuration, or raise UsageError with one sentence about its first fault."""
+        check_settings(self)
+        if self.batch_size > STEPS.most:
+            raise UsageError(
+                f"an update is at most {STEPS.most:,} steps, got {self.num_envs} x {self.num_steps}: lower num_envs "
+                "or num_steps."
+            )
+        if self.batch_size % self.num_minibatches:
+            raise UsageError(
+                f"num_minibatches must divide the batch of {self.num_envs} x {self.num_steps} = {self.batch_size} "
+                f"steps, got {self.num_minibatches}; leave it out to have it chosen."
+            )
+        if self.natural_games == 0:
+            raise UsageError(
+                f"curriculum_share must leave at least one of {self.num_envs} games, which metrics are of, to begin at "
+                f"the beginning, got {self.curriculum_share}."
+            )
+        if self.total_timesteps < self.batch_size:
+            raise UsageError(
+                f"total_timesteps must cover at least one batch of {self.num_envs} x {self.num_steps} = "
+                f"{self.batch_size} steps, got {self.total_timesteps}."
+            )
+        return self
+
+
+Config = TypeVar("Config", bound=TrainConfig)
+
+
+def preset_of(kind: type[TrainConfig], name: str | None) -> dict[str, Any]:
+    """The settings of a preset, none without a name; raises UsageError for one that ``kind`` does not have."""
+    if name is not None and name not in kind.presets:
+        known = " or ".join(kind.presets) or "left out, since this world has none"
+        raise UsageError(f"--preset must be {known}, got {name!r}.")
+    return dict(kind.presets[name]) if name else {}
+
+
+@dataclass(frozen=True)
+class DeviceConfig:
+    """The accelerator JAX runs on, and the batch and learning rate documented for it."""
+
+    platform: str
+    kind: str
+    count: int
+    num_envs: int
+    num_steps: int
+    learning_rate: float
+
+
+def get_device_config() -> DeviceConfig:
+    """Describe JAX's default device: 256 games on a CPU, 2048 (with their lower learning rate) elsewhere."""
+    import jax  # here, so that settings can be checked without waiting for JAX
+
+    device = jax.devices()[0]
+    is_cpu = device.platform == "cpu"
+    return DeviceConfig(
+        platform=device.platform,
+        kind=device.device_kind,
+        count=jax.device_count(),
+        num_envs=256 if is_cpu else 2048,
+        num_steps=128,
+        learning_rate=2.5e-4 if is_cpu else 6.25e-5,
+    )
+
+
+def auto_tune_for_device(config: Config, explicit: Collection[str] = ()) -> Config:
+    """Take batch and learning rate from the detected device, except for the fields named in ``explicit``."""
+    device = get_device_config()
+    tuned = {name: getattr(device, name) for name in ("num_envs", "num_steps", "learning_rate")}
+    return _replace_unless(config, explicit, tuned)
+
+
+def auto_scale_for_batch_size(config: Config, explicit: Collection[str] = ()) -> Config:
+    """Fit minibatches and epochs to the batch, except for the fields named in ``explicit``.
+
+    Beyond the reference batch of 256 x 128 the minibatches keep about 8,192 steps and the epochs
+    shrink in proportion, to 2 at least: 32 minibatches and 2 epochs at 2048 x 128. Up to the
+    reference batch the reference's 4 and 4 stay. The minibatches always divide the batch.
+    """
+    if config.num_envs < 1 or config.num_steps < 1:
+        return config  # nothing to scale to; ``validated`` names the fault
+    if config.batch_size <= REFERENCE_BATCH_SIZE:
+        wanted = float(REFERENCE_NUM_MINIBATCHES)
+    else:
+        wanted = config.batch_size / TARGET_MINIBATCH_SIZE
+    epochs = REFERENCE_UPDATE_EPOCHS * REFERENCE_BATCH_SIZE // config.batch_size
+    scaled = {
+        "num_minibatches": _nearest_divisor(config.batch_size, wanted),
+        "update_epochs": min(REFERENCE_UPDATE_EPOCHS, max(MIN_UPDATE_EPOCHS, epochs)),
+    }
+    return _replace_unless(config, explicit, scaled)
+
+
+def _nearest_divisor(number: int, wanted: float) -> int:
+    """The divisor of ``number`` whose ratio to ``wanted`` is closest to 1 (the smaller of two equally close)."""
+    small = [divisor for divisor in range(1, math.isqrt(number) + 1) if number % divisor == 0]
+    divisors = small + [number // divisor for divisor in small]
+    return min(divisors, key=lambda divisor: (abs(math.log(divisor / wanted)), divisor))
+
+
+def _replace_unless(config: Config, explicit: Collection[str], values: dict[str, Any]) -> Config:
+    return dataclasses.replace(config, **{name: value for name, value in values.items() if name not in explicit})

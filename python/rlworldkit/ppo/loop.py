@@ -1,0 +1,293 @@
+"""The host's side of training: compile once, run chunks of updates, hand their metrics on, save when it is due."""
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.sharding import Mesh
+from jax.typing import ArrayLike
+
+from rlworldkit.jax.env import JaxEnv
+from rlworldkit.jax.trace_cache import compile_in_background, load_or_trace
+from rlworldkit.ppo import parallel
+from rlworldkit.ppo.checkpoint_format import CheckpointError
+from rlworldkit.ppo.checkpoints import Log, LoopState, Progress, save_checkpoint
+from rlworldkit.ppo.config import TrainConfig
+from rlworldkit.ppo.masked_ppo import EpisodeInfo, optimizer_has_rate
+from rlworldkit.ppo.params import Params, checkpoint_path, params_path, save_params
+from rlworldkit.ppo.rollout import RunnerState
+from rlworldkit.ppo.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
+from rlworldkit.runs.folder import LATEST
+from rlworldkit.runs.retrying_writer import RetryingWriter, reason
+from rlworldkit.runs.run import TrainingDiverged
+
+POLL_SECONDS = 0.05
+CALL_SECONDS = 4.0
+"""The longest that one call of the compiled program should take, once it is known how long an update takes."""
+_NEVER = 2**31 - 1
+_RETRY_SECONDS = 60.0
+"""Seconds until a save that failed is tried again."""
+
+
+class CompiledTraining(NamedTuple):
+    """A run that is ready to start, and how long that took. stats: what ``train`` gives beside a state, as shapes."""
+
+    train: TrainFunction
+    runner: RunnerState
+    compile_seconds: float
+    stats: UpdateStats
+
+
+@dataclass(frozen=True)
+class SavePlan:
+    """Schedule and files of a run's saves; a run with a folder is always saved at its end.
+
+    every_updates: if given, every so many updates, else every_minutes.
+    checkpoint: the file that holds the latest checkpoint; None: ``checkpoint_{updates}.pkl`` in the folder.
+    agent: a file and what writes the agent into it after each save; None: ``params_{updates}.npz`` in the folder.
+    """
+
+    every_updates: int | None = None
+    every_minutes: float = 10.0
+    checkpoint: Path | None = None
+    agent: tuple[Path, Callable[[Params, Progress], None]] | None = None
+
+
+def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None) -> CompiledTraining:
+    """Prepare the first state of a run and compile its updates; raises UsageError for what the world lacks."""
+    start = time.perf_counter()
+    train = make_train(config, env, mesh)
+    world = [f"{type(env).__module__}.{type(env).__qualname__}", env.name]
+    # a program depends on neither of these, unless the optimizer's own schedule ends with the run
+    at_run_time = {"seed", "total_timesteps"}
+    if config.learning_rate_end is not None and optimizer_has_rate(config):
+        at_run_time = {"seed"}
+    settings = str({name: value for name, value in dataclasses.asdict(config).items() if name not in at_run_time})
+    packages = env.packages if jax.process_count() == 1 else ()
+    seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
+    games = load_or_trace(jax.jit(jax.vmap(env.reset)), seeds, about=["games", *world], packages=packages)
+    shapes = jax.eval_shape(partial(init_runner, config, env), games.results)
+    if mesh is not None:
+        wanted = shardings_of(shapes, mesh)
+        shapes = jax.tree.map(
+            lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), shapes, wanted
+        )
+
+    # the functions in a TrainState cannot be written down with a trace, so the program takes and gives leaves
+    leaves, structure = jax.tree.flatten(shapes)
+
+    def on_leaves(
+        leaves: list[Array], num_updates: Array, of_run: Array, prices: Array
+    ) -> tuple[list[Array], UpdateStats]:
+        after, stats = train(jax.tree.unflatten(structure, leaves), num_updates, of_run, prices)
+        return jax.tree.leaves(after), stats
+
+    with compile_in_background() as executor:
+        making = executor.submit(lambda: init_runner(config, env, games.compile()(seeds)))
+        about, one = ["updates", *world, settings], jnp.int32(1)
+        program = load_or_trace(jax.jit(on_leaves), leaves, one, one, env.prices, about=about, packages=packages)
+        compiled = program.compile()
+        runner = making.result()
+    if mesh is not None:
+        runner = jax.tree.map(parallel.placed, runner, wanted)
+
+    def updates(
+        runner: RunnerState,
+        num_updates: Array,
+        updates_of_run: Array | int = config.num_updates,
+        prices: ArrayLike = env.prices,
+    ) -> tuple[RunnerState, UpdateStats]:
+        after, stats = compiled(jax.tree.leaves(runner), num_updates, jnp.int32(updates_of_run), prices)
+        return jax.tree.unflatten(structure, after), stats
+
+    return CompiledTraining(updates, runner, time.perf_counter() - start, program.results[1])
+
+
+class Saver:
+    """Writes checkpoints and trained parameters, ``checkpoint_{updates}.pkl`` and ``params_{updates}.npz`` by default.
+
+    A save in the middle of a run that fails (a full disk) is reported once. It is tried again when the next one is due,
+    by time within a minute; earlier files stay. folder: where the files go that ``plan`` says nothing else of.
+    settings: the run's, plain values. print_line: takes a line for the user. upload: takes every file written.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: dict[str, Any],
+        env: JaxEnv,
+        plan: SavePlan = SavePlan(),
+        *,
+        print_line: Callable[[str], None],
+        upload: Callable[[Path], None] = lambda path: None,
+    ) -> None:
+        self._folder, self._settings, self._env, self._plan = folder, settings, env, plan
+        self._every_updates, self._every_seconds = plan.every_updates, 60 * plan.every_minutes
+        self._writer, self._upload = RetryingWriter(print_line), upload
+        self._last_time = time.monotonic()
+        self._last_updates: int | None = None
+
+    def updates_left(self, updates: int) -> int:
+        """After how many more updates it must be asked again whether to save."""
+        return self._every_updates - updates % self._every_updates if self._every_updates else _NEVER
+
+    def after(self, state: LoopState) -> None:
+        """Save if it is time."""
+        if self._every_updates:
+            is_due = state.progress.updates % self._every_updates == 0
+        else:
+            is_due = bool(parallel.agreed(time.monotonic() - self._last_time >= self._every_seconds))
+        if is_due and not self._writer.attempt(self._files(state)[0], partial(self._write, state), "checkpoint"):
+            self._last_time = time.monotonic() - self._every_seconds + min(_RETRY_SECONDS, self._every_seconds)
+
+    def save(self, state: LoopState) -> list[Path]:
+        """Save now, unless this update is saved already; the files. Raises CheckpointError where they cannot be."""
+        files = self._files(state)
+        if parallel.agreed(float(self._last_updates != state.progress.updates)):  # where the first failed, all go again
+            try:
+                self._write(state)
+            except OSError as error:
+                missing = [str(file) for file in files if not file.exists()]
+                raise CheckpointError(
+                    f"{' and '.join(missing or map(str, files))} could not be written ({reason(error)}): make room, "
+                    f"and `--resume {LATEST}`."
+                ) from error
+        return files
+
+    def _files(self, state: LoopState) -> list[Path]:
+        updates, plan = state.progress.updates, self._plan
+        checkpoint = plan.checkpoint or checkpoint_path(self._folder, updates)
+        return [checkpoint, plan.agent[0] if plan.agent else params_path(self._folder, updates)]
+
+    def _write(self, state: LoopState) -> None:
+        """Write both files, or the agent alone where only it finds room; raises OSError as writing does."""
+        checkpoint, agent = self._files(state)
+        is_first = parallel.is_first_process()
+        try:
+            save_checkpoint(checkpoint, state, self._settings, self._env)
+        finally:
+            params = state.runner.train_state.playable_params
+            if is_first and self._plan.agent:
+                self._plan.agent[1](params, state.progress)
+            elif is_first:
+                save_params(agent, params)
+        self._last_time, self._last_updates = time.monotonic(), state.progress.updates
+        if is_first:
+            for path in (checkpoint, agent):
+                self._upload(path)
+
+
+def run_training(
+    train: TrainFunction,
+    start: LoopState,
+    config: TrainConfig,
+    env: JaxEnv,
+    *,
+    write: Callable[[Mapping[str, float]], None],
+    should_stop: Callable[[], bool] = lambda: False,
+    begun: Callable[[], None] = lambda: None,
+    saver: Saver | None = None,
+    on_episodes: Callable[[int, EpisodeInfo], None] | None = None,
+) -> LoopState:
+    """Run until ``config.total_timesteps`` steps are done, those of ``start`` included, or ``should_stop`` says so.
+
+    Every ``config.log_interval`` updates, and at the end, ``write`` gets the metrics of the updates since. A call
+    of the compiled program takes a few seconds at most, so that a stop need not wait longer; how updates are grouped
+    into calls changes nothing. ``begun`` is called after each: from the first one on there is something to save.
+    ``on_episodes`` takes the number of each update and its rollout's episodes, (steps, games), on the host. Raises
+    TrainingDiverged at metrics whose loss is not finite.
+    """
+    runner, progress, log = start
+    last_update = progress.updates + (config.total_timesteps - progress.timesteps) // config.batch_size
+    fits = 1
+    while progress.updates < last_update and not parallel.any_process(should_stop()):
+        to_log = config.log_interval - progress.updates % config.log_interval
+        to_save = saver.updates_left(progress.updates) if saver else to_log
+        chunk = min(fits, to_log, to_save, last_update - progress.updates)
+        start_time = time.perf_counter()
+        runner, stats = train(runner, jnp.int32(chunk), config.num_updates, env.prices)
+        _wait_for(stats)
+        seconds = time.perf_counter() - start_time
+        fits = max(1, int(parallel.agreed(CALL_SECONDS * chunk / seconds)))
+        progress = Progress(
+            progress.updates + chunk, progress.timesteps + chunk * config.batch_size, progress.seconds + seconds
+        )
+        begun()
+        if on_episodes and stats.episodes is not None:
+            episodes = jax.tree.map(parallel.on_host, stats.episodes)
+            for index in range(chunk):
+                number = progress.updates - chunk + index + 1
+                on_episodes(number, jax.tree.map(lambda leaf, index=index: leaf[index], episodes))
+        entries = jax.tree.map(lambda leaf, chunk=chunk: np.asarray(leaf)[:chunk], stats._replace(episodes=None))
+        log = log._replace(unlogged=(*log.unlogged, entries))
+        if progress.updates % config.log_interval == 0 or progress.updates == last_update or should_stop():
+            metrics = _metrics_since(log, progress, env, config.natural_games / config.num_envs)
+            log = Log(progress, metrics)
+            write(metrics)
+            if not math.isfinite(metrics["train/total_loss"]):
+                raise TrainingDiverged(
+                    f"Training diverged by update {progress.updates}: the loss is no longer a number; start again "
+                    "with a lower learning rate."
+                )
+        if saver:
+            saver.after(LoopState(runner, progress, log))
+    return LoopState(runner, progress, log)
+
+
+def _metrics_since(log: Log, now: Progress, env: JaxEnv, natural: float = 1.0) -> dict[str, float]:
+    """A row; ``natural`` is the share of the games that metrics are of."""
+    together: UpdateStats = jax.tree.map(lambda *leaves: np.concatenate(leaves), *log.unlogged)
+    return {
+        "update": now.updates,
+        "timesteps": now.timesteps,
+        "seconds": now.seconds,
+        "steps_per_second": (now.timesteps - log.at.timesteps) / (now.seconds - log.at.seconds),
+    } | metrics_of(together, round(natural * (now.timesteps - log.at.timesteps)), env)
+
+
+def metrics_of(stats: UpdateStats, steps: int, env: JaxEnv) -> dict[str, float]:
+    """The documented metrics of ``steps`` steps whose stats have a leading axis of updates.
+
+    Losses, rewards (units per step) and ``num_episodes`` are means per update, the rest describes
+    the steps as a whole. Means over episodes are NaN if none ended.
+    """
+    rollout = stats.rollout
+    episodes = int(rollout.episodes.sum())
+    components = rollout.component_sums.astype(np.float64).sum(axis=0) / steps * env.component_unit
+    losses = stats.loss._asdict()
+    loss = {f"train/{name}": float(np.mean(values)) for name, values in (losses | losses.pop("diagnostics")).items()}
+    return {
+        "train/mean_episode_return": float(rollout.return_sum.sum()) / episodes if episodes else math.nan,
+        "train/mean_episode_length": float(rollout.length_sum.sum()) / episodes if episodes else math.nan,
+        "train/mean_reward": float(rollout.reward_sum.sum()) / steps,
+        "train/num_episodes": episodes / len(rollout.episodes),
+        **loss,
+        **{f"reward/{name}": float(value) for name, value in zip(env.components, components, strict=True)},
+        **{name: float(values.sum()) / steps for name, values in rollout.sums.items()},
+        **{name: np.max(values).item() for name, values in rollout.maxima.items()},
+    }
+
+
+def metric_names(config: TrainConfig, env: JaxEnv) -> list[str]:
+    """The names of a run's metrics, for which its program is traced and not compiled."""
+    seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
+    runner = jax.eval_shape(partial(init_runner, config, env), jax.eval_shape(jax.vmap(env.reset), seeds))
+    _, stats = jax.eval_shape(make_train(config, env, None), runner, jnp.int32(1), jnp.int32(1), env.prices)
+    return list(metrics_of(jax.tree.map(lambda leaf: np.ones(leaf.shape, leaf.dtype), stats), 1, env))
+
+
+def _wait_for(stats: UpdateStats) -> None:
+    """Wait for a running chunk in short sleeps, between which Python can act on signals."""
+    last = jax.tree.leaves(stats)[-1]
+    while not last.is_ready():
+        time.sleep(POLL_SECONDS)
+    jax.block_until_ready(stats)

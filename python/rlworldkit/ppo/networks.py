@@ -1,0 +1,141 @@
+"""The actor-critic network. A world brings encoders; the rest is here."""
+
+import math
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from flax import linen as nn
+from flax.errors import FlaxError
+from jax import Array
+from jax.typing import ArrayLike
+
+from rlworldkit.jax.env import Encoder, JaxEnv
+from rlworldkit.ppo.config import TANH, Activation
+from rlworldkit.ppo.params import (
+    CRITIC,
+    Architecture,
+    Params,
+    architecture_of,
+    hidden_layer,
+    load_params,
+    misfit,
+    other_actions,
+)
+from rlworldkit.ppo.value_heads import HEADS, PLAIN, ValueHead, values_of
+
+
+class ActorCritic(nn.Module):
+    """A network with one trunk and two heads: (logits (..., num_actions), value (...)), float32.
+
+    The trunk is shared because nearly all the work lies in its first layer, which reads the observation.
+    """
+
+    num_actions: int
+    hidden_dim: int = 256
+    num_layers: int = 2
+    dtype: str = "float32"
+    """The trunk's; parameters, logits and values are float32 in any case."""
+    encoder: Encoder | None = None
+    """Lays the observation out before the first hidden layer; None reads it flat."""
+    encoder_name: str = "encoder"
+    """Under which name the encoder's parameters are kept."""
+    value_head: ValueHead = PLAIN
+    observation_axes: int = 1
+    """Number of axes of an observation."""
+    num_privileges: int = 0
+    """Number of privileges that the value reads beside the trunk, in a layer of its own."""
+    activation: Activation = TANH
+
+    def __call__(self, obs: Array, privileges: Array | None = None) -> tuple[Array, Array]:
+        """Evaluate observations, float32 (..., *shape), and ``JaxEnv.privileges``, (..., num_privileges).
+
+        Without them the value takes them for 0, and the logits are the same.
+        """
+        logits, outputs = self.outputs(obs, privileges)
+        return logits, values_of(self.value_head, outputs, jnp)
+
+    @nn.compact
+    def outputs(self, obs: Array, privileges: Array | None = None, is_sorted: bool = False) -> tuple[Array, Array]:
+        """As ``__call__``, with what the value's layer gives, float32 (..., outputs), instead of values.
+
+        ``is_sorted``: observations (samples, *shape) are sorted by ``JaxEnv.sort_key``.
+        """
+        if self.encoder:
+            hidden = self.encoder(dtype=self.dtype, name=self.encoder_name)(obs)
+        else:
+            leading = obs.ndim - self.observation_axes
+            hidden = obs.reshape(*obs.shape[:leading], math.prod(obs.shape[leading:]))
+        activate = getattr(nn, self.activation)
+        first_layer = getattr(self.encoder, "first_layer", None)
+        for number in range(self.num_layers):
+            dense = nn.Dense if number or not first_layer else partial(first_layer, is_sorted=is_sorted)
+            dtype, init = jnp.dtype(self.dtype), nn.initializers.orthogonal(2**0.5)
+            name = hidden_layer(self.activation, number)
+            hidden = activate(dense(self.hidden_dim, dtype=dtype, kernel_init=init, name=name)(hidden))
+        hidden = hidden.astype(jnp.float32)
+        logits = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(0.01), name="policy")(hidden)
+        if self.num_privileges:
+            known = jnp.zeros((*hidden.shape[:-1], self.num_privileges)) if privileges is None else privileges
+            critic = nn.Dense(self.hidden_dim, kernel_init=nn.initializers.orthogonal(2**0.5), name=CRITIC)
+            hidden = activate(critic(jnp.concatenate([hidden, known], axis=-1)))
+        head = HEADS[self.value_head]
+        return logits, nn.Dense(head.outputs, kernel_init=nn.initializers.orthogonal(1.0), name=head.layer)(hidden)
+
+
+# A TrainState compares its network and its optimizer by identity; cached, equal settings make equal
+# states, and a compiled function accepts any of them.
+@cache
+def make_network(
+    name: str,
+    encoder: Encoder | None,
+    num_actions: int,
+    hidden_dim: int,
+    num_layers: int,
+    **settings: Any,  # noqa: ANN401 - as they come
+) -> ActorCritic:
+    """The network of this name, encoder and sizes; the settings are the others of ``ActorCritic``."""
+    return ActorCritic(num_actions, hidden_dim, num_layers, encoder=encoder, encoder_name=name, **settings)
+
+
+def network_for(
+    found: Architecture, networks: Mapping[str, Encoder | None], observation_axes: int = 1, dtype: str = "float32"
+) -> ActorCritic:
+    """The network of this architecture, its encoder one of ``networks``."""
+    settings = {**found._asdict(), "observation_axes": observation_axes, "dtype": dtype}
+    return make_network(settings.pop("name"), networks.get(found.name), **settings)
+
+
+def network_of(params: Params, networks: Mapping[str, Encoder | None], observation_axes: int = 1) -> ActorCritic:
+    """The network that ``params`` belong to, its architecture read from their shapes.
+
+    Raises ParityError if they are the parameters of something else.
+    """
+    encoders = [name for name, encoder in networks.items() if encoder]
+    return network_for(architecture_of(params, encoders), networks, observation_axes)
+
+
+def load_logits(path: Path, env: JaxEnv) -> Callable[[ArrayLike], Array]:
+    """Load a network as a compiled function: observations (n, ...) to logits (n, actions)."""
+    network, params = load_network(path, env)
+    return jax.jit(lambda observations: network.apply(params, observations)[0])
+
+
+def load_network(path: Path, env: JaxEnv) -> tuple[ActorCritic, Params]:
+    """The network whose parameters the trainer of this world wrote as ``params_*.npz``, and the parameters.
+
+    Raises ParityError, with one sentence, for any other file.
+    """
+    params = load_params(path)
+    network = network_of(params, env.networks(), len(env.observation_shape))
+    observations = jax.ShapeDtypeStruct((1, *env.observation_shape), jnp.float32)
+    try:
+        logits, _ = jax.eval_shape(network.apply, params, observations)
+    except (FlaxError, TypeError, ValueError) as error:
+        raise misfit(path) from error
+    if logits.shape[1] != env.num_actions:
+        raise other_actions(path, env.num_actions)
+    return network, params

@@ -1,0 +1,219 @@
+"""Trained parameters, out of ``params_{step}.npz`` or ``checkpoint_{step}.pkl``, as numpy arrays and without JAX."""
+
+import io
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.atomic_write import write_whole
+from parity.errors import ParityError, UsageError
+from parity.safe_read import GIB, Unreadable, quoted, read_npz
+from rlworldkit.ppo.checkpoint_format import (
+    NETWORK,
+    CheckpointError,
+    Malformed,
+    as_checkpoint_errors,
+    read_payload,
+    rules_version_of,
+    runner_of,
+)
+from rlworldkit.ppo.config import RELU, TANH, Activation, TrainConfig
+from rlworldkit.ppo.value_heads import FIRST_SCALE, HEADS, POPART, ValueHead, ValueScale, head_of, rescaled
+from rlworldkit.runs.saved_config import began
+
+if TYPE_CHECKING:
+    from rlworldkit.jax.env import JaxEnv
+
+Params = Any  # nested dicts of arrays, as flax makes them
+
+MLP = "mlp"
+"""The network without an encoder."""
+CRITIC = "critic"
+"""The layer that reads what only the value may know."""
+PARAMS_LIMIT = 2 * GIB
+"""The largest file of parameters that is read, in bytes, unpacked."""
+_NAME = re.compile(r"params_(\d+)\.npz|checkpoint_(\d+)\.pkl")
+_LEAF = re.compile(re.escape(f"{NETWORK}.params") + r"((?:\['[^']+'\])+)")
+
+
+class Architecture(NamedTuple):
+    """Architecture of a network, as the shapes of its parameters tell it. name: of its encoder, or ``mlp``."""
+
+    name: str
+    num_actions: int
+    hidden_dim: int
+    num_layers: int
+    value_head: ValueHead
+    num_privileges: int = 0
+    activation: Activation = TANH
+
+
+def hidden_layer(activation: Activation, number: int) -> str:
+    """The name of a hidden layer, which also tells the network's activation."""
+    return f"hidden_{number}" if activation == TANH else f"hidden_{activation}_{number}"
+
+
+def architecture_for(config: TrainConfig, env: "JaxEnv") -> Architecture:
+    """The architecture of the network that a run with these settings trains."""
+    num_privileges = env.num_privileges if config.privileged_critic else 0
+    sizes = env.num_actions, config.hidden_dim, config.num_layers
+    return Architecture(config.network, *sizes, config.value_head, num_privileges, config.activation)
+
+
+def architecture_of(params: Params, encoders: Collection[str]) -> Architecture:
+    """The architecture of the network that ``params`` belong to, its encoder one of these names.
+
+    Raises ParityError if they are the parameters of something else.
+    """
+    try:
+        layers = params["params"]
+        activation: Activation = RELU if hidden_layer(RELU, 0) in layers else TANH
+        hidden_dim = layers[hidden_layer(activation, 0)]["kernel"].shape[1]
+        num_actions = layers["policy"]["kernel"].shape[1]
+        num_privileges = layers[CRITIC]["kernel"].shape[0] - hidden_dim if CRITIC in layers else 0
+    except (KeyError, TypeError, IndexError, AttributeError):
+        raise ParityError("These parameters are not those of an ActorCritic; give a params_*.npz file.") from None
+    num_layers = sum(name.startswith("hidden_") for name in layers)
+    name = next((name for name in encoders if name in layers), MLP)
+    return Architecture(name, num_actions, hidden_dim, num_layers, head_of(layers), num_privileges, activation)
+
+
+def misfit(path: Path) -> ParityError:
+    """The error for a file whose parameters do not take a world's observations."""
+    return ParityError(
+        f"{path} holds the parameters of a network for other observations than this world's, or only some of them; "
+        "give another params_*.npz file."
+    )
+
+
+def other_actions(path: Path, num_actions: int) -> ParityError:
+    """The error for a file whose network does not choose among a world's actions."""
+    return ParityError(f"{path} holds a network for another number of actions than the {num_actions} here.")
+
+
+def params_path(folder: Path, updates: int) -> Path:
+    """The parameters of a run after that many updates."""
+    return folder / f"params_{updates}.npz"
+
+
+def checkpoint_path(folder: Path, updates: int) -> Path:
+    """The checkpoint of a run after that many updates."""
+    return folder / f"checkpoint_{updates}.pkl"
+
+
+def save_params(path: Path, params: Params) -> None:
+    """Write ``params`` (nested dicts of arrays) to ``path``, replacing it only once it is complete."""
+    archive = io.BytesIO()
+    np.savez(archive, allow_pickle=False, **dict(flat_params(params)))
+    write_whole(path, archive.getvalue())
+
+
+def load_params(path: Path) -> Params:
+    """Read what ``save_params`` wrote; ParityError with one sentence if the file is not such a file.
+
+    Numbers that are kept in half precision are given in single precision, which networks compute in.
+    """
+    try:
+        arrays = read_npz(path, PARAMS_LIMIT)
+        half = [name for name, array in arrays.items() if array.dtype == np.float16]
+        return _nested(arrays | {name: arrays[name].astype(np.float32) for name in half})
+    except FileNotFoundError:
+        raise ParityError(f"{path} does not exist; give the path of a params_*.npz file.") from None
+    except Unreadable as fault:
+        raise ParityError(f"{path} cannot be read ({fault}); give the path of a params_*.npz file.") from None
+    except Malformed as fault:
+        raise ParityError(f"{path} holds no parameters: {fault}; give the path of a params_*.npz file.") from None
+
+
+def params_of_checkpoint(path: Path, world: str, rules_version: str) -> Params:
+    """The parameters in a checkpoint of a world under this version of its rules; raises CheckpointError for others."""
+    with as_checkpoint_errors(path):
+        payload = read_payload(path, world)
+        trained_under, runner = rules_version_of(payload), runner_of(payload)
+        places = {name: found[1] for name in runner if (found := _LEAF.fullmatch(name))}
+        params = _nested({"/".join(re.findall(r"\['([^']+)'\]", at)): runner[name] for name, at in places.items()})
+    if trained_under != rules_version:
+        raise CheckpointError(
+            f"{path} was trained under version {trained_under} of the rules, and these are {rules_version}: "
+            "give another one."
+        )
+    scale = [runner.get(f"{NETWORK}.value_scale.{name}") for name in ValueScale._fields]
+    if any(part is None for part in scale) or HEADS[POPART].layer not in params.get("params", {}):
+        return params
+    return rescaled(params, ValueScale(*scale), FIRST_SCALE)
+
+
+def trained_files(folder: Path) -> list[Path]:
+    """The files of parameters and checkpoints in a folder and its subfolders, the one to prefer first.
+
+    First come those of the run that began last, the furthest one first; of the same update the parameters, which are
+    smaller.
+    """
+    found = [path for path in folder.rglob("*") if _NAME.fullmatch(path.name)]
+    return sorted(found, key=lambda path: (began(path.parent), *_rank(path), path), reverse=True)
+
+
+def later_files(folder: Path, updates: int) -> list[Path]:
+    """The files of parameters and checkpoints that lie in a folder itself and tell of more updates."""
+    return [path for path in folder.iterdir() if _NAME.fullmatch(path.name) and _rank(path)[0] > updates]
+
+
+def _rank(path: Path) -> tuple[int, bool]:
+    (params, checkpoint), *_ = _NAME.findall(path.name)
+    return int(params or checkpoint), bool(params)
+
+
+def flat_params(params: Mapping[str, Any], *folders: str) -> Iterator[tuple[str, NDArray[Any]]]:
+    """The arrays in nested dicts, each with its path, such as ``params/policy/kernel``."""
+    for name, value in params.items():
+        if isinstance(value, Mapping):
+            yield from flat_params(value, *folders, name)
+        else:
+            yield "/".join((*folders, name)), np.asarray(value)
+
+
+def _nested(flat: Mapping[str, NDArray[Any]]) -> Params:
+    """The inverse of ``flat_params``; raises Malformed for what is no finite float array, or has others below it."""
+    tree: dict[str, Any] = {}
+    for path, array in flat.items():
+        if array.dtype.kind != "f" or not np.isfinite(array).all():
+            raise Malformed(f"{quoted(path)} is not made of numbers")
+        *folders, name = path.split("/")
+        place = tree
+        for depth, folder in enumerate(folders, 1):
+            place = place.setdefault(folder, {})
+            if not isinstance(place, dict):
+                raise Malformed(f"{quoted('/'.join(folders[:depth]))} is an array and holds others")
+        if name in place:
+            raise Malformed(f"{quoted(path)} is an array and holds others")
+        place[name] = array
+    return tree
+
+
+class InitialParams(NamedTuple):
+    """The file whose parameters a run begins with, and these parameters."""
+
+    path: Path
+    params: Params
+
+
+def load_initial_params(path: Path, config: TrainConfig, env: "JaxEnv") -> InitialParams:
+    """The parameters in a ``params_*.npz`` file, to begin a run with these settings with.
+
+    Raises UsageError where they are of another network, ParityError for any other file.
+    """
+    params = load_params(path)
+    found = architecture_of(params, [name for name, encoder in env.networks().items() if encoder])
+    if found.num_actions != env.num_actions:
+        raise other_actions(path, env.num_actions)
+    if found != architecture_for(config, env):
+        raise UsageError(
+            f"{path} is of another network: add --network {found.name} --hidden-dim {found.hidden_dim} "
+            f"--num-layers {found.num_layers} --value-head {found.value_head} "
+            f"--activation {found.activation}{' --privileged-critic' if found.num_privileges else ''}."
+        )
+    return InitialParams(path, params)

@@ -1,0 +1,116 @@
+"""Looking ahead with a policy: what it may do is tried in games of the same present and other futures.
+
+A tried action is followed by some steps of the policy; what it is worth is the discounted reward until then, and the
+value that the network gives where the game goes on. The chance of a rollout is drawn for it alone, before its first
+step (``JaxEnv.reseed``), so that no search sees what its own game is going to draw. All actions of a game are tried
+under the same chance: what is common to them cancels out where they are compared.
+
+The policy's likeliest action stays unless another one is better by more than chance: whatever earned most was lucky.
+Only what the policy itself may well do is tried: of places where it has hardly ever been the value is a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from rlworldkit.jax.batching import where_wanted
+from rlworldkit.jax.env import Compact, JaxEnv, State
+
+PolicyAndValue = Callable[[Compact], tuple[Array, Array]]
+"""From compact observations with one leading axis to logits and values."""
+
+LANES = 256
+"""Games that are played on side by side. Always so many: what one of them comes to does not depend on their number."""
+SURE = 1.0
+"""By how many standard errors an action must be better than the policy's likeliest to be taken instead."""
+LIKELY = 0.05
+"""The least probability that the policy must give an action for it to be tried."""
+
+
+class Search(NamedTuple):
+    """rollouts: of each action. steps: of the policy in each of them. discount: of rewards, for each step."""
+
+    rollouts: int
+    steps: int
+    discount: float
+
+
+def best_actions(env: JaxEnv, judge: PolicyAndValue, search: Search, states: State, masks: Array, keys: Array) -> Array:
+    """The actions to take in n games, int32 (n,); the arguments are those of ``returns_of``.
+
+    A game in which the policy is sure what to do is not searched.
+    """
+    logits, _ = judge(jax.vmap(env.compact)(states))
+    chances = jax.nn.softmax(jnp.where(masks, logits, -jnp.inf), axis=-1)
+    tried = masks & (chances >= LIKELY)
+    tried &= tried.sum(axis=-1, keepdims=True) > 1
+    return surely_best(returns_of(env, judge, search, states, tried, keys), chances.argmax(axis=-1))
+
+
+def returns_of(env: JaxEnv, judge: PolicyAndValue, search: Search, states: State, masks: Array, keys: Array) -> Array:
+    """Returns of the rollouts of every action in n games, float32 (n, actions, rollouts); -inf where it is not tried.
+
+    Rollouts of one number have the same chance, whatever their action. They are played ``LANES`` at a time, so that
+    games with few actions to try, or that are over, cost little. Memory goes with the rollouts, time with those of
+    tried actions. states: leaves (n, …). masks: the actions to try, all of them valid, bool (n, actions). keys: where
+    each game's search takes its chance from, keys of JAX (n,). Nothing else is random.
+    """
+    shape = (*masks.shape, search.rollouts)
+
+    def rollouts(lane: Array) -> Array:
+        game, action, number = jnp.unravel_index(lane, shape)
+        state = jax.tree.map(lambda leaf: leaf[game], states)
+        # the action is not folded in: it is tried under the same chance as the others
+        key = jax.vmap(jax.random.fold_in)(keys[game], number)
+        return _rollout_returns(env, judge, search, state, action.astype(jnp.int32), key)
+
+    is_tried = jnp.broadcast_to(masks[..., None], shape).ravel()
+    count = max(is_tried.size, LANES)
+    is_tried = jnp.pad(is_tried, (0, count - is_tried.size))
+    returns = where_wanted(is_tried, rollouts, jnp.arange(count), jnp.full(count, -jnp.inf), LANES)
+    return returns[: masks.size * search.rollouts].reshape(shape)
+
+
+def surely_best(returns: Array, usual: Array) -> Array:
+    """The actions, int32 (n,), that are ahead of the ``usual`` ones, int32 (n,), by more than chance; else those.
+
+    ``returns``, (n, actions, rollouts) of two rollouts at least, are compared rollout by rollout. Of several better
+    actions it is the one that is ahead by most in the worst case.
+    """
+    ahead = returns - jnp.take_along_axis(returns, usual[:, None, None], axis=1)
+    ahead = jnp.where(returns > -jnp.inf, ahead, 0.0)
+    error = ahead.std(axis=-1, ddof=1) / returns.shape[-1] ** 0.5
+    least = ahead.mean(axis=-1) - SURE * error
+    return jnp.where(least.max(axis=-1) > 0, least.argmax(axis=-1), usual).astype(jnp.int32)
+
+
+def _rollout_returns(
+    env: JaxEnv, judge: PolicyAndValue, search: Search, state: State, action: Array, key: Array
+) -> Array:
+    """The discounted return of one rollout in each of n games: ``action``, int32 (n,), and then the policy's."""
+    chance, policy = jax.vmap(jax.random.split, out_axes=1)(key)
+    seeds = jax.vmap(lambda one: jax.random.bits(one, (2,), jnp.uint32))(chance)
+    state = jax.vmap(env.reseed)(state, seeds)
+    going, total = jnp.ones(action.shape, bool), jnp.zeros(action.shape)
+
+    def step(carry: tuple[State, Array, Array, Array], time: Array) -> tuple[tuple[State, Array, Array, Array], None]:
+        state, action, going, total = carry
+        step = jax.vmap(env.step)(state, action)
+        logits, value = judge(jax.vmap(env.compact)(step.final))
+        is_cut_off = ~step.terminated & (step.truncated | (time == search.steps))
+        worth = step.reward + jnp.where(is_cut_off, search.discount * value, 0.0)
+        total += jnp.where(going, search.discount**time * worth, 0.0)
+        going &= ~(step.terminated | step.truncated)
+        masked = jnp.where(jax.vmap(env.mask)(step.final), logits, -jnp.inf)
+        action = jax.vmap(lambda one, valid: jax.random.categorical(jax.random.fold_in(one, time), valid))(
+            policy, masked
+        )
+        return (step.final, action.astype(jnp.int32), going, total), None
+
+    (_, _, _, total), _ = jax.lax.scan(step, (state, action, going, total), jnp.arange(search.steps + 1))
+    return total

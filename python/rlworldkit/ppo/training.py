@@ -1,0 +1,239 @@
+"""Training as one call, from a command line or a notebook."""
+
+import contextlib
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from parity.console import counted
+from parity.errors import ParityError, UsageError, is_out_of_memory
+from rlworldkit.jax.env import JaxEnv
+from rlworldkit.jax.trace_cache import reuse_text
+from rlworldkit.ppo import parallel
+from rlworldkit.ppo.checkpoints import (
+    Checkpoint,
+    Log,
+    LoopState,
+    Progress,
+    check_fits,
+    check_metrics,
+    has_games_like,
+    restored,
+)
+from rlworldkit.ppo.config import TrainConfig
+from rlworldkit.ppo.loop import CompiledTraining, SavePlan, Saver, compile_training, run_training
+from rlworldkit.ppo.masked_ppo import EpisodeInfo
+from rlworldkit.ppo.params import InitialParams, Params, later_files, misfit
+from rlworldkit.ppo.rollout import RunnerState
+from rlworldkit.ppo.update import init_runner
+from rlworldkit.runs.console import compiling
+from rlworldkit.runs.run import Run
+from rlworldkit.runs.saved_config import BEGAN, began, now
+
+_PER_UPDATE = ("num_envs", "num_steps", "num_minibatches", "update_epochs")
+"""Settings that decide how many gradient steps there are to so many steps of the games."""
+
+
+class TrainResult(NamedTuple):
+    """The whole run's progress, that where this call began (``since``), and the files of the last save."""
+
+    params: Params
+    progress: Progress
+    since: Progress
+    compile_seconds: float
+    files: list[Path]
+
+
+@contextlib.contextmanager
+def _one_sentence_for_memory() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        raise ParityError(
+            "Training needs more memory than there is: give fewer --num-envs, or more --num-minibatches."
+        ) from error
+
+
+@_one_sentence_for_memory()
+def train(
+    config: TrainConfig,
+    env: JaxEnv,
+    run: Run | None = None,
+    *,
+    start: Checkpoint | None = None,
+    initial: InitialParams | None = None,
+    save_plan: SavePlan = SavePlan(),
+    devices: Sequence[jax.Device] | None = None,
+    notes: Mapping[str, Any] = {},
+    on_episodes: Callable[[int, EpisodeInfo], None] | None = None,
+) -> TrainResult:
+    """Train until ``config.total_timesteps`` steps are done, or until the run is asked to stop.
+
+    Without a ``run`` nothing is printed and nothing written. No setting of the process is changed. Where several
+    processes train together, each calls this, and only the first one's run may have a folder.
+
+    Args:
+        config: the settings.
+        env: the world.
+        run: where progress, metrics and checkpoints go.
+        start: a checkpoint to resume from.
+        initial: trained parameters that a run without ``start`` begins with.
+        save_plan: when and where checkpoints are written, if the run has a folder.
+        devices: those to train on; by default all.
+        notes: plain values to keep with the settings in ``config.json`` and in checkpoints.
+        on_episodes: see ``run_training``.
+
+    Raises:
+        UsageError: the settings cannot be used, or ``start`` has had all their steps.
+        CheckpointError: ``start`` does not fit them, or the last checkpoint cannot be written.
+        TrainingDiverged: the loss is no longer a number.
+        ParityError: ``initial`` is of another network, or there is not enough memory.
+    """
+    config = config.validated()
+    with_games = False
+    if start:
+        check_steps_left(config, start)
+        _check_schedule(config, start)
+        shapes = jax.eval_shape(functools.partial(init_runner, config, env))
+        check_fits(start, shapes, env)
+        with_games = keeps_games(start, shapes, config)
+        if with_games and start.config.get("seed", config.seed) != config.seed:
+            raise UsageError(
+                f"{start.path} goes on with its own games and random numbers, which began with seed "
+                f"{start.config['seed']}: leave --seed out, or start a new run."
+            )
+    run = run or Run()
+    mesh = parallel.mesh_of_all_devices(config.num_envs, devices)
+    done = start.progress if start else Progress()
+    updates = (config.total_timesteps - done.timesteps) // config.batch_size
+    run.print_line(_headline(config, devices or jax.devices(), updates, start, initial))
+    with compiling(run.console, reuse_text()):
+        compiled = compile_training(config, env, mesh)
+    run.print_line(f"Compiled in {compiled.compile_seconds:.1f} s.")
+    first = _first_state(compiled, start, initial, with_games, run.print_line)
+
+    if parallel.any_process(run.stop.requested):  # before anything of an earlier session is changed
+        return TrainResult(first.runner.train_state.playable_params, done, done, compiled.compile_seconds, [])
+    # of more updates, but for the checkpoint to resume from, whatever its name
+    later = later_files(run.folder, done.updates) if run.folder else []
+    later = [path for path in later if start is None or path.resolve() != start.path.resolve()]
+    settings: dict[str, Any] = {
+        "run_name": run.folder and run.folder.name,
+        BEGAN: now() if later else _began(run.folder, start),
+        **dataclasses.asdict(config),
+        **notes,
+    }
+    run.begin(
+        settings,
+        done.timesteps + updates * config.batch_size,
+        after=done.updates,
+        is_resumed=start is not None,
+        later=later,
+    )
+    saver = Saver(run.folder or Path(), settings, env, save_plan, print_line=run.print_line, upload=run.upload)
+    # of several processes all take part in a save, though only the first has a folder
+    saves = parallel.agreed(float(run.folder is not None)) > 0
+    last = run_training(
+        compiled.train,
+        first,
+        config,
+        env,
+        write=run.write,
+        should_stop=lambda: run.stop.requested,
+        begun=run.stop.begun,
+        saver=saver if saves else None,
+        on_episodes=on_episodes,
+    )
+    has_trained = last.progress.updates > done.updates
+    files = saver.save(last) if saves and has_trained else []
+    return TrainResult(last.runner.train_state.playable_params, last.progress, done, compiled.compile_seconds, files)
+
+
+def _began(folder: Path | None, start: Checkpoint | None) -> str:
+    """The time at which the run began: now, unless it continues in its folder.
+
+    The folder knows better than a checkpoint from before the run went back to it.
+    """
+    if start is None or folder is None or start.path.parent.resolve() != folder.resolve():
+        return now()
+    kept = start.config.get(BEGAN)
+    return max(began(folder), kept if isinstance(kept, str) else "") or now()
+
+
+def _headline(
+    config: TrainConfig,
+    devices: Sequence[jax.Device],
+    updates: int,
+    start: Checkpoint | None,
+    initial: InitialParams | None,
+) -> str:
+    on = devices[0].device_kind if len(devices) == 1 else f"{len(devices)} x {devices[0].device_kind}"
+    before = f", after the {start.progress.updates:,} of {start.path}" if start else ""
+    if initial:
+        before = f", from the parameters in {initial.path}"
+    return (
+        f"Training {counted(updates, 'update')} of {counted(config.num_envs, 'game')} x "
+        f"{counted(config.num_steps, 'step')} ({counted(config.update_epochs, 'epoch')} of "
+        f"{counted(config.num_minibatches, 'minibatch', 'es')}) on {on}, "
+        f"seed {config.seed}{before}."
+    )
+
+
+def _first_state(
+    compiled: CompiledTraining,
+    start: Checkpoint | None,
+    initial: InitialParams | None,
+    with_games: bool,
+    print_line: Callable[[str], None],
+) -> LoopState:
+    if start is None:
+        runner = compiled.runner
+        if initial:
+            state = runner.train_state
+            if jax.tree.map(jnp.shape, state.params) != jax.tree.map(jnp.shape, initial.params):
+                raise misfit(initial.path)
+            params = jax.tree.map(lambda old, new: parallel.placed(new, old.sharding), state.params, initial.params)
+            runner = runner._replace(train_state=state.replace(params=params))
+        return LoopState(runner, Progress(), Log())
+    runner = restored(start, compiled.runner, with_games=with_games)
+    check_metrics(start, compiled.stats)
+    if with_games:
+        return LoopState(runner, start.progress, start.log)
+    print_line(
+        f"{start.path} holds other games than this run plays: network and optimizer are restored, new games begin, and "
+        "the optimizer's momentum is that of the old batch."
+    )
+    return LoopState(runner, start.progress, Log(start.progress))  # what was not logged yet is of the other games
+
+
+def keeps_games(start: Checkpoint, shapes: RunnerState, config: TrainConfig) -> bool:
+    """True if a run whose state is like ``shapes`` goes on with the games and the random key of a checkpoint."""
+    return has_games_like(start, shapes) and all(
+        start.config.get(name, getattr(TrainConfig, name)) == getattr(config, name)
+        for name in ("curriculum", "curriculum_share")
+    )
+
+
+def check_steps_left(config: TrainConfig, start: Checkpoint) -> None:
+    """Raises UsageError where a checkpoint has had all the steps that are asked for."""
+    done = start.progress
+    if config.total_timesteps - done.timesteps < config.batch_size:
+        raise UsageError(f"{start.path} has had its {done.timesteps:,} steps: ask for more with --total-timesteps.")
+
+
+def _check_schedule(config: TrainConfig, start: Checkpoint) -> None:
+    """Raises UsageError where the place on a schedule was counted in other gradient steps."""
+    before = start.config
+    changed = [name for name in _PER_UPDATE if before.get(name) != getattr(config, name)]
+    if config.schedules and changed:
+        raise UsageError(
+            f"{start.path} counts gradient steps for {' and '.join(config.schedules)}, and {' and '.join(changed)} "
+            "would change how many there are: resume with the same, or start a new run."
+        )

@@ -1,0 +1,90 @@
+"""``Panels``: the parts of the screen that a world brings for people who play it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from parity import State, World
+from rlworldkit.render.spans import FAINT, Line
+
+_ARROWS = {"up": "↑", "down": "↓", "left": "←", "right": "→"}
+LEAVE = "q"
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """A reason why an action is invalid.
+
+    reason: in words; rules: the ids that say so; brief: the reason in at most 11 characters, for a narrow column.
+    """
+
+    reason: str
+    rules: str
+    brief: str
+
+    def __str__(self) -> str:
+        return f"{self.reason} ({self.rules})" if self.rules else self.reason
+
+
+class Panels:
+    """The board and its numbers, the keys, and what is said of actions; a world overrides what it can say better.
+
+    By default it is what the world draws for reports, with arrows for actions of their names and letters for the rest.
+
+    world: the world. engine: the name of the engine that is played on.
+
+    hint: what the keys of the actions do. cell_width: columns of a drawn cell.
+    beside: so many of the first actions stand beside the board, below its numbers, in place of below the board.
+    usual: the brief obstacle that is so common that it is shown faintly.
+    large_size: columns and lines from which on there is a large board; None: there is none.
+    """
+
+    hint = "arrows and letters beside actions play them"
+    cell_width = 8
+    beside = 0
+    usual = ""
+    large_size: tuple[int, int] | None = None
+
+    def __init__(self, world: World, engine: str) -> None:
+        self.world, self.engine = world, engine
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The key of each action, an arrow's name or a letter other than ``q``."""
+        letters = iter("abcdefghijklmnoprstuvwxyz")
+        return tuple(name if name in _ARROWS else next(letters) for name in self.world.actions)
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        """The key of each action as it is shown, one column wide."""
+        return tuple(_ARROWS.get(key, key) for key in self.keys)
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        """Legend of the signs on the board."""
+        return tuple(f"{sign} {meaning}" for sign, meaning in self.world.signs.items())
+
+    def board(self, state: State, *, large: bool) -> list[Line]:
+        """The board, in as many lines of as many columns whatever the state."""
+        return [[span for text in row for span in self._cell(text)] for row in self.world.draw(state).rows]
+
+    def numbers(self, state: State, *, large: bool) -> list[list[Line]]:
+        """The numbers, in as many lines whatever the state, each of one part or more."""
+        return [[[(f"{name} {value}", "")]] for name, value in self.world.draw(state).scalars.items()]
+
+    def cost(self, action: int) -> str:
+        """The cost of the action, in as few columns as can be."""
+        return ""
+
+    def obstacle(self, state: State, action: int) -> Obstacle | None:
+        """The reason why the action is invalid; None where it is valid, or nobody knows."""
+        return None
+
+    def changes(self, before: State, after: State) -> Iterator[str]:
+        """Changes since the state before, in a few words each."""
+        was, now = (self.world.draw(state).scalars for state in (before, after))
+        yield from (f"{name} {was[name]} → {now[name]}" for name in now if was[name] != now[name])
+
+    def _cell(self, text: str) -> Line:
+        colour = self.world.colour_of(text) if self.world.colour_of else None
+        style = "#{:02x}{:02x}{:02x}".format(*colour) if colour else ""
+        return [(f"{text[: self.cell_width] or '·':{self.cell_width}}", style if text else FAINT)]

@@ -1,0 +1,130 @@
+"""A run in the terminal: live progress, or plain lines where there is no terminal."""
+
+import contextlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Self
+
+from rich.console import Console, RenderableType
+from rich.control import Control
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.segment import ControlType
+
+from parity.table import Table
+from rlworldkit.runs.sinks import Metrics
+
+Headline = tuple[str, str, str]
+"""A figure: its name, its metric and its format."""
+HEADLINES: tuple[Headline, ...] = (
+    ("steps/s", "steps_per_second", ",.0f"),
+    ("return", "train/mean_episode_return", ".3f"),
+    ("length", "train/mean_episode_length", ".1f"),
+    ("entropy", "train/entropy", ".3f"),
+    ("KL", "train/approx_kl", ".4f"),
+    ("clipped", "train/clip_frac", ".1%"),
+)
+
+
+class ConsoleProgress:
+    """A context that shows progress of runs, with so many steps by name: a panel on a terminal, else plain lines."""
+
+    def __init__(self, totals: Mapping[str, int], console: Console, headlines: Sequence[Headline] = HEADLINES) -> None:
+        self._console, self._headlines, self._totals = console, headlines, totals
+        self._newest: dict[str, Metrics] = {run: {} for run in totals}
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("steps"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(elapsed_when_finished=False),
+            console=console,
+        )
+        self._tasks = {run: self._bars.add_task(run, total=total, start=False) for run, total in totals.items()}
+        self._live = Live(self._panel(), console=console) if console.is_terminal else None
+
+    def __enter__(self) -> Self:
+        for task in self._tasks.values():
+            self._bars.start_task(task)
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._live:
+            with contextlib.suppress(OSError):  # the terminal has gone
+                self._live.stop()
+
+    def write(self, metrics: Metrics, run: str | None = None) -> None:
+        """Show the newest metrics of a run, by default of the only one."""
+        run = run or next(iter(self._totals))
+        self._newest[run] = metrics
+        if self._live:
+            self._bars.update(self._tasks[run], completed=metrics["timesteps"])
+            self._live.update(self._panel())
+        else:
+            self._console.print(self._line(run), soft_wrap=True, highlight=False)
+
+    def advance(self, timesteps: int) -> None:
+        """Move the bar of the only run between two rows of metrics."""
+        (task,) = self._tasks.values()
+        self._bars.update(task, completed=timesteps)
+
+    def _panel(self) -> RenderableType:
+        figures = Table(box=None, padding=(0, 2, 0, 0))
+        names = self._totals if len(self._totals) > 1 else ()
+        for shown in (*(["run"] if names else []), *(shown for shown, _, _ in self._headlines)):
+            figures.add_column(shown, justify="right")
+        for run, metrics in self._newest.items():
+            cells = (_formatted(metrics, name, style) for _, name, style in self._headlines)
+            figures.add_row(*([run] if names else []), *cells)
+        panel = Table.grid()
+        panel.add_row(self._bars)
+        panel.add_row(figures)
+        return panel
+
+    def _line(self, run: str) -> str:
+        metrics, total = self._newest[run], self._totals[run]
+        seconds_left = (total - metrics["timesteps"]) * metrics["seconds"] / metrics["timesteps"]
+        figures = "  ".join(f"{shown} {_formatted(metrics, name, style)}" for shown, name, style in self._headlines)
+        name = f"{run}  " if len(self._totals) > 1 else ""
+        return f"{name}{metrics['timesteps']:,.0f} of {total:,} steps  {figures}  {duration(seconds_left)} left"
+
+
+@contextlib.contextmanager
+def compiling(console: Console, reuse: str) -> Iterator[None]:
+    """Show that compilation is going on, and who reuses it: a spinner on a terminal, a line elsewhere."""
+    message = f"Compiling ({reuse}) ..."
+    if console.is_terminal:
+        with console.status(message, spinner="line"):  # in ASCII
+            yield
+    else:
+        console.print(message, soft_wrap=True)
+        yield
+
+
+def print_line(console: Console, line: str) -> None:
+    """Print a line as it is, however narrow the terminal is; nothing where the terminal has gone."""
+    with contextlib.suppress(OSError):
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
+
+
+def print_nothing_to_save(console: Console) -> None:
+    """Say that a run ends before its first update is complete, and leave a live display, on any thread."""
+    print_line(console, "Stopped before the first update was complete; there is nothing to keep.")
+    console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
+    console.show_cursor()
+
+
+def _formatted(metrics: Metrics, name: str, style: str) -> str:
+    value = metrics.get(name)
+    return "–" if value is None or math.isnan(value) else format(value, style)
+
+
+def duration(seconds: float) -> str:
+    """``1:02:03``."""
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}"

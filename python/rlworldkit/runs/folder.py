@@ -1,0 +1,86 @@
+"""Folders of training runs."""
+
+import contextlib
+import datetime
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from itertools import count
+from pathlib import Path
+
+from parity.arguments import FileName
+from parity.errors import UsageError
+from rlworldkit.runs.retrying_writer import reason
+
+METRICS, CURVE, CONFIG = "metrics.csv", "learning_curve.png", "config.json"
+"""Files that every run writes into its folder."""
+LATEST = "latest"
+"""What stands for the furthest checkpoint of a folder's run."""
+METRICS_LINES, EVALUATIONS = "metrics.jsonl", "evaluations.npz"
+RECORDS = (METRICS, METRICS_LINES, CURVE, CONFIG, EVALUATIONS)
+"""The files in which a run tells of itself, whichever trainer writes them."""
+_RESULTS = ("params_*.npz", METRICS, "*.zip")
+"""Files of a run that has come to something."""
+
+
+def fresh_run_name(kind: str, seed: int) -> str:
+    """A name that says when a run began, of what kind it is and from which seed."""
+    return f"{kind}-{datetime.datetime.now():%Y%m%d-%H%M%S}-seed{seed}"
+
+
+def run_folder(parent: Path, flag: str, kind: str, seed: int, name: str | None, suffix: str | None = None) -> Path:
+    """Create the folder of a new run, and make sure that it can be written to and holds no other run.
+
+    Without a ``name`` it has one of its own, even when two begin in the same second: as `fresh_run_name` has it, with
+    ``-suffix``. Raises UsageError, which names ``flag`` where another parent would help.
+    """
+    whole = name or fresh_run_name(kind, seed) + (f"-{suffix}" if suffix else "")
+    if fault := FileName().fault(whole):
+        raise UsageError(f"A run's name {fault}, got {whole!r}: choose another --run-name or --run-suffix.")
+    folder = parent / whole
+    if name is None:
+        with contextlib.suppress(OSError):  # whose reason make_folder tells
+            folder = _make_first(parent / (whole if number == 1 else f"{whole}-{number}") for number in count(1))
+    make_folder(folder, f"choose another {flag}")
+    if any(file.stat().st_size for pattern in _RESULTS for file in folder.glob(pattern)):
+        raise UsageError(f"{folder} already holds a run; choose another --run-name or {flag}.")
+    return folder
+
+
+def make_folder(folder: Path, advice: str) -> None:
+    """Create a folder where there is none; raises UsageError with ``advice`` where it cannot be written to."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise UsageError(f"The output folder {folder} cannot be written ({error.strerror}); {advice}.") from None
+
+
+def move_aside(parent: Path, later: Iterable[Path], records: Iterable[Path]) -> Path:
+    """Move the files ``later`` into a new folder ``abandoned-N`` and copy ``records`` there; the folder.
+
+    Raises UsageError where that cannot be done.
+    """
+    try:
+        folder = _make_first(parent / f"abandoned-{number}" for number in count(1))
+        for path in records:
+            if path.exists():
+                shutil.copyfile(path, folder / path.name)
+        for path in later:
+            path.rename(folder / path.name)
+    except OSError as error:
+        raise UsageError(
+            f"What {parent} holds of later steps could not be moved into a subfolder ({reason(error)}): make room, or "
+            "move it away."
+        ) from error
+    return folder
+
+
+def _make_first(folders: Iterator[Path]) -> Path:
+    """Make the first of these folders that is not there, of an earlier run or of another process just now."""
+    for folder in folders:
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(parents=True)
+            return folder
+    raise AssertionError("there is always another name")

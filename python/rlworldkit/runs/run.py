@@ -1,0 +1,187 @@
+"""One training run, whoever trains it: its outputs and its end."""
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console
+
+from parity.errors import ParityError
+from parity.strict_json import json_text
+from rlworldkit.runs.console import HEADLINES, ConsoleProgress
+from rlworldkit.runs.folder import CONFIG, CURVE, METRICS, METRICS_LINES, RECORDS, make_folder, move_aside
+from rlworldkit.runs.lock import LOCK, locked
+from rlworldkit.runs.retrying_writer import RetryingWriter
+from rlworldkit.runs.saved_config import read_saved_config
+from rlworldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Milestone, Sink, TensorBoardLog, read_csv
+from rlworldkit.runs.stop import StopRequest
+from rlworldkit.runs.wandb_run import Tracking, WandbRun
+
+
+class TrainingDiverged(ParityError):
+    """The loss is no longer a number."""
+
+    exit_code = 1
+
+
+class Run:
+    """A run's folder, progress, metrics and end: a context. A trainer calls ``begin`` once it knows its steps.
+
+    Without arguments it shows, writes and changes nothing, which suits a notebook. As a context it holds the lock of
+    its folder, which it makes where there is none, and removes again if it fails with nothing in it: entering raises
+    UsageError where that cannot be written, or another process trains into it. A file that cannot be written never ends
+    it: ``writer`` tells that and tries again, and ``writer.failing`` is what is not whole at the end.
+
+    Args:
+        folder: where everything goes; None: nowhere.
+        title: of its picture.
+        console: where progress is shown; None: nowhere.
+        step: the metric that counts the run's steps in files and on W&B, ``update`` or ``timesteps``.
+        tracking: W&B, for a run with a folder; None leaves it out.
+        milestone: what people follow besides the return.
+        stop: asked whether the run should end early; hand in a StopRequest to end cleanly on Ctrl-C and ``kill``.
+        report: takes each row of metrics, with a folder or without.
+        print_line: takes lines for the user, instead of the console.
+    """
+
+    def __init__(
+        self,
+        folder: Path | str | None = None,
+        *,
+        title: str = "training",
+        console: Console | None = None,
+        step: str = "update",
+        tracking: Tracking | None = None,
+        milestone: Milestone | None = None,
+        stop: StopRequest | None = None,
+        report: Callable[[Metrics], None] = lambda metrics: None,
+        print_line: Callable[[str], None] | None = None,
+    ) -> None:
+        self.folder = None if folder is None else Path(folder)
+        self.console = console or Console(quiet=True)
+        self.print_line = print_line or self._print
+        self._report = report
+        self.stop = stop or StopRequest()
+        self._title, self._step, self._milestone = title, step, milestone
+        self._tracking = tracking or Tracking(enabled=False)
+        self.writer = RetryingWriter(self.print_line)
+        self._stack = contextlib.ExitStack()
+        self._sinks: list[Sink] = []
+        self._progress: ConsoleProgress | None = None
+        self._wandb: WandbRun | None = None
+
+    def begin(
+        self,
+        settings: Mapping[str, Any],
+        total_timesteps: int,
+        *,
+        after: int = 0,
+        is_resumed: bool = False,
+        later: Sequence[Path] = (),
+    ) -> None:
+        """Open everything that takes metrics, and write the settings, plain values, into ``config.json`` and to W&B.
+
+        after: the step that a resumed run resumes after; what its files say of later ones is dropped. is_resumed:
+        whether the folder's run on W&B is to be continued. later: the folder's agents of later steps, which make of
+        what follows a branch. They are moved into a subfolder with copies of the run's records, and what these say of
+        later steps is dropped at once. Raises UsageError where a file of an earlier session cannot be read, or
+        ``later`` cannot be moved.
+        """
+        own = [(self._milestone.name, self._milestone.metric, ".0f")] if self._milestone else []
+        self._progress = ConsoleProgress({"training": total_timesteps}, self.console, (*HEADLINES, *own))
+        if folder := self.folder:
+            kept = read_saved_config(folder).get("wandb_id") if is_resumed else None
+            logs = [  # first, since these may refuse what an earlier session left
+                CsvLog(folder / METRICS, self._step, after),
+                JsonLinesLog(folder / METRICS_LINES, self._step, after),
+            ]
+            if later:
+                aside = move_aside(folder, later, [folder / name for name in RECORDS])
+                self.print_line(
+                    f"This is a branch: what the run had after its {self._step} {after:,} is in {aside} now."
+                )
+                for log in logs:
+                    self.writer.attempt(log.path, log.drop_later)
+            board = TensorBoardLog(folder / "tensorboard", self._step, after)
+            wandb = WandbRun(
+                self.print_line, folder, self._tracking, settings, step=self._step, run_id=kept, after=after
+            )
+            plain = {**settings, "wandb_id": wandb.run_id or kept}
+            self.writer.write(folder / CONFIG, (json_text(plain, indent=2, default=repr) + "\n").encode())
+            self._sinks, self._wandb = [*logs, board, wandb], wandb
+            self._stack.push(partial(self._end_files, folder))
+        self._stack.enter_context(self._progress)
+
+    def write(self, metrics: Metrics) -> None:
+        """Hand the metrics of one interval to everything that takes them."""
+        if self._progress:
+            self._show(self._progress.write, metrics)
+        self._report(metrics)
+        self.writer.retry()
+        for sink in self._sinks:
+            self.writer.attempt(sink.path, partial(sink.write, metrics))
+
+    def advance(self, timesteps: int) -> None:
+        """Move the progress bar between two rows of metrics."""
+        if self._progress:
+            self._progress.advance(timesteps)
+
+    def upload(self, path: Path) -> None:
+        """Keep a file on W&B, where that is asked for."""
+        if self._wandb:
+            self._wandb.upload(path)
+
+    def _print(self, line: str) -> None:
+        self._show(self.console.print, line, soft_wrap=True, highlight=False, markup=False)
+
+    def close(self) -> None:
+        """End a run that went well: write what is missing, and draw the curve, earlier sessions included."""
+        self._stack.close()
+
+    def __enter__(self) -> Self:
+        if self.folder is not None:
+            make_folder(self.folder, "choose another")
+            self._stack.enter_context(locked(self.folder))
+            self._stack.push(partial(_remove_if_empty, self.folder))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def _end_files(self, folder: Path, kind: type[BaseException] | None, *_: object) -> None:
+        self.writer.retry()
+        for sink in self._sinks:
+            # what failed may be resumed, and then its later rows come again
+            self.writer.attempt(sink.path, sink.end if kind is None else sink.flush)
+        if rows := read_csv(folder / METRICS):
+            from rlworldkit.runs.curve import draw_curve  # matplotlib takes a while to import
+
+            path, title = folder / CURVE, f"{self._title}: {folder.name}"
+            self.writer.attempt(path, partial(draw_curve, rows, path, title, self._milestone))
+        if self._wandb:
+            self._wandb.close()
+        if self.writer.failing:
+            self.print_line(f"Not complete, because they could not be written: {', '.join(self.writer.failing)}.")
+
+    def _show(self, show: Callable[..., None], *arguments: object, **options: object) -> None:
+        try:
+            show(*arguments, **options)
+        except (BrokenPipeError, SystemExit):
+            # Whoever read this has gone, as after `| head`, and rich asks to exit: that ends a run as Ctrl-C does, with
+            # everything saved.
+            self.stop.requested = True
+        except OSError:
+            pass  # printed with what comes later, where this goes to a file on a full disk
+
+
+def _remove_if_empty(folder: Path, kind: type[BaseException] | None, *_: object) -> None:
+    """Leave nothing of a run that failed before it wrote anything."""
+    with contextlib.suppress(OSError):
+        if kind is not None and [path.name for path in folder.iterdir()] == [LOCK]:
+            (folder / LOCK).unlink()
+            folder.rmdir()

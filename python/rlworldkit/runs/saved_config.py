@@ -1,0 +1,77 @@
+"""Read the settings that a run saved in its folder, and when it began."""
+
+import contextlib
+import datetime
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from parity.errors import UsageError
+from parity.safe_read import MIB, Unreadable, is_object, quoted, read_json
+from parity.strict_json import is_json_number
+from rlworldkit.runs.folder import CONFIG
+
+BEGAN = "began"
+"""The setting that tells when a run began."""
+PRICES = "prices"
+"""The setting that holds those prices of the reward that are not the game's own, by name."""
+CONFIG_LIMIT = MIB
+"""The largest file of settings that is read, in bytes."""
+
+
+def read_saved_config(folder: Path) -> dict[str, Any]:
+    """The settings that ``Run.begin`` saved in ``folder``; empty where it saved none.
+
+    Raises UsageError where there is something that cannot be read.
+    """
+    path = folder / CONFIG
+    try:
+        saved = read_json(path, CONFIG_LIMIT)
+        if not is_object(saved):
+            raise Unreadable("it is no object of settings")
+        if not isinstance(saved.get("wandb_id"), str | None):
+            raise Unreadable("its wandb_id is no text")
+    except FileNotFoundError:
+        return {}
+    except Unreadable as fault:
+        raise UsageError(f"{path} cannot be read: {fault}; fix it, or remove it to go on without it.") from fault
+    return saved
+
+
+def saved_prices(settings: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """The prices among the settings of a run, which ``path`` keeps; none in those of earlier versions.
+
+    Raises UsageError where they are no numbers by name.
+    """
+    prices = settings.get(PRICES, {})
+    if not (is_object(prices) and all(map(is_json_number, prices.values()))):
+        raise UsageError(f"{path} keeps {quoted(prices)} as prices, which must be numbers by name: give another file.")
+    return dict(prices)
+
+
+def began(folder: Path) -> str:
+    """The start time of a folder's run, as ``now`` gives it; empty where it is not known.
+
+    It stands in the run's settings, or else in the date of its name. The times of files mean nothing: copying changes
+    them.
+    """
+    with contextlib.suppress(UsageError):  # settings that cannot be read tell nothing
+        saved = read_saved_config(folder).get(BEGAN)
+        if isinstance(saved, str):
+            return saved
+    found = re.search(r"\d{8}-\d{6}", folder.name)
+    try:
+        return _in_utc(datetime.datetime.strptime(found[0], "%Y%m%d-%H%M%S")) if found else ""
+    except ValueError:
+        return ""
+
+
+def now() -> str:
+    """The time as a run's settings tell when it began: text whose order is that of time."""
+    return _in_utc(datetime.datetime.now(datetime.UTC))
+
+
+def _in_utc(time: datetime.datetime) -> str:
+    """A time, which is local unless it names its zone, as text."""
+    return time.astimezone(datetime.UTC).isoformat(timespec="milliseconds")

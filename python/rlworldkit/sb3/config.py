@@ -1,0 +1,82 @@
+"""The settings of MaskablePPO, as the documents give them."""
+
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from parity.arguments import ALL_STEPS, GAMES, SHARE, STEPS, FloatRange, IntRange
+from parity.errors import UsageError
+from rlworldkit.ppo.config import EPOCHS, ROLLOUT, WEIGHT
+from rlworldkit.settings import check_settings, setting
+
+_RUN, _PPO = "run", "settings of MaskablePPO"
+
+
+class _Rate(FloatRange):
+    """A number, or a schedule as Stable-Baselines3 takes them."""
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        return None if callable(value) else super().fault(value)
+
+
+_RATE = _Rate(0, 1, above=True)
+RATES = ("learning_rate", "clip_range")
+"""Settings that may be functions of the share of the run that is left, which no plain file can hold."""
+SEED = IntRange(0, 2**32 - 1)
+"""Stable-Baselines3 seeds NumPy's old generator, which takes no larger ones."""
+
+
+@dataclass(frozen=True)
+class MaskablePPOConfig:
+    """Settings of `rlworldkit.sb3.training`; the names are those of MaskablePPO.
+
+    ``n_steps`` is per game: an update takes ``num_envs * n_steps`` steps. Rates are floats, or functions of the
+    share of the run that is left, from 1 down to 0, as Stable-Baselines3 takes schedules.
+    """
+
+    timesteps: int = setting(
+        1_000_000,
+        "steps of all games at most, those before `--resume` included: as many whole rollouts as fit",
+        group=_RUN,
+        values=ALL_STEPS,
+    )
+    num_envs: int = setting(8, "games played side by side, all in one engine", group=_RUN, values=GAMES)
+    save_freq: int = setting(50_000, "steps between checkpoints", group=_RUN, values=ALL_STEPS)
+    eval_freq: int = setting(50_000, "steps between evaluations", group=_RUN, values=ALL_STEPS)
+    eval_episodes: int = setting(50, "episodes of an evaluation", group=_RUN, values=STEPS)
+    eval_max_steps: int = setting(
+        2_000, "steps after which an episode of an evaluation is cut off", group=_RUN, values=STEPS
+    )
+    seed: int = setting(0, "seed of network and games", group=_RUN, values=SEED)
+    learning_rate: Any = setting(3e-4, "learning rate", group=_PPO, values=_RATE, default_help="3e-4")
+    n_steps: int = setting(2048, "steps of each game per update", group=_PPO, values=ROLLOUT)
+    batch_size: int = setting(64, "steps of a minibatch", group=_PPO, values=STEPS)
+    n_epochs: int = setting(10, "epochs per update", group=_PPO, values=EPOCHS)
+    gamma: float = setting(0.99, "discount factor", group=_PPO, values=SHARE)
+    gae_lambda: float = setting(0.95, "lambda of GAE", group=_PPO, values=SHARE)
+    clip_range: Any = setting(0.2, "clipping range of the probability ratio", group=_PPO, values=_RATE)
+    ent_coef: float = setting(0.1, "weight of the entropy bonus", group=_PPO, values=WEIGHT)
+
+    def validated(self) -> Self:
+        """Return this configuration, or raise UsageError with one sentence about its first fault."""
+        check_settings(self)
+        if self.num_envs * self.n_steps > STEPS.most:
+            raise UsageError(f"A rollout is at most {STEPS.most:,} steps: lower --num-envs or --n-steps.")
+        if min(self.num_envs * self.n_steps, self.batch_size) < 2:
+            raise UsageError("A rollout and a minibatch need two steps at least: raise --n-steps or --batch-size.")
+        return self
+
+    def rollouts_after(self, done: int = 0) -> int:
+        """Whole rollouts that fit into ``timesteps`` after so many steps; raises UsageError where none does."""
+        rollout = self.num_envs * self.n_steps
+        if self.timesteps - done < rollout:
+            had = f"the {done:,} steps that there were and " if done else ""
+            raise UsageError(
+                f"timesteps must cover {had}at least one rollout of {self.num_envs:,} x {self.n_steps:,} = {rollout:,} "
+                f"steps, got {self.timesteps:,}: ask for more with --timesteps."
+            )
+        return (self.timesteps - done) // rollout
+
+    def ppo(self) -> dict[str, Any]:
+        """The arguments of MaskablePPO."""
+        own = ("timesteps", "num_envs", "save_freq", "eval_freq", "eval_episodes", "eval_max_steps")
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in own}

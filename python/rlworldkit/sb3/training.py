@@ -1,0 +1,140 @@
+"""Training MaskablePPO as one call, from a command line or a notebook."""
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import CallbackList
+from stable_baselines3.common.logger import Logger
+
+from parity.atomic_write import write_whole
+from parity.errors import ParityError, UsageError
+from parity.prices import changed_prices
+from rlworldkit.envs.sb3_vec_env import WorldVecEnv
+from rlworldkit.envs.spec import EnvSpec
+from rlworldkit.runs.folder import CONFIG, METRICS
+from rlworldkit.runs.retrying_writer import reason
+from rlworldkit.runs.run import Run
+from rlworldkit.runs.saved_config import PRICES, read_saved_config, saved_prices
+from rlworldkit.runs.sinks import read_csv
+from rlworldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, ProgressAndStopCallback, RunWriter
+from rlworldkit.sb3.config import RATES, MaskablePPOConfig
+from rlworldkit.sb3.model_file import timesteps_of
+from rlworldkit.sb3.models import load_model, model_content, policy_for, settings_of
+
+__all__ = ["FINAL_MODEL", "TrainResult", "load_model", "train"]
+
+FINAL_MODEL = "final_model.zip"
+_EVALUATION_SEED = 1_000_000
+_MOST_EVALUATION_GAMES = 10
+
+
+class TrainResult(NamedTuple):
+    """Result of a run: the last model written, and the steps it has had."""
+
+    model: Path
+    timesteps: int
+
+
+def train(
+    config: MaskablePPOConfig,
+    spec: EnvSpec,
+    run: Run,
+    *,
+    resume: Path | None = None,
+    changes: Mapping[str, Any] | None = None,
+    device: str = "auto",
+    engine: str | None = None,
+    trust: bool = False,
+) -> TrainResult:
+    """Train until ``config.timesteps`` steps are done in all, or until the run is asked to stop; either way save.
+
+    Args:
+        config: the settings; with ``resume``, the arguments of MaskablePPO among them are those that the model was
+            saved with, but for rates that are functions, which no file holds.
+        spec: the world.
+        run: has a folder, and counts ``timesteps``.
+        resume: a model to continue; its steps and schedules continue.
+        changes: arguments of MaskablePPO that hold from here on in place of those that ``resume`` was saved with.
+        device: of torch: auto, cpu, cuda, …
+        engine: one of the world's; by default its first.
+        trust: let the model to continue execute what it likes when it is loaded; see `load_model`.
+
+    Raises:
+        UsageError: the settings, the device or the model to resume cannot be used, or it has had all its steps.
+        EngineError: the engine cannot be started, or fails.
+        ParityError: the policy is no longer a number, or the last model cannot be written.
+    """
+    if run.folder is None:
+        raise UsageError("MaskablePPO writes its models into a folder: give the run one.")
+    config = config.validated()
+    _check_device(device)
+    engine = engine or next(iter(spec.world.engines))
+    with contextlib.ExitStack() as stack:
+        env = WorldVecEnv(spec, config.num_envs, engine=engine, seed=config.seed)
+        stack.callback(env.close)
+        if resume:
+            rates = {name: getattr(config, name) for name in RATES}
+            model = load_model(resume, env, device, rates=rates, changes=changes, trust=trust)
+            config = settings_of(model, config).validated()
+        else:
+            model = MaskablePPO(policy_for(env.observation_space), env, device=device, **config.ppo())
+        first_step = model.num_timesteps
+        rollouts = config.rollouts_after(first_step)
+        if resume:
+            env.seed(config.seed + first_step)  # other games than those it has seen
+        games = min(_MOST_EVALUATION_GAMES, config.eval_episodes)
+        eval_env = WorldVecEnv(spec, games, engine=engine, max_episode_steps=config.eval_max_steps)
+        stack.callback(eval_env.close)
+        earlier_prices = saved_prices(read_saved_config(run.folder), run.folder / CONFIG)
+        counted = first_step if earlier_prices == changed_prices(spec.world) else -1  # none at other prices
+        evaluations = Evaluations(run, run.folder, eval_env, config, seed=_EVALUATION_SEED, after=counted)
+        steps = rollouts * config.n_steps * config.num_envs
+        origin = f"going on with {resume}" if resume else f"seed {config.seed}"
+        run.print_line(
+            f"Training MaskablePPO for at most {config.timesteps:,} steps in {config.num_envs} games of the {engine} "
+            f"engine, {origin}, into {run.folder}."
+        )
+        policy = policy_for(env.observation_space)
+        settings = {**asdict(config), "engine": engine, "device": str(model.device), "policy": policy}
+        settings[PRICES] = changed_prices(spec.world)
+        later = [path for path in run.folder.glob("*.zip") if timesteps_of(path) > first_step]
+        run.begin(settings, first_step + steps, after=first_step, is_resumed=resume is not None, later=later)
+        seconds = _earlier_seconds(run.folder / METRICS, first_step) if resume else 0.0
+        model.set_logger(Logger(str(run.folder), [RunWriter(run, first_step, seconds)]))
+        checkpoints = Checkpoints(run, run.folder, config.save_freq)
+        callbacks = [EpisodeMetrics(spec.episode_metrics), checkpoints, evaluations, ProgressAndStopCallback(run)]
+        try:
+            model.learn(steps, CallbackList(callbacks), reset_num_timesteps=resume is None)
+        except ValueError as error:
+            if "invalid values" not in str(error):  # torch's word for a distribution that is not one
+                raise
+            raise ParityError(
+                "Training diverged: the policy is no longer a number. Start again with a lower --learning-rate."
+            ) from error
+        last = checkpoints.path if run.stop.requested else run.folder / FINAL_MODEL
+        try:
+            write_whole(last, model_content(model))
+        except OSError as error:
+            raise ParityError(
+                f"{last} could not be written ({reason(error)}): make room, and --resume the last checkpoint."
+            ) from error
+    return TrainResult(last, model.num_timesteps)
+
+
+def _earlier_seconds(path: Path, step: int) -> float:
+    """Seconds of training in a file of metrics until the last row that is of no later step; 0 without one."""
+    rows = [row for row in read_csv(path) if row["timesteps"] <= step]
+    return max((row.get("seconds", 0.0) for row in rows), default=0.0)
+
+
+def _check_device(device: str) -> None:
+    """Raise UsageError where there is no such device: Stable-Baselines3 would take the CPU without a word."""
+    try:
+        torch.empty(0, device=None if device == "auto" else device)
+    except (RuntimeError, AssertionError) as error:
+        raise UsageError(f"The device {device!r} cannot be used ({str(error).splitlines()[0]}).") from error

@@ -1,0 +1,150 @@
+"""The games of an agent as a page: played for it, or those that somebody watches."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from parity.viewer.page import Decision, Episode, Page, Step
+from parity.viewer.write import write_page
+from rlworldkit.envs.episodes import Episodes
+from rlworldkit.watch.frames import AgentPlayer, Frame, frames
+from rlworldkit.watch.spec import ViewSpec
+
+START = "start"
+SIDE_BY_SIDE = 128
+"""Games at once: more of them share the work of a step, but more boards wait for their turn."""
+
+
+@dataclass(frozen=True)
+class Games:
+    """Games to play: ``count`` of them from ``first_seed`` on, and where, cut off after ``max_steps``."""
+
+    first_seed: int
+    count: int
+    engine: str
+    max_steps: int
+
+    def __str__(self) -> str:
+        if self.count == 1:
+            return f"game {self.first_seed}"
+        return f"games {self.first_seed} to {(self.first_seed + self.count - 1) % 2**64}"
+
+
+def agent_page(view: ViewSpec, name: str, player: AgentPlayer, games: Games, command: str) -> Page:
+    """The page of an agent that people call ``name``. Its games are played while its episodes are taken.
+
+    Taking them raises EngineError where the engine cannot start, or fails.
+    """
+    return Page(
+        headline=f"{name}: {games}",
+        sides=(games.engine,),
+        episodes=played(view, player, games),
+        about=(how_it_plays(player),),
+        command=command,
+    )
+
+
+def how_it_plays(player: AgentPlayer) -> str:
+    """A sentence on how the actions are chosen."""
+    if player.searcher:
+        return (
+            f"Before every step a search, with seed {player.player_seed}, looked for something better than the "
+            "agent's likeliest action; probabilities and values are those of the agent without it."
+        )
+    if player.deterministic:
+        return "The agent takes its likeliest actions."
+    return f"The agent's actions are drawn by their probabilities, with player seed {player.player_seed}."
+
+
+def played(view: ViewSpec, player: AgentPlayer, games: Games) -> Iterator[Episode]:
+    """The episodes in the order of their seeds; raises EngineError where the engine cannot start, or fails."""
+    side_by_side = min(games.count, SIDE_BY_SIDE)
+    with closing(Episodes(view.world, side_by_side, games.engine, max_episode_steps=games.max_steps)) as opened:
+        yield from episodes(frames(view, opened, player, games.first_seed, games.count))
+
+
+@contextmanager
+def page_of_frames(
+    path: Path, caption: str, view: ViewSpec, player: AgentPlayer, engine: str
+) -> Iterator[Callable[[Frame], None]]:
+    """A function that takes the frames of one game after another, for a page of them.
+
+    The file is there once the context ends well; until then, and otherwise, what was there before stays. Raises
+    UsageError where it cannot be written.
+    """
+    in_progress: list[EpisodeInProgress] = []
+
+    def add(frame: Frame) -> None:
+        if frame.decision is None:
+            in_progress.append(EpisodeInProgress())
+        in_progress[-1].add(frame)
+
+    yield add
+    page = Page(
+        headline=f"Watched: {caption}",
+        sides=(engine,),
+        episodes=(game.episode() for game in in_progress),
+        about=(how_it_plays(player),),
+    )
+    write_page(page, view.world, path)
+
+
+def episodes(frames: Iterable[Frame]) -> Iterator[Episode]:
+    """The episodes of these frames in the order in which their games begin, each once it and those before are told.
+
+    The frames of one game come in order and those of others may lie in between. A game that has not ended is told as
+    far as it came.
+    """
+    in_progress: dict[int, EpisodeInProgress] = {}
+    for frame in frames:
+        if frame.decision is None:
+            in_progress[frame.seed] = EpisodeInProgress()
+        in_progress[frame.seed].add(frame)
+        while in_progress and (first := next(iter(in_progress.values()))).is_over:
+            del in_progress[next(iter(in_progress))]
+            yield first.episode()
+    for rest in in_progress.values():
+        yield rest.episode()
+
+
+class EpisodeInProgress:
+    """A game in progress; of its states only the last two are kept, for they are far larger than boards."""
+
+    def __init__(self) -> None:
+        self._steps: list[Step] = []
+        self._newest: tuple[Frame, ...] = ()
+
+    def add(self, frame: Frame) -> None:
+        """Add the next frame of the game."""
+        self._newest = (*self._newest[-1:], frame)
+        self._steps.append(_step(frame))
+
+    @property
+    def is_over(self) -> bool:
+        """The last frame added ends the game."""
+        return self._newest[-1].ending is not None
+
+    def episode(self) -> Episode:
+        """The episode so far, of one frame at least."""
+        *before, last = self._newest
+        end, addition = None, ""
+        if before and last.decision is not None:
+            end, addition = last.view.end(before[0].state, last.state, last.decision.action, last.ending)
+        return Episode(f"seed {last.seed}", last.outcome + addition, tuple(self._steps), end)
+
+
+def _step(frame: Frame) -> Step:
+    world = frame.view.world
+    boards = (world.draw(frame.state),)
+    if frame.decision is None:
+        return Step(START, boards)
+    decision = frame.decision
+    named = zip(world.actions, decision.probabilities.tolist(), strict=True)
+    likely = {name: probability for name, probability in named if probability > 0}
+    return Step(
+        action=world.actions[decision.action],
+        boards=boards,
+        components=(tuple(frame.components.tolist()),),
+        decision=Decision(likely, decision.value),
+    )

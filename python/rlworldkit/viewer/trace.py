@@ -1,0 +1,81 @@
+"""A trace on one engine as a page; `parity.report` makes the page of one on two engines."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from parity import World
+from parity.console import counted
+from parity.errors import EngineError, StateRefused, UsageError
+from parity.registry import engine_name
+from parity.report import start_text
+from parity.trace import Action, Trace
+from parity.viewer.page import Episode, Page, Step
+from rlworldkit.viewer.agent import START
+from rlworldkit.viewer.replay import ReplayStep, open_engines, replay
+from rlworldkit.watch.spec import ViewSpec
+
+
+def sides_of(world: World, trace: Trace) -> tuple[tuple[str, ...], list[EngineError]]:
+    """The engines of a trace that can be opened here, each once, and why the others cannot.
+
+    Raises UsageError where it names one that the game does not have, EngineError where none can be opened.
+    """
+    names: list[str] = []
+    faults: list[EngineError] = []
+    for name in dict.fromkeys(trace.engines):
+        try:
+            with open_engines(world, [engine_name(world, name)]):
+                names.append(name)
+        except EngineError as fault:
+            faults.append(fault)
+    if not names:
+        raise faults[0]
+    return tuple(names), faults
+
+
+def trace_page(view: ViewSpec, name: str, trace: Trace, engine: str, command: str) -> Page:
+    """The page of a trace that people call ``name``, replayed on one engine.
+
+    Raises UsageError where the engine does not take its start, EngineError where it cannot start, or fails.
+    """
+    with open_engines(view.world, [engine]) as opened:
+        try:
+            played = list(replay(opened, trace.case))
+        except StateRefused as error:
+            raise UsageError(f"the start state in {name} is refused: {error}") from error
+    return Page(
+        headline=f"{name}: {counted(len(trace.case.actions), 'action')} on {engine}",
+        sides=(engine,),
+        episodes=(_episode(view, trace, played),),
+        about=(f"Start: {start_text(trace)}.", *_change_since(view.world, trace, played)),
+        command=command,
+    )
+
+
+def _episode(view: ViewSpec, trace: Trace, played: Sequence[ReplayStep]) -> Episode:
+    earned = view.env.in_rewards(np.array([step.components for step in played if step.components]).sum())
+    said = f"{counted(len(trace.case.actions), 'action')}, return {earned:.3f}"
+    steps = tuple(
+        Step(_name_of(view.world, step.action), tuple(map(view.world.draw, step.states)), step.components or None)
+        for step in played
+    )
+    last, end = played[-1], None
+    if isinstance(last.action, int):  # it does not end with a start
+        end, _ = view.end(played[-2].states[0], last.states[0], last.action, None)
+    return Episode(start_text(trace), f"{said}: {end.cause} in {end.level}" if end else said, steps, end)
+
+
+def _name_of(world: World, action: Action | None) -> str:
+    return START if action is None else world.actions[action] if isinstance(action, int) else str(action)
+
+
+def _change_since(world: World, trace: Trace, played: Sequence[ReplayStep]) -> tuple[str, ...]:
+    """A sentence where an action is worth something else than when it was recorded; nothing where none is."""
+    names = trace.component_names or world.components
+    paid = [dict(zip(world.components, step.components[0], strict=True)) for step in played if step.components]
+    recorded = [dict(zip(names, row, strict=True)) for row in trace.components or ()]
+    for number, (now, then) in enumerate(zip(paid, recorded, strict=False), start=1):
+        if any(now[name] != then.get(name, 0) for name in world.components):
+            return (f"From step {number} on its rewards are other ones than those recorded.",)
+    return ()

@@ -1,0 +1,115 @@
+"""Controls of a person who watches, and the pace of frames."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from rlworldkit.runs.stop import StopRequest
+
+SLOWEST, FASTEST = 0.1, 100.0
+"""Actions a second."""
+KEYS = (("space", "pause"), ("s", "one step"), ("+ -", "faster, slower"), ("n", "next game"), ("q", "quit"))
+"""The keys and what they do, as they are shown."""
+_END_SECONDS = 1.0
+"""The least time for which the end of a game is shown."""
+_POLL_SECONDS = 0.05
+
+
+class Controls:
+    """The state that keys change. speed: actions a second, to ``fastest``."""
+
+    def __init__(self, speed: float, fastest: float = FASTEST) -> None:
+        self.speed, self._fastest = speed, fastest
+        self.is_paused = self.steps = self.skips = self.quits = False
+
+    def press(self, key: str) -> None:
+        """A key was pressed; one that means nothing is passed over."""
+        if key == " ":
+            self.is_paused = not self.is_paused
+        elif key == "s":
+            self.is_paused = self.steps = True
+        elif key in ("+", "="):  # = is + without shift
+            self.speed = min(2 * self.speed, self._fastest)
+        elif key == "-":
+            self.speed = max(self.speed / 2, SLOWEST)
+        elif key == "n":
+            self.skips = True
+        elif key == "q":
+            self.quits = True
+
+    @property
+    def pace(self) -> str:
+        """The pace in words."""
+        return f"{'paused, ' if self.is_paused else ''}{self.speed:g} actions/s"
+
+
+class Displayable(Protocol):
+    """A frame that can be shown."""
+
+    @property
+    def ending(self) -> str | None:
+        """The way in which the game ended, which is shown for a while; None: it goes on."""
+
+
+Frame = TypeVar("Frame", bound=Displayable)
+Seen = TypeVar("Seen", bound=Displayable, contravariant=True)
+
+
+class Screen(Protocol[Seen]):
+    """A screen that shows frames and gives keys."""
+
+    def show(self, frame: Seen, controls: Controls, /) -> None:
+        """Show a frame."""
+
+    def key(self, seconds: float) -> str | None:
+        """The next key, waited for so long at most; None: none was pressed."""
+
+
+def play(
+    games: Iterator[Iterator[Frame]],
+    screen: Screen[Frame],
+    controls: Controls,
+    stop: StopRequest,
+    most_late: float = math.inf,
+) -> Iterator[Frame]:
+    """Show games until the last one is over or somebody quits; yields the last frame shown of each.
+
+    most_late: seconds by which a frame may be late; of those that are later only some are shown.
+    """
+    due = time.monotonic()
+    for game in games:
+        last = None
+        controls.skips = False
+        for last in game:
+            due = max(due, time.monotonic() - 2 * most_late)
+            if time.monotonic() - due <= most_late:
+                screen.show(last, controls)
+            due = _wait(last, screen, controls, stop, due if most_late < math.inf else time.monotonic())
+            if controls.skips or controls.quits:
+                break
+        if last is not None:
+            yield last
+        if controls.quits:
+            return
+
+
+def _wait(frame: Frame, screen: Screen[Frame], controls: Controls, stop: StopRequest, shown: float) -> float:
+    """Wait until the next frame is due, and heed keys; returns when that is."""
+    controls.steps = was_paused = False
+    while True:
+        due = shown + max(1 / controls.speed, _END_SECONDS if frame.ending else 0)
+        left = max(0.0, due - time.monotonic())
+        was_paused |= controls.is_paused
+        key = screen.key(_POLL_SECONDS if controls.is_paused else min(left, _POLL_SECONDS))
+        if key is not None:
+            controls.press(key)
+            if not controls.quits:
+                screen.show(frame, controls)
+        controls.quits |= stop.requested
+        is_left = controls.steps or controls.skips or controls.quits
+        if is_left or (time.monotonic() >= due and not controls.is_paused):
+            return time.monotonic() if is_left or was_paused else due

@@ -1,0 +1,191 @@
+"""The games of an agent, one frame after another: the same games that `evaluate` plays."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity import State
+from parity.engine import Array, Slots, consecutive_seeds
+from rlworldkit.envs.episodes import Episodes
+from rlworldkit.evaluation import choice
+from rlworldkit.evaluation.play import ending_of
+from rlworldkit.evaluation.spec import Player
+from rlworldkit.ppo.numpy_network import Floats
+from rlworldkit.watch.spec import Agent, PrivilegedAgent, ViewSpec
+
+
+@dataclass(frozen=True)
+class Decision:
+    """An action, probabilities (actions,), 0 for invalid ones, and the value, if the agent has one."""
+
+    action: int
+    probabilities: NDArray[np.float64]
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A game as it stands, and the step that led there.
+
+    seed: of the game. step: how many there were so far. state: as it is now, complete.
+    decision: what was decided before this step; None at the start.
+    components: (components,) what the step earned, in the world's unit. earned: rewards of the episode so far.
+    ending: how the game ended, in the words of `evaluate`; None while it goes on.
+    """
+
+    view: ViewSpec = field(repr=False, compare=False)
+    seed: int
+    step: int
+    state: State
+    decision: Decision | None
+    components: Array
+    earned: NDArray[np.float64]
+    ending: str | None = None
+
+    @property
+    def reward(self) -> NDArray[np.float64]:
+        """The reward of the step, component by component."""
+        return self.view.env.in_rewards(self.components)
+
+    @property
+    def outcome(self) -> str:
+        """The outcome of the game so far, in a few words."""
+        steps = f"{self.step} step{'s' * (self.step != 1)}"
+        return f"{self.ending or 'left'}{self.view.progress(self.state)} after {steps}, return {self.earned.sum():.3f}"
+
+    @property
+    def verdict(self) -> str:
+        """The game so far in one line."""
+        return f"game {self.seed}: {self.outcome}"
+
+
+@dataclass(frozen=True)
+class AgentPlayer:
+    """An agent that chooses the likeliest actions, or draws them with the player's seed.
+
+    searcher: chooses in its place, for all games of an engine together; decisions still have the agent's judgement.
+    """
+
+    agent: Agent
+    deterministic: bool = True
+    player_seed: int = 0
+    searcher: Player | None = None
+
+
+def games(
+    view: ViewSpec, episodes: Episodes, player: AgentPlayer, first_seed: int, count: int
+) -> Iterator[Iterator[Frame]]:
+    """The games of seeds ``first_seed``, ``first_seed`` + 1, … (modulo 2⁶⁴) on the one game of ``episodes``.
+
+    A game that is not played to its end is left when the next one is asked for.
+    """
+    for seed in consecutive_seeds(first_seed, count):
+        yield frames(view, episodes, player, int(seed), 1)
+
+
+def frames(view: ViewSpec, episodes: Episodes, player: AgentPlayer, first_seed: int, count: int) -> Iterator[Frame]:
+    """Every frame of the same games, as many side by side as ``episodes`` has.
+
+    They begin in the order of their seeds; the frames of one game come in order, those of others in between.
+    """
+    seeds = consecutive_seeds(first_seed, count)
+    playing = np.arange(min(episodes.num_games, count))
+    begun = len(playing)
+    seed_of = np.zeros(episodes.num_games, np.uint64)  # as a person gives it: an engine may draw from another one
+    seed_of[playing] = seeds[:begun]
+    yield from _begin(view, episodes, playing, seed_of)
+    while len(playing):
+        played = _step(view, episodes, player, playing, seed_of)
+        yield from played
+        free = playing[[frame.ending is not None for frame in played]]
+        fresh, idle = np.split(free, [min(len(free), count - begun)])
+        playing = np.setdiff1d(playing, idle)
+        if len(fresh):
+            seed_of[fresh] = seeds[begun : begun + len(fresh)]
+            yield from _begin(view, episodes, fresh, seed_of)
+            begun += len(fresh)
+
+
+def recorded(frames: Iterator[Frame], record: Callable[[Frame], None]) -> Iterator[Frame]:
+    """The same frames, each recorded first."""
+    for frame in frames:
+        record(frame)
+        yield frame
+
+
+def _begin(view: ViewSpec, episodes: Episodes, slots: Slots, seed_of: NDArray[np.uint64]) -> list[Frame]:
+    episodes.start(slots, seed_of[slots])
+    nothing = np.zeros(len(view.world.components), np.int32)
+    return [
+        Frame(view, seed, 0, state, None, nothing, view.env.in_rewards(nothing))
+        for seed, state in zip(seed_of[slots].tolist(), episodes.get_states(slots), strict=True)
+    ]
+
+
+def _step(
+    view: ViewSpec, episodes: Episodes, player: AgentPlayer, slots: Slots, seed_of: NDArray[np.uint64]
+) -> list[Frame]:
+    observation, mask = episodes.observation, episodes.mask
+    seeds, so_far = episodes.seeds, episodes.statistics.steps
+    if player.searcher is None:
+        decisions = decide(
+            player, observation[slots], mask[slots], seeds[slots], so_far[slots], lambda: episodes.get_states(slots)
+        )
+        actions = np.zeros(episodes.num_games, np.int32)
+        actions[slots] = [decision.action for decision in decisions]
+    else:
+        actions = player.searcher(observation, mask, seeds, so_far)  # it follows the games that have ended too
+        judgement = _judge(player.agent, observation[slots], lambda: episodes.get_states(slots))
+        decisions = _decisions(actions[slots], *judgement, mask[slots])
+    episodes.begin_step(actions)
+    step = episodes.finish_step()
+    endings = {
+        slot: ending_of(view.evaluation, step.events[slot], terminated=step.terminated[slot])
+        if step.terminated[slot] or step.truncated[slot]
+        else None
+        for slot in slots.tolist()
+    }
+    counts = episodes.statistics.of(slots)
+    earned, steps = view.env.in_rewards(counts.components), counts.steps.tolist()
+    return [
+        Frame(view, int(seed_of[slot]), count, state, decision, step.components[slot], total, endings[slot])
+        for slot, count, state, decision, total in zip(
+            slots.tolist(), steps, episodes.get_states(slots), decisions, earned, strict=True
+        )
+    ]
+
+
+def decide(
+    player: AgentPlayer,
+    observation: Floats,
+    mask: NDArray[np.bool_],
+    seeds: NDArray[np.uint64],
+    steps: NDArray[np.int64],
+    read_states: Callable[[], list[State]],
+) -> list[Decision]:
+    """Decide what the agent does in each of n games.
+
+    observation: (n, *shape). mask: (n, actions). seeds, steps: (n,) of the games, steps so far. read_states: returns
+    their complete states, which not every agent needs.
+    """
+    logits, values = _judge(player.agent, observation, read_states)
+    if player.deterministic:
+        actions = choice.likeliest(logits, mask)
+    else:
+        actions = choice.drawn(logits, mask, seeds, steps, player.player_seed)
+    return _decisions(actions, logits, values, mask)
+
+
+def _judge(agent: Agent, observation: Floats, read_states: Callable[[], list[State]]) -> tuple[Floats, Floats]:
+    logits, values = agent(observation)
+    return logits, agent.values_in(read_states()) if isinstance(agent, PrivilegedAgent) else values
+
+
+def _decisions(actions: NDArray[np.int32], logits: Floats, values: Floats, mask: NDArray[np.bool_]) -> list[Decision]:
+    probabilities = choice.probabilities(logits, mask)
+    return [
+        Decision(action, probabilities[row], None if np.isnan(value) else value)
+        for row, (action, value) in enumerate(zip(actions.tolist(), values.tolist(), strict=True))
+    ]

@@ -1,0 +1,99 @@
+"""A frame as a picture: the board, and at its right the decision that led to it and the rewards."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity import State
+from rlworldkit.render._pygame import pygame
+from rlworldkit.render.colours import AGENT, BAD, GOOD, GROUND, MUTED, OFF, TEXT
+from rlworldkit.render.film import film
+from rlworldkit.render.pen import Pen, pixels, surface_of
+from rlworldkit.watch.controls import KEYS, Controls
+from rlworldkit.watch.frames import Decision, Frame
+from rlworldkit.watch.spec import ViewSpec
+from rlworldkit.watch.text import MOST_ACTIONS, likeliest_first, reward_rows
+
+_PANEL = 360
+"""Pixels beside the board."""
+_LEAST_HEIGHT = 560
+_COLUMN = 320
+_LINE = 22
+
+
+def size_of(board: NDArray[np.uint8]) -> tuple[int, int]:
+    """Width and height of the picture of a frame, for that of its board; even, as videos want them."""
+    height, width, _ = board.shape
+    return width + width % 2 + _PANEL, max(height + height % 2, _LEAST_HEIGHT)
+
+
+def draw_frame(frame: Frame, caption: str, controls: Controls | None = None) -> pygame.Surface:
+    """The picture of a frame, 360 pixels wider than its board; with ``controls`` the keys stand below."""
+    board = frame.view.picture(frame.state)
+    width, height = size_of(board)
+    pen = Pen.on((_PANEL, height), GROUND)
+    column = pen.moved(12, 14)
+    column.text(f"Game {frame.seed}, step {frame.step}", (0, 16), 28, TEXT, align="left", fit=_COLUMN)
+    if frame.ending:
+        column.text(frame.ending, (_COLUMN, 44), 24, GOOD if frame.ending == frame.view.victory else BAD, align="right")
+    column.text(caption, (0, 44), 18, MUTED, align="left", fit=_COLUMN - 80)
+    if frame.decision:
+        _draw_decision(column.moved(0, 78), frame.decision, frame.view.world.actions)
+    _draw_rewards(column.moved(0, 310), frame)
+    if controls:
+        _draw_keys(column.moved(0, height - 50), controls)
+    picture = pygame.Surface((width, height))
+    picture.fill(GROUND)
+    picture.blit(surface_of(board), (0, 0))
+    picture.blit(pen.finished(), (width - _PANEL, 0))
+    return picture
+
+
+@contextmanager
+def film_of_frames(
+    path: Path, caption: str, speed: float, view: ViewSpec, state: State
+) -> Iterator[Callable[[Frame], None]]:
+    """A function that adds frames to a film of ``speed`` pictures a second, as ``rlworldkit.render.film`` makes it.
+
+    state: any of the world, as large as all are drawn.
+    """
+    with film(path, size_of(view.picture(state)), speed) as add:
+        yield lambda frame: add(pixels(draw_frame(frame, caption)))
+
+
+def _draw_decision(pen: Pen, decision: Decision, names: Sequence[str]) -> None:
+    pen.text(names[decision.action], (0, 0), 24, AGENT, align="left")
+    if decision.value is not None:
+        pen.text(f"value {decision.value:.2f}", (_COLUMN, 0), 20, TEXT, align="right")
+    shown = likeliest_first(decision)
+    for line, action in enumerate(shown[:MOST_ACTIONS]):
+        probability, y = float(decision.probabilities[action]), 26 + _LINE * line
+        is_taken = action == decision.action
+        pen.text(names[action], (0, y), 20, AGENT if is_taken else TEXT, align="left", fit=70)
+        pen.box((76, y - 6), (180, 12), OFF, radius=4)
+        pen.box((76, y - 6), (max(180 * probability, 2), 12), AGENT if is_taken else MUTED, radius=4)
+        pen.text(f"{probability:.1%}", (_COLUMN, y), 19, TEXT, align="right")
+    if rest := shown[MOST_ACTIONS:]:
+        more = f"{len(rest)} more {decision.probabilities[rest].sum():.1%}"
+        pen.text(more, (_COLUMN, 26 + _LINE * MOST_ACTIONS), 17, MUTED, align="right")
+
+
+def _draw_rewards(pen: Pen, frame: Frame) -> None:
+    """Draw the components that the step or the episode earned, and the sums, in lines so close that all have room."""
+    total = ("total", f"{frame.reward.sum():+.3f}", f"{frame.earned.sum():+.3f}")
+    rows = [("reward", "step", "episode"), *reward_rows(frame), total]
+    height = min(19, 250 / (len(rows) - 1))
+    for line, row in enumerate(rows):
+        colour = MUTED if line == 0 else AGENT if row is total else TEXT
+        for text, x, align in zip(row, (0, 230, _COLUMN), ("left", "right", "right"), strict=True):
+            pen.text(text, (x, height * line), 19, colour, align=align)
+
+
+def _draw_keys(pen: Pen, controls: Controls) -> None:
+    pen.text(controls.pace, (_COLUMN, -18), 19, BAD if controls.is_paused else MUTED, align="right")
+    for line, keys in enumerate((KEYS[:3], KEYS[3:])):
+        text = "   ".join(f"[{key}] {what}" for key, what in keys)
+        pen.text(text, (0, 2 + 18 * line), 18, MUTED, align="left", fit=_COLUMN)

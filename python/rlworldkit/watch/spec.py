@@ -1,0 +1,93 @@
+"""``ViewSpec``: what watching, playing and pages need to know of a world beyond its evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity import Board, State, World
+from rlworldkit.envs.spec import EnvSpec
+from rlworldkit.evaluation.spec import EvaluationSpec
+from rlworldkit.ppo.params import MLP
+from rlworldkit.render.panels import Panels
+
+if TYPE_CHECKING:
+    from parity.viewer.page import End
+    from rlworldkit.ppo.numpy_network import Floats, NumpyEncoder
+
+Agent = Callable[["Floats"], "tuple[Floats, Floats]"]
+"""Observations float32 (n, *shape) → logits float32 (n, actions), before any mask, and values float32 (n,) or NaN."""
+
+
+@runtime_checkable
+class PrivilegedAgent(Protocol):
+    """An ``Agent`` whose critic knows more than an observation tells, and so has its values from complete states."""
+
+    def values_in(self, states: Sequence[State], /) -> Floats:
+        """The values in n states, float32 (n,)."""
+
+
+@dataclass(frozen=True)
+class ViewSpec:
+    """A world, or one of its modes, as people watch, play and view it. Only ``evaluation`` is required.
+
+    evaluation: the endings and the environments, whose ``text`` and ``picture`` are what is shown; without these it is
+        the board that the world draws for reports.
+    text_size: columns and lines that ``text`` takes.
+    victory: the ending that is good news.
+    progress: how far a game has come, such as `` in level 3``, for the line that tells its end.
+    end: from the states before and after the last step of a game, its action and its ending (None: left), the end for
+        the overview of a page, and what a verdict adds, such as who did it.
+    rules_version: of the checkpoints that can be watched.
+    networks: the encoders of agents' networks in numpy, by name.
+    readers: how files of agents of the world's own are read, by the ends of their names.
+    default_agent: the one that is watched where none is named; None: one must be.
+    panels: what stands on the screen of whoever plays.
+    trace_names: what traces call the world, besides its own name.
+    """
+
+    evaluation: EvaluationSpec
+    text_size: tuple[int, int] = (100, 26)
+    victory: str = "won"
+    progress: Callable[[State], str] = lambda state: ""
+    end: Callable[[State, State, int, str | None], tuple[End | None, str]] = lambda *_: (None, "")
+    rules_version: str = "1"
+    networks: Mapping[str, NumpyEncoder | None] = field(default_factory=lambda: {MLP: None})
+    readers: Mapping[str, Callable[[Path], Agent]] = field(default_factory=dict)
+    default_agent: Path | None = None
+    panels: type[Panels] = Panels
+    trace_names: tuple[str, ...] = ()
+
+    @property
+    def env(self) -> EnvSpec:
+        """The environments."""
+        return self.evaluation.env
+
+    @property
+    def world(self) -> World:
+        """The world of the harness."""
+        return self.env.world
+
+    def text(self, state: State) -> str:
+        """A state as text, with or without ANSI colours."""
+        return self.env.text(state) if self.env.text else board_text(self.world.draw(state))
+
+    def picture(self, state: State) -> NDArray[np.uint8]:
+        """A state as a picture, uint8 (height, width, 3); needs pygame."""
+        if self.env.picture:
+            return self.env.picture(state)
+        from rlworldkit.render.board import draw_board
+
+        return draw_board(self.world, state)
+
+
+def board_text(board: Board) -> str:
+    """A drawn board as text: its rows, and its numbers below them."""
+    width = 1 + max((len(text) for row in board.rows for text in row), default=0)
+    rows = ["".join(f"{text or '.':{width}}" for text in row) for row in board.rows]
+    return "\n".join([*rows, "", "  ".join(f"{name} {value}" for name, value in board.scalars.items())])

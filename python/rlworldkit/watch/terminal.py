@@ -1,0 +1,57 @@
+"""The terminal as a screen: whole pages, and keys as they are pressed."""
+
+import os
+import select
+import sys
+import termios
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.live import Live
+
+from rlworldkit.render.display import require_room
+from rlworldkit.watch.controls import Controls
+from rlworldkit.watch.frames import Frame
+from rlworldkit.watch.text import page, page_sizes
+
+_CTRL_C = b"\x03"
+
+
+class Terminal:
+    """A terminal that shows pages and gives keys one by one."""
+
+    def __init__(self, live: Live, caption: str) -> None:
+        self._live, self._caption = live, caption
+
+    def show(self, frame: Frame, controls: Controls) -> None:
+        """Show a frame."""
+        self._live.update(page(frame, controls, self._caption, self._live.console.width), refresh=True)
+
+    def key(self, seconds: float) -> str | None:
+        """Return the next key, q where the terminal has gone."""
+        descriptor = sys.stdin.fileno()
+        if not select.select([descriptor], [], [], seconds)[0]:
+            return None
+        pressed = os.read(descriptor, 1)
+        return "q" if pressed in (b"", _CTRL_C) else pressed.decode("ascii", "replace")
+
+
+@contextmanager
+def open_terminal(console: Console, caption: str, text_size: tuple[int, int]) -> Iterator[Terminal]:
+    """The terminal as a screen; afterwards it is as it was. Raises UsageError where it is too small."""
+    require_room(console, "watching", *page_sizes(text_size))
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    try:
+        tty.setcbreak(descriptor)
+        raw = termios.tcgetattr(descriptor)
+        # as signals these could leave a terminal behind that is not as it was; as a key Ctrl-C quits
+        for control in (termios.VINTR, termios.VQUIT, termios.VSUSP):
+            raw[6][control] = b"\0"
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, raw)
+        with Live(console=console, screen=True, auto_refresh=False) as live:
+            yield Terminal(live, caption)
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

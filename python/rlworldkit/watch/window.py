@@ -1,0 +1,59 @@
+"""A window as a screen."""
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from parity.errors import UsageError
+from rlworldkit.render._pygame import pygame
+from rlworldkit.render.display import has_display
+from rlworldkit.render.window import NO_DISPLAY, Window
+from rlworldkit.watch.controls import Controls
+
+Frame = TypeVar("Frame", contravariant=True)
+
+_FRAMES = 100
+"""In a second, at most."""
+_KEYS = {
+    **dict.fromkeys((pygame.K_SPACE, pygame.K_p), " "),
+    **dict.fromkeys((pygame.K_RIGHT, pygame.K_s), "s"),
+    **dict.fromkeys((pygame.K_UP, pygame.K_PLUS, pygame.K_EQUALS, pygame.K_KP_PLUS), "+"),
+    **dict.fromkeys((pygame.K_DOWN, pygame.K_MINUS, pygame.K_KP_MINUS), "-"),
+    **dict.fromkeys((pygame.K_ESCAPE, pygame.K_q), "q"),
+    pygame.K_n: "n",
+}
+"""Keys that mean the same on every keyboard layout."""
+
+
+class WindowScreen(Generic[Frame]):
+    """A window that shows frames, as ``draw`` draws them, and gives the keys pressed in it; closing it quits.
+
+    Raises UsageError where there is no display.
+    """
+
+    def __init__(self, title: str, draw: Callable[[Frame, Controls], pygame.Surface]) -> None:
+        if not has_display() and "SDL_VIDEODRIVER" not in os.environ:
+            raise UsageError(NO_DISPLAY)
+        self._draw = draw
+        self._window = Window(title, _FRAMES)
+        self._keys: deque[str] = deque()
+        self.close = self._window.close
+
+    def show(self, frame: Frame, controls: Controls, /) -> None:
+        """Show a frame."""
+        self._window.show(self._draw(frame, controls))
+
+    def key(self, seconds: float) -> str | None:
+        """Return the next key, q where the window was closed."""
+        end = time.monotonic() + seconds
+        while True:
+            self._keys += (_KEYS.get(pressed.key) or pressed.unicode for pressed in self._window.pressed())
+            if self._keys:
+                return self._keys.popleft()
+            if not self._window.is_open:
+                return "q"
+            if time.monotonic() >= end:
+                return None
+            time.sleep(max(0.0, min(1 / _FRAMES, end - time.monotonic())))

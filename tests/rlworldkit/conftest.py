@@ -1,0 +1,23 @@
+"""Fixtures of the tests of rlworldkit."""
+
+from collections.abc import Callable
+
+import pytest
+from toy_world.adapter import GAME
+
+from rlworldkit.cli.app import main
+from rlworldkit.game import Game
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run a command, Orchard's by default, that must refuse its arguments with exit code 2; returns its one line."""
+
+    def said(*words: str, game: Game = GAME) -> str:
+        with pytest.raises(SystemExit) as caught:
+            main(game, words)
+        written = capsys.readouterr()
+        assert (caught.value.code, written.out, written.err.count("\n")) == (2, "", 1)
+        return written.err
+
+    return said

@@ -1,0 +1,106 @@
+"""The compiled programs that several tests share."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from rlworldkit.jax.env import JaxEnv
+from rlworldkit.ppo.checkpoints import Log, LoopState, Progress
+from rlworldkit.ppo.config import ARCHIVE, TrainConfig
+from rlworldkit.ppo.loop import CompiledTraining, compile_training, run_training
+from rlworldkit.ppo.masked_ppo import Transition
+from rlworldkit.ppo.rollout import RolloutMetrics, RunnerState, collect_rollout
+from rlworldkit.ppo.update import init_runner
+
+from .orchards import Levelled, PackedOrchard
+
+SMALL = TrainConfig(
+    num_envs=16,
+    num_steps=24,
+    total_timesteps=16 * 24 * 60,
+    learning_rate=3e-3,
+    num_minibatches=4,
+    update_epochs=4,
+    ent_coef=0.01,
+    hidden_dim=32,
+    num_layers=1,
+    log_interval=20,
+    seed=3,
+)
+SMALLEST = TrainConfig(
+    num_envs=4,
+    num_steps=6,
+    total_timesteps=24,
+    num_minibatches=2,
+    update_epochs=3,
+    learning_rate=0.05,
+    hidden_dim=8,
+    num_layers=1,
+    log_interval=1,
+    seed=3,
+)
+LEVELLED = dataclasses.replace(
+    SMALL, total_timesteps=8 * SMALL.batch_size, log_interval=4, curriculum=ARCHIVE, curriculum_share=0.25
+)
+"""Four of the 16 games are the curriculum's."""
+LIMIT = 5
+"""Cuts most games of Orchard and not all."""
+
+
+class Rollout(NamedTuple):
+    """A rollout with the state that it started from and the one that it led to."""
+
+    config: TrainConfig
+    env: JaxEnv
+    before: RunnerState
+    after: RunnerState
+    transitions: Transition
+    metrics: RolloutMetrics
+
+
+def roll_out(config: TrainConfig, env: JaxEnv) -> Rollout:
+    """A rollout of a policy with firm opinions: a new network's is so near to uniform that no mistake would show."""
+    before = init_runner(config, env)
+    state = before.train_state
+    layers = state.params["params"]
+    firm = {**layers, "policy": jax.tree.map(lambda leaf: 1000.0 * leaf, layers["policy"])}
+    before = before._replace(train_state=state.replace(params={"params": firm}))
+    collect: Callable[[Any], Any] = jax.jit(lambda runner: collect_rollout(runner, config, env))
+    return Rollout(config, env, before, *collect(before))
+
+
+@pytest.fixture(scope="session")
+def orchard() -> PackedOrchard:
+    return PackedOrchard()
+
+
+@pytest.fixture(scope="session")
+def trainer(orchard: PackedOrchard) -> CompiledTraining:
+    return compile_training(SMALL, orchard)
+
+
+@pytest.fixture(scope="session")
+def levelled() -> CompiledTraining:
+    return compile_training(LEVELLED, Levelled())
+
+
+@pytest.fixture(scope="session")
+def levelled_run(levelled: CompiledTraining) -> tuple[LoopState, list[Mapping[str, float]]]:
+    """A run with an archive at its end, and its two rows."""
+    rows: list[Mapping[str, float]] = []
+    start = LoopState(levelled.runner, Progress(), Log())
+    return run_training(levelled.train, start, LEVELLED, Levelled(), write=rows.append), rows
+
+
+@pytest.fixture(scope="session")
+def rollout(orchard: PackedOrchard) -> Rollout:
+    return roll_out(dataclasses.replace(SMALL, max_steps=LIMIT), orchard)
+
+
+@pytest.fixture(scope="session")
+def key() -> jax.Array:
+    return jax.random.key(jnp.uint32(7))

@@ -1,0 +1,389 @@
+"""Checkpoints: whole or not at all, checked, harmless to read, and exact to go on from."""
+
+import contextlib
+import dataclasses
+import errno
+import json
+import os
+import random
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from rich.console import Console
+
+from parity.atomic_write import replacing, write_whole
+from parity.errors import UsageError
+from rlworldkit.ppo.checkpoint_format import CheckpointError
+from rlworldkit.ppo.checkpoints import (
+    Log,
+    LoopState,
+    Progress,
+    check_fits,
+    latest_checkpoint,
+    named_leaves,
+    read_checkpoint,
+    restored,
+    save_checkpoint,
+)
+from rlworldkit.ppo.loop import CompiledTraining, SavePlan, Saver, run_training
+from rlworldkit.ppo.params import checkpoint_path, params_of_checkpoint, params_path
+from rlworldkit.ppo.rollout import RunnerState
+from rlworldkit.ppo.training import keeps_games, train
+from rlworldkit.ppo.update import init_runner
+from rlworldkit.runs.run import Run
+from rlworldkit.runs.saved_config import BEGAN
+
+from .conftest import SMALL
+from .orchards import PackedOrchard
+from .sealing import payload_of, sealed
+
+DONE = Progress(20, 20 * SMALL.batch_size, 1.5)
+ENV = PackedOrchard()
+SETTINGS = dataclasses.asdict(SMALL)
+ROOT = Path(__file__).resolve().parents[3]
+WRITING = """
+import sys
+from pathlib import Path
+import numpy as np
+from parity.atomic_write import write_whole
+from tests.rlworldkit.ppo.sealing import sealed
+
+folder, count = Path(sys.argv[1]), int(sys.argv[2])
+while True:
+    count += 1
+    progress = {"updates": count, "timesteps": count, "seconds": 1.0}
+    payload = {"runner": {"x": np.full(2_000_000, count)}, "progress": progress, "config": {}, "rules_version": "1"}
+    write_whole(folder / f"checkpoint_{count % 2}.pkl", sealed(payload))
+    print(count, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory, trainer: CompiledTraining) -> Path:
+    """A checkpoint of a run after 20 updates."""
+    runner, _ = trainer.train(trainer.runner, jnp.int32(20))
+    path = checkpoint_path(tmp_path_factory.mktemp("saved"), 20)
+    save_checkpoint(path, LoopState(runner, DONE, Log(DONE)), SETTINGS, ENV)
+    return path
+
+
+def run(
+    trainer: CompiledTraining,
+    start: LoopState,
+    rows: list[Mapping[str, float]] | None = None,
+    saver: Saver | None = None,
+) -> LoopState:
+    """Train to the end."""
+    write = (lambda row: None) if rows is None else rows.append
+    return run_training(trainer.train, start, SMALL, ENV, write=write, saver=saver)
+
+
+@pytest.fixture(scope="module")
+def at_27(
+    tmp_path_factory: pytest.TempPathFactory, trainer: CompiledTraining
+) -> tuple[Path, LoopState, list[Mapping[str, float]]]:
+    """A checkpoint between two rows, which are of 20 updates each, of a run to its end, and all rows of the run."""
+    folder, rows = tmp_path_factory.mktemp("straight"), list[Mapping[str, float]]()
+    uploaded: list[Path] = []
+    saver = Saver(folder, SETTINGS, ENV, SavePlan(27), print_line=print, upload=uploaded.append)
+    straight = run(trainer, LoopState(trainer.runner, Progress(), Log()), rows, saver)
+    saver.save(straight)
+    assert uploaded == [path(folder, step) for step in (27, 54, 60) for path in (checkpoint_path, params_path)]
+    assert sorted(uploaded) == sorted(folder.iterdir())
+    return uploaded[0], straight, rows
+
+
+def same(left: RunnerState, right: RunnerState) -> bool:
+    """Equal bit for bit."""
+    a, b = named_leaves(left), named_leaves(right)
+    return a.keys() == b.keys() and all(
+        a[name].dtype == b[name].dtype and a[name].tobytes() == b[name].tobytes() for name in a
+    )
+
+
+def test_reading_gives_back_what_was_written(saved: Path, trainer: CompiledTraining) -> None:
+    runner, _ = trainer.train(trainer.runner, jnp.int32(20))
+    checkpoint = read_checkpoint(saved, ENV)
+    assert same(restored(checkpoint, trainer.runner), runner)
+    assert (checkpoint.progress, checkpoint.config) == (DONE, SETTINGS)
+    params = params_of_checkpoint(saved, ENV.name, ENV.rules_version)
+    jax.tree.map(np.testing.assert_array_equal, params, runner.train_state.params)
+
+
+@pytest.mark.parametrize("change", [{"num_envs": 2 * SMALL.num_envs}, {"curriculum_share": 0.5}])
+def test_other_games_begin_anew_from_the_seed_and_the_network_is_kept(
+    saved: Path, change: dict[str, Any], trainer: CompiledTraining, orchard: PackedOrchard
+) -> None:
+    checkpoint = read_checkpoint(saved, ENV)
+    older = {name: value for name, value in checkpoint.config.items() if not name.startswith("curriculum")}
+    config = dataclasses.replace(SMALL, seed=77, **change)
+    fresh = init_runner(config, orchard)
+    for settings in (checkpoint.config, older):  # one from before there were curricula is of none
+        was = dataclasses.replace(checkpoint, config=settings)
+        assert not keeps_games(was, fresh, config)
+        assert keeps_games(was, trainer.runner, SMALL)
+    runner = restored(checkpoint, fresh, with_games=False)
+    assert same(runner._replace(train_state=fresh.train_state), fresh)
+    leaves = named_leaves(runner)
+    network = [name for name in leaves if name.startswith(".train_state")]
+    assert all((leaves[name] == checkpoint.runner[name]).all() for name in network)
+
+
+def test_with_other_games_the_next_row_is_of_these_alone(
+    at_27: tuple[Path, LoopState, Any], trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, *_ = at_27
+    config, console = dataclasses.replace(SMALL, curriculum_share=0.5, total_timesteps=28 * SMALL.batch_size), Console()
+    written: list[Mapping[str, float]] = []
+    starts: list[LoopState] = []
+
+    def watched(compiled: Any, first: LoopState, *rest: Any, **named: Any) -> LoopState:  # noqa: ANN401 - as they come
+        starts.append(first)
+        return run_training(compiled, first, *rest, **named)
+
+    monkeypatch.setattr("rlworldkit.ppo.training.compile_training", lambda *_: trainer)
+    monkeypatch.setattr("rlworldkit.ppo.training.run_training", watched)
+    monkeypatch.setattr(Run, "write", lambda _, row: written.append(row))
+    with console.capture() as said:
+        train(config, ENV, Run(console=console), start=read_checkpoint(path, ENV))
+    assert f"{path} holds other games than this run plays: network and optimizer are restored" in said.get()
+    assert starts[0].log == Log(starts[0].progress), "updates of the other games are in it"
+    assert len(written) == 1
+    assert written[0]["reward/step"] == pytest.approx(-0.01), "it is of more steps than one update has"
+
+
+@pytest.mark.parametrize("change", [{"num_envs": 8}, {"num_steps": 12}, {"num_minibatches": 2}, {"update_epochs": 1}])
+def test_a_falling_learning_rate_is_not_counted_in_other_gradient_steps(saved: Path, change: dict[str, Any]) -> None:
+    config = dataclasses.replace(SMALL, learning_rate_end=1e-4, **change)
+    with pytest.raises(UsageError, match=f"{next(iter(change))} would change how many there are"):
+        train(config, ENV, start=read_checkpoint(saved, ENV))
+
+
+@pytest.mark.parametrize("change", [{}, {"num_steps": 12}, {"gamma": 0.5}])
+def test_another_seed_is_refused_where_the_games_go_on(
+    saved: Path, change: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = dataclasses.replace(SMALL, seed=77, **change)
+    refusal = pytest.raises(UsageError, match="which began with seed 3: leave --seed out, or start a new run")
+    with refusal, Run(console=Console()) as run:
+        train(config, ENV, run, start=read_checkpoint(saved, ENV))
+    assert capsys.readouterr().out == ""
+
+
+def test_other_rules_are_refused(saved: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PackedOrchard, "rules_version", "99")
+    with pytest.raises(CheckpointError, match="under version 1 of the rules, and these are 99: start a new run"):
+        check_fits(read_checkpoint(saved, ENV), trainer.runner, ENV)
+
+
+def test_going_on_is_as_if_it_had_never_stopped(
+    at_27: tuple[Path, LoopState, list[Mapping[str, float]]], trainer: CompiledTraining
+) -> None:
+    path, straight, rows = at_27
+    checkpoint = read_checkpoint(path, ENV)
+    assert (checkpoint.log.at.updates, checkpoint.log.metrics) == (20, rows[0])
+    written: list[Mapping[str, float]] = []
+    runner = restored(checkpoint, trainer.runner)
+    resumed = run(trainer, LoopState(runner, checkpoint.progress, checkpoint.log), written)
+    assert resumed.progress[:2] == straight.progress[:2]
+    assert same(resumed.runner, straight.runner)
+    assert len(written) == 2
+    timings = dict.fromkeys(("seconds", "steps_per_second"))
+    for row, whole in zip(written, rows[1:], strict=True):
+        assert {**row, **timings} == {**whole, **timings}
+
+
+def test_a_checkpoint_of_an_earlier_version_begins_its_rows_anew(saved: Path, tmp_path: Path) -> None:
+    payload = payload_of(saved.read_bytes())
+    for name in ("metrics", "last_logged_step", "logged", "unlogged"):
+        del payload[name]
+    path = tmp_path / "checkpoint_20.pkl"
+    path.write_bytes(sealed(payload))
+    assert read_checkpoint(path, ENV).log == Log(DONE)
+
+
+def test_every_flipped_bit_is_found_out(saved: Path, tmp_path: Path) -> None:
+    content, rng = saved.read_bytes(), random.Random(0)
+    path = tmp_path / "checkpoint_20.pkl"
+    good = read_checkpoint(saved, ENV)
+    for _ in range(200):
+        place = rng.randrange(len(content))
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1 :])
+        try:
+            read = read_checkpoint(path, ENV)
+        except CheckpointError:
+            continue
+        # a bit of the pickle's framing that means nothing
+        assert all((read.runner[name] == good.runner[name]).all() for name in good.runner)
+
+
+@pytest.fixture
+def put(saved: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Makes a checkpoint of a run in a folder, younger than any before it or as old as is said."""
+
+    def put(folder: str, updates: int, *, age: int = 0, **settings: str) -> Path:
+        payload = payload_of(saved.read_bytes())
+        payload["progress"]["updates"] = updates
+        del payload["logged"], payload["unlogged"]  # which would have to be those of that update
+        payload["config"] |= settings
+        path = checkpoint_path(tmp_path / folder, updates)
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(sealed(payload))
+        if settings:
+            (path.parent / "config.json").write_text(json.dumps(settings))
+        os.utime(path, (1e9 - age, 1e9 - age))
+        return path
+
+    return put
+
+
+def test_the_furthest_is_taken_however_old_its_file(put: Callable[..., Path], tmp_path: Path) -> None:
+    put("run", 20)
+    furthest = put("run", 30, age=1000)
+    put("run", 9, age=10)
+    furthest = furthest.rename(furthest.with_name("checkpoint_1.pkl"))  # the step is the one in the file
+    checkpoint, faults = latest_checkpoint(tmp_path, ENV)
+    assert (checkpoint.path, checkpoint.progress.updates, faults) == (furthest, 30, [])
+
+
+def test_damaged_ones_and_what_is_no_file_are_passed_over(put: Callable[..., Path], tmp_path: Path) -> None:
+    good = put("a", 30, age=1)
+    put("b", 20, age=2)
+    put("b", 40).write_bytes(b"damaged")
+    (tmp_path / "b" / "checkpoint_50.pkl.part").write_bytes(b"half")
+    put("c-20260102-000000-seed0", 60).write_bytes(b"damaged")  # the run that began last has no good one
+    (tmp_path / "a" / "checkpoint_70.pkl").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "a" / "checkpoint_71.pkl")
+    (tmp_path / "a" / "checkpoint_72.pkl").mkdir()
+    found, faults = latest_checkpoint(tmp_path, ENV)
+    assert found.path == good
+    assert sorted(Path(str(fault).split()[0].rstrip(":")).name for fault in faults) == [
+        f"checkpoint_{updates}.pkl" for updates in (40, 60, 70, 71, 72)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ({"folder": "z-20260101-000000-seed0"}, {"folder": "a-20260102-000000-seed0"}),
+        ({"folder": "one", BEGAN: "2026-01-01T00:00:00.000+00:00"}, {"folder": "it", BEGAN: "2026-01-02T00:00"}),
+        ({"folder": "a-20260101-000000-seed0"}, {"folder": "mine", BEGAN: "2026-01-02T12:00:00.000+00:00"}),
+        ({"folder": "nothing-says-when"}, {"folder": "a-20260102-000000-seed0"}),
+    ],
+)
+def test_the_run_that_began_last_is_taken_however_old_and_short_it_is(
+    put: Callable[..., Path], earlier: dict[str, Any], later: dict[str, Any], tmp_path: Path
+) -> None:
+    newer = put(updates=10, age=1000, **later)
+    put(updates=50, **earlier)
+    assert latest_checkpoint(tmp_path, ENV)[0].path == newer
+
+
+def test_a_copied_run_does_not_come_before_its_original(put: Callable[..., Path], tmp_path: Path) -> None:
+    settings = {"run_name": "mine", BEGAN: "2026-01-01T00:00:00.000+00:00"}
+    put("mine-copied", 20, **settings)
+    original = put("mine", 20, age=1000, **settings)
+    assert latest_checkpoint(tmp_path, ENV)[0].path == original
+    put("mine-copied", 10, **settings)
+    assert latest_checkpoint(tmp_path, ENV)[0].path == original
+
+
+def full(number: int) -> None:
+    """``fsync`` on a full disk."""
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_leaves_the_old_file_and_no_rubbish(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    monkeypatch.setattr("parity.atomic_write.os.fsync", full)
+    with pytest.raises(OSError, match="No space left"), replacing(path) as file:
+        file.write(b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("refusal", "is_fatal"), [(errno.EINVAL, False), (errno.ENOTSUP, False), (errno.EIO, True)])
+def test_a_file_system_need_not_force_folders_to_the_disk_but_must_not_fail_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: int, is_fatal: bool
+) -> None:
+    synced: list[bool] = []
+
+    def fsync(number: int) -> None:
+        synced.append(stat.S_ISDIR(os.fstat(number).st_mode))
+        if synced[-1]:
+            raise OSError(refusal, os.strerror(refusal))
+
+    monkeypatch.setattr("parity.atomic_write.os.fsync", fsync)
+    with pytest.raises(OSError, match="Input/output error") if is_fatal else contextlib.nullcontext():
+        write_whole(tmp_path / "file", b"new")
+    assert synced == [False, True]
+    assert (tmp_path / "file").read_bytes() == b"new"
+
+
+def test_what_is_no_plain_file_stays_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="Not a regular file"), replacing(path) as file:
+        file.write(b"new")
+    assert path.is_fifo()
+
+
+def test_a_full_disk_in_the_middle_of_a_run_is_said_and_training_goes_on(
+    tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(10), print_line=said.append)
+    with monkeypatch.context() as patch:
+        patch.setattr("parity.atomic_write.os.fsync", full)
+        saver.after(at(trainer, 10))
+        assert said == [
+            f"{tmp_path}/checkpoint_10.pkl could not be written (No space left on device). Training goes on."
+        ]
+        with pytest.raises(CheckpointError, match="could not be written"):
+            saver.save(at(trainer, 10))
+    saver.after(at(trainer, 20))
+    assert {path.name for path in tmp_path.iterdir()} == {"checkpoint_20.pkl", "params_20.npz"}
+
+
+def test_a_process_killed_at_any_moment_leaves_a_good_checkpoint(tmp_path: Path) -> None:
+    rng, last = random.Random(1), 0
+    for _ in range(3):
+        words = [sys.executable, "-c", WRITING, str(tmp_path), str(last)]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        assert process.stdout is not None
+        last = int(process.stdout.readline())
+        time.sleep(0.1 * rng.random())
+        process.send_signal(signal.SIGKILL)
+        counted = [int(line) for line in process.communicate()[0].split()]
+        checkpoint, faults = latest_checkpoint(tmp_path, ENV)
+        assert not faults, "a file with a final name is whole"
+        last = max([last, *counted])
+        assert checkpoint.progress.updates >= last
+
+
+def at(trainer: CompiledTraining, updates: int) -> LoopState:
+    """A run after that many updates."""
+    return LoopState(trainer.runner, Progress(updates), Log())
+
+
+def test_by_time(tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr("rlworldkit.ppo.loop.time.monotonic", lambda: now)
+    saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(every_minutes=10), print_line=print)
+    for minutes, updates, files in ((9, 1, 0), (10, 2, 2), (19, 3, 2), (20, 4, 4)):
+        now = 1000.0 + 60 * minutes
+        saver.after(at(trainer, updates))
+        assert len(list(tmp_path.iterdir())) == files

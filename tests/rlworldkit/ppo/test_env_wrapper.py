@@ -1,0 +1,268 @@
+"""The wrapper: Gymnax's interface, auto-reset, time limit; and as the installed gymnax's own environment."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from gymnax.wrappers.purerl import LogEnvState, LogWrapper
+from jax import Array
+from toy_world import in_jax
+from toy_world.in_jax import PICK, REST, Orchard
+
+from parity.errors import UsageError
+from rlworldkit.envs.gymnax_adapter import GymnaxAdapter
+from rlworldkit.envs.gymnax_style import EnvState, GymnaxStyle
+from rlworldkit.jax.env import JaxEnv, StepOutput
+
+from .orchards import PackedOrchard
+
+WORLD = PackedOrchard()
+NUM_GAMES = 64
+NUM_STEPS = 48
+LIMIT = 5
+
+
+class Played(NamedTuple):
+    """A batch of games played at random; leaves have leading axes (steps, games)."""
+
+    first_obs: Callable[[Array], Array]
+    """The observations of new games of ``NUM_GAMES`` seeds."""
+    before: EnvState
+    mask: Array
+    action: Array
+    obs: Array
+    after: EnvState
+    reward: Array
+    done: Array
+    info: dict[str, Any]
+
+
+def play(max_steps: int | None) -> Played:
+    env = GymnaxStyle(WORLD, max_steps)
+
+    def step(state: EnvState, key: Array) -> tuple[EnvState, Any]:
+        mask = jax.vmap(env.get_action_mask)(state)
+        actions = jax.random.categorical(key, jnp.where(mask, 0.0, -jnp.inf))
+        # A few invalid actions, which end an episode too.
+        actions = jnp.where(jax.random.bernoulli(key, 0.03, actions.shape), mask.argmin(axis=-1), actions)
+        obs, after, reward, done, info = jax.vmap(env.step, in_axes=(None, 0, 0))(key, state, actions)
+        return after, (state, mask, actions, obs, after, reward, done, info)
+
+    def begin(seeds: Array) -> tuple[EnvState, Array]:
+        start = jax.vmap(env.reset_from_seed)(seeds)
+        return start, jax.vmap(env.observe)(start)
+
+    begun = jax.jit(begin)
+    start, _ = begun(WORLD.initial_seeds(11, NUM_GAMES))
+    keys = jax.random.split(jax.random.key(5), NUM_STEPS)
+    _, records = jax.jit(lambda start, keys: jax.lax.scan(step, start, keys))(start, keys)
+    return Played(lambda seeds: begun(seeds)[1], *jax.tree.map(np.asarray, records))
+
+
+@pytest.fixture(scope="module")
+def played() -> Played:
+    return play(None)
+
+
+@pytest.fixture(scope="module")
+def limited() -> Played:
+    return play(LIMIT)
+
+
+def following(seeds: Array) -> Array:
+    """The seeds of the games that follow those with these seeds."""
+    return jnp.stack(in_jax.mix((seeds[:, 0], seeds[:, 1])), axis=-1)
+
+
+def seeds_of(state: EnvState) -> Array:
+    return jnp.stack(state.game.seed, axis=-1)
+
+
+def test_a_step_has_the_documented_arrays_and_its_reward_is_the_sum_of_its_components(played: Played) -> None:
+    shape = (NUM_STEPS, NUM_GAMES)
+    for array, expected_shape, dtype in (
+        (played.obs, (*shape, 34), np.float32),
+        (played.info["terminal_observation"], (*shape, 34), np.float32),
+        (played.mask, (*shape, 6), np.bool_),
+        (played.reward, shape, np.float32),
+        (played.done, shape, np.bool_),
+    ):
+        assert array.shape == expected_shape
+        assert array.dtype == np.dtype(dtype)
+    breakdown = played.info["reward_breakdown"]
+    assert set(breakdown) == {"step", "fruit", "sting"}
+    np.testing.assert_allclose(sum(breakdown.values()), played.reward, rtol=1e-6, atol=1e-6)
+    assert set(np.unique(breakdown["step"])) == {np.float32(0), np.float32(-0.01)}
+
+
+def test_a_finished_game_is_followed_by_the_one_with_the_next_seed_and_others_go_on(played: Played) -> None:
+    done = played.done
+    assert 0 < done.sum() < done.size
+    seeds = following(seeds_of(played.before)[done])
+    np.testing.assert_array_equal(seeds_of(played.after)[done], seeds)
+    # as many at once as the games are, so that nothing is compiled anew
+    for first in range(0, len(seeds), NUM_GAMES):
+        some = seeds[first : first + NUM_GAMES]
+        padded = jnp.resize(some, (NUM_GAMES, *some.shape[1:]))
+        np.testing.assert_array_equal(
+            played.obs[done][first : first + NUM_GAMES], played.first_obs(padded)[: len(some)]
+        )
+    assert (played.after.steps[done] == 0).all()
+    np.testing.assert_array_equal(seeds_of(played.after)[~done], seeds_of(played.before)[~done])
+    np.testing.assert_array_equal(played.after.steps[~done], played.before.steps[~done] + 1)
+
+
+def test_the_terminal_observation_is_the_episode_s_own(played: Played) -> None:
+    own = played.info["terminal_observation"]
+    np.testing.assert_array_equal(own[~played.done], played.obs[~played.done])
+    died = own[..., 0] == 0  # hp, of which a new game has 2 of 3
+    assert died.any()
+    assert played.done[died].all()
+    np.testing.assert_allclose(played.obs[died][:, 0], 2 / 3)
+
+
+def test_without_a_limit_episodes_terminate_and_an_invalid_action_ends_one_without_a_reward(played: Played) -> None:
+    np.testing.assert_array_equal(played.done, played.info["terminated"])
+    assert not played.info["truncated"].any()
+    valid = np.take_along_axis(np.asarray(played.mask), np.asarray(played.action)[..., None], axis=-1)[..., 0]
+    invalid = ~valid
+    assert invalid.any()
+    assert played.done[invalid].all()
+    assert (played.reward[invalid] == 0).all()
+
+
+def test_a_limit_truncates_the_episodes_that_have_not_ended(limited: Played) -> None:
+    steps = limited.before.steps + 1
+    truncated, terminated = limited.info["truncated"], limited.info["terminated"]
+    assert truncated.any()
+    assert terminated.any()
+    np.testing.assert_array_equal(truncated, (steps == LIMIT) & ~terminated)
+    np.testing.assert_array_equal(limited.done, truncated | terminated)
+    assert (terminated & (steps == LIMIT)).any(), "no episode both ended and reached the limit"
+    seeds = following(seeds_of(limited.before)[truncated])
+    np.testing.assert_array_equal(seeds_of(limited.after)[truncated], seeds)
+
+
+def test_reset_draws_the_seed_from_the_key(key: Array) -> None:
+    env = GymnaxStyle(WORLD)
+    reset = jax.jit(env.reset)
+    obs, state = reset(key, env.default_params)
+    np.testing.assert_array_equal(obs, env.observe(state))
+    _, same = reset(key)
+    _, other = reset(jax.random.fold_in(key, 1), env.default_params)
+    assert seeds_of(state).tolist() == seeds_of(same).tolist() != seeds_of(other).tolist()
+
+
+def test_a_limit_below_one_is_refused() -> None:
+    with pytest.raises(UsageError, match="max_steps must be at least 1, got 0"):
+        GymnaxStyle(WORLD, max_steps=0)
+
+
+def test_unused_observations_are_never_computed(key: Array) -> None:
+    """JAX drops the float observations of a scan over ``step`` whose caller uses rewards alone."""
+    env = GymnaxStyle(WORLD)
+    start = jax.eval_shape(jax.vmap(env.reset_from_seed), env.env.initial_seeds(0, 4))
+    for kept, has_observations in ((slice(1, 3), False), (slice(1, None, -1), True)):
+
+        def step(state: EnvState, _: None, kept: slice = kept) -> tuple[EnvState, Array]:
+            stepped: Any = jax.vmap(env.step, in_axes=(None, 0, None))(key, state, jnp.int32(0))
+            return stepped[kept]
+
+        program = jax.jit(lambda state, step=step: jax.lax.scan(step, state, length=3)).lower(start)
+        assert ("4x34xf32" in program.as_text()) is has_observations
+
+
+LONG_GAME = 9
+"""The seed of a game in which nobody is stung twice within the limit."""
+
+
+@pytest.fixture(scope="module")
+def adapted() -> GymnaxAdapter:
+    return GymnaxAdapter(GymnaxStyle(PackedOrchard(), LIMIT))
+
+
+def test_its_six_values_are_the_wrappers_five_and_gymnax_adds_up_episodes_by_them(adapted: GymnaxAdapter) -> None:
+    style, logging, params = adapted._env, LogWrapper(adapted), adapted.default_params
+
+    def step(state: LogEnvState, key: Array) -> tuple[LogEnvState, Any]:
+        mask = jax.vmap(style.get_action_mask)(state.env_state)
+        actions, keys = jax.random.categorical(key, jnp.where(mask, 0.0, -jnp.inf)), jax.random.split(key, NUM_GAMES)
+        plain = jax.vmap(style.step, in_axes=(0, 0, 0, None))(keys, state.env_state, actions, params)
+        obs, state, *rest = jax.vmap(logging.step, in_axes=(0, 0, 0, None))(keys, state, actions, params)
+        return state, (plain, (obs, state.env_state, *rest))
+
+    obs, state = jax.vmap(logging.reset, in_axes=(0, None))(jax.random.split(jax.random.key(1), NUM_GAMES), params)
+    assert obs.shape == (NUM_GAMES, 34)
+    _, records = jax.lax.scan(step, state, jax.random.split(jax.random.key(2), NUM_STEPS))
+    (obs, state, reward, done, told), six = jax.tree.map(np.asarray, records)
+    info = six[5]
+    assert told.pop("terminated").any()
+    assert told.pop("truncated").any()
+    final = told.pop("terminal_observation")
+    five = obs, state, reward, done, {**told, "final_observation": final}
+    mine = *six[:3], six[3] | six[4], {name: info[name] for name in five[4]}
+    jax.tree.map(np.testing.assert_array_equal, mine, five)
+    assert not (six[3] & six[4]).any()
+
+    np.testing.assert_array_equal(info["returned_episode"], done)
+    returns, lengths = np.zeros(NUM_GAMES), np.zeros(NUM_GAMES, int)
+    for number, ended in enumerate(done):
+        returns, lengths = returns + reward[number], lengths + 1
+        np.testing.assert_allclose(info["returned_episode_returns"][number][ended], returns[ended], rtol=1e-5)
+        np.testing.assert_array_equal(info["returned_episode_lengths"][number][ended], lengths[ended])
+        returns[ended], lengths[ended] = 0, 0
+    assert done.sum() > NUM_GAMES
+
+
+class Unmasked(PackedOrchard):
+    """A world that truncates by itself after two turns, and in which every action is always valid."""
+
+    mask = JaxEnv.mask
+
+    def step(self, state: Orchard, action: Array) -> StepOutput:
+        step = super().step(state, action)
+        return step._replace(truncated=~step.terminated & (step.final.turn >= 2))
+
+
+@pytest.mark.parametrize(
+    ("world", "actions", "ends"),
+    [
+        (PackedOrchard(), [PICK], [(True, False)]),  # an invalid action ends a game whose mask is not empty
+        (PackedOrchard(), [REST] * LIMIT, [(False, False)] * (LIMIT - 1) + [(False, True)]),
+        (Unmasked(), [REST, REST], [(False, False), (False, True)]),
+        (Unmasked(), [PICK], [(True, False)]),
+    ],
+)
+def test_a_state_tells_how_its_episode_ended_whatever_its_mask_and_is_not_reset(
+    world: PackedOrchard, actions: list[int], ends: list[tuple[bool, bool]]
+) -> None:
+    env = GymnaxAdapter(GymnaxStyle(world, LIMIT))
+    params = env.default_params
+    state = jax.jit(env._env.reset_from_seed)(jnp.array([LONG_GAME, 0], jnp.uint32))
+    assert env.discount(state, params) == 1
+    step = jax.jit(env.step_env)
+    for steps, (action, (terminated, truncated)) in enumerate(zip(actions, ends, strict=True), start=1):
+        obs, state, _, told, _ = step(jax.random.key(0), state, action, params)
+        assert bool(told) == bool(env.is_terminated(state, params)) == terminated
+        assert bool(env.is_truncated(state, params)) == truncated
+        assert env.discount(state, params) == (0 if terminated else 1)
+        assert env.get_action_mask(state).any()
+        assert (int(state.steps), int(state.game.seed[0])) == (steps, LONG_GAME)
+        np.testing.assert_array_equal(obs, env.get_obs(state))
+
+
+def test_the_state_space_names_every_array_of_a_state(adapted: GymnaxAdapter) -> None:
+    _, state = adapted.reset(jax.random.key(0), adapted.default_params)
+    space = adapted.state_space(adapted.default_params)
+    assert jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), state) == jax.tree.map(
+        lambda leaf: (leaf.shape, leaf.dtype), space
+    )
+
+
+def test_without_a_limit_nothing_is_truncated() -> None:
+    env = GymnaxAdapter(GymnaxStyle(PackedOrchard()))
+    _, state = env.reset(jax.random.key(0), env.default_params)
+    assert not env.is_truncated(state, env.default_params)

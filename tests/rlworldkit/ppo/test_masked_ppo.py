@@ -1,0 +1,214 @@
+"""PPO's parts: masking, GAE, loss, and that a rollout stores what the policy saw."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import Array
+from toy_world import in_jax
+from toy_world.adapter import OrchardJaxEnv
+from toy_world.in_jax import Orchard
+
+from rlworldkit.ppo.masked_ppo import (
+    LossStats,
+    Samples,
+    Transition,
+    compute_gae,
+    masked_categorical,
+    ppo_loss,
+    scaled_advantage,
+)
+from rlworldkit.ppo.rollout import collect_rollout, evaluate, samples_of
+
+from . import reference
+from .conftest import LIMIT, SMALL, Rollout
+
+
+def test_masked_actions_are_never_sampled_and_have_no_share_in_the_entropy(key: Array) -> None:
+    logits = jnp.array([50.0, 0.0, 0.0, -3.0])
+    mask = jnp.array([False, True, True, False])
+
+    @jax.jit
+    def drawn() -> tuple[Array, Array, Array]:
+        policy = masked_categorical(logits, mask)
+        return policy.sample(seed=key, sample_shape=(20_000,)), policy.entropy(), policy.probs
+
+    actions, entropy, probabilities = map(np.asarray, drawn())
+    assert set(actions.tolist()) == {1, 2}
+    assert entropy == pytest.approx(np.log(2))
+    assert (probabilities[~np.asarray(mask)] == 0).all()
+
+
+def test_every_action_of_a_rollout_was_valid(rollout: Rollout) -> None:
+    transitions = rollout.transitions
+    chosen = np.take_along_axis(np.asarray(transitions.action_mask), np.asarray(transitions.action)[..., None], axis=-1)
+    assert chosen.all()
+    assert not transitions.action_mask.all()
+
+
+@pytest.mark.parametrize("with_limit", [False, True])
+def test_gae_is_the_discounted_sum_of_each_episode_s_own_errors(with_limit: bool) -> None:
+    random = np.random.default_rng(0)
+    steps, games = 23, 9
+    reward, value, own_last_value = (random.normal(size=(steps, games)) for _ in range(3))
+    last_value = random.normal(size=games)
+    kind = random.choice(3, p=[0.7, 0.15, 0.15], size=(steps, games))
+    terminated, truncated = kind == 1, (kind == 2) & with_limit
+    expected = reference.gae(reward, value, terminated, truncated, own_last_value, last_value, 0.97, 0.9)
+    advantages, targets = compute_gae(
+        jnp.asarray(reward),
+        jnp.asarray(value),
+        jnp.asarray(terminated | truncated),
+        jnp.asarray(np.where(truncated, own_last_value, 0.0)) if with_limit else None,
+        jnp.asarray(last_value),
+        0.97,
+        0.9,
+    )
+    np.testing.assert_allclose(advantages, expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(targets, expected + value, rtol=1e-4, atol=1e-5)
+
+
+def test_before_the_first_gradient_step_every_ratio_is_one(rollout: Rollout) -> None:
+    """Holds only if each stored observation and mask is the one the policy saw, also where an episode ended."""
+    assert rollout.transitions.done[:-1].any(), "no episode ended inside the rollout"
+
+    @jax.jit
+    def judged() -> tuple[LossStats, Array]:
+        state, env = rollout.before.train_state, rollout.env
+        samples = samples_of(rollout.after, rollout.transitions, rollout.config, env)
+        _, stats = ppo_loss(state.params, state.apply_fn, env.expand, samples, rollout.config)
+        policy = masked_categorical(evaluate(state, env, samples.transition.obs)[0], samples.transition.action_mask)
+        return stats, jnp.exp(policy.log_prob(samples.transition.action) - samples.transition.log_prob)
+
+    stats, ratios = judged()
+    assert abs(stats.approx_kl) < 1e-6
+    assert stats.clip_frac == 0
+    np.testing.assert_allclose(ratios, 1.0, atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def replayed(rollout: Rollout) -> tuple[Array, Array, Array, Array]:
+    """Play a rollout's actions again on the bare engine, without the wrapper or its auto-reset.
+
+    Returns, per step and game: the observation before the action, the one after it, reward and whether it terminated.
+    """
+
+    def step(carry: tuple[Orchard, Array], action: Array) -> tuple[tuple[Orchard, Array], object]:
+        state, count = carry
+        after, result = in_jax.turn(state, action, OrchardJaxEnv.prices)
+        ended = result.terminated | (count + 1 == LIMIT)
+        fresh = in_jax.start(in_jax.next_seed(state))
+        following = jax.tree.map(lambda new, old: jnp.where(ended, new, old), fresh, after)
+        record = in_jax.observation(state), in_jax.observation(after), result.components.sum(), result.terminated
+        return (following, jnp.where(ended, 0, count + 1)), record
+
+    def game(state: Orchard, actions: Array) -> object:
+        return jax.lax.scan(step, (state, jnp.int32(0)), actions)[1]
+
+    start = rollout.before.env_state
+    before, after, reward, terminated = jax.jit(jax.vmap(game, in_axes=(0, 1), out_axes=1))(
+        start, rollout.transitions.action
+    )
+    return before, after, reward / 1000.0, terminated
+
+
+def test_a_rollout_is_what_the_bare_engine_plays(rollout: Rollout, replayed: tuple[Array, ...]) -> None:
+    transitions = rollout.transitions
+    before, _, reward, _ = replayed
+    np.testing.assert_array_equal(rollout.env.expand(transitions.obs), before)
+    np.testing.assert_allclose(transitions.reward, reward, rtol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def samples(rollout: Rollout) -> Samples:
+    """What is learnt from the rollout."""
+    program = jax.jit(lambda after, transitions: samples_of(after, transitions, rollout.config, rollout.env))
+    made: Samples = program(rollout.after, rollout.transitions)
+    return made
+
+
+def test_truncation_bootstraps_from_the_episode_s_own_last_observation(
+    rollout: Rollout, replayed: tuple[Array, ...], samples: Samples
+) -> None:
+    _, own_last, reward, terminated = replayed
+    done = np.asarray(rollout.transitions.done)
+    truncated = done & ~np.asarray(terminated)
+    assert truncated.any()
+    assert np.asarray(terminated).any()
+
+    state = rollout.before.train_state
+    _, own_last_value = jax.jit(state.apply_fn)(state.params, own_last)
+    assert rollout.transitions.truncated_value is not None
+    np.testing.assert_allclose(
+        rollout.transitions.truncated_value, np.where(truncated, own_last_value, 0.0), rtol=1e-4, atol=1e-6
+    )
+    observations = jax.jit(jax.vmap(rollout.env.observe))(rollout.after.env_state)
+    _, last_value = jax.jit(state.apply_fn)(state.params, observations)
+    expected = reference.gae(
+        np.asarray(reward),
+        np.asarray(rollout.transitions.value),
+        np.asarray(terminated),
+        truncated,
+        np.asarray(own_last_value),
+        np.asarray(last_value),
+        rollout.config.gamma,
+        rollout.config.gae_lambda,
+    )
+    np.testing.assert_allclose(samples.advantage.reshape(done.shape), expected, rtol=1e-3, atol=1e-4)
+
+
+def test_a_rollout_stores_no_float_observation_and_no_value_for_a_limit_that_is_not_there(rollout: Rollout) -> None:
+    _, transitions, _ = jax.eval_shape(lambda runner: collect_rollout(runner, SMALL, rollout.env), rollout.before)
+    assert {leaf.dtype.kind for leaf in jax.tree.leaves(transitions.obs)} == {"i", "u"}
+    assert transitions.truncated_value is None
+
+
+def test_the_loss_is_that_of_the_papers(rollout: Rollout, samples: Samples) -> None:
+    """Old policy and values differ from the network's, so that every kind of clipping occurs."""
+    random = np.random.default_rng(1)
+    count = rollout.config.batch_size
+
+    def disturbed(values: Array, scale: float) -> Array:
+        return values + jnp.asarray(random.normal(scale=scale, size=count), jnp.float32)
+
+    transition: Transition = samples.transition._replace(
+        log_prob=disturbed(samples.transition.log_prob, 0.3), value=disturbed(samples.transition.value, 0.5)
+    )
+    samples = Samples(transition, samples.advantage, disturbed(samples.target, 0.5))
+    state, config = rollout.before.train_state, rollout.config
+    loss = jax.jit(lambda params, samples: ppo_loss(params, state.apply_fn, rollout.env.expand, samples, config))
+    total, stats = loss(state.params, samples)
+
+    observations = jax.jit(rollout.env.expand)(transition.obs)
+    logits, value = reference.network(state.params, np.asarray(observations))
+    expected = reference.loss(
+        logits,
+        value,
+        np.asarray(transition.action_mask),
+        np.asarray(transition.action),
+        np.asarray(transition.log_prob, np.float64),
+        np.asarray(transition.value, np.float64),
+        np.asarray(samples.advantage, np.float64),
+        np.asarray(samples.target, np.float64),
+        clip_eps=config.clip_eps,
+        vf_coef=config.vf_coef,
+        ent_coef=config.ent_coef,
+    )
+    assert 0.1 < expected["clip_frac"] < 0.9
+    assert total == stats.total_loss
+    parts = zip(LossStats._fields, map(float, stats[:-1]), strict=False)
+    assert dict(parts) == pytest.approx(expected, rel=1e-3, abs=1e-6)
+
+
+def test_advantages_are_scaled_by_their_standard_or_mean_absolute_deviation() -> None:
+    advantage = jnp.array([1.0, 2.0, 3.0, 6.0])
+    np.testing.assert_allclose(scaled_advantage(advantage, "standard"), (advantage - 3) / 3.5**0.5)
+    np.testing.assert_allclose(scaled_advantage(advantage, "robust"), (advantage - 3) / 1.5)
+
+
+def test_a_victory_among_many_steps_is_cut_and_leaves_the_others_their_size(key: Array) -> None:
+    with_victory = jax.random.normal(key, (1024,)).at[0].set(500.0)
+    robust = scaled_advantage(with_victory, "robust")
+    assert robust[0] == 10
+    assert jnp.abs(robust[1:]).mean() > 0.4
+    assert jnp.abs(scaled_advantage(with_victory, "standard")[1:]).mean() < 0.06

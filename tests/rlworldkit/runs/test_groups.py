@@ -1,0 +1,197 @@
+"""Several runs with one command: from several seeds, and with other prices of the reward."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from toy_world.adapter import GAME
+
+from rlworldkit.cli.app import main
+from rlworldkit.cli.seeds import Group
+from rlworldkit.ppo.params import load_params
+from rlworldkit.runs.processes import TrainProcess, train_all
+from rlworldkit.runs.sinks import Metrics
+from tests.rlworldkit.runs.conftest import SMALL
+
+TOY_WORLD = Path(__file__).resolve().parents[2] / "parity"
+SIZES = (
+    "--num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --num-minibatches 2 --update-epochs 4 --log-interval 1"
+)
+FLAGS = ["--no-wandb", *SIZES.split(), "--log-interval=1", f"--total-timesteps={2 * SMALL.batch_size}"]
+TRAINER = """
+import os, signal, sys
+from pathlib import Path
+from rlworldkit.runs.processes import stop_with_input
+
+what, folder = sys.argv[2], Path(sys.argv[3])
+print("a first line", flush=True)
+if what == "fails":
+    sys.exit("The loss is no longer a number.")
+if what == "dies":
+    os.kill(os.getpid(), signal.SIGKILL)
+if what == "waits":
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
+    stop_with_input()
+    (folder / "metrics.csv").write_text("update,timesteps\\n1,64\\n")
+    signal.pause()
+(folder / "metrics.csv").write_text("update,timesteps\\n1,64\\n2,128\\n")
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    paths = [str(TOY_WORLD), str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    (tmp_path / "trainer.py").write_text(TRAINER)
+
+
+def runs_that(*what: str) -> list[TrainProcess]:
+    return [TrainProcess(each, Path(each), [each, each]) for each in what]
+
+
+def trained(runs: list[TrainProcess], at_once: int = 2, stop_after: int = 10**9) -> list[tuple[str, float]]:
+    """What was shown of runs of ``trainer.py``; they are asked to stop after so many rows."""
+    rows: list[tuple[str, float]] = []
+
+    def write(row: Metrics, name: str) -> None:
+        rows.append((name, row["timesteps"]))
+
+    train_all("trainer", runs, at_once, {}, should_stop=lambda: len(rows) >= stop_after, write=write)
+    return rows
+
+
+def test_a_run_that_fails_or_dies_leaves_the_others_alone() -> None:
+    runs = runs_that("fails", "dies", "ends")
+    assert trained(runs) == [("ends", 64), ("ends", 128)]
+    assert [run.outcome for run in runs] == [
+        "failed: The loss is no longer a number.",
+        "failed: ended by signal 9",
+        "finished",
+    ]
+    assert [run.has_failed for run in runs] == [True, True, False]
+    assert Path("fails/train.log").read_text() == "a first line\nThe loss is no longer a number.\n"
+
+
+def test_stopping_ends_the_runs_that_have_begun_and_begins_no_other() -> None:
+    runs = runs_that("waits", "ends")
+    assert trained(runs, at_once=1, stop_after=1) == [("waits", 64)]
+    assert [run.outcome for run in runs] == ["stopped", None]
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="processes are looked up in /proc")
+def test_runs_end_when_the_process_that_started_them_is_killed() -> None:
+    Path("parent.py").write_text(
+        "from pathlib import Path\nfrom rlworldkit.runs.processes import TrainProcess, train_all\n"
+        "run = TrainProcess('waits', Path('waits'), ['waits', 'waits'])\n"
+        "train_all('trainer', [run], 1, {}, should_stop=lambda: False, write=lambda row, name: print(flush=True))\n"
+    )
+    with subprocess.Popen([sys.executable, "parent.py"], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        parent.stdout.readline()  # the run has begun
+        (child,) = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+        parent.send_signal(signal.SIGKILL)
+    until = time.monotonic() + 60
+    while Path("/proc", child).exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not Path("/proc", child).exists()
+
+
+@pytest.fixture(scope="module")
+def group(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of two variants, trained from one seed."""
+    folder = tmp_path_factory.mktemp("runs")
+    variants = ["--seed=3", "--seeds=1", "--variant", "cheap=step:-0.5", "--variant", "own"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(TOY_WORLD))
+        assert main(GAME, ["train", *FLAGS, *variants, "--run-name=group", f"--checkpoint-dir={folder}"]) == 0
+    return folder / "group"
+
+
+def test_each_run_has_its_folder_and_the_group_a_picture(group: Path) -> None:
+    folders = {str(path.parent.relative_to(group)) for path in group.rglob("params_2.npz")}
+    assert folders == {"cheap/seed-3", "own/seed-3"}
+    assert (group / "learning_curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.long
+def test_a_run_is_bit_for_bit_that_of_its_seed_alone(group: Path) -> None:
+    # in a process of its own: in this one JAX may have begun with other settings of its compiler
+    words = ["train", *FLAGS, "--seed=3", "--price=step=-0.5", "--run-name=alone"]
+    subprocess.run([sys.executable, "-m", "toy_world", *words], check=True)
+    alone, beside = (
+        load_params(folder / "params_2.npz") for folder in (Path("checkpoints/alone"), group / "cheap" / "seed-3")
+    )
+    for layer, weights in alone["params"].items():
+        for part, values in weights.items():
+            assert np.array_equal(values, beside["params"][layer][part])
+
+
+def test_runs_that_are_there_are_not_overwritten(group: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    again = ["--seed=3", "--seeds=1", "--variant=own", "--run-name=group", f"--checkpoint-dir={group.parent}"]
+    with pytest.raises(SystemExit):
+        main(GAME, ["train", *FLAGS, *again])
+    assert f"{group} already holds runs" in capsys.readouterr().err
+
+
+def test_runs_of_a_group_go_on_where_there_is_an_agent_and_begin_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "seed-3").mkdir()
+    (tmp_path / "seed-3" / "checkpoint_2.pkl").touch()
+    begun, new = Group(tmp_path, range(3, 5), (), is_resumed=True).runs(["--lr=1e-3"])[""]
+    assert begun.words == ["--lr=1e-3", "--resume", "latest", "--checkpoint-dir", str(tmp_path / "seed-3")]
+    assert new.words == ["--lr=1e-3", "--seed", "4", "--run-name", "seed-4", "--checkpoint-dir", str(tmp_path)]
+
+
+@pytest.mark.long
+def test_a_group_is_resumed_run_by_run(group: Path, tmp_path: Path) -> None:
+    shutil.copytree(group, tmp_path / "copy")
+    shutil.rmtree(tmp_path / "copy" / "own")  # it had not begun
+    resumed = ["--seed=3", "--seeds=1", "--variant=own", "--resume=latest", f"--checkpoint-dir={tmp_path / 'copy'}"]
+    assert main(GAME, ["train", *FLAGS, *resumed]) == 0
+    own = [load_params(folder / "own" / "seed-3" / "params_2.npz")["params"] for folder in (group, tmp_path / "copy")]
+    assert all(np.array_equal(own[0][layer]["kernel"], own[1][layer]["kernel"]) for layer in own[0])
+
+
+def test_groups_are_compared_also_run_by_run_of_one_seed(group: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    groups = [f"--group=cheap={group / 'cheap'}", f"--group=own={group / 'own'}"]
+    files = ["--json=c.json", "--picture=c.png", "--markdown=-"]
+    assert main(GAME, ["compare", *groups, *files, "--episodes=20", "--max-steps=30", "--num-envs=20"]) == 0
+    assert "| cheap over own |" in capsys.readouterr().out
+    found = json.loads(Path("c.json").read_text())
+    assert [run["seed"] for run in found["groups"]["own"]["runs"]] == [3]
+    assert found["pairs"][0]["paired_seeds"] == [3]
+    difference = found["groups"]["cheap"]["iqm"]["mean"] - found["groups"]["own"]["iqm"]["mean"]
+    assert found["pairs"][0]["paired_difference"]["mean"] == pytest.approx(difference)
+    assert Path("c.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (["--variant", "a=nope:1"], "no price 'nope'"),
+        (["--variant", "a="], "NAME=PRICE:VALUE"),
+        (["--variant", ".."], "NAME=PRICE:VALUE"),
+        (["--variant", "own", "--variant", "own"], "each variant"),
+        (["--seeds", "0"], "from 1 to 10,000"),
+        (["--seeds", "2", "--resume", "a.pkl"], "--resume latest"),
+        (["--seeds", "2", "--run-suffix", "a"], "--run-suffix does not go with --seeds"),
+        (["--seeds", "2", "--seed", str(2**64 - 1)], "the last seed"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_in_one_sentence(
+    words: list[str], fault: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(GAME, ["train", *FLAGS, *words])
+    assert end.value.code == 2
+    message = capsys.readouterr().err
+    assert fault in message
+    assert message.count("\n") == 1
+    assert not Path("checkpoints").exists()

@@ -1,0 +1,107 @@
+"""Runs with other prices of the reward: what they learn from, record and resume with."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from toy_world.adapter import GAME, OrchardJaxEnv
+
+from parity.prices import changed_prices
+from rlworldkit.cli.app import main
+from rlworldkit.envs.sb3_vec_env import WorldVecEnv
+from rlworldkit.envs.spec import EnvSpec
+from rlworldkit.ppo.checkpoints import read_checkpoint
+from rlworldkit.ppo.params import load_params
+from rlworldkit.runs.sinks import read_csv
+from tests.rlworldkit.ppo.sealing import payload_of, sealed
+from tests.rlworldkit.runs.conftest import SMALL
+
+FLAGS = "--no-wandb --num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --num-minibatches 2 --update-epochs 4"
+PRICES = ("--price", "step=0.5", "--price", "sting=-2")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("rlworldkit.runs.curve.draw_curve", lambda rows, path, *_: path.write_bytes(b"picture"))
+
+
+def train(*flags: str, updates: int = 2, name: str = "run") -> Path:
+    """Train Orchard, for so many updates in all; the folder of the run."""
+    resumes = "--resume" in flags
+    sizes = ["--total-timesteps", str(updates * SMALL.batch_size)]
+    named = [] if resumes else [*FLAGS.split(), "--log-interval", "1", "--run-name", name]
+    assert main(GAME, ["train", *sizes, *named, *flags]) == 0
+    return Path("checkpoints") / name
+
+
+def test_a_run_learns_from_its_prices_records_them_and_resumes_with_them() -> None:
+    own, priced = train(name="own"), train(*PRICES, name="priced")
+    (first, _), (first_priced, _) = (read_csv(folder / "metrics.csv") for folder in (own, priced))
+    for component, factor in (("step", -50), ("fruit", 1), ("sting", 4)):
+        name = f"reward/{component}"
+        assert first_priced[name] == pytest.approx(factor * first[name], rel=1e-6)
+        assert first[name]
+    for folder, prices in ((own, {}), (priced, {"step": 0.5, "sting": -2.0})):
+        assert json.loads((folder / "config.json").read_text())["prices"] == prices
+        assert read_checkpoint(folder / "checkpoint_2.pkl", OrchardJaxEnv()).config["prices"] == prices
+
+    half = train(*PRICES, updates=1, name="half")
+    assert train("--resume", "latest", name="half") == half
+    assert json.loads((half / "config.json").read_text())["prices"] == {"step": 0.5, "sting": -2.0}
+    straight, resumed = (load_params(folder / "params_2.npz")["params"] for folder in (priced, half))
+    for layer, weights in straight.items():
+        for part, values in weights.items():
+            assert np.array_equal(values, resumed[layer][part])
+
+
+def test_a_price_beside_resume_goes_over_the_recorded_one() -> None:
+    train(*PRICES, updates=1)
+    folder = train("--resume", "latest", "--price", "sting=-0.5", "--price", "fruit=0.2")
+    assert json.loads((folder / "config.json").read_text())["prices"] == {"step": 0.5, "fruit": 0.2}
+
+
+def test_train_sb3_plays_at_its_prices_records_them_and_resumes_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[dict[str, float]] = []
+
+    def opened(spec: EnvSpec, *sizes: int, **options: Any) -> WorldVecEnv:  # noqa: ANN401 - as the class takes them
+        played.append(changed_prices(spec.world))
+        return WorldVecEnv(spec, *sizes, **options)
+
+    monkeypatch.setattr("rlworldkit.sb3.training.WorldVecEnv", opened)
+    evaluated = ["--eval-freq", "8", "--eval-episodes", "1", "--eval-max-steps", "9"]
+    sizes = ["--num-envs", "2", "--n-steps", "8", "--batch-size", "8", "--n-epochs", "1", *evaluated]
+
+    def evaluations() -> list[int]:
+        with np.load(folder / "evaluations.npz") as kept:
+            steps: list[int] = kept["timesteps"].tolist()
+        return steps
+
+    command, folder = ["train-sb3", "--no-wandb", "--timesteps"], Path("models/run")
+    assert main(GAME, [*command, "16", *sizes, "--run-name", "run", "--price", "step=0.5"]) == 0
+    assert json.loads((folder / "config.json").read_text())["prices"] == {"step": 0.5}
+    assert evaluations() == [8, 16]
+    assert main(GAME, [*command, "32", "--resume", str(folder / "final_model.zip"), "--price", "sting=0"]) == 0
+    both = {"step": 0.5, "sting": 0.0}
+    assert json.loads((folder / "config.json").read_text())["prices"] == both
+    assert played == [{"step": 0.5}, {"step": 0.5}, both, both]  # training and evaluation
+    assert evaluations() == [24, 32]  # what was best at other prices is no measure
+
+
+def test_prices_that_a_run_cannot_have_are_one_sentence(
+    refused: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = train(updates=1) / "checkpoint_1.pkl"
+    payload = payload_of(path.read_bytes())
+    capsys.readouterr()
+    for prices, shown in (([1], "a value of type list"), ({"step": "0.5"}, "a value of type dict")):
+        payload["config"]["prices"] = prices
+        path.write_bytes(sealed(payload))
+        expected = f"{path} keeps {shown} as prices, which must be numbers by name: give another file.\n"
+        assert refused("train", "--resume", str(path)) == expected
+    del payload["config"]["prices"]  # as in checkpoints of earlier versions
+    path.write_bytes(sealed(payload))
+    assert json.loads((train("--resume", str(path)) / "config.json").read_text())["prices"] == {}

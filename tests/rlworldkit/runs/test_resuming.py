@@ -1,0 +1,234 @@
+"""A resumed run keeps the files of the sessions before it, or moves them aside."""
+
+import contextlib
+import dataclasses
+import errno
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from toy_world.adapter import OrchardJaxEnv
+
+from parity.errors import UsageError
+from rlworldkit.ppo.checkpoints import latest_checkpoint, read_checkpoint
+from rlworldkit.ppo.config import TrainConfig
+from rlworldkit.ppo.loop import SavePlan
+from rlworldkit.ppo.params import trained_files
+from rlworldkit.ppo.training import train
+from rlworldkit.runs.folder import LATEST
+from rlworldkit.runs.run import Run
+from rlworldkit.runs.sinks import read_csv
+from rlworldkit.runs.stop import StopRequest
+from rlworldkit.settings import saved_settings
+from rlworldkit.watch.agents import agents_of
+from tests.rlworldkit.runs.conftest import SMALL
+
+ENV = OrchardJaxEnv()
+KINDS = (("checkpoint", "pkl"), ("params", "npz"))
+
+KILLING = """
+import json, os, random, signal, sys, time
+from pathlib import Path
+from rlworldkit.runs.run import Run
+
+folder, after, rng = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
+for session in range(12):
+    child = os.fork()
+    if not child:
+        with Run(folder) as run:
+            run.begin({}, 1000, after=after, is_resumed=True)
+            for update in range(after + 1, 1000):
+                run.write({"update": update, "timesteps": update, "seconds": 1.0, "session": session})
+    time.sleep(0.15 * rng.random())
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    texts = [(folder / name).read_bytes().decode() for name in ("metrics.csv", "metrics.jsonl")]
+    print(json.dumps(texts), flush=True)
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_picture() -> Iterator[None]:
+    """Draw no curves, which takes longer than all else."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rlworldkit.runs.curve.draw_curve", lambda rows, path, *_: path.write_bytes(b"picture"))
+        yield
+
+
+def row(update: int, session: int = 0) -> dict[str, float]:
+    """The metrics of an interval."""
+    return {"update": update, "timesteps": update, "seconds": 1.0, "session": session}
+
+
+def write_session(
+    folder: Path, updates: range, after: int = 0, session: int = 0, failing: Exception | None = None
+) -> None:
+    """A session of a run, to its end or to its failure."""
+    with Run(folder) as run:
+        run.begin({}, 100, after=after, is_resumed=after > 0)
+        for update in updates:
+            run.write(row(update, session))
+        if failing:
+            raise failing
+
+
+def logged_rows(folder: Path) -> list[tuple[int, int]]:
+    """Update and session of every row, which both files agree about."""
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    in_csv = [(int(each["update"]), int(each["session"])) for each in read_csv(folder / "metrics.csv")]
+    assert [(line["update"], line["session"]) for line in lines] == in_csv
+    return in_csv
+
+
+def test_no_row_is_missing_whenever_a_resuming_run_is_killed(tmp_path: Path) -> None:
+    write_session(tmp_path, range(1, 61), session=-1)
+    words = [sys.executable, "-c", KILLING, str(tmp_path), "50", "7"]
+    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(told) == 12
+    has_written = 0
+    for session, line in enumerate(told):
+        for number, text in enumerate(json.loads(line)):
+            path = tmp_path / f"{session}-{number}"
+            path.write_bytes(text.encode())
+            if number == 0:
+                rows = [(int(each["update"]), int(each["session"])) for each in read_csv(path)]
+            else:
+                whole = text[: text.rfind("\n") + 1].splitlines()
+                rows = [(each["update"], each["session"]) for each in map(json.loads, whole)]
+            updates = [update for update, _ in rows]
+            assert updates == list(range(1, len(updates) + 1))
+            assert len(updates) >= 60, "rows that had not come again are gone"
+            assert all(by == -1 for update, by in rows if update <= 50)
+            has_written += (51, session) in rows
+    assert has_written > 2, "the kills came before anything was written"
+
+
+def test_rows_stay_until_they_come_again(tmp_path: Path) -> None:
+    write_session(tmp_path, range(1, 7))
+    with Run(tmp_path) as run:
+        run.begin({}, 100, after=3, is_resumed=True)
+        old = [(update, 0) for update in range(1, 7)]
+        assert logged_rows(tmp_path) == old
+        run.write(row(4, 1))
+        assert logged_rows(tmp_path) == [*old[:3], (4, 1), *old[4:]]
+        run.write(row(6, 1))
+        assert logged_rows(tmp_path) == [*old[:3], (4, 1), (6, 1)]
+
+
+OLD = [(update, 0) for update in range(1, 7)]
+
+
+@pytest.mark.parametrize(
+    ("updates", "failing", "rows"),
+    [
+        (range(4, 6), None, [*OLD[:3], (4, 1), (5, 1)]),  # the later rows of the session before do not come again
+        (range(0), None, OLD),
+        (range(4, 5), RuntimeError("in the middle"), [*OLD[:3], (4, 1), *OLD[4:]]),
+    ],
+    ids=["a run that ends earlier", "one that is stopped before its first row", "one that fails"],
+)
+def test_rows_of_the_session_before_go_where_a_resumed_run_ends_without_them(
+    updates: range, failing: Exception | None, rows: list[tuple[int, int]], tmp_path: Path
+) -> None:
+    write_session(tmp_path, range(1, 7))
+    with pytest.raises(RuntimeError, match="in the middle") if failing else contextlib.nullcontext():
+        write_session(tmp_path, updates, after=3, session=1, failing=failing)
+    assert logged_rows(tmp_path) == rows
+
+
+class TestGoingBack:
+    """A run that is resumed from an earlier checkpoint than its last."""
+
+    def trained(
+        self, folder: Path, updates: int, resume: str | None = None, stop: StopRequest | None = None, **changes: float
+    ) -> None:
+        """Train up to so many updates, one row and one save for each."""
+        config, start = SMALL, None
+        if resume == LATEST:
+            start, faults = latest_checkpoint(folder.parent, ENV)
+            assert not faults
+        elif resume:
+            start = read_checkpoint(folder / resume, ENV)
+        if start:
+            config = TrainConfig(**saved_settings(TrainConfig, start.config, start.path))
+        config = dataclasses.replace(config, **{"total_timesteps": 64 * updates, **changes})  # type: ignore[arg-type]
+        with Run(folder, stop=stop) as run:
+            train(config, ENV, run, start=start, save_plan=SavePlan(1))
+
+    @pytest.fixture(scope="class")
+    def went_back(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        """A run of four updates that went back to the second and on to the third, at another rate."""
+        folder = tmp_path_factory.mktemp("went_back") / "run"
+        self.trained(folder, 4)
+        self.trained(folder, 3, "checkpoint_2.pkl", learning_rate=1e-5)
+        return folder
+
+    @pytest.fixture
+    def folder(self, went_back: Path, tmp_path: Path) -> Path:
+        """A copy of it."""
+        return Path(shutil.copytree(went_back, tmp_path / "run"))
+
+    def test_what_is_furthest_is_of_the_branch(self, folder: Path) -> None:
+        names = {f"{kind}_{number}.{end}" for number in (1, 2, 3) for kind, end in KINDS}
+        assert {path.name for path in folder.iterdir() if path.suffix in (".pkl", ".npz")} == names
+        checkpoint, faults = latest_checkpoint(folder.parent, ENV)
+        assert (checkpoint.path, checkpoint.config["learning_rate"], faults) == (folder / "checkpoint_3.pkl", 1e-5, [])
+        assert trained_files(folder.parent)[0] == folder / "params_3.npz"
+        assert agents_of(folder)[0] == folder / "params_3.npz"
+
+    def test_resuming_the_latest_goes_on_with_the_branch(self, folder: Path) -> None:
+        self.trained(folder, 5, LATEST)
+        assert json.loads((folder / "config.json").read_text())["learning_rate"] == 1e-5
+        rows = read_csv(folder / "metrics.csv")
+        assert [each["update"] for each in rows] == [1, 2, 3, 4, 5]
+        straight = folder.parent / "straight"
+        straight.mkdir()
+        (straight / "checkpoint_2.pkl").write_bytes((folder / "checkpoint_2.pkl").read_bytes())
+        self.trained(straight, 5, "checkpoint_2.pkl", learning_rate=1e-5)
+        losses = [[each["train/total_loss"] for each in read_csv(run / "metrics.csv")] for run in (folder, straight)]
+        assert losses[0][2:] == losses[1]
+
+    def test_nothing_of_the_old_branch_is_lost(self, folder: Path) -> None:
+        old = folder / "abandoned-1"
+        names = {f"{kind}_{number}.{end}" for number in (3, 4) for kind, end in KINDS}
+        records = {"metrics.csv", "metrics.jsonl", "config.json", "learning_curve.png"}
+        assert {path.name for path in old.iterdir()} == names | records
+        assert [each["update"] for each in read_csv(old / "metrics.csv")] == [1, 2, 3, 4]
+        self.trained(old, 5, "checkpoint_4.pkl")
+        assert [each["update"] for each in read_csv(old / "metrics.csv")] == [1, 2, 3, 4, 5]
+        assert json.loads((old / "config.json").read_text())["learning_rate"] == 2.5e-4
+        assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_3.pkl"
+
+    def test_a_branch_that_is_killed_before_it_is_saved_has_no_rows_of_the_old_one(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("rlworldkit.ppo.training.run_training", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            self.trained(folder, 4, "checkpoint_1.pkl")
+        assert [each["update"] for each in read_csv(folder / "metrics.csv")] == [1]
+        assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_1.pkl"
+        monkeypatch.undo()
+        self.trained(folder, 2, LATEST)
+        assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_2.pkl"
+        assert {path.name for path in folder.glob("abandoned-*")} == {"abandoned-1", "abandoned-2"}
+
+    def test_a_run_that_is_stopped_before_it_trains_changes_nothing(self, tmp_path: Path) -> None:
+        self.trained(tmp_path / "run", 2)
+        before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}
+        stop = StopRequest()
+        stop.requested = True
+        self.trained(tmp_path / "run", 2, "checkpoint_1.pkl", stop)
+        assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()} == before
+
+    def test_files_that_cannot_be_moved_are_one_sentence(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def full(*_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr("rlworldkit.runs.folder.shutil.copyfile", full)
+        with pytest.raises(UsageError, match=r"could not be moved into a subfolder \(No space left on device\)"):
+            self.trained(folder, 4, "checkpoint_1.pkl")
+        assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_3.pkl"

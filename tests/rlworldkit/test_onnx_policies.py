@@ -1,0 +1,157 @@
+"""Policies in ONNX of anybody: those of this world play, and of all others one sentence says what is wrong."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+from toy_world.adapter import GAME, WORLD
+
+from parity.errors import UsageError
+from rlworldkit.cli.players import view_of
+from rlworldkit.evaluation import onnx_policy
+from rlworldkit.evaluation.onnx_policy import read_onnx
+from rlworldkit.export.trace import trace
+from rlworldkit.watch.agents import load_agent
+
+(SIZE,), ACTIONS = WORLD.observation_shape, len(WORLD.actions)
+KERNEL = np.random.default_rng(0).normal(size=(SIZE, ACTIONS)).astype(np.float32)
+
+
+def port(name: str, *shape: int | str | None, kind: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def model(
+    nodes: list[onnx.NodeProto] | None = None,
+    inputs: list[onnx.ValueInfoProto] | None = None,
+    outputs: list[onnx.ValueInfoProto] | None = None,
+    constants: list[onnx.TensorProto] | None = None,
+    metadata: dict[str, str] | None = None,
+    **more: Any,  # noqa: ANN401 - of any kind
+) -> bytes:
+    """A linear policy as another exporter would write it: names of its own, no mask, no metadata."""
+    graph = helper.make_graph(
+        nodes or [helper.make_node("MatMul", ["obs", "kernel"], ["scores"])],
+        "theirs",
+        inputs or [port("obs", "N", SIZE)],
+        outputs or [port("scores", "N", ACTIONS)],
+        constants or [numpy_helper.from_array(KERNEL, "kernel")],
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("theirs", 1)]
+    made = helper.make_model(graph, opset_imports=opsets, ir_version=8, **more)
+    helper.set_model_props(made, metadata or {})
+    return made.SerializeToString()
+
+
+def elsewhere() -> onnx.TensorProto:
+    tensor = numpy_helper.from_array(KERNEL, "kernel")
+    onnx.external_data_helper.set_external_data(tensor, "/etc/passwd")
+    tensor.ClearField("raw_data")
+    return tensor
+
+
+def endless() -> bytes:
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["go"], ["on"])],
+        "body",
+        [port("turn", kind=TensorProto.INT64), port("go", kind=TensorProto.BOOL)],
+        [port("on", kind=TensorProto.BOOL)],
+    )
+    loop = helper.make_node("Loop", ["", "yes"], [], body=body)
+    inside = helper.make_graph([loop], "inside", [], [])
+    choice = helper.make_node("If", ["yes"], [], then_branch=inside, else_branch=inside)
+    yes = numpy_helper.from_array(np.array(True), "yes")
+    return model([choice, helper.make_node("MatMul", ["obs", "kernel"], ["scores"])], constants=[yes])
+
+
+def node(operator: str, *inputs: str, **attributes: Any) -> list[onnx.NodeProto]:  # noqa: ANN401 - ONNX's
+    return [helper.make_node(operator, inputs, ["scores"], **attributes)]
+
+
+def test_a_linear_policy_of_somebody_else_plays(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.onnx"
+    path.write_bytes(model())
+    seen = np.random.default_rng(1).random((5, SIZE)).astype(np.float32)
+    logits, values = load_agent(view_of(GAME), path)(seen)
+    np.testing.assert_allclose(logits, seen @ KERNEL, rtol=1e-5)
+    assert np.isnan(values).all(), "it has none"
+
+
+FUNCTION = helper.make_function("theirs", "F", ["x"], ["y"], node("Identity", "x"), [helper.make_opsetid("", 17)])
+HUGE = numpy_helper.from_array(np.array([10**6, 10**7, ACTIONS]), "shape")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (lambda: b"not a model", "it is no ONNX model, or a damaged one"),
+        (lambda: model()[:-200], "it is no ONNX model, or a damaged one"),
+        (lambda: model(node("Sort", "obs", domain="theirs")), "its operator 'Sort' of 'theirs' is none of ONNX's own"),
+        (lambda: model(constants=[elsewhere()]), "it keeps data in other files"),
+        (lambda: model(node("Constant", value=elsewhere())), "it keeps data in other files"),
+        (endless, "it has a Loop, which need not end"),
+        (lambda: model(functions=[FUNCTION]), "it has sparse tensors or functions"),
+        (lambda: model(node("Nonsense", "obs")), "onnxruntime does not take it"),
+        (lambda: model().replace(b"scores", b"\xffcores"), "onnxruntime does not take it"),
+        (lambda: model(node("Expand", "kernel", "shape"), constants=[HUGE]), "onnxruntime does not take it"),
+        (lambda: model(inputs=[port("obs", 1, SIZE)]), "the first axis of its inputs is not a batch of any length"),
+        (lambda: model(inputs=[port("obs", "N", SIZE), port("noise", "N", 1)]), "its inputs are not float32"),
+        (
+            lambda: model(
+                node("MatMul", "obs", "half"),
+                [port("obs", "N", SIZE + 1)],
+                constants=[numpy_helper.from_array(np.ones((SIZE + 1, ACTIONS), np.float32), "half")],
+            ),
+            f"its inputs are not float32 \\(batch, {SIZE}\\), and perhaps a mask",
+        ),
+        (
+            lambda: model(
+                outputs=[port("scores", "N", 1)], constants=[numpy_helper.from_array(KERNEL[:, :1], "kernel")]
+            ),
+            f"it has no output of logits, float32 \\(batch, {ACTIONS}\\)",
+        ),
+        (lambda: model(constants=[numpy_helper.from_array(KERNEL * np.nan, "kernel")]), "its logits are not finite"),
+        (lambda: model(metadata={"world": "chess"}), "is a policy of 'chess', not of orchard: give one of this world"),
+    ],
+)
+def test_whatever_is_no_policy_of_this_world_is_one_sentence(
+    content: Callable[[], bytes], sentence: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "theirs.onnx"
+    path.write_bytes(content())
+    with pytest.raises(UsageError, match=sentence) as caught:
+        read_onnx(path, WORLD)
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert capfd.readouterr() == ("", ""), "onnxruntime prints nothing beside it"
+
+
+def test_no_file_and_one_that_is_too_large_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "theirs.onnx"
+    with pytest.raises(UsageError, match="does not exist; give the path of an"):
+        read_onnx(path, WORLD)
+    path.write_bytes(model())
+    monkeypatch.setattr(onnx_policy, "LIMIT", 100)
+    with pytest.raises(UsageError, match="it is larger than"):
+        read_onnx(path, WORLD)
+
+
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [
+        (lambda x: {"y": np.sin(x)}, TypeError),
+        (lambda x: {"y": np.sort(x)}, TypeError),
+        (lambda x: {"y": x.reshape(-1)}, ValueError),
+        (lambda x: {"y": x[:1]}, ValueError),
+    ],
+)
+def test_what_the_trace_does_not_know_is_refused(
+    function: Callable[[NDArray[Any]], dict[str, Any]], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        trace(function, {"x": np.ones((2, 3), np.float32)})

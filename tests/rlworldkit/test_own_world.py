@@ -1,0 +1,145 @@
+"""A third world gets everything through one adapter: docs/tutorials/your-own-world.md, command by command, and more."""
+
+import contextlib
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env as check_gymnasium
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from stable_baselines3.common.env_checker import check_env as check_sb3
+from toy_world.adapter import ENV, GAME, WORLD, OrchardJaxEnv
+
+from parity import cli as parity_cli
+from parity.testing import assert_lockstep
+from rlworldkit.cli.app import main
+from rlworldkit.envs.gym_env import WorldEnv
+from rlworldkit.envs.vector_env import WorldVectorEnv
+from rlworldkit.evaluation.play import play_episodes
+from rlworldkit.evaluation.players import player_of
+from rlworldkit.ppo.config import TrainConfig
+from rlworldkit.ppo.training import train
+from tests.rlworldkit.side_by_side import played_alike
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "tutorials" / "your-own-world.md"
+COMMANDS = re.findall(r"^\$ (.*)$", PAGE.read_text(), re.MULTILINE)
+ENGINES = ("plain", "jax")
+
+
+def call(words: str) -> tuple[int, str]:
+    """A command of the page, carried out in this process and in the working directory; its exit code and output."""
+    program, *arguments = shlex.split(words)
+    command = parity_cli.main if program == "parity" else lambda given: main(GAME, given)
+    if program == "python":
+        assert arguments[:2] == ["-m", "toy_world"]
+        arguments = arguments[2:]
+    arguments = [str(found) for word in arguments for found in (sorted(Path().glob(word)) if "*" in word else [word])]
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        code = command(arguments)
+    return code, said.getvalue()
+
+
+@pytest.fixture(scope="module")
+def evening(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[str, str]]]:
+    """Every command of the page, one after another in one folder; what each printed."""
+    folder = tmp_path_factory.mktemp("evening")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("WANDB_MODE", "disabled")
+        patch.setattr("rlworldkit.bench.gym.SECONDS_ALONE", 0.1)
+        patch.setattr("rlworldkit.bench.timing.SECONDS_PER_SAMPLE", 0.1)
+        said = {}
+        for words in COMMANDS:
+            code, said[words] = call(words)
+            assert code == 0, words
+        yield folder, said
+
+
+@pytest.mark.long
+def test_every_command_of_the_page_works(evening: tuple[Path, dict[str, str]]) -> None:
+    _, said = evening
+    printed = "\n".join(said.values())
+    for words in ("plain and jax: identical", "Both engines gave the same episodes.", "env_steps_per_second"):
+        assert words in printed
+
+
+def test_the_page_states_the_size_of_the_adapter_as_it_is() -> None:
+    (stated,) = re.findall(r"adapter\.py`[^.]*?(\d+) lines", PAGE.read_text())
+    assert int(stated) == len((ROOT / "tests/parity/toy_world/adapter.py").read_text().splitlines())
+
+
+@pytest.mark.long
+def test_the_agent_plays_better_than_chance(evening: tuple[Path, dict[str, str]]) -> None:
+    folder, _ = evening
+    assert GAME.evaluation is not None
+    spec = GAME.evaluation()
+    params = max(folder.glob("checkpoints/first/params_*.npz"), key=lambda path: path.stat().st_mtime_ns)
+    returns = [
+        np.array(
+            [episode.stats["return"] for episode in play_episodes(spec, player, 0, 300, engine="jax", num_envs=100)]
+        )
+        for player in (player_of(spec, name, deterministic=False, seed=0) for name in (str(params), "random"))
+    ]
+    luck = np.hypot(*(found.std() for found in returns)) / np.sqrt(300)
+    assert returns[0].mean() - returns[1].mean() > 4 * luck
+
+
+@pytest.mark.long
+def test_a_run_leaves_what_runs_leave(evening: tuple[Path, dict[str, str]]) -> None:
+    folder, _ = evening
+    runs = {
+        "checkpoints/first": {"checkpoint_*.pkl", "params_*.npz"},
+        "models/orchard": {"final_model.zip", "best_model.zip"},
+    }
+    for run_name, own in runs.items():
+        for name in own | {"metrics.csv", "metrics.jsonl", "tensorboard", "learning_curve.png", "config.json"}:
+            assert list((folder / run_name).glob(name)), (run_name, name)
+    row = json.loads((folder / "checkpoints/first/metrics.jsonl").read_text().splitlines()[-1])
+    assert {"reward/fruit", "actions/pick_frac", "stats/best_score", "train/entropy_ratio"} <= row.keys()
+
+
+def test_both_engines_play_the_same_games_bit_for_bit() -> None:
+    for auto_reset in (False, True):
+        assert_lockstep(WORLD, ENGINES, source="directed", steps=60, games=16, seed=0, auto_reset=auto_reset)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_gymnasium_and_sb3_find_no_fault(engine: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gym.make(ENV.id, engine=engine, render_mode="ansi")
+        check_gymnasium(env.unwrapped)
+        check_sb3(env.unwrapped)
+    assert "W" in str(env.unwrapped.render())
+    env.close()
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_many_games_are_as_each_alone(engine: str, mode: AutoresetMode) -> None:
+    """Against Gymnasium's own vector environment, array for array, infos included."""
+    native = WorldVectorEnv(ENV, 4, engine=engine, autoreset_mode=mode)
+    alone = SyncVectorEnv([lambda: WorldEnv(ENV, engine=engine)] * 4, autoreset_mode=mode)
+    assert len(list(played_alike(native, alone, 60, wrong=0.05))) == 60
+
+
+def test_training_is_a_call_that_changes_nothing_around_it() -> None:
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    variables, folder = dict(os.environ), sorted(Path().iterdir())
+    config = TrainConfig(num_envs=8, num_steps=8, total_timesteps=128, hidden_dim=8, num_layers=1, num_minibatches=2)
+    trained = train(config, OrchardJaxEnv())
+    assert (trained.progress.updates, trained.files) == (2, [])
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
+    assert dict(os.environ) == variables
+    assert sorted(Path().iterdir()) == folder

@@ -1,0 +1,274 @@
+"""PopArt, schedules, the entropy floor, normalised batches and privileged critics."""
+
+import dataclasses
+from collections.abc import Iterator
+from functools import cache, partial
+from itertools import pairwise
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import Array
+from toy_world.adapter import OrchardJaxEnv
+from toy_world.in_jax import Orchard
+
+from parity.errors import UsageError
+from rlworldkit.ppo.checkpoints import read_checkpoint
+from rlworldkit.ppo.config import TrainConfig
+from rlworldkit.ppo.loop import SavePlan, compile_training
+from rlworldkit.ppo.masked_ppo import ADVANTAGE_EPSILON, LossStats, Rates, Samples, optimizer_of, ppo_loss, rates_at
+from rlworldkit.ppo.networks import network_of
+from rlworldkit.ppo.numpy_network import NumpyNetwork
+from rlworldkit.ppo.params import checkpoint_path, load_initial_params, load_params, params_of_checkpoint
+from rlworldkit.ppo.rollout import RunnerState, TrainState, collect_rollout, evaluate, samples_of
+from rlworldkit.ppo.training import TrainResult, train
+from rlworldkit.ppo.update import init_runner, learn
+from rlworldkit.ppo.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
+from rlworldkit.runs.run import Run
+from tests.rlworldkit.ppo.conftest import SMALLEST
+
+CONFIG = dataclasses.replace(SMALLEST, total_timesteps=72, seed=0)
+ALL = dataclasses.replace(
+    CONFIG,
+    activation="relu",
+    value_head="popart",
+    clip_value_loss=False,
+    clip_eps_end=0.1,
+    ent_coef_end=0.01,
+    learning_rate_end=0.01,
+    learning_rate_steps="updates",
+    entropy_floor=3.0,
+    entropy_floor_coef=0.05,
+    normalize_advantage="batch",
+    privileged_critic=True,
+    diagnostics=True,
+)
+"""Every setting that these tests are about."""
+ENV, KEY = OrchardJaxEnv(), jax.random.key(5)
+
+
+class Almanac(OrchardJaxEnv):
+    """Orchard whose critic knows how many turns there were, and three more numbers."""
+
+    num_privileges = 4
+
+    def compact(self, state: Orchard) -> tuple[Array, Array]:
+        return super().compact(state), state.turn
+
+    def expand(self, compact: tuple[Array, Array]) -> Array:
+        return compact[0]
+
+    def privileges(self, compact: tuple[Array, Array]) -> Array:
+        return compact[1][..., None] * jnp.array([1.0, 0.5, 0.0, -1.0])
+
+
+ALMANAC = Almanac()
+
+
+@cache
+def fresh(head: ValueHead) -> RunnerState:
+    return init_runner(dataclasses.replace(CONFIG, value_head=head), ENV)
+
+
+@cache
+def played() -> Samples:
+    @jax.jit
+    def play(runner: RunnerState) -> Samples:
+        after, transitions, _ = collect_rollout(runner, CONFIG, ENV)
+        return samples_of(after, transitions, CONFIG, ENV)
+
+    samples: Samples = play(fresh("plain"))
+    return samples
+
+
+def rolled(**settings: Any) -> tuple[TrainConfig, TrainState, Samples]:  # noqa: ANN401 - settings
+    """Settings, a network that has learnt nothing, and a rollout of the one with a plain value."""
+    config = dataclasses.replace(CONFIG, **settings)
+    return config, fresh(config.value_head).train_state.replace(tx=optimizer_of(config)), played()
+
+
+def loss_of(config: TrainConfig, state: TrainState, samples: Samples, rates: Rates | None = None) -> LossStats:
+    @jax.jit
+    def loss(rates: Rates | None, samples: Samples) -> LossStats:
+        return ppo_loss(state.params, state.apply_fn, ENV.expand, samples, config, rates=rates)[1]
+
+    stats: LossStats = loss(rates, samples)
+    return stats
+
+
+def test_the_first_batches_count_alike_and_later_ones_for_beta() -> None:
+    """In numpy: mean and variance of all numbers of batches that are equally large."""
+    batches = np.array([[0.0, 4.0], [10.0, 12.0], [-3.0, 5.0]])
+    scale = FIRST_SCALE
+    for number, batch in enumerate(batches, start=1):
+        scale = scale.following(batch.mean(), batch.var(), 0.001)
+        assert scale.mean == pytest.approx(batches[:number].mean())
+        if number > 1:  # the first one's deviation is its own
+            assert scale.deviation == pytest.approx(batches[:number].std())
+    late = ValueScale(2.0, 3.0, 5000).following(12.0, 4.0, 0.25)
+    assert late.mean == 0.75 * 2 + 0.25 * 12
+    assert late.deviation == pytest.approx((0.75 * 9 + 0.25 * 4 + 0.25 * 0.75 * 10**2) ** 0.5)
+    assert FIRST_SCALE.following(7.0, 0.0, 1.0).deviation == 1e-4
+
+
+def test_a_moved_layer_says_the_same_values() -> None:
+    kernel, bias, hidden = np.array([[2.0], [-1.0]]), np.array([0.5]), np.array([[1.0, 3.0]])
+    before, after = ValueScale(1.0, 2.0, 1), ValueScale(-40.0, 300.0, 2)
+    other, offset = moved(kernel, bias, before, after)
+    np.testing.assert_allclose(after.values(hidden @ other + offset), before.values(hidden @ kernel + bias), atol=1e-12)
+
+
+def learnt(config: TrainConfig, state: TrainState, samples: Samples) -> tuple[TrainState, LossStats]:
+    after, stats = jax.jit(partial(learn, config=config, env=ENV))(state, samples, KEY)
+    return after, stats
+
+
+def test_an_update_without_steps_keeps_the_values_and_learns_on_the_scale_of_the_head() -> None:
+    """Values that nothing moved are not clipped, so the loss is half the squared error in deviations."""
+    config, state, samples = rolled(value_head="popart", learning_rate=1e-30)
+    values: Any = evaluate(state, ENV, samples.transition.obs)[1]
+    samples = samples._replace(transition=samples.transition._replace(value=values))
+    after, stats = learnt(config, state, samples)
+    scale = after.value_scale
+    assert scale is not None
+    assert float(scale.mean) == pytest.approx(float(samples.target.mean()), rel=1e-5)
+    assert float(scale.deviation) == pytest.approx(float(samples.target.std()), rel=1e-4)
+    error = float(jnp.square((values - samples.target) / samples.target.std()).mean())
+    assert float(stats.value_loss) == pytest.approx(error / 2, rel=1e-3)
+    np.testing.assert_allclose(values, evaluate(after, ENV, samples.transition.obs)[1], rtol=1e-4, atol=1e-6)
+
+
+class TestRates:
+    SCHEDULED = dataclasses.replace(
+        CONFIG,
+        total_timesteps=5 * CONFIG.batch_size,
+        clip_eps_end=0.1,
+        ent_coef=0.15,
+        ent_coef_end=0.35,
+        learning_rate_end=0.01,
+        learning_rate_steps="updates",
+    )
+
+    @pytest.mark.parametrize(("update", "done"), [(0, 0.0), (1, 0.25), (4, 1.0), (9, 1.0)])
+    def test_every_gradient_step_of_an_update_has_the_rates_of_the_update(self, update: int, done: float) -> None:
+        for step in (6 * update, 6 * update + 5):
+            rates: Any = rates_at(self.SCHEDULED, step)
+            np.testing.assert_allclose(rates, [0.2 - 0.1 * done, 0.15 + 0.2 * done, 0.05 - 0.04 * done], rtol=1e-6)
+
+    def test_a_run_of_one_update_has_the_first_ones_and_without_ends_all_have_the_same(self) -> None:
+        rates: Any = rates_at(dataclasses.replace(self.SCHEDULED, total_timesteps=CONFIG.batch_size), 0)
+        np.testing.assert_allclose(rates, [0.2, 0.15, 0.05])
+        for constant in (CONFIG, dataclasses.replace(CONFIG, learning_rate_end=0.01)):  # the optimizer's own rate falls
+            assert rates_at(constant, 100) == Rates(0.2, 0.15, None)
+
+    def test_a_run_steps_as_far_as_the_rate_of_its_update(self) -> None:
+        """Adam's first steps are as long as the rate; the last update's is a thousandth of the first one's."""
+        settings: dict[str, Any] = {"total_timesteps": 2 * CONFIG.batch_size, "learning_rate_end": 5e-5}
+        settings |= {"num_minibatches": 1, "update_epochs": 1, "learning_rate_steps": "updates"}
+        config, _, samples = rolled(**settings)
+        states, update = [init_runner(config, ENV).train_state], jax.jit(partial(learn, config=config, env=ENV))
+        for _ in range(2):
+            states.append(update(states[-1], samples, KEY)[0])
+        moves = (
+            jax.tree.map(lambda old, new: jnp.abs(new - old).max(), before.params, after.params)
+            for before, after in pairwise(states)
+        )
+        steps = [float(max(jax.tree.leaves(move))) for move in moves]
+        assert steps[0] == pytest.approx(0.05, rel=0.01)
+        assert steps[1] < 2e-4
+
+    def test_the_clipping_range_and_the_bonus_are_those_of_the_update(self) -> None:
+        config, state, samples = rolled()
+        drawn = jax.random.uniform(jax.random.key(0), samples.advantage.shape)
+        samples = samples._replace(transition=samples.transition._replace(log_prob=samples.transition.log_prob - drawn))
+        wide, narrow = (loss_of(config, state, samples, Rates(clip, 0.5)) for clip in (0.9, 0.1))
+        assert float(wide.clip_frac) == pytest.approx(float((jnp.exp(drawn) - 1 > 0.9).mean()))
+        assert float(narrow.clip_frac) == pytest.approx(float((jnp.exp(drawn) - 1 > 0.1).mean()))
+        parts = narrow.pg_loss + 0.5 * narrow.value_loss - 0.5 * narrow.entropy
+        assert float(narrow.total_loss) == pytest.approx(float(parts), rel=1e-5)
+
+
+def test_entropy_below_the_floor_costs_its_shortfall() -> None:
+    config, state, samples = rolled(diagnostics=True)
+    free = loss_of(config, state, samples)
+    for floor, price in ((3.0, 0.2 * (3.0 - float(free.entropy))), (0.1, 0.0)):
+        dear = loss_of(dataclasses.replace(config, entropy_floor=floor, entropy_floor_coef=0.2), state, samples)
+        assert float(dear.total_loss - free.total_loss) == pytest.approx(price, abs=1e-5)
+        assert float(dear.diagnostics["entropy_floor_penalty"]) == pytest.approx(price, abs=1e-5)
+
+
+def test_advantages_of_a_batch_are_scaled_together_and_diagnostics_are_of_the_update() -> None:
+    """At a ratio of 1 the surrogate is minus the mean advantage: of each half of a batch another one."""
+    once = {"learning_rate": 1e-30, "num_minibatches": 1, "update_epochs": 1}
+    config, state, samples = rolled(normalize_advantage="batch", diagnostics=True, **once)
+    raised = samples.advantage + 100 * (jnp.arange(config.batch_size) < config.batch_size // 2)
+    half: Samples = jax.tree.map(lambda leaf: leaf[: config.batch_size // 2], samples._replace(advantage=raised))
+    assert float(loss_of(config, state, half).pg_loss) == pytest.approx(-float(half.advantage.mean()), rel=1e-4)
+    by_itself = dataclasses.replace(config, normalize_advantage="minibatch", diagnostics=False)
+    alone = loss_of(by_itself, state, half)
+    assert float(alone.pg_loss) == pytest.approx(0, abs=1e-4)
+    assert alone.diagnostics == {}
+
+    _, stats = learnt(config, state, samples._replace(advantage=raised))
+    told = {name: float(value) for name, value in stats.diagnostics.items()}
+    chances = [told.pop(f"action_prob_{action}") for action in range(ENV.num_actions)]
+    assert sum(chances) == pytest.approx(1)
+    assert told.pop("explained_variance") == pytest.approx(1 - float(raised.var() / samples.target.var()))
+    assert told.pop("entropy_floor_penalty") == 0
+    scaled = samples._replace(advantage=(raised - raised.mean()) / (raised.std() + ADVANTAGE_EPSILON))
+    gradient = jax.jit(
+        lambda params: jax.grad(ppo_loss, has_aux=True)(params, state.apply_fn, ENV.expand, scaled, config)[0]
+    )(state.params)
+    norm = sum(float(jnp.square(leaf).sum()) for leaf in jax.tree.leaves(gradient)) ** 0.5
+    assert told == {"grad_norm": pytest.approx(norm, rel=1e-4)}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TrainResult, list[dict[str, float]]]]:
+    """A run with every setting, a checkpoint of each of its three updates, and its rows."""
+    rows: list[dict[str, float]] = []
+    with pytest.MonkeyPatch.context() as patch, Run(tmp_path_factory.mktemp("run")) as run:
+        patch.setattr(Run, "write", lambda _, row: rows.append(row))
+        patch.setattr("rlworldkit.ppo.training.compile_training", cache(compile_training))  # for whoever resumes it
+        yield train(ALL, ALMANAC, run, save_plan=SavePlan(every_updates=1)), rows
+
+
+def test_all_of_it_trains_and_a_resumed_run_is_the_run_without_a_break(
+    trained: tuple[TrainResult, list[dict[str, float]]],
+) -> None:
+    whole, rows = trained
+    assert {"train/grad_norm", "train/explained_variance", "train/action_prob_0"} <= rows[-1].keys()
+    last, params = whole.files
+    again = train(ALL, ALMANAC, start=read_checkpoint(checkpoint_path(last.parent, 1), ALMANAC))
+    jax.tree.map(np.testing.assert_array_equal, whole.params, again.params)
+    kept = params_of_checkpoint(last, ALMANAC.name, ALMANAC.rules_version)
+    jax.tree.map(lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-6), kept, load_params(params))
+
+
+class TestPrivilegedCritic:
+    def test_the_value_reads_privileges_and_the_policy_does_not(self) -> None:
+        state = init_runner(ALL, ALMANAC).train_state
+        seen = jax.random.uniform(jax.random.key(0), (5, *ENV.observation_shape))
+        early, late = (evaluate(state, ALMANAC, (seen, jnp.full(5, turn))) for turn in (0, 7))
+        np.testing.assert_array_equal(early[0], late[0])
+        assert (jnp.abs(early[1] - late[1]) > 1e-3).all()
+        np.testing.assert_array_equal(early[1], state.apply_fn(state.params, seen)[1])  # without any they are 0
+
+    def test_parameters_tell_it_and_players_read_them(self, trained: tuple[TrainResult, Any]) -> None:
+        path = trained[0].files[1]
+        params = load_params(path)
+        assert network_of(params, {"mlp": None}).num_privileges == 4
+        seen = jax.random.uniform(jax.random.key(0), (5, *ENV.observation_shape))
+        ours: Any = network_of(params, {"mlp": None}).apply(params, seen)
+        theirs = NumpyNetwork(params, {"mlp": None})(np.asarray(seen))
+        for mine, plain in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(mine, plain, rtol=1e-3, atol=1e-5)
+        load_initial_params(path, ALL, ALMANAC)
+        with pytest.raises(UsageError, match="--value-head popart --activation relu --privileged-critic"):
+            load_initial_params(path, CONFIG, ALMANAC)
+
+    def test_a_world_without_any_is_refused(self) -> None:
+        with pytest.raises(UsageError, match="orchard has no privileges that a critic could read"):
+            init_runner(ALL, ENV)

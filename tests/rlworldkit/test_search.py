@@ -1,0 +1,341 @@
+"""Looking ahead: what a search finds, what it must not see, and what it plays, in Orchard."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import Array
+from toy_world.adapter import GAME, WORLD, OrchardJaxEnv
+from toy_world.in_jax import CELLS, PICK, REST, Orchard
+
+from parity import EngineError, ParityError, World
+from rlworldkit.cli.app import main
+from rlworldkit.evaluation.play import play_episodes
+from rlworldkit.evaluation.players import player_of
+from rlworldkit.evaluation.searcher import discount_of, searcher_of
+from rlworldkit.evaluation.spec import LOOKAHEAD, Lookahead, Player
+from rlworldkit.jax.env import JaxEnv
+from rlworldkit.ppo.networks import ActorCritic
+from rlworldkit.ppo.params import save_params
+from rlworldkit.ppo.search import LANES, Search, best_actions, returns_of, surely_best
+
+ORCHARD = OrchardJaxEnv()
+LEFT = 2
+SEARCH = Search(rollouts=8, steps=3, discount=0.9)
+NETWORK = ActorCritic(ORCHARD.num_actions, hidden_dim=16, num_layers=1)
+SPEC = GAME.evaluation()  # type: ignore[misc]
+GAMES = 8
+
+
+class Unsearchable(OrchardJaxEnv):
+    """Orchard that has not said how its chance is drawn anew."""
+
+    reseed = JaxEnv.reseed
+
+
+def an_orchard(*, walker: int, wasp: int, apples: dict[int, int], seed: int = 0) -> Orchard:
+    """An orchard of which all is given but what is to come, which ``seed`` says."""
+    fruit = np.zeros(CELLS, np.int32)
+    fruit[list(apples)] = list(apples.values())
+    return Orchard(
+        seed=(jnp.uint32(seed), jnp.uint32(0)),
+        walker=jnp.int32(walker),
+        wasp=jnp.int32(wasp),
+        hp=jnp.int32(2),
+        score=jnp.int32(0),
+        turn=jnp.int32(0),
+        fruit=jnp.asarray(fruit),
+    )
+
+
+def stacked(orchards: list[Orchard]) -> Orchard:
+    together: Orchard = jax.tree.map(lambda *leaves: jnp.stack(leaves), *orchards)
+    return together
+
+
+class Policy(NamedTuple):
+    """The same everywhere: ``favourite``, else ``second``, or any action, and the value of every game."""
+
+    favourite: int | None = None
+    value: float = 0.0
+    second: int | None = None
+
+
+ANYTHING = Policy()
+
+
+def constant(logits: Array, value: Array | float) -> Callable[[Array], tuple[Array, Array]]:
+    """A judge that says the same of every game."""
+    return lambda compact: (jnp.broadcast_to(logits, (len(compact), len(logits))), jnp.full(len(compact), value))
+
+
+@jax.jit
+def mean_returns(orchards: Orchard, keys: Array, logits: Array, value: Array) -> Array:
+    masks = jax.vmap(ORCHARD.mask)(orchards)
+    return returns_of(ORCHARD, constant(logits, value), SEARCH, orchards, masks, keys).mean(axis=-1)
+
+
+def searched(orchards: list[Orchard], policy: Policy = ANYTHING, *, seed: int = 0) -> Any:  # noqa: ANN401 - a numpy array
+    """The values of the actions in each of at most ``CELLS`` games, (n, actions), all with one key."""
+    filled = stacked(orchards + orchards[-1:] * (CELLS - len(orchards)))
+    actions = range(ORCHARD.num_actions)
+    logits = jnp.array([100.0 * (each == policy.favourite) + 50.0 * (each == policy.second) for each in actions])
+    keys = jnp.broadcast_to(jax.random.key(seed), CELLS)
+    return np.asarray(mean_returns(filled, keys, logits, policy.value))[: len(orchards)]
+
+
+@pytest.fixture(scope="module")
+def firm() -> Any:  # noqa: ANN401 - parameters
+    """The parameters of a new network with firm opinions."""
+    made: Any = NETWORK.init(jax.random.key(1), jnp.zeros((1, *ORCHARD.observation_shape)))
+    made["params"]["policy"]["kernel"] *= 100
+    return made
+
+
+@pytest.fixture(scope="module")
+def params(tmp_path_factory: pytest.TempPathFactory, firm: Any) -> Path:  # noqa: ANN401 - parameters
+    path = tmp_path_factory.mktemp("params") / "params_1.npz"
+    save_params(path, firm)
+    return path
+
+
+def decided(orchard: Orchard, logits: dict[int, float]) -> int:
+    """The action that a search takes with a policy of these logits, 0 where none is given."""
+    policy = jnp.array([logits.get(action, 0.0) for action in range(ORCHARD.num_actions)])
+    (taken,) = decisions(stacked([orchard]), policy).tolist()
+    return int(taken)
+
+
+@jax.jit
+def decisions(orchards: Orchard, logits: Array) -> Array:
+    masks = jax.vmap(ORCHARD.mask)(orchards)
+    keys = jnp.broadcast_to(jax.random.key(0), len(masks))
+    return best_actions(ORCHARD, constant(logits, 0.0), SEARCH, orchards, masks, keys)
+
+
+@pytest.mark.parametrize(
+    ("walker", "apples", "policy", "action", "worth", "is_best"),
+    [
+        (0, {0: 3}, ANYTHING, PICK, 0.29, True),  # the last apple: the game is over, and nothing is added
+        (0, {3: 1, 12: 1}, Policy(REST, value=10.0), REST, -0.01 * (1 + 0.9 + 0.81 + 0.729) + 0.9**4 * 10, False),
+        (1, {0: 3}, Policy(PICK), LEFT, -0.01 + 0.9 * 0.29, True),  # what the policy does later counts
+        # ends with the last step of a rollout
+        (3, {0: 3}, Policy(PICK, value=100.0, second=LEFT), LEFT, -0.01 * (1 + 0.9 + 0.81) + 0.9**3 * 0.29, False),
+    ],
+)
+def test_an_action_is_worth_what_it_and_the_policy_earn_and_the_value_at_the_end_discounted(
+    walker: int, apples: dict[int, int], policy: Policy, action: int, worth: float, is_best: bool
+) -> None:
+    (values,) = searched([an_orchard(walker=walker, wasp=15, apples=apples)], policy)
+    assert values[action] == pytest.approx(worth)
+    assert not is_best or values.argmax() == action
+
+
+def test_an_invalid_action_is_never_worth_most() -> None:
+    orchards = [an_orchard(walker=cell, wasp=15 - cell, apples={5: 1}) for cell in range(CELLS)]
+    values = searched(orchards, Policy(value=-100.0))
+    assert np.array_equal(values > -np.inf, jax.jit(jax.vmap(ORCHARD.mask))(stacked(orchards)))
+
+
+NEVER = [-np.inf, -np.inf, -np.inf]
+
+
+@pytest.mark.parametrize(
+    ("returns", "taken"),
+    [
+        ([[5.0, -3.0, 9.0], [5.5, -2.5, 9.5], NEVER], 1),  # better in every rollout
+        ([[5.0, -3.0, 9.0], [5.0, -3.0, 9.0], NEVER], 0),
+        ([[5.0, -3.0, 9.0], [4.0, -4.0, 8.0], NEVER], 0),
+        ([[0.0, 0.0, 0.0], [-1.0, 1.0, 3.0], NEVER], 0),  # ahead by 1 in the mean, with a standard error of 1.15
+        ([[0.0, 0.0, 0.0], [0.0, 1.0, 2.0], NEVER], 1),  # and with one of 0.58
+        ([[100.0, -100.0, 0.0], [100.1, -99.9, 0.1], NEVER], 1),  # what rollouts have in common does not count
+        ([[100.0, -100.0, 0.0], [-99.9, 100.1, 0.1], NEVER], 0),
+        ([[0.0, 0.0], [0.5, 3.0], [1.0, 1.0]], 2),  # of several the one that is ahead by most in the worst case
+        ([NEVER, NEVER, NEVER], 0),  # a game that is over
+    ],
+)
+def test_the_usual_first_action_is_taken_but_for_what_is_surely_better(returns: list[list[float]], taken: int) -> None:
+    assert surely_best(jnp.array([returns]), jnp.array([0])).tolist() == [taken]
+
+
+@pytest.mark.parametrize(
+    ("walker", "apples", "logits", "taken"),
+    [
+        (15, {0: 1}, {REST: 1.0}, REST),  # where nothing is at stake the policy's likeliest
+        (15, {0: 1}, {LEFT: 1.0}, LEFT),
+        (0, {0: 3}, {REST: 1.0}, PICK),  # a likely action that earns
+        (0, {0: 3}, {REST: 6.0}, REST),  # nothing that the policy does once in 400 times
+    ],
+)
+def test_of_what_the_policy_may_do_the_best_is_taken(
+    walker: int, apples: dict[int, int], logits: dict[int, float], taken: int
+) -> None:
+    assert decided(an_orchard(walker=walker, wasp=15 - walker, apples=apples), logits) == taken
+
+
+def wasps(orchard: Orchard) -> tuple[int, ...]:
+    """The places of the wasp of a game after each of five rests."""
+    places = []
+    for _ in range(5):
+        orchard = ORCHARD.step(orchard, jnp.int32(REST)).final
+        places.append(int(orchard.wasp))
+    return tuple(places)
+
+
+def test_a_search_cannot_peek() -> None:
+    """Games that differ in what is to come alone: with one key, their actions are worth the same, bit for bit."""
+    same_present = [an_orchard(walker=0, wasp=5, apples={3: 1, 0: 2}, seed=seed) for seed in range(6)]
+    assert len(set(map(wasps, same_present))) > 3  # what is to come does differ
+    values = searched(same_present)
+    assert np.array_equal(values, np.broadcast_to(values[0], values.shape))
+
+
+def test_the_chance_of_the_tried_action_itself_is_drawn_anew_in_every_rollout() -> None:
+    """The last apple is picked beside the wasp, which stings in a quarter of all futures: not in all, not in none."""
+    (values,) = searched([an_orchard(walker=0, wasp=1, apples={0: 3})], seed=1)
+    stung = (0.29 - values[PICK]) / 0.5 * SEARCH.rollouts
+    assert stung == pytest.approx(round(float(stung)), abs=1e-4)
+    assert 0 < round(float(stung)) < SEARCH.rollouts
+
+
+def test_the_number_of_games_side_by_side_changes_no_bit(firm: Any) -> None:  # noqa: ANN401 - parameters
+    def network(compact: Array) -> tuple[Array, Array]:
+        judged: Any = NETWORK.apply(firm, compact)
+        return judged
+
+    @jax.jit
+    def returns(orchards: Orchard, keys: Array) -> Array:
+        masks = jax.vmap(ORCHARD.mask)(orchards)
+        return returns_of(ORCHARD, network, SEARCH, orchards, masks, keys)
+
+    many = 3 * CELLS
+    cells = [number % CELLS for number in range(many)]
+    orchards = stacked([an_orchard(walker=cell, wasp=15 - cell, apples={cell: 1, 5: 2, 10: 3}) for cell in cells])
+    keys = jax.random.split(jax.random.key(3), many)
+    together = returns(orchards, keys)
+    assert (together > -jnp.inf).sum() > 2 * LANES  # several rounds of lanes
+    for number in (0, 7, many - 1):
+        alone = returns(jax.tree.map(lambda leaf, at=number: leaf[at : at + 1], orchards), keys[number : number + 1])
+        assert np.array_equal(alone[0], together[number])
+
+
+def test_another_key_gives_other_values_and_the_same_key_the_same() -> None:
+    one, again, other = (searched([an_orchard(walker=5, wasp=6, apples={3: 1})], seed=seed) for seed in (0, 0, 1))
+    assert np.array_equal(one, again)
+    assert not np.array_equal(one, other)
+
+
+def searcher(params: Path, world: World = WORLD, env: JaxEnv = ORCHARD) -> Player:
+    return searcher_of(world, env, params, Lookahead(4, 8), seed=0)
+
+
+@pytest.fixture(scope="module")
+def searching(params: Path) -> Player:
+    return searcher(params)
+
+
+def test_a_search_plays_the_same_on_every_engine_and_better_than_its_agent(params: Path, searching: Player) -> None:
+    alone = player_of(SPEC, str(params), deterministic=False, seed=0)
+    plain, jax_played, without = (
+        play_episodes(SPEC, player, 0, 12, engine=engine, num_envs=GAMES, max_steps=60)
+        for player, engine in ((searching, "plain"), (searching, "jax"), (alone, "plain"))
+    )
+    assert plain == jax_played
+    returns = [np.mean([episode.stats["return"] for episode in played]) for played in (plain, without)]
+    assert returns[0] > returns[1] + 0.3
+
+
+def test_any_number_of_games_is_searched(searching: Player) -> None:
+    """Also one that the engine rounds up."""
+    three, eight = (
+        play_episodes(SPEC, searching, 0, 3, engine="plain", num_envs=games, max_steps=5) for games in (3, GAMES)
+    )
+    assert three == eight
+
+
+def test_every_step_of_every_game_is_searched_under_a_chance_of_its_own(
+    params: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys: list[Any] = []
+
+    def rest(env: object, judge: object, search: object, states: object, masks: Array, drawn: Array) -> Array:
+        jax.debug.callback(keys.append, jax.random.key_data(drawn))
+        return jnp.full(len(masks), REST)
+
+    monkeypatch.setattr("rlworldkit.evaluation.searcher.best_actions", rest)
+    play_episodes(SPEC, searcher(params), 0, GAMES, engine="plain", num_envs=GAMES, max_steps=3)
+    assert np.unique(np.concatenate(keys), axis=0).shape == (3 * GAMES, 2)
+
+
+def test_games_that_the_player_has_not_followed_are_an_error(searching: Player) -> None:
+    masks = np.zeros((GAMES, ORCHARD.num_actions), np.bool_)
+    with pytest.raises(EngineError, match="not the games that the search follows"):
+        searching(np.zeros(0), masks, np.arange(GAMES, dtype=np.uint64), np.zeros(GAMES, np.int64))
+
+
+def test_the_discount_is_that_of_the_run(params: Path, tmp_path: Path) -> None:
+    assert discount_of(params) == 0.99  # no settings lie beside it: the trainer's default
+    (tmp_path / "config.json").write_text(json.dumps({"gamma": 0.9}))
+    assert discount_of(tmp_path / "params_1.npz") == 0.9
+    (tmp_path / "config.json").write_text(json.dumps({"gamma": "much"}))
+    with pytest.raises(ParityError, match="gamma must be a number from 0 to 1, got 'much'"):
+        discount_of(tmp_path / "params_1.npz")
+
+
+PLAIN = {"plain": WORLD.engines["plain"]}
+
+
+@pytest.mark.parametrize(
+    ("world", "env", "sentence"),
+    [
+        (WORLD, Unsearchable(), "orchard cannot be reseed"),
+        (replace(WORLD, engines=PLAIN), ORCHARD, r"engine jax.*: leave --search out"),
+        (replace(WORLD, engines={**PLAIN, "jax": PLAIN["plain"]}), ORCHARD, r"engine jax.*: leave --search out"),
+    ],
+    ids=["not reseeded", "no engine in JAX", "one that is not in JAX"],
+)
+def test_a_world_that_cannot_be_searched_says_so(world: World, env: JaxEnv, sentence: str, params: Path) -> None:
+    with pytest.raises(ParityError, match=sentence):
+        play_episodes(SPEC, searcher(params, world, env), 0, 1, engine="plain", num_envs=1)
+
+
+@pytest.mark.parametrize("word", ["8x16", "8×16"])
+def test_a_lookahead_is_two_numbers_and_a_cross(word: str) -> None:
+    assert LOOKAHEAD(word) == Lookahead(rollouts=8, steps=16)
+
+
+WRONG_LOOKAHEADS = ["1x4", "4x0", "8", "axb", "8x16x2", "-8x16", "8x1001", ""]
+FORM = "must be ROLLOUTSxSTEPS, such as 8x16, 2 to 1,000 rollouts of 1 to 1,000 steps, got"
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        *((["params_1.npz", f"--search={word}"], f"{FORM} {word!r}") for word in WRONG_LOOKAHEADS),
+        (["random", "--search", "8x16"], "a search needs an agent's policy and value: give a params_*.npz file"),
+        (["model.zip", "--search", "8x16"], "model.zip does not exist; give the path of a params_*.npz file"),
+        (["params_1.npz", "--search", "8x16", "--deterministic"], "not allowed with argument"),
+        (["random", "--engine", "both"], "there is only the engine plain: `both` needs two"),
+    ],
+)
+def test_what_cannot_be_searched_is_one_sentence(words: list[str], fault: str, refused: Callable[..., str]) -> None:
+    world = WORLD if "both" not in words else replace(WORLD, engines=PLAIN)
+    game = replace(GAME, evaluation=lambda: replace(SPEC, env=replace(SPEC.env, world=world)))
+    assert fault in refused("evaluate", *words, game=game)
+
+
+def test_the_command_says_what_was_searched(
+    params: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(params.parent)
+    flags = ["--search", "4x8", "--episodes", "8", "--num-envs", str(GAMES), "--engine", "both", "--max-steps", "60"]
+    assert main(GAME, ["evaluate", params.name, *flags]) == 0
+    said = capsys.readouterr().out
+    assert "a search of 4×8 steps" in said
+    assert "Both engines gave the same episodes." in said

@@ -1,0 +1,265 @@
+"""Sweeps: what is searched and found, what goes on after a stop, and what is refused.
+
+Runs are those of a stand-in for the trainer, but for the long test's.
+"""
+
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import optuna
+import pytest
+from optuna.trial import TrialState
+from toy_world.adapter import GAME
+
+from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
+from parity.prices import changed_prices, read_prices
+from rlworldkit.cli.app import main
+from rlworldkit.cli.trials import MOST_FAILURES
+from rlworldkit.config_layers import from_file
+from rlworldkit.game import Game
+from rlworldkit.sweep.objective import figure_of
+from rlworldkit.sweep.options import SweepOptions
+
+TOY_WORLD = Path(__file__).resolve().parents[1] / "parity"
+TRAINER = """
+import math, sys, tomllib
+from pathlib import Path
+
+flags = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+settings, prices = (tomllib.loads(Path(flags[flag]).read_text()) for flag in ("--config", "--prices"))
+folder = Path(flags["--checkpoint-dir"], flags.get("--run-name", ""))
+with Path("calls.txt").open("a") as calls:
+    calls.write(f"{folder} {'resumed' if '--resume' in flags else 'new'}\\n")
+seed = int(folder.name.removeprefix("seed-"))
+value = seed - abs(math.log10(settings["learning_rate"]) + 3)
+if settings["learning_rate"] > 0.5:
+    sys.exit("The loss is no longer a number.")
+if "--resume" not in flags and (folder / "metrics.csv").exists():
+    sys.exit("The folder already holds a run.")
+updates = settings["total_timesteps"] // 64
+is_waiting = Path("wait").exists()
+rows = [f"{n},{64 * n},{value - 9 * is_waiting}" for n in range(1, 1 + (updates // 2 if is_waiting else updates))]
+(folder / "metrics.csv").write_text("\\n".join(["update,timesteps,train/mean_episode_return", *rows, ""]))
+(folder / f"params_{len(rows)}.npz").touch()
+if is_waiting:
+    sys.stdin.read()
+"""
+STAND_IN = dataclasses.replace(GAME, module="trainer")
+HELD = "num_envs = 8\nnum_steps = 8\ntotal_timesteps = 640\nent_coef = 0.1\n"
+SEARCHED = "learning_rate = { low = 1e-4, high = 1e-2, log = true }\n"
+RETURN = "train/mean_episode_return"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TOY_WORLD), str(tmp_path)]))
+    monkeypatch.setattr(
+        "rlworldkit.cli.sweep.threads_of_a_share", lambda parts: {}
+    )  # of this process, for all that follow
+    monkeypatch.setattr("rlworldkit.sweep.objective.metric_names", lambda config, env: [RETURN])
+    (tmp_path / "trainer.py").write_text(TRAINER)
+
+
+def write(options: str, settings: str = HELD + SEARCHED, prices: str = "") -> None:
+    Path("s.toml").write_text(f"{options}\n[settings]\n{settings}\n[prices]\n{prices}\n")
+
+
+def sweep(*flags: str, game: Game = STAND_IN) -> optuna.Study:
+    """The study that ``sweep s.toml`` leaves behind."""
+    main(game, ["sweep", "s.toml", *flags])
+    return optuna.load_study(study_name="s", storage="sqlite:///sweeps/s/study.db")
+
+
+def values(study: optuna.Study) -> list[float | None]:
+    return [trial.value for trial in study.trials]
+
+
+def test_the_best_trial_is_a_file_of_settings_that_the_trainer_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    write("steps = 7680\nseeds = 2")  # six trials
+    study = sweep()
+    best = max(study.trials, key=lambda trial: trial.value or -9.0)
+    rate = best.params["learning_rate"]
+    settings = from_file(GAME.train_config, Path("sweeps/s/best.toml"))
+    assert settings == {"num_envs": 8, "num_steps": 8, "total_timesteps": 640, "ent_coef": 0.1, "learning_rate": rate}
+    assert len(study.trials) == 6
+    assert all(0 <= 0.5 - (value or 9) <= 1 for value in values(study))  # the mean of seeds 0 and 1
+    output = capsys.readouterr().out
+    assert f"Best: trial {best.number} of s, {RETURN} {best.value:.6g}, the mean of 2 seeds" in output
+    assert "Importance: learning_rate 100%" in output
+    assert "train --config sweeps/s/best.toml" in output
+    for name in ("history.png", "importances.png"):
+        assert Path("sweeps/s", name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_sweep_goes_on_with_all_of_its_trials_and_ends_with_its_budget() -> None:
+    write("steps = 1280\nat_once = 1")
+    first = values(sweep())
+    assert len(first) == 2
+    assert values(sweep()) == first
+    assert values(sweep("--steps", "1281"))[:2] == first
+    assert len(values(sweep("--core-hours", "1e-9"))) == 3
+
+
+@pytest.mark.parametrize("end", ["stopped", "killed", "killed before it saved"])
+def test_a_trial_that_has_not_ended_goes_on_with_its_runs(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("steps = 640")
+    Path("wait").touch()
+
+    def stop() -> None:
+        while not Path("sweeps/s/trial-0/seed-0/params_5.npz").exists():
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    with monkeypatch.context() as patch:
+        if end != "stopped":
+            patch.setattr("rlworldkit.cli.trials.postpone", lambda *_: None)  # nothing is told to Optuna
+        assert main(STAND_IN, ["sweep", "s.toml"]) == INTERRUPTED_EXIT_CODE
+    thread.join()
+    Path("wait").unlink()
+    folder = Path("sweeps/s/trial-0/seed-0")
+    if end == "killed before it saved":
+        (folder / "params_5.npz").unlink()
+    stopped, ended = sweep().trials
+    assert (stopped.state, ended.state, ended.params) == (TrialState.FAIL, TrialState.COMPLETE, stopped.params)
+    again = "new" if end == "killed before it saved" else "resumed"
+    assert Path("calls.txt").read_text().splitlines() == [f"{folder} new", f"{folder} {again}"]
+
+
+def test_runs_of_another_study_are_left_alone(refused: Callable[..., str]) -> None:
+    write("steps = 640")
+    other = Path("sweeps/s/trial-0/seed-0/params_5.npz")
+    other.parent.mkdir(parents=True)
+    other.touch()
+    assert "sweeps/s/trial-0 is of another study: name another --folder" in refused("sweep", "s.toml", game=STAND_IN)
+    sweep()
+    assert Path("calls.txt").read_text() == "sweeps/s/trial-1/seed-0 new\n"
+
+
+def test_a_hopeless_trial_is_given_up_and_its_run_stopped() -> None:
+    write("steps = 3200\nat_once = 1")
+    sweep()
+    Path("wait").touch()
+    *before, last = sweep("--steps", "3201").trials
+    assert [trial.state for trial in before] == 5 * [TrialState.COMPLETE]
+    assert (last.state, last.user_attrs["steps"]) == (TrialState.PRUNED, 320)
+    assert sorted(last.intermediate_values) == list(range(2, 11))  # twentieths of a run of ten updates
+
+
+def test_trials_that_all_fail_end_a_sweep(refused: Callable[..., str]) -> None:
+    write("steps = 64000\nat_once = 1", HELD + "learning_rate = [0.6, 0.7]\n")
+    with pytest.raises(SystemExit):
+        main(STAND_IN, ["sweep", "s.toml"])
+    assert len(Path("calls.txt").read_text().splitlines()) == MOST_FAILURES
+
+
+def test_prices_are_searched_in_whole_units_and_judged_in_those_of_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rlworldkit.cli.trials.figure_of", lambda game, options, agent: float("trial-1" in agent))
+    monkeypatch.setattr("rlworldkit.sweep.objective.figure_of", lambda *_, **__: 0.0)
+    write(
+        "steps = 1920\nobjective = 'evaluate/return'", HELD + "learning_rate = 1e-3", "step = { low = -0.5, high = 0 }"
+    )
+    study = sweep()
+    assert values(study) == [0.0, 1.0, 0.0]
+    assert not any(trial.intermediate_values for trial in study.trials)
+    prices = changed_prices(GAME.with_prices(read_prices([], Path("sweeps/s/best-prices.toml"))).env().world)
+    assert prices == {"step": pytest.approx(study.trials[1].params["prices.step"])}
+
+
+@pytest.mark.parametrize("storage", ["sqlite:///shared.db", pytest.param("journal.log", marks=pytest.mark.long)])
+def test_machines_that_share_a_storage_share_trials_and_budget(storage: str) -> None:
+    write(f"steps = 1280\nat_once = 1\nstorage = '{storage}'")
+    for folder, steps in (("here", 1280), ("there", 1920)):
+        assert main(STAND_IN, ["sweep", "s.toml", "--folder", folder, "--steps", str(steps)]) == 0
+    assert sorted(path.name for path in Path("here").glob("trial-*")) == ["trial-0", "trial-1"]
+    assert [path.name for path in Path("there").glob("trial-*")] == ["trial-2"]
+
+
+@pytest.mark.parametrize(
+    ("options", "settings", "prices", "fault"),
+    [
+        ("steps = 640", "learning_rat = [1e-3]", "", "unknown setting 'learning_rat' (did you mean 'learning_rate'?)"),
+        ("steps = 640", "learning_rate = { low = 0.1, high = 7 }", "", "learning_rate must be a number above 0 to 1"),
+        ("steps = 640", "learning_rate = { low = 0.1 }", "", "learning_rate cannot be searched"),
+        ("steps = 640", "num_envs = { low = 9, high = 8 }", "", "num_envs cannot be searched"),
+        ("steps = 640", "network = { low = 1, high = 2 }", "", "network must be a text"),
+        ("steps = 640", "", "stp = [1.0, 2.0]", "no price 'stp' (did you mean 'step'?)"),
+        ("steps = 640", "gamma = 0.9", "", "searches nothing"),
+        ("seeds = 2", SEARCHED, "", "has no end: give it steps or core_hours"),
+        ("step = 640", SEARCHED, "", "unknown key step"),
+        ("steps = 640\npreset = 'quick'", SEARCHED, "", "--preset must be left out"),
+        ("steps = 640", "", "step = [-0.5, 0.0]", "is in the prices of each trial: take evaluate/return"),
+        ("steps = 640\nobjective = 'stats/best_scor'", SEARCHED, "", "No run has the objective 'stats/best_scor'"),
+        ("steps = 640\nstorage = 'sqlite:///s.toml'", SEARCHED, "", "cannot be used as Optuna's storage"),
+        ("steps = 640\nstorage = 's.toml'", SEARCHED, "", "cannot be used as Optuna's storage"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_in_one_sentence(
+    options: str, settings: str, prices: str, fault: str, refused: Callable[..., str]
+) -> None:
+    write(options, settings, prices)
+    assert fault in refused("sweep", "s.toml")
+
+
+def test_a_figure_that_no_agent_has_is_refused() -> None:
+    small = SweepOptions(objective="evaluate/returns", episodes=2)
+    with pytest.raises(
+        UsageError, match=r"No agent has the objective 'evaluate/returns': take one of evaluate/return, "
+    ):
+        figure_of(GAME, small, "random", max_steps=1)
+    assert figure_of(GAME, dataclasses.replace(small, objective="evaluate/length"), "random", max_steps=1) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "game", "fault"),
+    [
+        (lambda text: text.replace("1e-2", "2e-2"), STAND_IN, "differs in its search space"),
+        (lambda text: text.replace("0.1", "0.2"), STAND_IN, "differs in its settings"),
+        (str, dataclasses.replace(STAND_IN, version="2.0"), "differs in its version"),
+    ],
+)
+def test_a_study_of_another_sweep_is_left_alone(
+    change: Callable[[str], str],
+    game: Game,
+    fault: str,
+    refused: Callable[..., str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write("steps = 640")
+    before = values(sweep())
+    Path("s.toml").write_text(change(Path("s.toml").read_text()))
+    capsys.readouterr()
+    assert fault in refused("sweep", "s.toml", game=game)
+    Path("s.toml").unlink()
+    write("steps = 640")
+    assert values(sweep()) == before
+
+
+@pytest.mark.long  # about a minute: a dozen processes that import JAX
+def test_no_finished_trial_is_lost_to_kill_9() -> None:
+    sizes = "hidden_dim = 8\nnum_layers = 1\nlog_interval = 1\nnum_minibatches = 2\n"
+    write("steps = 2560\nat_once = 1\npruner = 'none'", HELD + SEARCHED + sizes)
+    command = [sys.executable, "-m", "toy_world", "sweep", "s.toml"]
+    killed = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert killed.stdout is not None
+    assert next(line for line in killed.stdout if line.startswith("Trial 0: "))
+    while not Path("sweeps/s/trial-1/seed-0").exists():
+        time.sleep(0.05)
+    killed.kill()
+    killed.communicate()
+    before = optuna.load_study(study_name="s", storage="sqlite:///sweeps/s/study.db").trials
+    output = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    after = optuna.load_study(study_name="s", storage="sqlite:///sweeps/s/study.db").trials
+    assert "Goes on with trial-1, which had not ended." in output
+    assert after[0] == before[0]
+    assert [trial.value is None for trial in after] == [False, True, False, False, False]
+    assert after[2].params == before[1].params

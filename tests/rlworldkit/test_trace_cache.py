@@ -1,0 +1,252 @@
+"""The on-disk cache of exported traces."""
+
+import importlib
+import os
+import pickle
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import Array
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from rlworldkit.jax import trace_cache
+from rlworldkit.jax.trace_cache import Program, load_or_trace
+
+
+class Pair(NamedTuple):
+    """Some results."""
+
+    key: Array
+    values: dict[str, Array]
+
+
+class Tracer:
+    """A function that knows how often it was traced."""
+
+    def __init__(self) -> None:
+        self.traces = 0
+
+    def __call__(self, key: Array, shift: Array) -> Pair:
+        self.traces += 1
+        following, drawn = jax.random.split(key)
+        return Pair(following, {"shifted": jax.random.normal(drawn, (3,)) + shift})
+
+    def program(self, about: str = "a program", package: str = "parity", args: tuple[Any, ...] = ()) -> Program:
+        """The function as a new process would get it."""
+        traced = jax.jit(lambda key, shift: self(key, shift))
+        return load_or_trace(traced, *(args or ARGS), about=[about], packages=[package])
+
+
+class Bomb:
+    """Runs when it is unpickled."""
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str]]:
+        return pytest.fail, ("it was executed",)
+
+
+ARGS = jax.random.key(5), jnp.float32(2.0)
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setattr(trace_cache, "_cache_folder", lambda: tmp_path / trace_cache.FOLDER)
+    return tmp_path / trace_cache.FOLDER
+
+
+@pytest.fixture
+def tracer() -> Tracer:
+    return Tracer()
+
+
+def result(program: Program) -> bytes:
+    out: Pair = program.compile()(*ARGS)
+    return np.asarray(jax.random.key_data(out.key)).tobytes() + np.asarray(out.values["shifted"]).tobytes()
+
+
+def test_the_second_time_nothing_is_traced_and_the_results_are_the_same_bits(folder: Path, tracer: Tracer) -> None:
+    first = result(tracer.program())
+    assert tracer.traces == 1
+    assert result(tracer.program()) == first
+    assert tracer.traces == 1
+    assert first == result(load_or_trace(jax.jit(tracer), *ARGS, about=[], packages=[]))
+
+    results: Pair = tracer.program().results  # known before anything is compiled
+    assert (results.values["shifted"].shape, results.values["shifted"].dtype) == ((3,), jnp.float32)
+    assert jnp.issubdtype(results.key.dtype, jax.dtypes.prng_key)
+
+
+def of_another_setting(tracer: Tracer) -> None:
+    with jax.default_matmul_precision("highest"):  # which changes results
+        tracer.program()
+
+
+def of_another_version(tracer: Tracer) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trace_cache, "_versions", lambda: ("jax 99.0",))
+        tracer.program()
+
+
+@pytest.mark.parametrize(
+    "another",
+    [
+        lambda tracer: tracer.program("another"),
+        lambda tracer: tracer.program(args=(ARGS[0], jnp.ones(3))),
+        of_another_setting,
+        of_another_version,
+    ],
+    ids=["program", "shape", "setting of JAX", "version of a library"],
+)
+def test_what_differs_has_a_trace_of_its_own(another: Callable[[Tracer], object], folder: Path, tracer: Tracer) -> None:
+    for _ in range(2):
+        tracer.program()
+        another(tracer)
+    assert tracer.traces == len(list(folder.iterdir())) == 2
+
+
+def test_what_is_spread_over_devices_has_a_trace_of_its_own_and_stays_spread(folder: Path, tracer: Tracer) -> None:
+    spread = NamedSharding(Mesh(np.array(jax.devices()[:1]), ("parts",)), PartitionSpec())
+    shapes = tuple(jax.ShapeDtypeStruct(arg.shape, arg.dtype, sharding=spread) for arg in ARGS)
+    tracer.program()
+    for _ in range(2):
+        program = tracer.program(args=shapes)
+    assert tracer.traces == 2
+    out: Pair = program.compile()(*(jax.device_put(arg, spread) for arg in ARGS))
+    assert out.values["shifted"].sharding == spread
+    assert result(program) == result(tracer.program())
+
+
+def test_changed_sources_ask_for_another_trace(
+    folder: Path, tracer: Tracer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "changing" / "deep").mkdir(parents=True)
+    (tmp_path / "changing" / "__init__.py").touch()
+    source = tmp_path / "changing" / "deep" / "rule.py"
+    source.write_text("PRICE = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.invalidate_caches()
+    tracer.program(package="changing")
+    trace_cache._source_digest.cache_clear()  # what a new process starts with
+    tracer.program(package="changing")
+    assert tracer.traces == 1
+    source.write_text("PRICE = 2\n")
+    trace_cache._source_digest.cache_clear()
+    tracer.program(package="changing")
+    assert tracer.traces == 2
+
+
+def test_a_library_that_is_not_installed_has_no_version() -> None:
+    assert trace_cache._version("a-library-that-nobody-wrote") is None
+    assert all(f"{name} {version(name)}" in trace_cache._versions() for name in ("jax", "flax", "distrax"))
+
+
+def test_a_good_trace_of_something_else_is_refused(folder: Path, tracer: Tracer) -> None:
+    tracer.program("one")
+    (one,) = folder.iterdir()
+    tracer.program("another")
+    (another,) = set(folder.iterdir()) - {one}
+    one.write_bytes(another.read_bytes())
+    tracer.program("one")
+    assert tracer.traces == 3
+
+
+def test_what_another_process_has_not_finished_is_no_trace(folder: Path, tracer: Tracer) -> None:
+    tracer.program()
+    (path,) = folder.iterdir()
+    path.rename(path.with_suffix(".12345"))
+    path.with_suffix(".12345").write_bytes(b"half a")
+    tracer.program()
+    assert tracer.traces == 2
+    assert path.exists()
+    assert path.with_suffix(".12345").read_bytes() == b"half a"
+
+
+def test_a_file_that_cannot_be_used_is_replaced_and_nothing_in_it_is_executed(folder: Path, tracer: Tracer) -> None:
+    first = result(tracer.program())
+    (path,) = folder.iterdir()
+    good = path.read_bytes()
+    flipped = bytearray(good)
+    flipped[len(good) // 2] ^= 1
+    for number, content in enumerate([b"", b"no trace", pickle.dumps(Bomb()), good[:-100], bytes(flipped)], start=1):
+        path.write_bytes(content)
+        for _ in range(2):
+            assert result(tracer.program()) == first
+        assert tracer.traces == 1 + number
+
+
+@pytest.mark.parametrize("name", ["builtins:exec", "builtins:str", "collections:OrderedDict", "not_imported:Pair"])
+def test_a_file_can_name_named_tuples_that_are_there_and_nothing_else(name: str) -> None:
+    with pytest.raises((TypeError, KeyError)):
+        trace_cache._tree_from_json([name, "leaf", "leaf"])
+
+
+def test_results_of_a_type_that_has_no_name_are_traced_every_time(folder: Path) -> None:
+    class Local(NamedTuple):
+        value: Array
+
+    for _ in range(2):
+        program = load_or_trace(jax.jit(Local), jnp.float32(2.0), about=[], packages=["parity"])
+        assert program.compile()(jnp.float32(2.0)) == Local(jnp.float32(2.0))
+    assert not folder.exists()
+
+
+def test_a_trace_that_may_be_read_but_not_touched_is_used(
+    folder: Path, tracer: Tracer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError
+
+    first = result(tracer.program())
+    monkeypatch.setattr("rlworldkit.jax.trace_cache.os.utime", refused)
+    assert result(tracer.program()) == first
+    assert tracer.traces == 1
+
+
+def test_of_too_many_the_one_not_used_for_longest_goes(
+    folder: Path, tracer: Tracer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace_cache, "MAX_FILES", 2)
+    tracer.program("one")
+    (one,) = folder.iterdir()
+    tracer.program("two")
+    (two,) = set(folder.iterdir()) - {one}
+    os.utime(one, (1, 1))
+    os.utime(two, (2, 2))
+    tracer.program("one")  # used again
+    tracer.program("three")
+    assert one.exists()
+    assert not two.exists()
+    assert tracer.traces == 3
+
+
+@pytest.mark.parametrize("is_off", [True, False])
+def test_a_folder_that_cannot_be_made_or_is_not_wanted_costs_only_the_trace(
+    is_off: bool, folder: Path, tracer: Tracer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_off:
+        monkeypatch.setattr(trace_cache, "_cache_folder", lambda: None)
+    else:
+        folder.write_text("a file in its place")
+    first = result(tracer.program())
+    assert result(tracer.program()) == first
+    assert tracer.traces == 2
+
+
+@pytest.mark.parametrize(("is_writable", "promise"), [(True, "later runs reuse the result"), (False, "only if JAX_")])
+def test_later_runs_are_promised_what_is_cached_only_where_it_can_be(
+    folder: Path, is_writable: bool, promise: str
+) -> None:
+    if not is_writable:
+        folder.write_text("a file in its place")
+    assert promise in trace_cache.reuse_text()
+    assert ("only if" in trace_cache.reuse_text()) is not is_writable
+
+
+def test_the_kit_is_among_the_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_cache, "_source_digest", " and ".join)
+    assert "rlworldkit and parity" in trace_cache._cache_key(("parity",), [])

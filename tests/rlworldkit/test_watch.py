@@ -1,0 +1,192 @@
+"""Orchard is watched, played and viewed with what rlworldkit has for any world; keys change nothing but the pace."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import imageio_ffmpeg
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pygame
+import pytest
+from toy_world.adapter import EVALUATION, GAME, WORLD
+from written_page import episode_data, page_data
+
+from parity.trace import read_trace
+from rlworldkit.cli.app import main
+from rlworldkit.envs.episodes import Episodes
+from rlworldkit.evaluation.play import play_episodes
+from rlworldkit.evaluation.players import player_of
+from rlworldkit.play.app import PlayApp
+from rlworldkit.play.game import open_table
+from rlworldkit.play.panes import layout_of
+from rlworldkit.play.session import Session
+from rlworldkit.ppo.networks import make_network
+from rlworldkit.ppo.params import MLP, save_params
+from rlworldkit.render.window import Window
+from rlworldkit.runs.stop import StopRequest
+from rlworldkit.watch.agents import load_agent
+from rlworldkit.watch.controls import FASTEST, SLOWEST, Controls, play
+from rlworldkit.watch.frames import AgentPlayer, Frame, games
+from rlworldkit.watch.spec import ViewSpec
+from rlworldkit.watch.text import likeliest_first
+
+VIEW = ViewSpec(EVALUATION)
+MOST_STEPS = 80
+
+
+@pytest.fixture(scope="module")
+def params(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The parameters of a new network with firm opinions."""
+    network = make_network(MLP, None, len(WORLD.actions), 8, 1)
+    made: Any = jax.jit(network.init)(jax.random.key(3), jnp.zeros((1, 34)))
+    made["params"]["policy"]["kernel"] *= 100
+    path = tmp_path_factory.mktemp("params") / "params_1.npz"
+    save_params(path, made)
+    return path
+
+
+@pytest.fixture
+def episodes() -> Iterator[Episodes]:
+    with contextlib.closing(Episodes(WORLD, 1, "plain", max_episode_steps=MOST_STEPS)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_what_is_watched_is_what_evaluate_plays(episodes: Episodes, params: Path, deterministic: bool) -> None:
+    player = player_of(EVALUATION, str(params), deterministic=deterministic, seed=5)
+    expected = play_episodes(EVALUATION, player, 40, 8, num_envs=8, engine="plain", max_steps=MOST_STEPS)
+    watched = AgentPlayer(load_agent(VIEW, params), deterministic=deterministic, player_seed=5)
+    for game, episode in zip(games(VIEW, episodes, watched, 40, 8), expected, strict=True):
+        *_, last = game
+        assert (last.seed, last.ending, last.step) == (episode.seed, episode.ending, episode.stats["steps"])
+        assert dict(zip(WORLD.components, last.earned.tolist(), strict=True)) == episode.stats["reward_breakdown"]
+
+
+def test_a_moment_tells_the_step_that_led_to_it(episodes: Episodes, params: Path) -> None:
+    (game,) = games(VIEW, episodes, AgentPlayer(load_agent(VIEW, params), deterministic=False), 7, 1)
+    first, *others = game
+    assert (first.seed, first.step, first.decision, first.ending) == (7, 0, None, None)
+    assert not first.earned.any()
+    earned = np.zeros(len(WORLD.components))
+    for number, moment in enumerate(others, start=1):
+        earned += moment.reward
+        np.testing.assert_allclose(moment.earned, earned, atol=1e-9)
+        assert moment.step == number
+        assert moment.decision is not None
+        assert moment.decision.probabilities.sum() == pytest.approx(1)
+        assert moment.decision.probabilities[moment.decision.action] > 0
+        assert moment.decision.action in likeliest_first(moment.decision)[:8]
+    assert [moment.ending is None for moment in others] == [True] * (len(others) - 1) + [False]
+
+
+class Pretended:
+    """A screen that is verdicts_of_page which keys are pressed at which moment, and what is shown."""
+
+    def __init__(self, keys: dict[int, str]) -> None:
+        self._keys = {step: list(pressed) for step, pressed in keys.items()}
+        self.shown: list[tuple[int, int, str]] = []
+        self._step = 0
+
+    def show(self, moment: Frame, controls: Controls) -> None:
+        self._step = moment.step
+        self.shown.append((moment.seed, moment.step, controls.pace))
+
+    def key(self, seconds: float) -> str | None:
+        pressed = self._keys.get(self._step, [])
+        if not pressed:
+            time.sleep(seconds)
+        return pressed.pop(0) if pressed else None
+
+
+def watch(episodes: Episodes, params: Path, keys: dict[int, str], count: int = 2) -> tuple[Pretended, list[Frame]]:
+    """Watch games at 100 actions a second."""
+    screen = Pretended(keys)
+    played = games(VIEW, episodes, AgentPlayer(load_agent(VIEW, params), deterministic=False), 0, count)
+    return screen, list(play(played, screen, Controls(100), StopRequest()))
+
+
+def test_n_goes_on_to_the_next_game_and_q_ends_all(episodes: Episodes, params: Path) -> None:
+    screen, lasts = watch(episodes, params, {3: "n", 4: "q"}, count=5)
+    assert [(last.seed, last.step) for last in lasts] == [(0, 3), (1, 4)]
+    assert lasts[0].verdict.startswith("game 0: left after 3 steps, return ")
+    assert max(step for _, step, _ in screen.shown) == 4
+
+
+def test_while_it_is_paused_s_takes_one_step_and_the_space_goes_on(episodes: Episodes, params: Path) -> None:
+    screen, _ = watch(episodes, params, {2: " s", 3: "s", 4: " ", 6: "q"}, count=1)
+    paces = {step: pace for _, step, pace in screen.shown}
+    assert [step for step, pace in paces.items() if pace.startswith("paused")] == [2, 3]
+    assert list(paces) == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_the_speed_doubles_and_halves_between_its_ends() -> None:
+    controls = Controls(4)
+    for keys, speed in (("+=", 16), ("+" * 20, FASTEST), ("-" * 20, SLOWEST), ("x", SLOWEST)):
+        for key in keys:
+            controls.press(key)
+        assert controls.speed == speed
+    assert controls.pace == "0.1 actions/s"
+
+
+def test_the_picture_a_film_a_window_and_a_page_show_the_same_games(
+    params: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    sizes: set[tuple[int, int]] = set()
+    show = Window.show
+
+    def shown(window: Window, picture: pygame.Surface) -> None:
+        show(window, picture)
+        sizes.add(picture.get_size())
+
+    monkeypatch.setattr(Window, "show", shown)
+    words = [str(params), "--episodes", "2", "--max-steps", "3", "--seed", "5"]
+    film, page = tmp_path / "film.mp4", tmp_path / "page.html"
+    assert main(GAME, ["watch", *words, "--render", "human", "--speed", "100", "--record", str(film)]) == 0
+    verdicts = capsys.readouterr().out.splitlines()[:2]
+    assert sizes == {(1208, 608)}
+    assert imageio_ffmpeg.count_frames_and_secs(str(film))[0] == 8
+    assert main(GAME, ["watch", *words, "--render", "ansi"]) == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if line in verdicts] == sorted([*verdicts, *verdicts])
+    assert main(GAME, ["view", *words, "--output", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    on_page = [episode["verdict"] for episode in page_data(text)["episodes"]]
+    assert [f"game {5 + number}: {verdict}" for number, verdict in enumerate(on_page)] == verdicts
+    assert episode_data(text, 0)["steps"][0]["action"] == "start"
+
+
+def test_without_an_agent_watching_says_which_there_may_be(refused: Callable[..., str]) -> None:
+    assert refused("watch").startswith(
+        "There is no agent to watch: name one, params_*.npz, checkpoint_*.pkl, *.onnx, a "
+    )
+
+
+def test_a_game_is_played_by_keys_saved_and_viewed(params: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "game.json"
+    with contextlib.closing(open_table(VIEW, "plain")) as table:
+        session = Session(table, 3, trace, AgentPlayer(load_agent(VIEW, params)))
+
+        async def played() -> list[str]:
+            app = PlayApp(session, Controls(4))
+            async with app.run_test(size=layout_of(session, large=False).size) as pilot:
+                await pilot.press("up", "a", "b", "tab", "right")
+                await pilot.pause()
+                return [strip.text.rstrip() for strip in app.screen._compositor.render_strips()]
+
+        seen = asyncio.run(played())
+    assert [WORLD.actions[turn.action] for turn in session.game.turns] == ["up", "rest"]
+    assert seen[0].startswith("game 3, step 2: looking ahead")
+    assert seen[1] == "·       ·       ●●●     ·        hp 3"
+    assert "a pick  not valid" in seen[7]
+    assert seen[9:11] == ["right would earn -0.01 = -0.01 step", "turn 2 → 3"]
+    session.keep()
+    assert (read_trace(trace).case.seed, read_trace(trace).case.actions) == (3, (0, 5))
+    for engines, sides in (([], ["plain", "jax"]), (["--engine", "plain"], ["plain"])):
+        assert main(GAME, ["view", str(trace), "--output", str(tmp_path / "page.html"), *engines]) == 0
+        data = page_data((tmp_path / "page.html").read_text(encoding="utf-8"))
+        assert (data["sides"], len(data["episodes"])) == (sides, 1)
