@@ -34,10 +34,17 @@ class Finding:
 
 
 def open_alone(
-    world: World, engines: tuple[str, str], case: Case, timeout: float, ledger: Ledger | None = None
+    world: World,
+    engines: tuple[str, str],
+    case: Case,
+    timeout: float,
+    ledger: Ledger | None = None,
+    *,
+    alone: bool = False,
 ) -> Pair:
-    """A pair of one game each, counting marks where it can, comparing them if the case does."""
-    return Pair(world, engines, 1, marks=bool(world.marks), compare_marks=case.marks, timeout=timeout, ledger=ledger)
+    """A pair of one game each, counting marks where it can, comparing them if the case does; ``alone`` as in Pair."""
+    marks = {"marks": bool(world.marks), "compare_marks": case.marks}
+    return Pair(world, engines, 1, **marks, timeout=timeout, ledger=ledger, alone=alone)
 
 
 def replay_command(trace_path: Path, world: str | None = None, engines: tuple[str, str] | None = None) -> str:

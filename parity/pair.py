@@ -83,7 +83,9 @@ class Pair(Closable):
                 self.other = GuardedEngine(world, names[1], games, marks=marks, timeout=timeout)
                 undo.callback(self.other.close)
             self.both = (self.reference,) if alone else (self.reference, self.other)
-            self._arrays = STATE not in self.unknown and all(engine.state_arrays() is not None for engine in self.both)
+            has_dicts = STATE not in self.unknown
+            reads_arrays = has_dicts and not (alone and games == 1)  # the dict of a game without another will do
+            self._arrays = reads_arrays and all(engine.state_arrays() is not None for engine in self.both)
             self._left_out: tuple[Array | int, ...] = 0, 0
             self._counted = self.marks() if (marks if compare_marks is None else compare_marks) else None
             undo.pop_all()
@@ -200,7 +202,8 @@ class Pair(Closable):
 
     def marks(self) -> tuple[Array, Array]:
         """Per engine, how often each mark fired since the engines were opened, (marks,) int64."""
-        return _counts(self.reference) - self._left_out[0], _counts(self.other) - self._left_out[1]
+        counts = [*map(_counts, self.both)]
+        return counts[0] - self._left_out[0], counts[-1] - self._left_out[1]
 
     def newly_fired(self) -> Observed | None:
         """Counts of all marks since the last call, one row; None where marks are not compared.

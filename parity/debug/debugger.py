@@ -10,6 +10,7 @@ from parity.console import counted
 from parity.debug.session import Session
 from parity.errors import ParityError, UsageError, unknown
 from parity.report import action_name
+from parity.safe_read import quoted
 
 CHUNK = 10
 """Steps between which a screen shows a run that goes on, and takes keys."""
@@ -37,7 +38,8 @@ class Debugger:
         try:
             if word not in COMMANDS:
                 raise UsageError(f"there is no command {unknown(word, COMMANDS)}: ? lists them.")
-            self.message, self.is_refusal = COMMANDS[word][1](self, rest.strip()), False
+            said = COMMANDS[word][1](self, rest.strip())
+            self.message, self.is_refusal = said if isinstance(said, str) else self._where(), False
         except ParityError as error:
             self.message, self.is_refusal = str(error), True
 
@@ -63,25 +65,11 @@ class Debugger:
         if self.target is not None:
             self.target, self.message = None, f"Stopped at step {self.session.position}."
 
-    def _step(self, rest: str) -> str:
-        self.session.step(rest or None)
-        action = action_name(self.session.world, self.session.moment.action)
-        over = "; the game is over" if self.session.is_over else ""
-        return f"Step {self.session.position}: {action}{over}."
-
-    def _back(self, rest: str) -> str:
-        self.session.back(_number(rest) if rest else 1)
-        return f"Back at step {self.session.position}."
-
-    def _go(self, rest: str) -> str:
-        self.session.go(_number(rest))
-        return f"At step {self.session.position}."
-
-    def _run(self, rest: str) -> str:
-        return self._begin(rest, backwards=False)
-
-    def _run_back(self, rest: str) -> str:
-        return self._begin(rest, backwards=True)
+    def _where(self) -> str:
+        session, action = self.session, self.session.moment.action
+        cause = action_name(session.world, action) if action is not None else session.current.cause or "start"
+        over = "; the game is over" if session.is_over else ""
+        return f"Fork {session.current.number}, step {session.position}: {cause}{over}."
 
     def _begin(self, condition: str, *, backwards: bool) -> str:
         conditions = (condition,) if condition else tuple(self.breakpoints)
@@ -103,20 +91,6 @@ class Debugger:
     def _listed(self) -> str:
         return ", ".join(self.breakpoints) or "none"
 
-    def _set(self, rest: str) -> str:
-        field, equals, text = (part.strip() for part in rest.partition("="))
-        if not (field and equals and text):
-            raise UsageError("set takes FIELD = VALUE, such as hp = 1: give both.")
-        self.session.set(field, value_of(text))
-        return f"Fork {self.session.current.number}: {self.session.current.cause}."
-
-    def _fork(self, _: str) -> str:
-        return f"Fork {self.session.fork().number} begins at step {self.session.position}."
-
-    def _switch(self, rest: str) -> str:
-        self.session.switch(_number(rest))
-        return f"Fork {self.session.current.number}, step {self.session.position}."
-
     def _compare(self, rest: str) -> str:
         one, _, other = rest.partition(" ")
         found = self.session.compare(_number(one), _number(other))
@@ -124,33 +98,31 @@ class Debugger:
         where = "no difference" if found.step is None else f"step {found.step} differs: {', '.join(parts)}"
         return f"Common to step {found.common}, rewards since {found.rewards[0]:g} and {found.rewards[1]:g}; {where}."
 
-    def _save(self, rest: str) -> str:
-        trace = self.session.save(_file(rest))
-        return f"Saved {counted(len(trace.case.actions), 'action')} in {rest}."
+    def _save(self, file: str, shrink_seconds: float | None = None) -> str:
+        trace = self.session.save(_file(file), shrink_seconds)
+        return f"Saved {counted(len(trace.case.actions), 'action')} in {file}."
 
-    def _shrink(self, rest: str) -> str:
-        trace = self.session.save(_file(rest), shrink_seconds=10)
-        return f"Saved a case of {counted(len(trace.case.actions), 'action')} in {rest}."
-
-    def _test(self, rest: str) -> str:
-        self.session.write_test(_file(rest))
-        return f"Saved as a test in {rest}."
+    def _test(self, file: str) -> str:
+        self.session.write_test(_file(file))
+        return f"Saved as a test in {file}."
 
 
-COMMANDS: dict[str, tuple[str, Callable[[Debugger, str], str], str]] = {
-    "step": ("right n", Debugger._step, "[ACTION]: the next action, or this one"),
-    "back": ("left p", Debugger._back, "[STEPS]: a step back, or several"),
-    "continue": ("c", Debugger._run, "[CONDITION]: on to it, or to a breakpoint"),
-    "return": ("r", Debugger._run_back, "[CONDITION]: back to it, or to a breakpoint"),
+COMMANDS: dict[str, tuple[str, Callable[[Debugger, str], object], str]] = {
+    "step": ("right n", lambda it, rest: it.session.step(rest or None), "[ACTION]: the next action, or this one"),
+    "back": ("left p", lambda it, rest: it.session.back(_number(rest or "1")), "[STEPS]: a step back, or several"),
+    "continue": ("c", lambda it, rest: it._begin(rest, backwards=False), "[CONDITION]: on to it, or to a breakpoint"),
+    "return": ("r", lambda it, rest: it._begin(rest, backwards=True), "[CONDITION]: back to it, or to a breakpoint"),
     "break": ("b", Debugger._break, "CONDITION: a breakpoint: MARK, RULE, hp < 2, action NAME, differs FIELD"),
     "delete": ("d", Debugger._delete, "CONDITION: delete a breakpoint"),
-    "go": ("g", Debugger._go, "STEP: go to a step of this fork"),
-    "set": ("e", Debugger._set, "FIELD = VALUE: edit the state, in a new fork"),
-    "fork": ("f", Debugger._fork, ": a fork without the actions that follow"),
-    "switch": ("w", Debugger._switch, "FORK: go to another fork"),
+    "go": ("g", lambda it, rest: it.session.go(_number(rest)), "STEP: go to a step of this fork"),
+    "set": ("e", lambda it, rest: it.session.set(*_pair(rest)), "FIELD = VALUE: edit the state, in a new fork"),
+    "price": ("$", lambda it, rest: it.session.set_price(*_pair(rest)), "NAME = VALUE: a price, in a new fork"),
+    "seed": ("y", lambda it, rest: it.session.set_seed(_number(rest)), "SEED: these actions from it, as a fork"),
+    "fork": ("f", lambda it, _: it.session.fork(), ": a fork without the actions that follow"),
+    "switch": ("w", lambda it, rest: it.session.switch(_number(rest)), "FORK: go to another fork"),
     "compare": ("m", Debugger._compare, "FORK FORK: two forks where they first differ"),
     "save": ("s", Debugger._save, "FILE: this fork up to here as a trace"),
-    "shrink": ("k", Debugger._shrink, "FILE: a minimal case of its first difference"),
+    "shrink": ("k", lambda it, rest: it._save(rest, 10), "FILE: a minimal case of its first difference"),
     "test": ("t", Debugger._test, "FILE: as a test of pytest"),
 }
 """Commands: their keys, what they do, and what they take and are for."""
@@ -158,12 +130,15 @@ AT_ONCE = "step", "back", "continue", "return", "fork"
 """Commands whose keys carry them out; those of the others open the line with the command."""
 
 
-def value_of(text: str) -> object:
-    """A value as JSON has it, or a bare word."""
+def _pair(text: str) -> tuple[str, object]:
+    """A name and a value, as JSON has it, or a bare word."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not (name and equals and value):
+        raise UsageError(f"{quoted(text)} is no NAME = VALUE, such as hp = 1: give both.")
     try:
-        return json.loads(text)
+        return name, json.loads(value)
     except ValueError:
-        return text
+        return name, value
 
 
 def _number(text: str) -> int:

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from parity.compare import OBSERVATION, STATE, Difference, value_text
+from parity.compare import STATE, Difference, value_text
 from parity.debug.conditions import action_of, parse_condition
 from parity.debug.fields import FieldReader, path_text, put_in
+from parity.debug.opening import action_chooser, checked_seed, opened
 from parity.debug.saving import save_trace, write_test
-from parity.debug.timeline import Fork, ForkComparison, Moment, Timeline, compare_forks
-from parity.engine import Closable, Slots, State
+from parity.debug.timeline import Fork, ForkComparison, Timeline, compare_forks, tree_lines
+from parity.debug.view import GameView
+from parity.engine import Closable, State
 from parity.engine_guard import DEFAULT_TIMEOUT
-from parity.errors import StateRefused, UsageError, blamed
+from parity.errors import StateRefused, UsageError
 from parity.finding import open_alone
-from parity.prices import with_prices
-from parity.registry import load_pair, load_traced, load_world
+from parity.prices import price_values, with_prices
 from parity.report import action_name
-from parity.source_specs import open_source
-from parity.sources import POLICY, Source, choose_actions
-from parity.spaces import action_numbers
-from parity.trace import Action, Case, Trace, check_actions, read_trace
-from parity.world import Board, View, World
+from parity.trace import Action, Case, Trace
+from parity.world import PriceValues, World
 
-_ONLY: Slots = np.zeros(1, dtype=np.intp)
 MOST_STEPS = 10_000
 
 
-class Session(Closable):
+class Session(GameView, Closable):
     """Two engines of a world in one game, usable in a ``with`` block.
 
     The engines play only what was not played yet; going back shows what was kept, and costs no step. Where play goes on
@@ -69,101 +62,25 @@ class Session(Closable):
         prices: Mapping[str, object] | None = None,
         timeout: float = DEFAULT_TIMEOUT,
     ) -> None:
-        if sum(start is not None for start in (seed, trace, case)) > 1:
-            raise UsageError("a session begins with a seed, a trace or a case: give one of them.")
-        names = (engines,) if isinstance(engines, str) else engines
-        if names is not None and not 1 <= len(names) <= 2:
-            raise UsageError(f"{len(names)} engines are given: name one or two.")
-        pair = None if names is None else (names[0], names[-1])
-        spec = world if isinstance(world, str) else None
-        if trace is not None:
-            opened, path = read_trace(Path(trace)), Path(trace)
-            changes = {**opened.prices, **(prices or {})}
-            self.world, self.engines = load_traced(opened, path, world, pair, lambda it: with_prices(it, changes))
-            case = opened.case
-        else:
-            loaded = with_prices(load_world(world), prices or {})
-            self.world, _, self.engines = load_pair(loaded, pair, spec=spec, one_will_do=True)
-            if not 0 <= (seed or 0) < 2**self.world.seed_bits:
-                raise UsageError(f"seed {seed} is outside 0 ... 2^{self.world.seed_bits} - 1: choose one inside.")
-            case = case or Case((), seed=seed or 0)
-            check_actions(self.world, Trace(self.world.name, self.engines, case), Path("the case"))
-        self.spec = spec or self.world.name
-        self._source = self._source_of(agent, is_recorded=bool(case.actions))
+        self.world, self.spec, self.engines, case = opened(world, engines, seed, trace, case, prices or {})
+        is_chosen = agent is not None or not case.actions
+        self._choose = action_chooser(self.world, agent, case.seed or 0) if is_chosen else None
         self._reader = FieldReader(self.world)
-        self._pair = open_alone(self.world, self.engines, case, timeout)
-        self._timeline = Timeline(self._pair)
-        self._current = Fork(0, case)
-        self._forks = [self._current]
+        self._timeout, self._compares_marks = timeout, case.marks
+        self._timelines: dict[PriceValues, Timeline] = {}
+        self._forks: list[Fork] = []
         try:
-            self._timeline.begin(self._current)
-        except BaseException as error:
-            self.close()
-            if isinstance(error, StateRefused):
-                raise UsageError(f"the start is refused: {error}") from error
-            raise
+            self._current = self._begin(Fork(0, case, self._timeline_at(self.world)))
+        except StateRefused as error:
+            raise UsageError(f"the start is refused: {error}") from error
+        finally:
+            if not self._forks:
+                self.close()
 
     def close(self) -> None:
-        """Close both engines."""
-        self._pair.close()
-
-    # where one stands
-
-    @property
-    def position(self) -> int:
-        """The number of actions since the first start."""
-        return self._current.step
-
-    @property
-    def moment(self) -> Moment:
-        """All that both engines gave at this step."""
-        return self._current.moment(self._current.step)
-
-    @property
-    def is_over(self) -> bool:
-        """The reference's game ended with the last step."""
-        return self.moment.is_over
-
-    @property
-    def next_action(self) -> Action | None:
-        """The action that this fork has next; None at its end."""
-        return self._current.action(self._current.step)
-
-    def state(self, engine: str | None = None) -> State:
-        """The complete state, as JSON values; a copy."""
-        return deepcopy(self.moment.states[self._side(engine)])
-
-    def observation(self, engine: str | None = None) -> dict[str, Any]:
-        """The observation by the world's labels."""
-        return self._family(OBSERVATION, engine)
-
-    def mask(self, engine: str | None = None) -> dict[str, bool]:
-        """Whether each action is valid, by its name."""
-        return self._family("mask", engine)
-
-    def components(self, engine: str | None = None) -> dict[str, int | float]:
-        """The reward components of the last step by name, in the world's units; empty at a start."""
-        return self._family("components", engine)
-
-    def field(self, name: str, engine: str | None = None) -> Any:  # noqa: ANN401 - a JSON value
-        """A field by its name, such as ``state.player.hp``, ``observation[hp]`` or ``hp``; raises UsageError."""
-        sides = self.moment.sides
-        return deepcopy(self._reader.value(sides[self._side(engine)], self._reader.find(sides[0], name)))
-
-    def marks(self, engine: str | None = None) -> dict[str, int]:
-        """How often each mark fired in the last step; raises UsageError where an engine counts none."""
-        if self.moment.marks is None:
-            raise UsageError(f"{' and '.join(self.engines)} do not both count marks: choose engines that do.")
-        return dict(self.moment.marks[self._side(engine)])
-
-    def diff(self) -> tuple[Difference, ...]:
-        """What differs between the engines, as ``parity run`` compares it; the reference's values are ``expected``."""
-        return self.moment.differences
-
-    def board(self, engine: str | None = None) -> Board:
-        """The state as the world draws it."""
-        with blamed(f"drawing a state of world '{self.world.name}'"):
-            return self.world.draw(self.state(engine))
+        """Close all engines."""
+        for timeline in self._timelines.values():
+            timeline.pair.close()
 
     # going on and back
 
@@ -176,14 +93,18 @@ class Session(Closable):
         fork, recorded = self._current, self.next_action
         chosen = action_of(self.world, action) if action is not None else recorded
         if chosen is None:
-            chosen = self._chosen_action()
+            if self._choose is None:
+                raise UsageError("the recorded actions end here: give an action.")
+            if self.is_over:
+                raise UsageError('the game is over: give the action "restart" for the next one.')
+            chosen = self._choose(self.moment, self.position)
         if recorded is None:
             fork.case = replace(fork.case, actions=(*fork.case.actions, chosen))
         elif chosen != recorded:
             actions = (*fork.case.actions[: fork.step - fork.first], chosen)
             fork = self._branch(replace(fork.case, actions=actions), f"action {action_name(self.world, chosen)}")
         if fork.step == fork.last:
-            self._timeline.extend(fork)
+            fork.timeline.extend(fork)
         self._current = fork
         fork.step += 1
         return self.diff()
@@ -203,7 +124,7 @@ class Session(Closable):
                 f"fork {fork.number} has the steps {fork.first} to {last}, and no {step}: go to one of them."
             )
         while fork.last < step:
-            self._timeline.extend(fork)
+            fork.timeline.extend(fork)
         fork.step = step
 
     def run_until(self, *conditions: str, backwards: bool = False, steps: int = MOST_STEPS) -> str | None:
@@ -228,7 +149,7 @@ class Session(Closable):
 
     def check(self) -> None:
         """Replay this fork from its start; raises EngineError where an engine gives anything else than before."""
-        self._timeline.check(self._current)
+        self._current.timeline.check(self._current)
 
     # edits and forks
 
@@ -243,22 +164,33 @@ class Session(Closable):
             raise UsageError(f"'{field}' is no field of the state, and only these can be set: give one of these.")
         state = self.state()
         put_in(state, keys[1:], value)
-        fork, path = self._current, path_text(keys)
-        rest = fork.case.actions[fork.step - fork.first :]
-        case = replace(fork.case, seed=None, state=state, actions=rest)
-        edited = self._branch(case, f"{path} = {value_text(value)}")
-        edited.first, edited.is_edited, edited.moments = fork.step, True, []
-        try:
-            self._timeline.begin(edited)
+        path, text = path_text(keys), value_text(value)
+
+        def check(edited: Fork) -> None:
             for name, side in zip(self.engines, edited.moments[0].sides, strict=True):
                 if (taken := self._reader.value(side, keys)) != self._reader.value({STATE: [state]}, keys):
                     raise UsageError(f"engine '{name}' makes {path} {value_text(taken)}: give a value that it keeps.")
-        except BaseException as error:
-            self._forks.remove(edited)
-            if isinstance(error, StateRefused):
-                raise UsageError(f"{path} cannot be {value_text(value)}: {error}") from error
-            raise
-        self._current = edited
+
+        try:
+            self._begin(self._from_here(state, f"{path} = {text}"), check)
+        except StateRefused as error:
+            raise UsageError(f"{path} cannot be {text}: {error}") from error
+
+    def set_price(self, name: str, value: object) -> None:
+        """Change a price of the reward, in reward: a fork begins here, in the reference's state, with new engines.
+
+        It keeps the actions that follow. Raises UsageError where the world has no such price or value.
+        """
+        world = with_prices(self._current.timeline.pair.world, {name: value})
+        fork = self._from_here(self.state(), f"price {name} = {value}")
+        fork.timeline = self._timeline_at(world)
+        self._begin(fork)
+
+    def set_seed(self, seed: int) -> None:
+        """Begin the game of another seed, with the actions of this one, as a fork at step 0; raises UsageError."""
+        here, number = self._current, checked_seed(self.world, seed)
+        case = replace(here.case, seed=number, state=None, actions=here.actions())
+        self._begin(Fork(len(self._forks), case, here.timeline, 0, self._forks[0], 0, f"seed {seed}", is_edited=True))
 
     def fork(self) -> Fork:
         """Begin a fork at this step, without the actions that follow."""
@@ -282,7 +214,7 @@ class Session(Closable):
 
     def tree(self) -> str:
         """The forks as an indented list, the current one with an asterisk."""
-        return "\n".join(self._branches(self._forks[0], 0))
+        return "\n".join(tree_lines(self._forks, self._current))
 
     def compare(self, one: int, other: int, step: int | None = None) -> ForkComparison:
         """Compare two forks by number, at a step or the first at which they differ, as the reference has them."""
@@ -290,7 +222,7 @@ class Session(Closable):
         last = min(fork.last for fork in forks)
         if step is not None and not 0 <= step <= last:
             raise UsageError(f"forks {one} and {other} were both played to step {last}: give one up to there.")
-        return compare_forks(self._pair, *forks, step)
+        return compare_forks(self._current.timeline.pair, *forks, step)
 
     # saving
 
@@ -306,8 +238,9 @@ class Session(Closable):
         engines do not differ. Raises UsageError where the file cannot be written.
         """
         moments = self._current.moments[: self.position - self._current.first + 1]
-        self._timeline.forget_place()
-        return save_trace(self._pair, self.spec, self.case, moments, Path(path), shrink_seconds)
+        timeline = self._current.timeline
+        timeline.forget_place()
+        return save_trace(timeline.pair, self.spec, self.case, moments, Path(path), shrink_seconds)
 
     def write_test(self, path: Path | str) -> None:
         """Write this fork up to this step as a test of pytest, which fails while the engines differ in it.
@@ -315,38 +248,10 @@ class Session(Closable):
         It also holds the reference to the components of the last step. Raises UsageError where the file cannot be
         written, or the world has no name by which a test could import it.
         """
-        write_test(self.world, self.spec, self.engines, self.case, self.components(), Path(path))
-
-    def _side(self, engine: str | None) -> int:
-        if engine is not None and engine not in self.engines:
-            raise UsageError(f"the session has no engine '{engine}': it has {' and '.join(self.engines)}.")
-        return 0 if engine is None else self.engines.index(engine)
-
-    def _family(self, family: str, engine: str | None) -> dict[str, Any]:
-        side = self.moment.sides[self._side(engine)]
-        found = self._reader.family(side, family) if family in side else {}
-        return found if isinstance(found, dict) else {family: found} if found else {}
-
-    def _source_of(self, agent: Path | str | None, *, is_recorded: bool) -> Source | None:
-        spec = "uniform" if agent is None else f"{POLICY}{agent}"
-        is_wanted = agent is not None or not is_recorded
-        return open_source(spec, self.world, 1, np.random.default_rng(0)) if is_wanted else None
-
-    def _chosen_action(self) -> Action:
-        """The agent's action, which depends on the game's start and the step alone."""
-        if self._source is None:
-            raise UsageError("the recorded actions end here: give an action.")
-        if self.is_over:
-            raise UsageError('the game is over: give the action "restart" for the next one.')
-        sides, state = self.moment.sides, self.moment.states[0]
-        observation, mask = np.asarray(sides[0][OBSERVATION]), np.asarray(sides[0]["mask"])
-        view = View(observation, mask, _ONLY, lambda _: [state])
-        rng = np.random.default_rng([self._forks[0].case.seed or 0, self.position])
-        actions = choose_actions(rng, self._source.weights(view), mask, 0.0, self.world.action_space)
-        return action_numbers(actions[0])
+        write_test(self._current.timeline.pair.world, self.spec, self.engines, self.case, self.components(), Path(path))
 
     def _forth(self) -> bool:
-        if self.next_action is None and (self._source is None or self.is_over):
+        if self.next_action is None and (self._choose is None or self.is_over):
             return False
         self.step()
         return True
@@ -363,22 +268,35 @@ class Session(Closable):
     def _branch(self, case: Case, cause: str) -> Fork:
         here = self._current
         moments = here.moments[: here.step - here.first + 1]
-        fork = Fork(len(self._forks), case, here.first, here, here.step, cause, step=here.step, moments=moments)
+        start = here.timeline, here.first, here, here.step
+        self._forks.append(Fork(len(self._forks), case, *start, cause, step=here.step, moments=moments))
+        return self._forks[-1]
+
+    def _from_here(self, state: State, cause: str) -> Fork:
+        """A fork that would begin here, in a state."""
+        here = self._current
+        case = replace(here.case, seed=None, state=state, actions=here.case.actions[here.step - here.first :])
+        step = here.step
+        return Fork(len(self._forks), case, here.timeline, step, here, step, cause, is_edited=True, step=step)
+
+    def _begin(self, fork: Fork, check: Callable[[Fork], None] = lambda _: None) -> Fork:
+        """Play a fork's start and go there, unless it is refused."""
+        fork.timeline.begin(fork)
+        check(fork)
         self._forks.append(fork)
+        self._current = fork
         return fork
+
+    def _timeline_at(self, world: World) -> Timeline:
+        """Engines with the prices of a world."""
+        prices = price_values(world)
+        if prices not in self._timelines:
+            one = len(set(self.engines)) == 1
+            case = Case((), seed=0, marks=self._compares_marks)
+            self._timelines[prices] = Timeline(open_alone(world, self.engines, case, self._timeout, alone=one))
+        return self._timelines[prices]
 
     def _fork(self, number: int) -> Fork:
         if not 0 <= number < len(self._forks):
             raise UsageError(f"there is no fork {number}: the forks are 0 to {len(self._forks) - 1}.")
         return self._forks[number]
-
-    def _branches(self, fork: Fork, depth: int) -> Iterator[str]:
-        sign = "*" if fork is self._current else " "
-        start = f"seed {fork.case.seed}" if fork.case.state is None else "a recorded state"
-        cause = start if fork.parent is None else f"{fork.cause} at step {fork.at}"
-        first = next((fork.first + row for row, moment in enumerate(fork.moments) if moment.differences), None)
-        differs = "" if first is None else f", differs at step {first}"
-        yield f"{sign} {'  ' * depth}{fork.number}: {cause}, to step {fork.last}{differs}"
-        for child in self._forks:
-            if child.parent is fork:
-                yield from self._branches(child, depth + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,13 +47,14 @@ class Fork:
     """One course of the game: a start, its actions and what was seen of them so far.
 
     number: in the order in which forks were made. case: seed or state of the start, and all actions, of which the last
-    may be unplayed. first: the step of the start, counted from the root. parent, at: where it left another fork.
-    cause: what it left it for. is_edited: for an edit, at its start. step: where one stands. moments: of ``first``
-    and the steps after it.
+    may be unplayed. timeline: plays it. first: the step of the start, counted from the root. parent, at: where it left
+    another fork. cause: what it left it for. is_edited: for a start of its own. step: where one stands. moments: of
+    ``first`` and the steps after it.
     """
 
     number: int
     case: Case
+    timeline: Timeline
     first: int = 0
     parent: Fork | None = None
     at: int = 0
@@ -78,6 +79,11 @@ class Fork:
         """The action that follows a step; None where the fork has none."""
         done = step - self.first
         return self.case.actions[done] if done < len(self.case.actions) else None
+
+    def actions(self) -> tuple[Action, ...]:
+        """All actions since step 0, those before an edit too."""
+        before = self.before_edit()
+        return (*(before[0].actions()[: before[1]] if before else ()), *self.case.actions)
 
     def before_edit(self) -> tuple[Fork, int] | None:
         """The fork and the step from which the start was edited; None where it was not."""
@@ -125,7 +131,7 @@ class Timeline:
     """Plays forks on a pair of one game each, which stands anywhere; everything that was seen once is kept."""
 
     def __init__(self, pair: Pair) -> None:
-        self._pair = pair
+        self.pair = pair
         self._place: tuple[Fork, int] | None = None
         self._counts: Sequence[Array | None] = ()
 
@@ -185,24 +191,23 @@ class Timeline:
                 try:
                     seen = self._restore(kept.states)
                 except StateRefused:
-                    return self._pair.names[0], step
-            for name, one, other in zip(self._pair.names, kept.sides, seen, strict=True):
+                    return self.pair.names[0], step
+            for name, one, other in zip(self.pair.names, kept.sides, seen, strict=True):
                 if not _is_same(one, other):
                     return name, step
         return None
 
     def _start(self, case: Case) -> Moment:
-        # marks that were fired before are none of the start's
-        self._counts = [engine.marks() for engine in self._pair.both]
-        self._pair.newly_fired()
+        self._counts = self._marks()  # those fired before are none of the start's
+        self.pair.newly_fired()
         if case.state is not None:
-            return self._moment(None, self._pair.set_state([case.state], _ONLY))
-        return self._moment(None, self._pair.reset(np.array([case.seed], np.uint64)))
+            return self._moment(None, self.pair.set_state([case.state], _ONLY))
+        return self._moment(None, self.pair.reset(np.array([case.seed], np.uint64)))
 
     def _act(self, case: Case, action: Action) -> Moment:
         if action == RESTART:
-            return self._moment(action, self._pair.restart(_ONLY))
-        return self._moment(action, self._pair.step(batch_of(self._pair.world, action), restarting=case.auto_reset))
+            return self._moment(action, self.pair.restart(_ONLY))
+        return self._moment(action, self.pair.step(batch_of(self.pair.world, action), restarting=case.auto_reset))
 
     def _restore(self, states: tuple[State, State]) -> tuple[Fields, Fields]:
         """Put each engine into its own state; what it then shows."""
@@ -211,15 +216,22 @@ class Timeline:
             observation = engine.set_state([state], _ONLY)
             return {OBSERVATION: observation, "mask": engine.mask(), STATE: engine.get_state(_ONLY)}
 
-        return restored(self._pair.reference, states[0]), restored(self._pair.other, states[1])
+        sides = [*map(restored, self.pair.both, states)]
+        return sides[0], sides[-1]
+
+    def _marks(self) -> list[Array | None]:
+        counts = [engine.marks() for engine in self.pair.both]
+        return [counts[0], counts[-1]]
 
     def _moment(self, action: Action | None, seen: Observed) -> Moment:
-        differences = differences_of(self._pair, seen)
-        before, self._counts = self._counts, [engine.marks() for engine in self._pair.both]
-        one, other = _kept(seen.expected), _kept(seen.observed)
+        is_alone = len(self.pair.both) == 1
+        differences = () if is_alone else differences_of(self.pair, seen)
+        before, self._counts = self._counts, self._marks()
+        one = _kept(seen.expected)
+        other = one if is_alone else _kept(seen.observed)
         other = one if _is_same(one, other) and one.keys() == other.keys() else other
         states = one[STATE][0], other[STATE][0]
-        marks = fired_marks(self._pair, before, self._counts)
+        marks = fired_marks(self.pair, before, self._counts)
         return Moment(action, states, components_of(seen), marks, differences, (one, other))
 
 
@@ -263,3 +275,17 @@ def _is_same_value(one: Any, other: Any) -> bool:  # noqa: ANN401 - an array or 
         return bool(one == other)
     one, other = np.asarray(one), np.asarray(other)
     return bool(one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes())
+
+
+def tree_lines(forks: Sequence[Fork], current: Fork, fork: Fork | None = None, depth: int = 0) -> Iterator[str]:
+    """Forks, of which the first is the root, as an indented list."""
+    fork = forks[0] if fork is None else fork
+    sign = "*" if fork is current else " "
+    start = f"seed {fork.case.seed}" if fork.case.state is None else "a recorded state"
+    cause = start if fork.parent is None else f"{fork.cause} at step {fork.at}"
+    first = next((fork.first + row for row, moment in enumerate(fork.moments) if moment.differences), None)
+    differs = "" if first is None else f", differs at step {first}"
+    yield f"{sign} {'  ' * depth}{fork.number}: {cause}, to step {fork.last}{differs}"
+    for child in forks:
+        if child.parent is fork:
+            yield from tree_lines(forks, current, child, depth + 1)

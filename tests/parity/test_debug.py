@@ -17,7 +17,7 @@ from toy_world.faulty import CountingEngine, changed
 from toy_world.plain import REST, PlainEngine
 from toy_world.planes import PlanesEngine
 
-from parity import BatchStep, EngineError, State, UsageError, World
+from parity import BatchStep, EngineError, EngineOptions, State, UsageError, World
 from parity.debug import Session
 from parity.replay import moments
 from parity.trace import Case, Trace, read_trace, write_trace
@@ -259,6 +259,67 @@ def test_other_actions_fork_and_forks_are_a_tree_that_can_be_compared() -> None:
             game.switch(4)
 
 
+def test_a_price_is_changed_for_the_rest_of_a_fork_and_of_what_is_saved_of_it(tmp_path: Path) -> None:
+    with Session(SPEC, seed=3) as game:
+        game.run_until("action pick")
+        game.back()
+        state, action = game.state(), game.next_action
+        game.set_price("fruit", 0.2)
+        assert (game.state(), game.next_action, game.tree().splitlines()[1]) == (
+            state,
+            action,
+            f"*   1: price fruit = 0.2 at step {game.position}, to step {game.position}",
+        )
+        game.step()
+        assert game.components("planes") == game.components() == {"step": -10, "fruit": 400, "sting": 0}
+        assert [each.field for each in game.compare(0, 1).differences] == ["components[fruit]", "reward"]
+        assert game.save(tmp_path / "trace.json").prices == {"fruit": 0.2}
+        game.check()
+        game.back(2)
+        game.step("pick")
+        assert game.current.timeline is game.forks[0].timeline
+        for name, value, sentence in (("fruits", 1, "no price 'fruits'"), ("fruit", "much", "must be a number from")):
+            with pytest.raises(UsageError, match=sentence):
+                game.set_price(name, value)
+    with Session(SPEC, trace=tmp_path / "trace.json") as again:
+        again.step()
+        assert again.components()["fruit"] == 400
+
+
+def test_another_seed_begins_a_fork_with_the_same_actions() -> None:
+    with Session(SPEC, seed=3) as game:
+        for action in ("rest", "up", "left"):
+            game.step(action)
+        game.set("hp", 1)
+        game.set_seed(4)
+        game.go(3)
+        assert (game.position, game.case) == (3, Case((5, 0, 2), seed=4))
+        found = game.compare(0, 2)
+        assert (found.common, found.step) == (0, 0)
+        with pytest.raises(UsageError, match=r"seed -1 is outside"):
+            game.set_seed(-1)
+        game.back(3)
+        game.back()
+        assert (game.current.number, game.position) == (0, 0)
+
+
+def test_a_session_of_one_engine_opens_it_once_and_compares_nothing() -> None:
+    opened = []
+
+    def factory(games: int, options: EngineOptions) -> PlanesEngine:
+        opened.append(games)
+        return PlanesEngine(games, options)
+
+    with Session(with_engine(factory), "other", seed=3) as game:
+        game.run_until(steps=30)
+        game.back(9)
+        game.set("hp", 1)
+        game.step("rest")
+        assert (game.engines, game.diff(), game.marks("other") == game.marks()) == (("other", "other"), (), True)
+        game.check()
+    assert opened == [1]
+
+
 def test_back_from_a_fork_of_an_edited_one_leads_before_the_edit() -> None:
     with Session(SPEC, seed=3) as game:
         game.step("rest")
@@ -356,7 +417,7 @@ def test_moments_are_those_of_a_replay() -> None:
     case = read_trace(GOLDEN).case
     with Session(SPEC, case=case) as game:
         game.run_until()
-        for step, moment in enumerate(moments(game._pair, case)):
+        for step, moment in enumerate(moments(game.current.timeline.pair, case)):
             game.go(step)
             assert (game.moment.states, game.moment.components, game.moment.marks) == (
                 moment.states,

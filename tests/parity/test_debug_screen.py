@@ -71,7 +71,7 @@ def test_a_step_back_an_edit_and_the_tree_of_forks() -> None:
     lines = screens("c", "left", "e", "hp = 1", "enter", "7")[-1]
     assert lines[0].startswith("orchard, fork 1 of 2, step 46, next rest (5)")
     assert lines[6:8] == ["  0: seed 3, to step 47, differs at step 47", "*   1: state.hp = 1 at step 46, to step 46"]
-    assert "Fork 1: state.hp = 1." in lines
+    assert "Fork 1, step 46: state.hp = 1." in lines
 
 
 def test_each_panel_has_its_key() -> None:
@@ -81,13 +81,13 @@ def test_each_panel_has_its_key() -> None:
         "4": ["5", "rest", "true", "true"],
         "5": ["place", "6", "1.0", "1.0"],
         "6": ["apples[0].cell", "2", "2"],
-        "?": ["f", "fork:", "a", "fork", "without", "the", "actions", "that", "follow"],
+        "?": ["left", "p", "back", "[STEPS]:", "a", "step", "back,", "or", "several"],
     }
     *panels, scrolled = screens(":", "step up", "enter", *expected, "down")[4:]
     assert scrolled[6:] != panels[-1][6:]
     for line, lines in zip(expected.values(), panels, strict=True):
         assert line in [each.split() for each in lines]
-        assert "Step 1: up (0)." in lines
+        assert "Fork 0, step 1: up (0)." in lines
 
 
 def test_a_wrong_command_is_a_message_and_escape_closes_the_line() -> None:
@@ -110,7 +110,7 @@ def test_a_command_that_arrives_at_once_is_carried_out_once() -> None:
     with Session(SPEC, seed=3) as session:
         debugger = Debugger(session)
         asyncio.run(run(DebugApp(debugger)))
-        assert (debugger.message, session.position) == ("Step 1: up (0).", 1)
+        assert (debugger.message, session.position) == ("Fork 0, step 1: up (0).", 1)
 
 
 def test_where_two_boards_do_not_fit_a_key_shows_the_other() -> None:
@@ -149,17 +149,21 @@ def test_commands_reach_the_whole_session(tmp_path: Path) -> None:
         assert do("continue action pick").startswith("Stopped at step")
         assert do("continue") == "Stopped at step 47: differs."
         assert do(f"save {tmp_path / 'trace.json'}").startswith("Saved 47 actions")
-        assert do(f"shrink {tmp_path / 'small.json'}").startswith("Saved a case of 1 action in")
+        assert do(f"shrink {tmp_path / 'small.json'}").startswith("Saved 1 action in")
         assert do(f"test {tmp_path / 'test_it.py'}").startswith("Saved as a test")
         assert do("save") == "no file is named: give its path."
-        assert do("back 5") == "Back at step 42."
-        assert do("fork") == "Fork 1 begins at step 42."
-        assert do("step rest") == "Step 43: rest (5)."
+        assert do("back 5") == "Fork 0, step 42: up (0)."
+        assert do("fork") == "Fork 1, step 42: up (0)."
+        assert do("step rest") == "Fork 1, step 43: rest (5)."
         assert do("compare 0 1").startswith("Common to step 42, ")
-        assert do("switch 0") == "Fork 0, step 42."
-        assert do("go 47") == "At step 47."
+        assert do("switch 0") == "Fork 0, step 42: up (0)."
+        assert do("go 47") == "Fork 0, step 47: rest (5)."
         assert do("go far") == "'far' is no whole number: give one."
-        assert do("set hp") == "set takes FIELD = VALUE, such as hp = 1: give both."
+        assert do("set hp") == "'hp' is no NAME = VALUE, such as hp = 1: give both."
+        assert do("price fruit = 0.2") == "Fork 2, step 47: price fruit = 0.2."
+        assert do("price fruit = 99") == "the price fruit must be a number from -10 to 10, got 99."
+        assert do("seed 9") == "Fork 3, step 0: seed 9."
+        assert do("switch 0") == "Fork 0, step 47: rest (5)."
         do("continue", run=False)
         debugger.stop()
         assert debugger.message == "Stopped at step 47."
