@@ -11,6 +11,7 @@ from rlworldkit.settings import setting
 
 CENTRED, CONV, MLP = "centred", "conv", "mlp"
 STAGES, GENTLE, PROGRAMS = "stages", "gentle", "programs"
+ARCHIVE_AND_PROGRAMS = f"{ARCHIVE}+{PROGRAMS}"
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,9 @@ class TrainConfig(config.TrainConfig):
         NO_CURRICULUM,
         "where a share of the games begins: at states that the run has reached before, those of seldom reached stages "
         "as often as others (`archive`), at any stage (`stages`), the same without its first enemies (`gentle`), at "
-        "the first stage with programs owned (`programs`)",
+        "the first stage with programs owned (`programs`), or half of them at each (`archive+programs`)",
         group="environment",
-        values=OneOf((NO_CURRICULUM, ARCHIVE, STAGES, GENTLE, PROGRAMS)),
+        values=OneOf((NO_CURRICULUM, ARCHIVE, STAGES, GENTLE, PROGRAMS, ARCHIVE_AND_PROGRAMS)),
     )
     network: str = setting(
         CENTRED,

@@ -57,7 +57,9 @@ class TrainConfig:
         10_000_000, "steps of all games at most: as many whole updates as fit", group=_GAMES, values=ALL_STEPS
     )
     max_steps: int | None = setting(None, "truncate episodes after that many steps", group=_GAMES, values=STEPS)
-    curriculum: str = setting(NO_CURRICULUM, "where a share of the games begins, by name", group=_GAMES)
+    curriculum: str = setting(
+        NO_CURRICULUM, "where a share of the games begins, by name, or names as `a+b`", group=_GAMES
+    )
     curriculum_share: float = setting(0.2, "share of the games that the curriculum has", group=_GAMES, values=SHARE)
     learning_rate: float = setting(
         2.5e-4, "learning rate; 6.25e-5 suits 2048 games", group=_PPO, flag="--lr", values=RATE, default_help="2.5e-4"
@@ -152,6 +154,11 @@ class TrainConfig:
     def batch_size(self) -> int:
         """Steps collected per update, over all games."""
         return self.num_envs * self.num_steps
+
+    @property
+    def curricula(self) -> tuple[str, ...]:
+        """The names in ``curriculum``, each of as many games."""
+        return tuple(self.curriculum.split("+"))
 
     @property
     def natural_games(self) -> int:

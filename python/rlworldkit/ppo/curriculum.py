@@ -7,12 +7,13 @@ at the beginning, and metrics are theirs alone.
 an archive on the device, by their level (a world says what that is) and by whether they have earned more or less so far
 than the mean of the archive's states of their level. The kind to begin from is drawn evenly among those that were ever
 reached, so the rarer a place, the more often each of its states is played on, under another chance every time
-(``JaxEnv.reseed``). Other curricula are the world's (``JaxEnv.curricula``).
+(``JaxEnv.reseed``). Other curricula are the world's (``JaxEnv.curricula``). Of several, ``archive+late``, each has as
+many games as the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import jax
@@ -29,8 +30,9 @@ SLOTS = 32
 """States that are kept of each kind, the newest."""
 BANDS = 2
 """Kinds of a level: those that have earned less than its mean, and the others."""
-_CHUNK = 16
-"""Games that begin side by side where the world makes them; about one in a hundred ends in a step."""
+_LEAST_CHUNK, _CHUNK_SHARE = 16, 128
+"""Games that begin side by side where the world makes them, or one in so many: that many end in a step, or fewer."""
+Start = Callable[[Array], State]
 
 
 class EpisodeState(NamedTuple):
@@ -51,7 +53,7 @@ class Archive(NamedTuple):
 
 def empty_archive(config: TrainConfig, env: JaxEnv, games: State) -> Archive | None:
     """An archive of nothing for games like these, None where the curriculum needs none."""
-    if config.curriculum != ARCHIVE:
+    if ARCHIVE not in config.curricula:
         return None
     kinds = BANDS * env.levels
     begun = EpisodeState(games, jnp.zeros(1, jnp.int32), jnp.zeros(1))
@@ -105,14 +107,20 @@ def begin(
     """Games of which those that ``ended``, bool (games,), have just begun anew: the curriculum's begin elsewhere."""
     start_key, chance_key = jax.random.split(key)
     seeds = jax.random.bits(chance_key, (config.num_envs, 2), jnp.uint32)
-    wanted = ended & (jnp.arange(config.num_envs) >= config.natural_games)
-    if archive is not None:
-        from_archive = drawn(archive, start_key, config.num_envs)
-        from_archive = from_archive._replace(games=parallel.over_games(env.reseed, mesh)(from_archive.games, seeds))
-        return choose(wanted & jnp.any(archive.written > 0), from_archive, new)
-    start = jax.vmap(env.curricula()[config.curriculum])
+    number = jnp.arange(config.num_envs)
+    begun = new
+    for part, name in enumerate(config.curricula):
+        wanted = ended & (number >= config.natural_games) & (number % len(config.curricula) == part)
+        if archive is not None and name == ARCHIVE:
+            from_archive = drawn(archive, start_key, config.num_envs)
+            games = parallel.over_games(env.reseed, mesh)(from_archive.games, seeds)
+            begun = choose(wanted & jnp.any(archive.written > 0), from_archive._replace(games=games), begun)
+        else:
+            start = jax.vmap(env.curricula()[name])
 
-    def started(wanted: Array, seeds: Array, games: State) -> State:
-        return where_wanted(wanted, start, seeds, games, _CHUNK)
+            def started(wanted: Array, seeds: Array, games: State, start: Start = start) -> State:
+                chunk = max(_LEAST_CHUNK, len(wanted) // _CHUNK_SHARE)
+                return where_wanted(wanted, start, seeds, games, chunk)
 
-    return new._replace(games=parallel.on_each_device(started, mesh)(wanted, seeds, new.games))
+            begun = begun._replace(games=parallel.on_each_device(started, mesh)(wanted, seeds, begun.games))
+    return begun

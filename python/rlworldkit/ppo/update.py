@@ -60,7 +60,7 @@ def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) ->
 
     networks = env.networks()
     curricula = (NO_CURRICULUM, *([ARCHIVE] if env.levels else []), *env.curricula())
-    if config.curriculum not in curricula:
+    if config.curriculum != NO_CURRICULUM and not set(config.curricula) <= set(curricula[1:]):
         raise UsageError(f"curriculum must be {' or '.join(curricula)}, got {config.curriculum}.")
     if config.network not in networks:
         raise UsageError(f"network must be {' or '.join(networks)}, got {config.network}.")

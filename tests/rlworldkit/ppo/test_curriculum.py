@@ -1,6 +1,7 @@
 """Curricula: which games begin elsewhere, what an archive keeps and gives, and that nothing else changes."""
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -107,6 +108,16 @@ class TestBeginning:
         _, begun = self.begun(config, None, ended, key)
         assert (begun.games.score == 99).tolist() == [game >= NATURAL and game % 2 == 0 for game in range(16)]
 
+    def test_several_curricula_have_every_other_game_each(self, key: Array) -> None:
+        config = dataclasses.replace(LEVELLED, curriculum="archive+late")
+        one = jax.tree.map(lambda leaf: leaf[-1:], games(16))
+        empty = curriculum.empty_archive(config, Levelled(), one)
+        assert empty is not None
+        archive = archived(empty, EpisodeState(one, jnp.array([5]), jnp.array([2.5])), jnp.array([1]))
+        _, begun = self.begun(config, archive, jnp.ones(16, bool), key)
+        assert begun.steps[NATURAL:].tolist() == [5, 0, 5, 0]
+        assert (begun.games.score == 99)[NATURAL:].tolist() == [False, True, False, True]
+
     def test_without_anything_archived_they_begin_anew(self, key: Array) -> None:
         empty = curriculum.empty_archive(LEVELLED, Levelled(), games(16))
         new, begun = self.begun(LEVELLED, empty, jnp.ones(16, bool), key)
@@ -163,8 +174,9 @@ def test_a_curriculum_that_the_world_does_not_have_is_named() -> None:
     for unknown in (ARCHIVE, "late"):
         with pytest.raises(UsageError, match=f"curriculum must be none, got {unknown}"):
             init_runner(dataclasses.replace(SMALL, curriculum=unknown), PackedOrchard())
-    with pytest.raises(UsageError, match="curriculum must be none or archive or late, got early"):
-        init_runner(dataclasses.replace(SMALL, curriculum="early"), Levelled())
+    for unknown in ("early", "archive+early", "late+none"):
+        with pytest.raises(UsageError, match=rf"curriculum must be none or archive or late, got {re.escape(unknown)}"):
+            init_runner(dataclasses.replace(SMALL, curriculum=unknown), Levelled())
 
 
 def test_going_on_is_as_if_it_had_never_stopped(levelled: CompiledTraining, levelled_run: Run, tmp_path: Path) -> None:
