@@ -25,6 +25,8 @@ from rlworldkit.ppo.value_heads import symlog, two_hot
 MASKED_LOGIT = -1e9
 ADAM_EPSILON = 1e-5
 ADVANTAGE_EPSILON = 1e-8
+RARE = 0.1
+"""The share of an even share of the steps below which an action is rare."""
 MOST_DEVIATIONS = 10.0
 """The size at which ``robust`` advantages are cut, in mean absolute deviations."""
 
@@ -91,6 +93,7 @@ class Rates(NamedTuple):
     clip_eps: Array | float
     ent_coef: Array | float
     learning_rate: Array | float | None = None
+    rare_action_bonus: Array | float = 0.0
 
 
 def rates_at(config: TrainConfig, step: Array | int, num_updates: Array | int | None = None) -> Rates:
@@ -108,7 +111,18 @@ def rates_at(config: TrainConfig, step: Array | int, num_updates: Array | int | 
         between(config.clip_eps, config.clip_eps_end),
         between(config.ent_coef, config.ent_coef_end),
         None if optimizer_has_rate(config) else between(config.learning_rate, config.learning_rate_end),
+        between(config.rare_action_bonus, 0.0),
     )
+
+
+def rare_action_bonuses(actions: Array, natural_games: int, num_actions: int, most: Array | float) -> Array:
+    """What a rollout's actions, int32 (steps, games), earn by being rare in its natural games (``curriculum``).
+
+    ``most``, less by the action's share of the steps: nothing from ``RARE`` of an even share on.
+    """
+    natural = actions[:, :natural_games]
+    shares = jnp.bincount(natural.ravel(), length=num_actions) / natural.size
+    return (most * jnp.maximum(1.0 - shares * (num_actions / RARE), 0.0))[actions]
 
 
 def optimizer_has_rate(config: TrainConfig) -> bool:
@@ -228,7 +242,7 @@ def ppo_loss(
     ``apply`` is that of an ``ActorCritic``. ``is_sorted``: samples are sorted by ``JaxEnv.sort_key``. ``privileges``
     are those of the ``JaxEnv``. ``rates``: of the update; without them those of the settings.
     """
-    clip_eps, ent_coef, _ = rates or Rates(config.clip_eps, config.ent_coef)
+    clip_eps, ent_coef, *_ = rates or Rates(config.clip_eps, config.ent_coef)
     transition = samples.transition
     obs, known = expand(transition.obs), privileges(transition.obs)
     logits, value_outputs = apply(params, obs, known, is_sorted, method="outputs")

@@ -24,6 +24,7 @@ from rlworldkit.ppo.masked_ppo import (
     Samples,
     optimizer_of,
     ppo_loss,
+    rare_action_bonuses,
     rates_at,
     scaled_advantage,
 )
@@ -134,6 +135,10 @@ def _update(
     runner: RunnerState, config: TrainConfig, env: JaxEnv, mesh: Mesh | None, updates_of_run: Array | int | None = None
 ) -> tuple[RunnerState, UpdateStats]:
     runner, transitions, metrics = collect_rollout(runner, config, env, mesh)
+    if config.rare_action_bonus:
+        most = rates_at(config, runner.train_state.step, updates_of_run).rare_action_bonus
+        bonuses = rare_action_bonuses(transitions.action, config.natural_games, env.num_actions, most)
+        transitions = transitions._replace(reward=transitions.reward + bonuses)
     samples = samples_of(runner, transitions._replace(episode=None), config, env, mesh)
     key, learn_key = jax.random.split(runner.key)
     train_state, losses = learn(runner.train_state, samples, learn_key, config, env, mesh, updates_of_run)
