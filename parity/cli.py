@@ -142,7 +142,8 @@ def build_parser() -> argparse.ArgumentParser:
         added.set_defaults(does=does, **defaults)
 
     text = "Play many games on both engines and compare everything at every step."
-    command(commands.run, text, _COMPARISON, steps=1000, games=64, source="uniform")
+    running = {**_COMPARISON, "--debug": _switch("open the debugger's screen at the first divergence")}
+    command(commands.run, text, running, steps=1000, games=64, source="uniform")
     replay = {
         "trace": {"type": Path, "help": "trace file"},
         "--engines": _value("A,B", "other engines than the trace's", two_engines),

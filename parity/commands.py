@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from parity.console import counted, open_console
+from parity.console import counted, open_console, print_answer
 from parity.coverage import coverage_of, require_marks
+from parity.debug.attach import check_screen, open_at
 from parity.errors import UsageError
 from parity.finding import Finding, grouped, investigate, replay_command, replayed
 from parity.ledger import read_ledger
@@ -27,7 +28,6 @@ from parity.rewards import accept, all_changes, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
 from parity.settings import FREE_RUNNING, STRICT, Outcome, Settings, settings_of
 from parity.sources import TRACES
-from parity.strict_json import json_text
 from parity.tape import Tape, take_settings
 from parity.trace import demand_steps, read_trace
 from parity.world import World
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 
 def run(options: Namespace) -> int:
     """Compare two engines over many games."""
+    if options.debug:
+        if options.json:
+            raise UsageError("--debug shows a screen, and --json prints nothing but JSON: leave one out.")
+        check_screen(", or leave --debug out")
     world, spec, engines = _pair(options)
     outcome, findings, answer = _compared(world, spec, engines, options)
 
@@ -46,6 +50,8 @@ def run(options: Namespace) -> int:
         print_notes(world, outcome, answer["prices"], console)
 
     print_answer(options, answer, show)
+    if options.debug and outcome.divergences:
+        open_at(spec, world, engines, outcome.divergences[0], options.timeout)
     return 0 if outcome.passed else 1
 
 
@@ -265,14 +271,6 @@ def _compared(
         "effect": outcome.effect and outcome.effect.values(engines),
     }
     return outcome, findings, answer
-
-
-def print_answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console], None]) -> None:
-    """Print the answer of a command as JSON, or for people as ``show`` does."""
-    if options.json:
-        print(json_text(answer, indent=2))
-    else:
-        show(open_console())
 
 
 @contextmanager

@@ -9,9 +9,12 @@ import os
 import shlex
 import shutil
 import sys
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from parity.strict_json import json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,6 +47,14 @@ def open_console(*, stderr: bool = False, quiet: bool = False, width: int | None
     there = console.width if console.is_terminal else UNLIMITED
     console.width = min(there, width or UNLIMITED)
     return console
+
+
+def print_answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console], None]) -> None:
+    """Print the answer of a command as JSON, or for people as ``show`` does."""
+    if options.json:
+        print(json_text(answer, indent=2))
+    else:
+        show(open_console())
 
 
 def plain_text(show: Callable[[Console], None]) -> str:

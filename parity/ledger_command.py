@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from parity.atomic_write import write_text
-from parity.commands import print_answer
+from parity.console import print_answer
 from parity.errors import UsageError
 from parity.ledger import LIMIT, MARKS, START, installed_versions, ledger_of, read_ledger
 from parity.ledger_run import check_witnesses

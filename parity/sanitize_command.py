@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from rich.console import Console
 
-from parity.commands import print_answer, progress_bar
-from parity.console import counted
+from parity.commands import progress_bar
+from parity.console import counted, print_answer
 from parity.engine import Slots, State
 from parity.errors import UsageError
 from parity.lockstep_run import LockstepRun

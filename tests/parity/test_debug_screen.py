@@ -16,7 +16,7 @@ from toy_world import WORLD
 from toy_world.plain import REST
 
 from parity import EngineError, UsageError, World
-from parity.debug import Session
+from parity.debug import Session, panes
 from parity.debug.debugger import Debugger
 from parity.debug.screen import DebugApp
 from parity.trace import Case
@@ -193,8 +193,25 @@ def test_without_a_screen_the_command_says_where_it_stopped_and_writes_a_test(tm
 
 def test_without_a_terminal_or_textual_the_screen_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "needs a terminal: run it in one, or give --until CONDITION" in parity("debug").refusal()
-    monkeypatch.setattr("parity.debug.command.find_spec", lambda _: None)
+    monkeypatch.setattr("parity.debug.attach.find_spec", lambda _: None)
     assert "needs textual: run" in parity("debug").refusal()
+
+
+def test_a_run_opens_the_screen_at_its_first_divergence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(
+        "parity.debug.attach.show", lambda session: shown.append(str(panes.title(Debugger(session), 80)))
+    )
+    monkeypatch.setattr("parity.commands.check_screen", lambda otherwise: None)
+    words = "--engines", "plain,restless", "--games", "4", "--seed", "3", "--no-report", "--price", "fruit=0.2"
+    ran = parity("run", *words, "--debug", "--out", tmp_path)
+    assert (ran.code, len(shown)) == (1, 1)
+    assert shown[0].endswith("plain and restless differ")
+    assert parity("run", "--engines", "plain,planes", "--games", "2", "--steps", "20", "--debug").code == 0
+    assert len(shown) == 1
+    assert "leave one out" in parity("run", *words, "--debug", "--json").refusal()
+    monkeypatch.undo()
+    assert "the screen needs a terminal: run it in one, or leave --debug out" in parity("run", "--debug").refusal()
 
 
 def test_an_engine_that_fails_while_a_run_goes_on_is_a_message() -> None:

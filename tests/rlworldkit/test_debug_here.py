@@ -1,0 +1,105 @@
+"""``parity.debug.here``: the debugger's screen at the present state of an environment."""
+
+import asyncio
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from types import SimpleNamespace
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from gymnasium.vector import SyncVectorEnv
+from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
+from toy_world import WORLD
+
+from parity import UsageError
+from parity.debug import here
+from parity.debug.screen import DebugApp
+from rlworldkit.envs.gym_env import WorldEnv
+from rlworldkit.envs.sb3_vec_env import WorldVecEnv
+from rlworldkit.envs.spec import EnvSpec
+from rlworldkit.envs.vector_env import WorldVectorEnv
+
+ENV = EnvSpec(WORLD, "Orchard-v0")
+REST = 5
+
+
+@pytest.fixture
+def screens(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The screens of a terminal, in each of which somebody looks at the state, takes a step and leaves."""
+    seen: list[str] = []
+
+    def run(app: DebugApp) -> None:
+        async def keys() -> None:
+            async with app.run_test(size=(80, 48)) as pilot:
+                await pilot.press("6")
+                await pilot.pause()
+                seen.append("\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips()))
+                await pilot.press("n", "q")
+
+        asyncio.run(keys())
+
+    terminal = SimpleNamespace(isatty=lambda: True)
+    monkeypatch.setattr("parity.debug.attach.sys", SimpleNamespace(stdin=terminal, stdout=terminal))
+    monkeypatch.setattr(DebugApp, "run", run)
+    yield seen
+    assert seen
+
+
+def single() -> gym.Env[Any, Any]:
+    return TimeLimit(WorldEnv(ENV), 50)
+
+
+@pytest.mark.parametrize(
+    ("make", "index"),
+    [
+        (lambda: RecordEpisodeStatistics(single()), 0),
+        (lambda: SyncVectorEnv([single, single]), 1),
+        (lambda: WorldVectorEnv(ENV, 2), 1),
+    ],
+)
+def test_the_state_of_an_environment_of_gymnasium_is_shown_and_stays(
+    make: Callable[[], Any], index: int, screens: list[str]
+) -> None:
+    env = make()
+    env.reset(seed=3)
+    for _ in range(4):
+        env.step([REST, REST] if index else REST)
+    here(env, index, engines=("plain", "planes"))
+    assert "orchard, fork 0 of 1, step 0" in screens[0]
+    assert re.search(r"turn +4 +4\n", screens[0])
+    env.step([REST, REST] if index else REST)
+    here(env, index)
+    assert re.search(r"turn +5 +5\n", screens[1])
+    env.close()
+
+
+@pytest.mark.parametrize("make", [lambda: WorldVecEnv(ENV, 2), lambda: DummyVecEnv([lambda: Monitor(single())] * 2)])
+def test_it_opens_in_the_middle_of_a_training_of_stable_baselines3(make: Callable[[], Any], screens: list[str]) -> None:
+    class Look(BaseCallback):
+        def _on_step(self) -> bool:
+            if self.n_calls == 7:
+                here(self.training_env, 1)
+            return True
+
+    model = MaskablePPO("MlpPolicy", VecMonitor(make()), n_steps=16, batch_size=16, n_epochs=1)
+    model.learn(32, callback=Look())
+    assert (len(screens), model.num_timesteps) == (1, 32)
+    assert "orchard, fork 0 of 1, step 0" in screens[0]
+
+
+def test_without_a_terminal_it_is_one_sentence_and_wrong_arguments_are_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with closing(WorldVectorEnv(ENV, 2)) as games:
+        here(games)
+        assert capsys.readouterr().out == "parity.debug.here: the screen needs a terminal: run it in one.\n"
+        with pytest.raises(UsageError, match="there is no game 2: the games are 0 to 1"):
+            here(games, 2)
+    with pytest.raises(UsageError, match="CartPoleEnv is no environment of rlworldkit in this process"):
+        here(gym.make("CartPole-v1"))
