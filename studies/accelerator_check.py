@@ -4,8 +4,9 @@
 
 Both worlds are held to their engines on the CPU, to the Swift engine where it is built, and to its tape; steps per
 second and memory are measured for every network and dtype. Each part is a process of its own, so that one that fails
-or takes too long loses nothing else. Parts compile and compare at the same time and are measured one after another; a
-TPU, which only one process can have, takes them in turn. The exit code is 1 where engines differ or a part fails.
+or takes too long loses nothing else. Parts compile and compare at the same time and are measured one after another:
+first those of JAX, then, with their memory free again, those of torch's trainer. A TPU, which only one process can
+have, takes them in turn. The exit code is 1 where engines differ or a part fails.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ _COMPILING = 0.6
 """Share of the time that is for compiling and comparing."""
 _LEAST_SECONDS, _GRACE_SECONDS = 20.0, 15.0
 """Of a part that is measured, and over its time before it is ended."""
+_LEAST_UPDATES = 2
+"""Updates of torch's trainer that are measured."""
 _LINE = "@"
 """Begins a line that a part's process writes for this one."""
 
@@ -244,7 +247,9 @@ def torch_speed(network: str, amp: bool, compile_mode: str, plan: Plan) -> Rows:
         trainer, seconds = made
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
-        speeds = [trainer.step().metrics["steps_per_second"] for _ in range(3)]
+        speeds, until = list[float](), time.perf_counter() + plan.sample_seconds
+        while len(speeds) < _LEAST_UPDATES or time.perf_counter() < until:
+            speeds.append(trainer.step().metrics["steps_per_second"])
         peak = torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None
         median = statistics.median(speeds)
         spread = (max(speeds) - min(speeds)) / median
@@ -412,7 +417,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"no part begins with {args.only}; there are {', '.join(PARTS)}")
     began = time.time()
     ends = began + 60 * args.minutes
-    plan = Plan(args.games, args.steps, args.sample_seconds, began + _COMPILING * (ends - began))
+    plan = Plan(args.games, args.steps, args.sample_seconds, ends)
     found: dict[str, Any] = {"machine": {}, "minutes": args.minutes, "rows": []}
 
     def add(name: str, row: Row) -> None:
@@ -428,8 +433,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             write_whole(args.output / "accelerator.html", page(found).encode())
 
     run_parts([DESCRIBE], plan, ends, 1, add)
-    is_tpu = found["machine"].get("platform") == "tpu"
-    run_parts(names, plan, ends, args.jobs or (1 if is_tpu else os.cpu_count() or 1), add)
+    jobs = args.jobs or (1 if found["machine"].get("platform") == "tpu" else os.cpu_count() or 1)
+    torch_names = [name for name in names if name.startswith("torch")]
+    left = len(names)
+    for group in ([name for name in names if name not in torch_names], torch_names):
+        now = time.time()
+        share = max(0.0, ends - now) * len(group) / max(1, left)
+        run_parts(group, dataclasses.replace(plan, compile_until=now + _COMPILING * share), now + share, jobs, add)
+        left -= len(group)
     print(f"Wrote {args.output / 'accelerator.json'} and {args.output / 'accelerator.html'}.")
     return int(any(row.get("status") in (FAILED, DIFFERS) for row in found["rows"]))
 
