@@ -191,6 +191,7 @@ def test_machines_that_share_a_storage_share_trials_and_budget(storage: str) -> 
         ("steps = 640", "learning_rate = { low = 0.1, high = 7 }", "", "learning_rate must be a number above 0 to 1"),
         ("steps = 640", "learning_rate = { low = 0.1 }", "", "learning_rate cannot be searched"),
         ("steps = 640", "num_envs = { low = 9, high = 8 }", "", "num_envs cannot be searched"),
+        ("steps = 640", "num_envs = { low = 8, high = 9, log = 'yes' }", "", "log must be true or false"),
         ("steps = 640", "network = { low = 1, high = 2 }", "", "network must be a text"),
         ("steps = 640", "", "stp = [1.0, 2.0]", "no price 'stp' (did you mean 'step'?)"),
         ("steps = 640", "gamma = 0.9", "", "searches nothing"),

@@ -21,6 +21,10 @@ def main(game: Game, argv: Sequence[str]) -> int:
     """Write the policy, its card and the picture of its run's curve if there is one; print where, and return 0."""
     parser = _parser(game)
     args = parser.parse_args(argv)
+    suffix = args.output.suffix[1:] if args.output else ""
+    args.format = args.format or (suffix if suffix in FORMATS else ONNX)
+    if suffix in FORMATS and suffix != args.format:
+        parser.error(f"{args.output} is not named as a file of --format {args.format}: name it *.{args.format}")
     args.output = args.output or Path(f"{args.agent.resolve().stem}.{args.format}")
     card, picture = (Path(f"{args.output}{end}") for end in (".md", ".png"))
     for path in (args.output, card, picture):
@@ -30,7 +34,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     from rlworldkit.viewer.run import curves
 
     view = players.view_of(game, args.mode, args.agent)
-    path, agent = players.load(game, view, args.agent)
+    path, agent = players.load(game, view, args.agent, trust=args.trust)
     policy = policy_of(agent, path)
     metadata = metadata_of(policy, game, view)
     content = content_of(policy, args.format, metadata, view)
@@ -64,8 +68,7 @@ def _parser(game: Game) -> Parser:
     parser.add_argument(
         "--format",
         choices=FORMATS,
-        default=ONNX,
-        help="a graph that onnxruntime computes, or the parameters alone (default onnx)",
+        help="a graph that onnxruntime computes, or the parameters alone (default: as FILE is named, or onnx)",
     )
     parser.add_argument(
         "--output",
@@ -73,4 +76,5 @@ def _parser(game: Game) -> Parser:
         metavar="FILE",
         help="where it goes, the card to FILE.md (default: PATH's name, in the working directory)",
     )
+    players.add_trust_flag(parser)
     return parser

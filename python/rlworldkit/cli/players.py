@@ -76,7 +76,7 @@ def add_search_flag(group: argparse._ActionsContainer) -> None:
     )
 
 
-def add_trust_flag(group: argparse._ArgumentGroup) -> None:
+def add_trust_flag(group: argparse._ActionsContainer) -> None:
     """Add the flag for models of MaskablePPO that may execute what they like."""
     group.add_argument(
         "--trust", action="store_true", help="let a .zip execute what it likes, as models need that others saved"

@@ -51,7 +51,10 @@ def model_card(
                 ("network", ", ".join(f"{name} {value}" for name, value in network.items())),
                 ("observation", f"float32 (batch, {shape})"),
                 ("actions", f"{len(actions)}: {', '.join(actions)}"),
-                ("prices of the reward", ", ".join(f"{name} {value:g}" for name, value in prices.items()) or "none"),
+                (
+                    "prices of the reward",
+                    ", ".join(f"{name} {value:g}" for name, value in prices.items()) or "not known",
+                ),
             ],
         ),
         "The file's metadata names every number of the observation.\n",

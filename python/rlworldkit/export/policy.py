@@ -51,7 +51,7 @@ def policy_of(agent: object, path: Path) -> Policy:
     if isinstance(agent, NumpyNetwork):
         return Policy(agent, read_saved_config(path.parent), path)
     if not isinstance(agent, ExportableAgent):
-        raise UsageError(f"{path} cannot be exported: give params_*.npz, checkpoint_*.pkl or the folder of a run.")
+        raise UsageError(f"{path} cannot be exported: give what it was exported from.")
     return Policy(*agent.export_network(), path)
 
 
@@ -71,7 +71,7 @@ def metadata_of(policy: Policy, game: Game, view: ViewSpec) -> dict[str, str]:
         "rules_version": view.rules_version,
         "observation": observation,
         "actions": world.actions,
-        "prices": prices_in_reward(world),
+        "prices": prices_in_reward(world) if policy.settings else {},  # a lone file does not tell them
         "network": policy.network.architecture._asdict(),
         "provenance": {"file": policy.file.name, "exported_by": f"{game.name} {game.version}", "settings": settings},
     }

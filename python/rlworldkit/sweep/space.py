@@ -89,6 +89,8 @@ def read_sweep(game: Game, file: Path, flags: Mapping[str, Any]) -> Sweep:
             if isinstance(value, list):
                 space[name] = CategoricalDistribution(value)
             elif isinstance(value, dict):
+                if type(value.get("log", False)) is not bool:
+                    raise ValueError("log must be true or false")
                 space[name] = axis(**value)
             else:
                 held[table or SETTINGS][own_name] = value

@@ -11,6 +11,7 @@ from parity.errors import ParityError, UsageError
 from rlworldkit.evaluation.onnx_policy import ONNX, read_onnx
 from rlworldkit.ppo.numpy_network import Floats, NumpyNetwork
 from rlworldkit.ppo.params import load_params, misfit, other_actions, params_of_checkpoint, trained_files
+from rlworldkit.runs.saved_config import read_saved_config
 from rlworldkit.sb3.model_file import timesteps_of
 from rlworldkit.watch.spec import Agent, ViewSpec
 
@@ -37,7 +38,7 @@ def load_agent(
             raise UsageError("--hidden-dim and --num-layers are for params_*.npz and checkpoint_*.pkl: leave them out.")
         if path.suffix == ONNX:
             return read_onnx(path, view.world)
-        return _of_maskable_ppo(view, path, trust) if path.suffix == MODEL else view.readers[path.suffix](path)
+        return MaskablePPOAgent(view, path, trust) if path.suffix == MODEL else view.readers[path.suffix](path)
     if path.suffix == PARAMS:
         params = load_params(path)
     elif path.suffix == CHECKPOINT:
@@ -87,22 +88,31 @@ def first_good_agent(view: ViewSpec, paths: Iterable[Path], **how: Any) -> tuple
     return None
 
 
-def _of_maskable_ppo(view: ViewSpec, path: Path, trust: bool) -> Agent:
-    import torch
+class MaskablePPOAgent:
+    """The agent of a model of MaskablePPO."""
 
-    from rlworldkit.sb3.models import load_model
+    def __init__(self, view: ViewSpec, path: Path, trust: bool) -> None:
+        from rlworldkit.sb3.models import load_model  # torch takes seconds
 
-    env = view.env
-    model = load_model(path, env, "cpu", trust=trust)
-    if (model.observation_space, model.action_space) != (env.observation_space(), env.action_space()):
-        raise UsageError(f"{path} is a model of another game: name one that plays {env.title}.")
-    policy: Any = model.policy
-    policy.set_training_mode(False)
+        self._env, self._path = view.env, path
+        self._model = load_model(path, view.env, "cpu", trust=trust)
+        spaces = view.env.observation_space(), view.env.action_space()
+        if (self._model.observation_space, self._model.action_space) != spaces:
+            raise UsageError(f"{path} is a model of another game: name one that plays {view.env.title}.")
+        self._model.policy.set_training_mode(False)
 
-    def agent(observations: Floats) -> tuple[Floats, Floats]:
+    def __call__(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Logits (n, actions) and values (n,)."""
+        import torch
+
+        policy: Any = self._model.policy
         with torch.no_grad():
-            seen = policy.obs_to_tensor(env.split(observations))[0]
+            seen = policy.obs_to_tensor(self._env.split(observations))[0]
             logits = policy.get_distribution(seen).distribution.logits
             return logits.numpy(), policy.predict_values(seen)[:, 0].numpy()
 
-    return agent
+    def export_network(self) -> tuple[NumpyNetwork, dict[str, Any]]:
+        """The network in numpy, and the settings of its run (``rlworldkit.export.policy.ExportableAgent``)."""
+        from rlworldkit.sb3.network import network_of
+
+        return network_of(self._model, self._env), read_saved_config(self._path.parent)

@@ -1,0 +1,50 @@
+"""The network of a MaskablePPO model in numpy."""
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from torch import nn
+
+from parity.errors import UsageError
+from rlworldkit.envs.spec import EnvSpec
+from rlworldkit.ppo.config import RELU, TANH, Activation
+from rlworldkit.ppo.numpy_network import NumpyNetwork
+from rlworldkit.ppo.params import hidden_layer
+
+_ACTIVATIONS: dict[type[nn.Module], Activation] = {nn.Tanh: TANH, nn.ReLU: RELU}
+
+
+@torch.no_grad()
+def network_of(model: MaskablePPO, env: EnvSpec) -> NumpyNetwork:
+    """The policy and the value of a model as one network, whose layers hold those of both side by side.
+
+    Raises UsageError for a model of other layers than MaskablePPO makes by itself.
+    """
+    policy: Any = model.policy
+    shape = env.world.observation_shape
+    single = np.eye(math.prod(shape), dtype=np.float32).reshape(-1, *shape)  # observations of a 1 in one place each
+    seen = np.random.default_rng(0).integers(2, size=(8, *shape)).astype(np.float32)
+    try:
+        order, features = (policy.extract_features(policy.obs_to_tensor(env.split(each))[0]) for each in (single, seen))
+        nets = policy.mlp_extractor.policy_net, policy.mlp_extractor.value_net
+        pairs = [*zip(nets[0][::2], nets[1][::2], strict=True), (policy.action_net, policy.value_net)]
+        kernels = [torch.block_diag(*(each.weight for each in pair)).T.numpy() for pair in pairs]  # type: ignore[no-untyped-call]
+        biases = [torch.cat([each.bias for each in pair]).numpy() for pair in pairs]
+        first, second = np.split(kernels[0], 2)
+        kernels[0] = order.numpy() @ (first + second)  # both read the same features
+        num_actions = len(biases[-1]) - 1
+        cuts = slice(num_actions), slice(num_actions, None)
+        kernels[-1:], biases[-1:] = [kernels[-1][:, cut] for cut in cuts], [biases[-1][cut] for cut in cuts]
+        hidden = (hidden_layer(_ACTIVATIONS[type(nets[0][1])], number) for number in range(len(nets[0]) // 2))
+        named = zip((*hidden, "policy", "value"), kernels, biases, strict=True)
+        network = NumpyNetwork({"params": {name: {"kernel": kernel, "bias": bias} for name, kernel, bias in named}}, {})
+        expected = policy.action_net(nets[0](features)), policy.value_net(nets[1](features))[:, 0]
+        is_same = all(map(np.allclose, network(seen), expected, (1e-4,) * 2, (1e-4,) * 2))
+    except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError):
+        is_same = False
+    if not is_same:
+        raise UsageError("A model of MaskablePPO with layers of another kind than its own cannot be exported.")
+    return network
