@@ -92,7 +92,7 @@ def test_the_best_trial_is_a_file_of_settings_that_the_trainer_takes(capsys: pyt
     assert len(study.trials) == 6
     assert all(0 <= 0.5 - (value or 9) <= 1 for value in values(study))  # the mean of seeds 0 and 1
     output = capsys.readouterr().out
-    assert f"Best: trial {best.number} of s, {RETURN} {best.value:.6g}, the mean of 2 seeds" in output
+    assert f"Best: trial-{best.number} of s, {RETURN} {best.value:.6g}, the mean of 2 seeds" in output
     assert "Importance: learning_rate 100%" in output
     assert "train --config sweeps/s/best.toml" in output
     for name in ("history.png", "importances.png"):
@@ -162,6 +162,19 @@ def test_trials_that_all_fail_end_a_sweep(refused: Callable[..., str]) -> None:
     assert len(Path("calls.txt").read_text().splitlines()) == MOST_FAILURES
 
 
+def test_a_storage_that_fails_later_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise optuna.exceptions.StorageInternalError("gone")
+
+    monkeypatch.setattr("rlworldkit.cli.trials.spent_share", fail)
+    write("steps = 640")
+    with pytest.raises(SystemExit):
+        main(STAND_IN, ["sweep", "s.toml"])
+    assert "The storage has failed (StorageInternalError): the same command goes on." in capsys.readouterr().err
+
+
 def test_prices_are_searched_in_whole_units_and_judged_in_those_of_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rlworldkit.cli.trials.figure_of", lambda game, options, agent: float("trial-1" in agent))
     monkeypatch.setattr("rlworldkit.sweep.objective.figure_of", lambda *_, **__: 0.0)
@@ -202,6 +215,7 @@ def test_machines_that_share_a_storage_share_trials_and_budget(storage: str) -> 
         ("steps = 640\nobjective = 'stats/best_scor'", SEARCHED, "", "No run has the objective 'stats/best_scor'"),
         ("steps = 640\nstorage = 'sqlite:///s.toml'", SEARCHED, "", "cannot be used as Optuna's storage"),
         ("steps = 640\nstorage = 's.toml'", SEARCHED, "", "cannot be used as Optuna's storage"),
+        ("steps = 640\nstorage = 'other://me:secret@host/x'", SEARCHED, "", "other://me:…@host/x cannot be used"),
     ],
 )
 def test_what_cannot_be_searched_is_refused_in_one_sentence(

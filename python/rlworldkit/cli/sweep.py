@@ -8,7 +8,7 @@ from pathlib import Path
 
 from parity.arguments import Parser
 from parity.console import open_console, typed_command
-from parity.errors import INTERRUPTED_EXIT_CODE, UsageError, install_command
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores, enable_compilation_cache, threads_of_a_share
 from rlworldkit.runs.console import print_line
@@ -37,6 +37,9 @@ def main(game: Game, argv: Sequence[str]) -> int:
     at_once = sweep.options.at_once or max(1, available_cores() // sweep.options.seeds)
     enable_compilation_cache(game.name)
     os.environ.update(threads_of_a_share(at_once * sweep.options.seeds))  # before JAX is imported, and for all runs
+    from optuna.exceptions import StorageInternalError
+    from sqlalchemy.exc import SQLAlchemyError
+
     from rlworldkit.cli.trials import Trials
     from rlworldkit.sweep.objective import check_objective
     from rlworldkit.sweep.report import write_report
@@ -51,7 +54,10 @@ def main(game: Game, argv: Sequence[str]) -> int:
         if sweep.metric is None:
             say("No trial is given up before its end: while it trains its return is in other prices than the game's.")
         study = open_study(game, sweep, args.file.stem, folder / "study.db")
-        Trials(game, sweep, study, folder, at_once, lambda: stop.requested, say).run()
+        try:
+            Trials(game, sweep, study, folder, at_once, lambda: stop.requested, say).run()
+        except (StorageInternalError, SQLAlchemyError) as error:
+            raise ParityError(f"The storage has failed ({type(error).__name__}): the same command goes on.") from error
     if not have_finished(study):
         say(f"No trial has finished{'' if stop.requested else ': give a larger budget'}.")
         return INTERRUPTED_EXIT_CODE if stop.requested else 1

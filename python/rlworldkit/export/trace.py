@@ -128,16 +128,12 @@ class TracedArray(NDArrayOperatorsMixin):
         if Ellipsis in index:
             place = index.index(Ellipsis)
             index = index[:place] + (slice(None),) * (self.ndim - len(index) + 1) + index[place + 1 :]
-        cuts = {axis: each for axis, each in enumerate(index) if isinstance(each, slice) and each != slice(None)}
         out = self
-        if cuts:
-            bounds = [each.indices(self.shape[axis])[:2] for axis, each in cuts.items()]
-            numbers = (self.graph.constant(column) for column in (*zip(*bounds, strict=True), list(cuts)))
-            cut = tuple(cuts.get(axis, slice(None)) for axis in range(self.ndim))
-            out = self.graph.add("Slice", self.value[cut], self.name, *numbers)
-        for axis in reversed([axis for axis, each in enumerate(index) if isinstance(each, int)]):
-            value = out.value.take(index[axis], axis=axis)
-            out = self.graph.add("Gather", value, out.name, self.graph.constant(index[axis]), axis=axis)
+        for axis, each in reversed([*enumerate(index)]):  # a number takes its axis away
+            if each != slice(None):
+                places = np.arange(self.shape[axis])[each]
+                value = out.value.take(places, axis=axis)
+                out = self.graph.add("Gather", value, out.name, self.graph.constant(places), axis=axis)
         return out
 
     def reshape(self, *shape: int) -> TracedArray:

@@ -12,6 +12,7 @@ from optuna.trial import TrialState
 from parity.atomic_write import write_whole
 from rlworldkit.pictures import drawn
 from rlworldkit.sweep.space import Sweep
+from rlworldkit.sweep.study import folder_of
 
 
 def write_toml(path: Path, values: Mapping[str, Any], heading: str = "") -> None:
@@ -28,7 +29,7 @@ def write_report(sweep: Sweep, study: optuna.Study, folder: Path) -> tuple[dict[
     """
     best = study.best_trial
     seeds = f", the mean of {sweep.options.seeds} seeds" if sweep.options.seeds > 1 else ""
-    lines = [f"Best: trial {best.number} of {study.study_name}, {sweep.options.objective} {best.value:.6g}{seeds}"]
+    lines = [f"Best: {folder_of(best)} of {study.study_name}, {sweep.options.objective} {best.value:.6g}{seeds}"]
     files = {"--config": folder / "best.toml"}
     write_toml(files["--config"], sweep.settings_of(best.params), lines[0])
     if prices := sweep.prices_of(best.params):

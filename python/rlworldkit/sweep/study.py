@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ def open_study(game: Game, sweep: Sweep, name: str, default: Path) -> optuna.Stu
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     where = sweep.options.storage or f"sqlite:///{default}"
+    shown, now = re.sub(r"(?<=:)[^:/@]+(?=@)", "…", where), _identity(game, sweep)  # without a password
     try:
         study = optuna.create_study(
             storage=_storage(where),
@@ -49,18 +51,17 @@ def open_study(game: Game, sweep: Sweep, name: str, default: Path) -> optuna.Stu
             pruner=_pruner(sweep),
             load_if_exists=True,
         )
-        before, has_trials = study.user_attrs.get(_SWEEP), bool(study.get_trials(deepcopy=False))
+        before = study.user_attrs.get(_SWEEP)
+        if before is None and not study.get_trials(deepcopy=False):
+            study.set_user_attr(_SWEEP, before := now)
     except Exception as error:  # each kind of storage fails in its own ways, another version's too
         fault = (str(error) or type(error).__name__).splitlines()[0]
         raise UsageError(
-            f"{where} cannot be used as Optuna's storage ({fault:.200}): name another --storage."
+            f"{shown} cannot be used as Optuna's storage ({fault:.200}): name another --storage."
         ) from error
-    now = _identity(game, sweep)
-    if before is None and not has_trials:
-        study.set_user_attr(_SWEEP, now)
-    elif before != now:
+    if before != now:
         other = ", ".join(key for key in now if not isinstance(before, dict) or before.get(key) != now[key])
-        raise UsageError(f"The study {name} in {where} differs in its {other}: give this sweep's file another name.")
+        raise UsageError(f"The study {name} in {shown} differs in its {other}: give this sweep's file another name.")
     return study
 
 
