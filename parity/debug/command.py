@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from rich.console import Console
 
+from parity.compare import value_text
 from parity.console import print_answer
 from parity.debug.attach import check_screen, show
 from parity.debug.session import Session
@@ -53,7 +54,7 @@ def _stop(session: Session, options: Namespace) -> int:
         where = held or ("the game is over" if session.is_over else "the actions end")
         console.print(f"Step {session.position}, {action_name(session.world, moment.action)}: {where}.", markup=False)
         for each in session.diff():
-            console.print(f"{each.field}: {each.expected} and {each.observed}", markup=False)
+            console.print(f"{each.field}: {value_text(each.expected)} and {value_text(each.observed)}", markup=False)
         if options.write_test:
             console.print(f"Written: {options.write_test}", markup=False)
 

@@ -245,10 +245,11 @@ class Session(GameView, Closable):
     def write_test(self, path: Path | str) -> None:
         """Write this fork up to this step as a test of pytest, which fails while the engines differ in it.
 
-        It also holds the reference to the components of the last step. Raises UsageError where the file cannot be
-        written, or the world has no name by which a test could import it.
+        It also holds the reference to the components of the last step, if the engines agree there. Raises UsageError
+        where the file cannot be written, or the world has no name by which a test could import it.
         """
-        write_test(self._current.timeline.pair.world, self.spec, self.engines, self.case, self.components(), Path(path))
+        earned = {} if self.diff() else self.components()
+        write_test(self._current.timeline.pair.world, self.spec, self.engines, self.case, earned, Path(path))
 
     def _forth(self) -> bool:
         if self.next_action is None and (self._choose is None or self.is_over):
