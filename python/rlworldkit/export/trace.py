@@ -14,6 +14,7 @@ import onnx
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from onnx import helper, numpy_helper
+from onnx.utils import Extractor
 
 OPSET = 18
 """Version of ONNX's operators; onnxruntime has had it since 1.14."""
@@ -46,20 +47,15 @@ def trace(function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, NDArr
     outputs = function(**{name: TracedArray(graph, name, value) for name, value in inputs.items()})
     for name, output in outputs.items():
         graph.nodes.append(helper.make_node("Identity", [output.name], [name]))
-    needed = set(outputs)
-    nodes: list[onnx.NodeProto] = []
-    for node in reversed(graph.nodes):
-        if needed.intersection(node.output):
-            needed.update(node.input)
-            nodes.insert(0, node)
     graph_proto = helper.make_graph(
-        nodes,
+        graph.nodes,
         "policy",
         [_value_info(name, value) for name, value in inputs.items()],
         [_value_info(name, output.value) for name, output in outputs.items()],
-        [constant for constant in graph.constants if constant.name in needed],
+        graph.constants,
     )
     model = helper.make_model(graph_proto, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=_IR_VERSION)
+    model = Extractor(model).extract_model([*inputs], [*outputs])  # without what only other outputs would need
     onnx.checker.check_model(model, full_check=True)
     return model
 
