@@ -52,7 +52,10 @@ def _draw(path: Path, plot: Callable[[], Any]) -> None:
     from matplotlib import pyplot
 
     with pyplot.rc_context():  # Optuna changes the style of all that is drawn afterwards
-        figure = plot().figure
+        axes = plot()
+        if axes.containers:
+            axes.get_legend().remove()  # it covers the shortest bar
+        figure = axes.figure
         figure.set_layout_engine("constrained")
         write_whole(path, drawn(figure))
         pyplot.close(figure)
