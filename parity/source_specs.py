@@ -25,7 +25,7 @@ def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -
         return ExploreSource(world, games, rng)
     if spec.startswith(POLICY):
         if world.load_policy is None:
-            raise UsageError(f"world '{world.name}' loads no policies: use --source uniform or directed.")
+            raise UsageError(f"world '{world.name}' loads no policies: name no agent, or use --source uniform.")
         path = world.agent_at(Path(spec.removeprefix(POLICY)))
         if not os.path.exists(path):  # pathlib's own raises for a name that no file can have
             raise UsageError(f"there is no policy file {path}: give the path of a checkpoint.")

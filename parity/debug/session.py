@@ -9,13 +9,14 @@ from pathlib import Path
 from parity.compare import STATE, Difference, value_text
 from parity.debug.conditions import action_of, parse_condition
 from parity.debug.fields import FieldReader, path_text, put_in
+from parity.debug.forks import ForkComparison, compare_forks
 from parity.debug.opening import action_chooser, checked_seed, opened
 from parity.debug.saving import save_trace, write_test
-from parity.debug.timeline import Fork, ForkComparison, Timeline, compare_forks, tree_lines
+from parity.debug.timeline import Fork, Timeline
 from parity.debug.view import GameView
 from parity.engine import Closable, State
 from parity.engine_guard import DEFAULT_TIMEOUT
-from parity.errors import StateRefused, UsageError
+from parity.errors import EngineError, StateRefused, UsageError
 from parity.finding import open_alone
 from parity.prices import price_values, with_prices
 from parity.report import action_name
@@ -28,11 +29,9 @@ MOST_STEPS = 10_000
 class Session(GameView, Closable):
     """Two engines of a world in one game, usable in a ``with`` block.
 
-    The engines play only what was not played yet; going back shows what was kept, and costs no step. Where play goes on
-    from an earlier step, the engines are put into states that were kept shortly before, and what they then give is held
-    to what they gave; an engine that does not come back exactly is replayed from the start.
-
-    Methods that take ``engine`` give that engine's answer, by its name, or the reference's.
+    Going back shows what was kept. Where play goes on from an earlier step, the engines are put into states that were
+    kept shortly before, and what they then give is held to what they gave; an engine that does not come back exactly is
+    replayed from the start, and one that failed is opened again.
 
     Args:
         world: a world, its name or ``module:attribute``; None: that of the trace, or the only registered one.
@@ -104,7 +103,12 @@ class Session(GameView, Closable):
             actions = (*fork.case.actions[: fork.step - fork.first], chosen)
             fork = self._branch(replace(fork.case, actions=actions), f"action {action_name(self.world, chosen)}")
         if fork.step == fork.last:
-            fork.timeline.extend(fork)
+            try:
+                fork.timeline.extend(fork)
+            except EngineError:
+                if fork is not self._current:
+                    self._forks.remove(fork)
+                raise
         self._current = fork
         fork.step += 1
         return self.diff()
@@ -198,23 +202,9 @@ class Session(GameView, Closable):
         self._current = self._branch(here.case.prefix(here.step - here.first), "fork")
         return self._current
 
-    @property
-    def current(self) -> Fork:
-        """The fork in which one stands."""
-        return self._current
-
-    @property
-    def forks(self) -> tuple[Fork, ...]:
-        """All forks by number; ``parent`` and ``at`` make them a tree."""
-        return tuple(self._forks)
-
     def switch(self, number: int) -> None:
         """Go to a fork, to where one stood in it. Raises UsageError where there is none of this number."""
         self._current = self._fork(number)
-
-    def tree(self) -> str:
-        """The forks as an indented list, the current one with an asterisk."""
-        return "\n".join(tree_lines(self._forks, self._current))
 
     def compare(self, one: int, other: int, step: int | None = None) -> ForkComparison:
         """Compare two forks by number, at a step or the first at which they differ, as the reference has them."""
@@ -225,11 +215,6 @@ class Session(GameView, Closable):
         return compare_forks(self._current.timeline.pair, *forks, step)
 
     # saving
-
-    @property
-    def case(self) -> Case:
-        """This fork up to this step, as it can be played again."""
-        return self._current.case.prefix(self.position - self._current.first)
 
     def save(self, path: Path | str, shrink_seconds: float | None = None) -> Trace:
         """Write this fork up to this step as a trace, which ``parity replay`` plays; returns it.
@@ -275,9 +260,8 @@ class Session(GameView, Closable):
 
     def _from_here(self, state: State, cause: str) -> Fork:
         """A fork that would begin here, in a state."""
-        here = self._current
-        case = replace(here.case, seed=None, state=state, actions=here.case.actions[here.step - here.first :])
-        step = here.step
+        here, step = self._current, self.position
+        case = replace(here.case, seed=None, state=state, actions=here.case.actions[step - here.first :])
         return Fork(len(self._forks), case, here.timeline, step, here, step, cause, is_edited=True, step=step)
 
     def _begin(self, fork: Fork, check: Callable[[Fork], None] = lambda _: None) -> Fork:
@@ -292,9 +276,9 @@ class Session(GameView, Closable):
         """Engines with the prices of a world."""
         prices = price_values(world)
         if prices not in self._timelines:
-            one = len(set(self.engines)) == 1
-            case = Case((), seed=0, marks=self._compares_marks)
-            self._timelines[prices] = Timeline(open_alone(world, self.engines, case, self._timeout, alone=one))
+            given = world, self.engines, Case((), seed=0, marks=self._compares_marks), self._timeout
+            alone = len(set(self.engines)) == 1
+            self._timelines[prices] = Timeline(lambda: open_alone(*given, alone=alone))
         return self._timelines[prices]
 
     def _fork(self, number: int) -> Fork:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from parity.compare import OBSERVATION, STATE, Difference, Fields, explain
+from parity.compare import OBSERVATION, STATE, Fields
 from parity.engine import Array, Slots, State
 from parity.engine_guard import GuardedEngine
 from parity.errors import EngineError, StateRefused
@@ -111,27 +112,16 @@ class Fork:
         return shared
 
 
-@dataclass(frozen=True)
-class ForkComparison:
-    """Two forks, as the reference has them.
+class Timeline:
+    """Plays forks on a pair of one game each, which stands anywhere; everything that was seen once is kept.
 
-    common: the last step before they part. step: the compared one, by default the first at which a field differs;
-    None: none does as far as both were played. differences: there; the first fork's values are ``expected``.
-    last: the last step of each. rewards: of each, summed after ``common``.
+    The engines are opened again after one has failed.
     """
 
-    common: int
-    step: int | None
-    differences: tuple[Difference, ...]
-    last: tuple[int, int]
-    rewards: tuple[float, float]
-
-
-class Timeline:
-    """Plays forks on a pair of one game each, which stands anywhere; everything that was seen once is kept."""
-
-    def __init__(self, pair: Pair) -> None:
-        self.pair = pair
+    def __init__(self, open_pair: Callable[[], Pair]) -> None:
+        self._open = open_pair
+        self.pair = open_pair()
+        self._has_failed = False
         self._place: tuple[Fork, int] | None = None
         self._counts: Sequence[Array | None] = ()
 
@@ -141,37 +131,47 @@ class Timeline:
 
     def begin(self, fork: Fork) -> None:
         """Play a fork's start. Raises StateRefused where an engine does not take it."""
-        self._place = None
-        fork.moments = [self._start(fork.case)]
+        with self._moving():
+            fork.moments = [self._start(fork.case)]
         self._place = fork, fork.first
 
     def extend(self, fork: Fork) -> None:
         """Play the first action of a fork that is not played yet. Raises EngineError."""
-        self._put(fork, fork.last)
-        self._place = None
+        if self._place != (fork, fork.last):
+            self._put(fork, fork.last, max(fork.first, fork.last - RUN_UP))
         action = fork.action(fork.last)
         assert action is not None
-        fork.moments.append(self._act(fork.case, action))
+        with self._moving():
+            fork.moments.append(self._act(fork.case, action))
         self._place = fork, fork.last
 
     def check(self, fork: Fork) -> None:
         """Replay a fork from its start; raises EngineError where an engine gives anything else than it did."""
-        self._put_by_replay(fork, fork.last)
+        self._put(fork, fork.last, fork.first)
 
-    def _put(self, fork: Fork, step: int) -> None:
-        """Make the engines stand after a played step: from a kept state, else from the start."""
-        if self._place == (fork, step):
-            return
+    @contextmanager
+    def _moving(self) -> Iterator[None]:
+        """The place is unknown until the engines have done something, and if one fails, they are opened again."""
         self._place = None
-        begins = max(fork.first, step - RUN_UP)
-        # an engine that does not come back from its states exactly is replayed from the start
-        if self._replay(fork, begins, step) is not None:
-            self._put_by_replay(fork, step)
-        self._place = fork, step
+        if self._has_failed:
+            self.pair.close()
+            self.pair = self._open()
+        self._has_failed = True
+        try:
+            yield
+        except StateRefused:
+            self._has_failed = False
+            raise
+        self._has_failed = False
 
-    def _put_by_replay(self, fork: Fork, step: int) -> None:
-        self._place = None
-        if (fault := self._replay(fork, fork.first, step)) is not None:
+    def _put(self, fork: Fork, step: int, begins: int) -> None:
+        """Make the engines stand after a played step, by a replay from another one, else from the start."""
+        with self._moving():
+            fault = self._replay(fork, begins, step)
+            # an engine that does not come back from its states exactly is replayed from the start
+            if fault is not None and begins > fork.first:
+                fault = self._replay(fork, fork.first, step)
+        if fault is not None:
             raise EngineError(
                 f"engine '{fault[0]}' gives something else at step {fault[1]} when the game is replayed: look for what "
                 "it remembers or draws beside the seed, the state and the actions."
@@ -235,27 +235,6 @@ class Timeline:
         return Moment(action, states, components_of(seen), marks, differences, (one, other))
 
 
-def compare_forks(pair: Pair, one: Fork, other: Fork, step: int | None = None) -> ForkComparison:
-    """Compare two forks of one tree at a step, or at the first at which they differ, as far as both were played."""
-    shared = one.leaves(), other.leaves()
-    common = max(min(shared[0][fork], shared[1][fork]) for fork in shared[0].keys() & shared[1].keys())
-    last = one.last, other.last
-    differences: list[Difference] = []
-    found = step
-    for each in range(common, min(last) + 1) if step is None else (step,):
-        expected, observed = one.moment(each).sides[0], other.moment(each).sides[0]
-        # the start of an edited fork has no reward
-        names = [name for name in expected if name in observed]
-        differences = explain(
-            pair.world, {name: expected[name] for name in names}, {name: observed[name] for name in names}, 0
-        )
-        if differences:
-            found = each
-            break
-    rewards = one.rewards_after(common), other.rewards_after(common)
-    return ForkComparison(common, found, tuple(differences), last, rewards)
-
-
 def _kept(fields: Fields) -> dict[str, Any]:
     """Copies, which an engine's next step leaves alone; states as dicts only."""
     return {
@@ -275,17 +254,3 @@ def _is_same_value(one: Any, other: Any) -> bool:  # noqa: ANN401 - an array or 
         return bool(one == other)
     one, other = np.asarray(one), np.asarray(other)
     return bool(one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes())
-
-
-def tree_lines(forks: Sequence[Fork], current: Fork, fork: Fork | None = None, depth: int = 0) -> Iterator[str]:
-    """Forks, of which the first is the root, as an indented list."""
-    fork = forks[0] if fork is None else fork
-    sign = "*" if fork is current else " "
-    start = f"seed {fork.case.seed}" if fork.case.state is None else "a recorded state"
-    cause = start if fork.parent is None else f"{fork.cause} at step {fork.at}"
-    first = next((fork.first + row for row, moment in enumerate(fork.moments) if moment.differences), None)
-    differs = "" if first is None else f", differs at step {first}"
-    yield f"{sign} {'  ' * depth}{fork.number}: {cause}, to step {fork.last}{differs}"
-    for child in forks:
-        if child.parent is fork:
-            yield from tree_lines(forks, current, child, depth + 1)

@@ -1,4 +1,4 @@
-"""What both engines gave at one step of a session."""
+"""Where a session stands, and what both engines gave there."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 from parity.compare import OBSERVATION, Difference
 from parity.debug.fields import FieldReader
+from parity.debug.forks import tree_lines
 from parity.debug.timeline import Fork, Moment
 from parity.engine import State
 from parity.errors import UsageError, blamed
-from parity.trace import Action
+from parity.trace import Action, Case
 from parity.world import Board, World
 
 
@@ -24,6 +25,7 @@ class GameView:
     engines: tuple[str, str]
     _reader: FieldReader
     _current: Fork
+    _forks: list[Fork]
 
     @property
     def position(self) -> int:
@@ -44,6 +46,25 @@ class GameView:
     def next_action(self) -> Action | None:
         """The action that this fork has next; None at its end."""
         return self._current.action(self._current.step)
+
+    @property
+    def current(self) -> Fork:
+        """The fork in which one stands."""
+        return self._current
+
+    @property
+    def forks(self) -> tuple[Fork, ...]:
+        """All forks by number; ``parent`` and ``at`` make them a tree."""
+        return tuple(self._forks)
+
+    @property
+    def case(self) -> Case:
+        """This fork up to this step, as it can be played again."""
+        return self._current.case.prefix(self.position - self._current.first)
+
+    def tree(self) -> str:
+        """The forks as an indented list, the current one with an asterisk."""
+        return "\n".join(tree_lines(self._forks, self._current))
 
     def state(self, engine: str | None = None) -> State:
         """The complete state, as JSON values; a copy."""

@@ -167,6 +167,20 @@ def test_an_engine_that_its_states_do_not_restore_is_replayed_from_the_start() -
         assert game.components()["fruit"] == 13
 
 
+def test_an_engine_that_fails_is_opened_again_and_the_session_is_as_it_was() -> None:
+    fails = iter((False,) * 9 + (True,) + (False,) * 99)  # with the action after five steps and a replay of four
+    dying = changed(step=lambda _, step: 1 / 0 if next(fails) else step)
+    with Session(with_engine(dying), ("plain", "other"), case=Case((REST,) * 20, seed=3)) as game:
+        game.go(5)
+        game.back()
+        with pytest.raises(EngineError, match="'other' failed in step: ZeroDivisionError"):
+            game.step("up")
+        assert (game.position, game.tree()) == (4, "* 0: seed 3, to step 5")
+        game.step("up")
+        assert (len(game.forks), game.diff()) == (2, ())
+        game.check()
+
+
 def test_an_engine_that_plays_otherwise_in_a_replay_is_an_error() -> None:
     rng = np.random.default_rng(0)
     drawing = changed(step=lambda _, step: replace(step, reward=step.reward + np.float32(rng.random())))

@@ -181,7 +181,7 @@ def test_without_a_screen_the_command_says_where_it_stopped_and_writes_a_test(tm
     test: Callable[[], None] = runpy.run_path(str(path))["test_engines_agree"]
     with pytest.raises(AssertionError, match="plain and restless differ after 47 actions"):
         test()
-    answer = parity("debug", "--until", "hp < 2", "--seed", "3", "--json")
+    answer = parity("debug", "--engines", "planes", "--until", "hp < 2", "--seed", "3", "--json")
     assert (answer.code, answer.json["step"], answer.json["stopped"]) == (0, 23, "hp < 2")
     assert answer.json["state"]["hp"] == 1
     saved = tmp_path / "trace.json"
