@@ -197,6 +197,22 @@ def test_machines_that_share_a_storage_share_trials_and_budget(storage: str) -> 
     assert [path.name for path in Path("there").glob("trial-*")] == ["trial-2"]
 
 
+def test_machines_that_open_a_storage_together_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    write("steps = 640\nstorage = 'sqlite:///shared.db'")
+    attributes = optuna.Study.user_attrs.fget
+    assert attributes is not None
+
+    def and_another(study: optuna.Study) -> object:
+        found = attributes(study)
+        monkeypatch.setattr(optuna.Study, "user_attrs", property(attributes))
+        assert main(STAND_IN, ["sweep", "s.toml", "--folder", "there"]) == 0
+        return found
+
+    monkeypatch.setattr(optuna.Study, "user_attrs", property(and_another))
+    assert main(STAND_IN, ["sweep", "s.toml", "--folder", "here"]) == 0
+    assert [path.name for path in Path("there").glob("trial-*")] == ["trial-0"]
+
+
 @pytest.mark.parametrize(
     ("options", "settings", "prices", "fault"),
     [

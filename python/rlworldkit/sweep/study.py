@@ -51,8 +51,9 @@ def open_study(game: Game, sweep: Sweep, name: str, default: Path) -> optuna.Stu
             pruner=_pruner(sweep),
             load_if_exists=True,
         )
+        has_trials = bool(study.get_trials(deepcopy=False))  # first: another process may be opening it, too
         before = study.user_attrs.get(_SWEEP)
-        if before is None and not study.get_trials(deepcopy=False):
+        if before is None and not has_trials:
             study.set_user_attr(_SWEEP, before := now)
     except Exception as error:  # each kind of storage fails in its own ways, another version's too
         fault = (str(error) or type(error).__name__).splitlines()[0]
