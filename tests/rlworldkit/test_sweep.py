@@ -199,8 +199,7 @@ def test_machines_that_share_a_storage_share_trials_and_budget(storage: str) -> 
 
 def test_machines_that_open_a_storage_together_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
     write("steps = 640\nstorage = 'sqlite:///shared.db'")
-    attributes = optuna.Study.user_attrs.fget
-    assert attributes is not None
+    attributes = vars(optuna.Study)["user_attrs"].fget
 
     def and_another(study: optuna.Study) -> object:
         found = attributes(study)
