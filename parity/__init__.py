@@ -5,6 +5,7 @@ __version__ = "0.1.0"
 from parity.adapters.pairing import Pairing, Side
 from parity.engine import AutoResetBatch, BatchEngine, BatchStep, Engine, EngineOptions, Slots, State, Step
 from parity.errors import EngineError, ParityError, StateRefused, UsageError
+from parity.phases import Draw, Phase
 from parity.registry import load_world, open_batch, open_engine
 from parity.spaces import Box, MultiDiscrete
 from parity.world import (
@@ -27,6 +28,7 @@ __all__ = [
     "BatchStep",
     "Board",
     "Box",
+    "Draw",
     "Engine",
     "EngineError",
     "EngineFactory",
@@ -36,6 +38,7 @@ __all__ = [
     "MutationBench",
     "Pairing",
     "ParityError",
+    "Phase",
     "Policy",
     "Price",
     "Shrinker",

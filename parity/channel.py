@@ -10,18 +10,19 @@ from typing import IO, Any
 import numpy as np
 
 from parity.engine import Array, BatchStep
+from parity.phases import Draw, Phase
 
 VERSION = 1
 """Of the protocol; the server's first message says it."""
 _LENGTH = struct.Struct("<I")
-_ARRAY, _STEP = "\0array", "\0step"
+_ARRAY, _STEP, _PHASE = "\0array", "\0step", "\0phase"
 _NUMBERS = frozenset("biufU")
 """Kinds of dtypes that can be sent: bool, integers, floats and texts; structured ones of these, too."""
 
 
 @dataclass
 class Channel:
-    """Sends and receives dicts of JSON values, arrays and BatchSteps through two buffered binary files.
+    """Sends and receives dicts of JSON values, arrays, BatchSteps and Phases through two buffered binary files.
 
     A message is the length of its header (uint32, little-endian), the header, and the bytes of the arrays in the order
     in which the header names them by dtype and shape.
@@ -64,6 +65,8 @@ class Channel:
     def _header_of(self, value: object) -> dict[str, Any]:
         if isinstance(value, BatchStep):
             return {_STEP: vars(value)}
+        if isinstance(value, Phase):
+            return {_PHASE: [value.name, value.state, value.draws and [[*vars(draw).values()] for draw in value.draws]]}
         if not isinstance(value, np.ndarray) or not _NUMBERS.issuperset(_kinds(value.dtype)):
             raise TypeError(f"it gives a value of type {getattr(value, 'dtype', type(value).__name__)}, not of numbers")
         self._arrays.append(np.ascontiguousarray(value))
@@ -76,6 +79,9 @@ class Channel:
                 dtype = [(name, kind, *map(tuple, sizes)) for name, kind, *sizes in dtype]
             self._arrays.append(array := np.empty(shape, dtype))
             return array
+        if _PHASE in header:
+            name, state, draws = header[_PHASE]
+            return Phase(name, state, draws if draws is None else tuple(Draw(tuple(at), word) for at, word in draws))
         return BatchStep(**header[_STEP]) if _STEP in header else header
 
 

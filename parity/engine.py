@@ -16,6 +16,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from parity.phases import Phase
+from parity.spaces import checked_actions
+
 State = dict[str, Any]
 Array = NDArray[Any]
 Slots = NDArray[np.intp]
@@ -73,7 +76,8 @@ class BatchEngine(ABC):
 
     The first seven methods are required. The others have defaults: ``facts`` (numbers for infos and reports),
     ``unpacked`` (small observations), ``begin_step`` (working while the caller does), ``rest`` (steps that do not
-    count), ``step_restarting`` (auto-reset in the same pass), ``state_arrays`` (fast comparison), ``marks``, ``close``.
+    count), ``step_restarting`` (auto-reset in the same pass), ``state_arrays`` (fast comparison), ``marks``,
+    ``phases`` (a step in parts), ``close``.
     """
 
     games: int
@@ -164,6 +168,14 @@ class BatchEngine(ABC):
         In the order of the world's marks. Counts only grow: restart, reset and set_state keep them. Marks of making an
         observation count once for each that reset, restart, set_state and a step returns. None when the engine was not
         opened with marks, or counts none.
+        """
+        return None
+
+    def phases(self, state: State, actions: NDArray[Any]) -> tuple[Phase, ...] | None:
+        """The phases of a step of one game from ``state``, with ``actions`` (1, …) as ``step`` takes them.
+
+        Made by the functions that make up ``step``; the engine's games and marks stay as they are. A phase that did not
+        happen is left out; the state after the last is the step's. None: the engine tells no phases.
         """
         return None
 
@@ -287,14 +299,3 @@ class AutoResetBatch(_View):
 
     def _slots(self, slots: Iterable[int] | None) -> Slots:
         return self._all if slots is None else np.array(list(slots), dtype=np.intp)
-
-
-def checked_actions(actions: ArrayLike, games: int, count: int) -> NDArray[np.int32]:
-    """Actions as (games,) int32; raises ValueError for another shape or an action outside the range."""
-    given = np.asarray(actions)
-    if given.shape != (games,) or not np.issubdtype(given.dtype, np.integer):
-        raise ValueError(f"actions are {given.dtype} of shape {given.shape}: give {games} integers.")
-    outside = given[(given < 0) | (given >= count)]
-    if outside.size:
-        raise ValueError(f"action {int(outside[0])} is outside 0 … {count - 1}: choose one inside.")
-    return given.astype(np.int32)

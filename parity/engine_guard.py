@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from parity.compare import STATE
 from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
 from parity.errors import EngineError, StateRefused, UsageError, is_out_of_memory
+from parity.phases import Phase
 from parity.world import World
 
 P = ParamSpec("P")
@@ -126,6 +127,13 @@ class GuardedEngine(BatchEngine):
     def marks(self) -> NDArray[np.integer[Any]] | None:
         marks = self._ask("marks", self.engine.marks)
         return None if marks is None else self._array("marks", marks, (len(self.world.marks),))
+
+    def phases(self, state: State, actions: NDArray[Any]) -> tuple[Phase, ...] | None:
+        phases = self._ask("phases", self.engine.phases, copy.deepcopy(state), actions)
+        for phase in phases or ():
+            if fault := no_json(phase.state, f"the state after phase '{phase.name}'"):
+                raise EngineError(f"engine '{self.name}' gives {fault}: its phases must convert it.")
+        return phases
 
     def close(self) -> None:
         """Close the engine; an engine that fails to close is left alone."""

@@ -18,6 +18,7 @@ from parity.replay import Divergence, ReplayMoment, moments
 from parity.report import Report, write_report
 from parity.settings import STRICT, Settings
 from parity.shrink import places, shrink
+from parity.step_phases import parting_phase
 from parity.tape import Tape
 from parity.trace import Case, Trace, write_trace
 from parity.world import World
@@ -75,6 +76,7 @@ def replayed(
             recorded = moments(pair, trace.case)
         except StateRefused as error:
             raise UsageError(f"the start state in {path} is refused: {error}") from error
+        phase = parting_phase(pair, recorded)
     last = recorded[-1]
     found = Trace(
         trace.world,
@@ -85,7 +87,7 @@ def replayed(
         trace.found,
         prices=changed_prices(world),
     )
-    return Report(world, found, tuple(recorded), command)
+    return Report(world, found, tuple(recorded), command, phase)
 
 
 def grouped(divergences: Sequence[Divergence]) -> list[tuple[Divergence, ...]]:
@@ -155,4 +157,4 @@ def shrunk_report(pair: Pair, spec: str, divergence: Divergence, seconds: float,
         found=None if case == divergence.case else divergence.case,
         prices=changed_prices(pair.world),
     )
-    return Report(pair.world, trace, tuple(recorded), command)
+    return Report(pair.world, trace, tuple(recorded), command, parting_phase(pair, recorded))

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity.channel import VERSION, Channel
-from parity.engine import Array, BatchEngine, BatchStep, EngineOptions
+from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, State
 from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.errors import EngineError, StateRefused, UsageError
+from parity.phases import Phase
 from parity.world import World
 
 _CLOSING_SECONDS = 3.0
@@ -109,6 +110,10 @@ class RemoteEngine(BatchEngine):
     seeds, mask, facts, state_arrays, marks = methods("read", "seeds", "mask", "facts", "state_arrays", "marks")
     get_state, rest = methods("ask", "get_state", "rest")
     step, step_restarting = methods("finish", "step", "step_restarting")
+
+    def phases(self, state: State, actions: NDArray[Any]) -> tuple[Phase, ...] | None:
+        phases = self.ask("phases", state, actions)
+        return None if phases is None else tuple(phases)
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
         self._begin("step_restarting" if restarting else "step", actions)

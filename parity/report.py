@@ -29,12 +29,16 @@ DIFFERS = "bold white on red"
 
 @dataclass(frozen=True)
 class Report:
-    """A replayed trace and the command that replays it."""
+    """A replayed trace and the command that replays it.
+
+    phase: the phase of the last step in which the engines part, in one sentence; empty where they do not tell phases.
+    """
 
     world: World
     trace: Trace
     moments: tuple[ReplayMoment, ...]
     command: str
+    phase: str = ""
 
     @property
     def batch_only(self) -> bool:
@@ -84,6 +88,8 @@ def print_report(report: Report, console: Console) -> None:
     console.print(Text(f"Start: {start_text(report.trace)}. Actions: {_shortened(actions)}."))
     if report.trace.rules:
         console.print(Text(f"Rules in play: {', '.join(report.trace.rules)}."))
+    if report.phase:
+        console.print(Text(report.phase))
     if report.trace.differences:
         console.print(_difference_table(report.trace.differences, report.trace.engines))
         if (unit := report.world.component_unit) != 1 and any(
@@ -146,12 +152,13 @@ def report_page(report: Report) -> Page:
     """The page of a report: one episode with two sides."""
     trace = report.trace
     rules = (f"Rules in play: {', '.join(trace.rules)}.",) if trace.rules else ()
+    phase = (report.phase,) if report.phase else ()
     name = "the recorded state" if trace.case.seed is None else f"seed {trace.case.seed}"
     return Page(
         headline=report.headline,
         sides=trace.engines,
         episodes=(report_episode(report, name, counted(len(report.moments) - 1, "action")),),
-        about=(f"World {report.world.name}. Start: {start_text(trace)}.", *rules),
+        about=(f"World {report.world.name}. Start: {start_text(trace)}.", *rules, *phase),
         command=report.command,
     )
 

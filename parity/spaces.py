@@ -1,4 +1,4 @@
-"""Actions that are arrays of numbers, where a world's actions are no list of names."""
+"""Actions as arrays: checked numbers, and spaces of actions where a world has no list of their names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from parity.safe_read import is_number
 
@@ -68,3 +68,14 @@ def action_numbers(action: NDArray[Any]) -> int | tuple[int | float, ...]:
     """An action of a batch as JSON has it: a number, or the numbers of an array in C order."""
     is_whole = action.ndim == 0 and np.issubdtype(action.dtype, np.integer)
     return int(action) if is_whole else tuple(action.ravel().tolist())
+
+
+def checked_actions(actions: ArrayLike, games: int, count: int) -> NDArray[np.int32]:
+    """Actions as (games,) int32; raises ValueError for another shape or an action outside the range."""
+    given = np.asarray(actions)
+    if given.shape != (games,) or not np.issubdtype(given.dtype, np.integer):
+        raise ValueError(f"actions are {given.dtype} of shape {given.shape}: give {games} integers.")
+    outside = given[(given < 0) | (given >= count)]
+    if outside.size:
+        raise ValueError(f"action {int(outside[0])} is outside 0 … {count - 1}: choose one inside.")
+    return given.astype(np.int32)

@@ -47,11 +47,14 @@ def parse_condition(text: str, world: World, reader: FieldReader, now: Moment) -
     if word == "action":
         action = action_of(world, rest.strip().removeprefix("==").strip())
         return lambda moment: moment.action == action
+    if word == "draw":
+        return _draws(rest.split())
     if found := _COMPARISON.fullmatch(stripped):
         return _compares(found[1], found[2], found[3], reader, now)
     known = {*world.marks, *world.marks.values(), "differs"}
     raise UsageError(
-        f"no condition is {unknown(stripped, known)}: give a mark, a rule, FIELD < VALUE, action NAME or differs FIELD."
+        f"no condition is {unknown(stripped, known)}: give a mark, a rule, FIELD < VALUE, action NAME, differs FIELD "
+        "or draw ADDRESS."
     )
 
 
@@ -79,6 +82,20 @@ def _differs(field: str, reader: FieldReader, now: Moment) -> Condition:
         # a difference may be a part of the field, or have it as a part
         found = (keys_of(difference.field) for difference in moment.differences)
         return any(each[: len(keys)] == keys[: len(each)] for each in found)
+
+    return holds
+
+
+def _draws(part: list[str]) -> Condition:
+    """A word was drawn at an address, or at one of those with this part: ``ORDER``, ``ORDER 7`` or ``3 ORDER 7``."""
+
+    def holds(moment: Moment) -> bool:
+        told = (side for side in moment.phases.sides if side is not None)
+        sides = [side for side in told if all(phase.draws is not None for phase in side)]
+        if not sides and moment.action not in (None, RESTART):
+            raise UsageError("neither engine tells which words it draws: choose one that does.")
+        drawn = (draw.text.split() for side in sides for phase in side for draw in phase.draws or ())
+        return any(address[at : at + len(part)] == part for address in drawn for at in range(len(address)))
 
     return holds
 

@@ -139,7 +139,8 @@ class Session(GameView, Closable):
         - ``MARK`` or ``RULE``: the mark, or one of the rule's, fired in the step;
         - ``FIELD < VALUE``, with ``<``, ``<=``, ``>``, ``>=``, ``==`` or ``!=``, such as ``components.kills > 0``;
         - ``action NAME``: this action was taken;
-        - ``differs`` or ``differs FIELD``: the engines differ.
+        - ``differs`` or ``differs FIELD``: the engines differ;
+        - ``draw ADDRESS``: a word was drawn there, such as ``draw ORDER 7``; a part of an address will do.
 
         Raises UsageError for any other.
         """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from parity.engine_guard import GuardedEngine
 from parity.errors import EngineError, StateRefused
 from parity.pair import Observed, Pair
 from parity.replay import ReplayMoment, components_of, differences_of, fired_marks
+from parity.step_phases import StepPhases, step_phases
 from parity.trace import RESTART, Action, Case, batch_of
 
 _ONLY: Slots = np.zeros(1, dtype=np.intp)
@@ -26,10 +28,17 @@ RUN_UP = 4
 class Moment(ReplayMoment):
     """The game after the start or an action, as ``ReplayMoment``, and all that each engine gave.
 
-    sides: of the reference and the other engine, field -> array (1, …), and of ``state`` a list of one.
+    sides: of the reference and the other engine, field -> array (1, …), and of ``state`` a list of one. look: asks both
+    engines for the phases of the step.
     """
 
     sides: tuple[Fields, Fields]
+    look: Callable[[], StepPhases]
+
+    @cached_property
+    def phases(self) -> StepPhases:
+        """The phases of the step on both engines, which are asked when this is first read."""
+        return self.look()
 
     @property
     def reward(self) -> float:
@@ -142,7 +151,7 @@ class Timeline:
         action = fork.action(fork.last)
         assert action is not None
         with self._moving():
-            fork.moments.append(self._act(fork.case, action))
+            fork.moments.append(self._act(fork, fork.last, action))
         self._place = fork, fork.last
 
     def check(self, fork: Fork) -> None:
@@ -184,7 +193,7 @@ class Timeline:
             kept = fork.moment(step)
             if step > begins:
                 assert kept.action is not None
-                seen = self._act(fork.case, kept.action).sides
+                seen = self._act(fork, step - 1, kept.action).sides
             elif step == fork.first:
                 seen = self._start(fork.case).sides
             else:
@@ -204,10 +213,13 @@ class Timeline:
             return self._moment(None, self.pair.set_state([case.state], _ONLY))
         return self._moment(None, self.pair.reset(np.array([case.seed], np.uint64)))
 
-    def _act(self, case: Case, action: Action) -> Moment:
+    def _act(self, fork: Fork, step: int, action: Action) -> Moment:
+        """Play an action where the engines stand after a step."""
+        before = fork.moment(step).states
         if action == RESTART:
-            return self._moment(action, self.pair.restart(_ONLY))
-        return self._moment(action, self.pair.step(batch_of(self.pair.world, action), restarting=case.auto_reset))
+            return self._moment(action, self.pair.restart(_ONLY), before)
+        actions = batch_of(self.pair.world, action)
+        return self._moment(action, self.pair.step(actions, restarting=fork.case.auto_reset), before)
 
     def _restore(self, states: tuple[State, State]) -> tuple[Fields, Fields]:
         """Put each engine into its own state; what it then shows."""
@@ -223,7 +235,7 @@ class Timeline:
         counts = [engine.marks() for engine in self.pair.both]
         return [counts[0], counts[-1]]
 
-    def _moment(self, action: Action | None, seen: Observed) -> Moment:
+    def _moment(self, action: Action | None, seen: Observed, since: tuple[State, State] = ({}, {})) -> Moment:
         is_alone = len(self.pair.both) == 1
         differences = () if is_alone else differences_of(self.pair, seen)
         before, self._counts = self._counts, self._marks()
@@ -232,7 +244,11 @@ class Timeline:
         other = one if _is_same(one, other) and one.keys() == other.keys() else other
         states = one[STATE][0], other[STATE][0]
         marks = fired_marks(self.pair, before, self._counts)
-        return Moment(action, states, components_of(seen), marks, differences, (one, other))
+
+        def look() -> StepPhases:
+            return step_phases(self.pair, since, action)  # an engine that failed is opened anew
+
+        return Moment(action, states, components_of(seen), marks, differences, (one, other), look)
 
 
 def _kept(fields: Fields) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from parity.debug.forks import tree_lines
 from parity.debug.timeline import Fork, Moment
 from parity.engine import State
 from parity.errors import UsageError, blamed
+from parity.step_phases import StepPhases
 from parity.trace import Action, Case
 from parity.world import Board, World
 
@@ -96,6 +97,11 @@ class GameView:
     def diff(self) -> tuple[Difference, ...]:
         """What differs between the engines, as ``parity run`` compares it; the reference's values are ``expected``."""
         return self.moment.differences
+
+    @property
+    def phases(self) -> StepPhases:
+        """The phases of the last step on both engines, with the words that they drew; raises EngineError."""
+        return self.moment.phases
 
     def board(self, engine: str | None = None) -> Board:
         """The state as the world draws it."""

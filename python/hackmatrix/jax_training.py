@@ -43,6 +43,8 @@ class HackMatrixJaxEnv(JaxEnv):
     to_dict = staticmethod(jax_env.get_state)
     from_dict = staticmethod(read_state)
     arrays = staticmethod(state_arrays)
+    phases = staticmethod(jax_env.phases)
+    phase_names = jax_env.PHASES
 
     def step(self, state: jax_env.State, action: Array) -> StepOutput:
         following, result = jax_env.step(state, action)

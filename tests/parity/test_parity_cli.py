@@ -70,7 +70,7 @@ def test_a_divergence_is_shrunk_reported_and_replayed(tmp_path: Path) -> None:
     data = page_data(text)
     assert data["sides"] == ["plain", "restless"]
     assert data["command"] == f"parity replay --world {ORCHARD} '{out / 'trace.json'}'"
-    assert data["about"][-1] == "Rules in play: O-REST, O-WASP."
+    assert data["about"][-2:] == ["Rules in play: O-REST, O-WASP.", "The engines first differ in phase 'walker'."]
     (listed,) = data["episodes"]
     assert listed["differs"] == 1
     start, last = episode_data(text, 0)["steps"]

@@ -7,6 +7,7 @@ a pair of uint32.
 - ``reset(seed) -> state``
 - ``at_stage(seed, number) -> state``: as ``reset``, in another stage
 - ``step(state, action) -> (state, result)``; ``step_auto_reset`` the same with new games after ended ones
+- ``phases(state, action)``: the parts of ``step``, by the names in ``PHASES``, and the state after each
 - ``mask(state)``: bool, one for each action
 - ``observe(state)``: float32 (1545,); ``compact`` and ``expand`` are its two halves
 - ``components(counts, prices)``: int32 (15,), in thousandths, and ``reward(components)``: float32
@@ -14,7 +15,19 @@ a pair of uint32.
 - ``rules(prices)``: every table as this engine holds it
 """
 
-from hackmatrix.jax_env.env import StepResult, at_stage, compact, mask, observe, reset, restart, step, step_auto_reset
+from hackmatrix.jax_env.env import (
+    PHASES,
+    StepResult,
+    at_stage,
+    compact,
+    mask,
+    observe,
+    phases,
+    reset,
+    restart,
+    step,
+    step_auto_reset,
+)
 from hackmatrix.jax_env.observation import PACKED_SIZE, expand
 from hackmatrix.jax_env.rewards import components, reward
 from hackmatrix.jax_env.state import State, state_bytes
@@ -25,6 +38,7 @@ from hackmatrix.jax_env.tables import rules_tables as rules
 
 __all__ = [
     "PACKED_SIZE",
+    "PHASES",
     "PRICES",
     "State",
     "StepResult",
@@ -35,6 +49,7 @@ __all__ = [
     "get_state",
     "mask",
     "observe",
+    "phases",
     "reset",
     "restart",
     "reward",

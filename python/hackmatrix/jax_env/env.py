@@ -25,6 +25,12 @@ from rlworldkit.jax.threefry import Draws, Seed, below, next_seed
 
 P = ParamSpec("P")
 R = TypeVar("R")
+PHASES = (
+    *("action (V, S, P)", "turn (E1, E2)", "arrivals (E3)", "moves (E4-E9)", "spawns (E10, E11)", "recovery (E12)"),
+    *("stage (B2-B8)", "approach (W1)"),
+)
+"""The phases of a step, in order."""
+Note = Callable[[str, Array, State], State]
 _LEAST_CHUNK, _CHUNK_SHARE = 64, 32
 """Games whose stage is generated side by side, or one in so many where games are many: about that many need one."""
 
@@ -138,8 +144,11 @@ def _act(now: Snapshot, action: Array, valid: Array, draws: Draws) -> tuple[Snap
     return now._replace(hp=hp, stage=stage_after), kills + poly_kills, picked_up, completed, missed
 
 
-def _play(given: State, action: Array) -> tuple[State, StepResult, Array]:
-    """A step up to the point where the next stage would be generated, and where it is to be."""
+def _play(given: State, action: Array, note: Note = lambda *phase: phase[-1]) -> tuple[State, StepResult, Array]:
+    """A step up to the point where the next stage would be generated, and where it is to be.
+
+    ``note`` is given each phase that ends: its name, where it happened, and the state after it, which it returns.
+    """
     before, action = given.now, action.astype(jnp.int32)
     valid = is_valid(given, action)
     mark("C1.invalid", lambda: ~valid)
@@ -154,9 +163,13 @@ def _play(given: State, action: Array) -> tuple[State, StepResult, Array]:
     mark("C2.turnEnds", lambda: ends_turn)
     mark("C2.turnStays", lambda: valid & ~ends_turn)
 
-    state = programs.keep_history(given, ends_turn, undone)
+    state = programs.keep_history(given, ends_turn, undone)._replace(event_number=event_number)
     now, kills, picked_up, completed, missed = _act(state.now, action, valid, draws)
-    now = enemy_turn.enemy_turn(now, ends_turn & ~completed, draws)
+    state = programs.count_since_history(state, kills, picked_up)._replace(now=now)
+    state = note("action (V, S, P)", valid, state)
+    now = enemy_turn.enemy_turn(
+        state.now, ends_turn & ~completed, draws, lambda *phase, now: note(*phase, state._replace(now=now)).now
+    )
 
     deed = rewards.StepEvents(
         valid=valid,
@@ -169,14 +182,15 @@ def _play(given: State, action: Array) -> tuple[State, StepResult, Array]:
     )
     counts, closest_approach = rewards.count(before, now, deed)
     now = now._replace(closest_approach=closest_approach)
-    state = programs.count_since_history(state, kills, picked_up)
-    state = state._replace(now=now, event_number=event_number)
+    state = state._replace(now=now)
     victory = completed & (now.stage >= rules.WON_STAGE)  # C4
     mark("C4.victory", lambda: victory)
     death = valid & (now.hp <= 0)
     mark("C4.death", lambda: death)
     mark("C4.invalid", lambda: ~valid)
     mark("C4.afterEnd", lambda: ~valid & is_over(given))
+    needs_stage = completed & ~victory
+    state = note("approach (W1)", valid & ~needs_stage, state)
     result = StepResult(
         counts=counts,
         terminated=~valid | is_over(state),
@@ -185,7 +199,7 @@ def _play(given: State, action: Array) -> tuple[State, StepResult, Array]:
         victory=victory,
         invalid_action=~valid,
     )
-    return state, result, completed & ~victory
+    return state, result, needs_stage
 
 
 def _restart(state: State, wanted: Array) -> State:
@@ -213,6 +227,21 @@ def step(state: State, action: Array) -> tuple[State, StepResult]:
     """One action (int32 scalar). Invalid and out-of-range actions change nothing and terminate (C1)."""
     state, result, needs_stage = _play(state, action)
     return _enter_stage(state, needs_stage), result
+
+
+@_on_games
+def phases(state: State, action: Array) -> dict[str, tuple[Array, State]]:
+    """The ``PHASES`` of ``step`` by name: whether each happened (bool scalar), and the state after it."""
+    told: dict[str, tuple[Array, State]] = {}
+
+    def note(name: str, happened: Array, state: State) -> State:
+        # fusion ends here, or XLA would compile all phases before anew for what is given of each one
+        state = computed_once(jnp.any(state.now.stage > 0), lambda state: state, state)
+        told[name] = happened, state
+        return state
+
+    state, _, needs_stage = _play(state, action, note)
+    return told | {"stage (B2-B8)": (needs_stage, _enter_stage(state, needs_stage))}
 
 
 @_on_games

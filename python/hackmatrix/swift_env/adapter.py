@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from hackmatrix.rules import COMPONENTS, EVENTS, FACTS
 from hackmatrix.swift_env.engine import SwiftGames
-from hackmatrix.swift_env.process import DEADLINE
+from hackmatrix.swift_env.process import DEADLINE, SwiftEngineError, build_hint
 from hackmatrix.swift_env.protocol import CommandRefused, ObservationFormat, Rows
-from parity import BatchEngine, BatchStep, EngineOptions, State, StateRefused
+from parity import BatchEngine, BatchStep, Draw, EngineOptions, Phase, State, StateRefused
 
 Slots = NDArray[np.intp]
 
@@ -121,6 +121,20 @@ class SwiftEngine(BatchEngine):
         if self._marks_before is None:
             return None
         return (self._games.marks()[0] - self._marks_before).astype(np.int64)
+
+    def phases(self, state: State, actions: NDArray[Any]) -> tuple[Phase, ...]:
+        try:
+            told = self._games.phases(state, int(actions[0]))
+        except CommandRefused as refusal:
+            raise SwiftEngineError(f"the Swift engine tells no phases ({refusal}): {build_hint()}.") from refusal
+        return tuple(
+            Phase(
+                each["phase"],
+                each["state"],
+                tuple(Draw((draw["event"], draw["site"], draw["index"]), draw["word"]) for draw in each["draws"]),
+            )
+            for each in told
+        )
 
     def close(self) -> None:
         """End the process; closing twice is fine."""

@@ -1,6 +1,5 @@
 """Many games of the Swift engine in one process, as numpy arrays."""
 
-import json
 import struct
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -15,6 +14,7 @@ from hackmatrix.swift_env.memory import SharedMemory
 from hackmatrix.swift_env.process import DEADLINE, SPINS, SwiftProcess
 from hackmatrix.swift_env.protocol import Command, CommandRefused, ObservationFormat, Rows
 from parity.engine import Closable
+from parity.strict_json import json_text
 
 Slots = NDArray[np.intp]
 T = TypeVar("T")
@@ -136,7 +136,12 @@ class SwiftGames(Closable):
 
     def rules(self) -> dict[str, Any]:
         """Every table of the rules as the engine holds it."""
-        return self._ask(Command.GET_RULES, lambda frame: dict(json.loads(protocol.content(frame).tobytes())))
+        return self._ask(Command.GET_RULES, protocol.json_content)
+
+    def phases(self, state: dict[str, Any], action: int) -> list[dict[str, Any]]:
+        """The phases of a step from a state S: ``phase``, ``state`` and ``draws`` of each."""
+        text = json_text(state).encode()
+        return self._ask(Command.GET_PHASES, protocol.json_content, struct.pack("<iI", action, len(text)), text)
 
     @cached_property
     def divisors(self) -> NDArray[np.float32]:

@@ -48,6 +48,7 @@ class Command(IntEnum):
     SHARE = 13
     PLACE = 14
     SET_PRICES = 15
+    GET_PHASES = 16
 
 
 class ObservationFormat(IntEnum):
@@ -125,6 +126,11 @@ def content(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
     if status == _REFUSED:
         raise CommandRefused(frame[4:].tobytes().decode(errors="replace"))
     raise ProtocolError(f"status {status}")
+
+
+def json_content(frame: NDArray[np.uint8]) -> Any:  # noqa: ANN401 - a JSON value
+    """The JSON text of a reply as a value; raises as ``content``, or ValueError where it is none."""
+    return json.loads(content(frame).tobytes())
 
 
 def check_hello(frame: NDArray[np.uint8]) -> None:

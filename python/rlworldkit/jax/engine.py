@@ -12,7 +12,7 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-from parity import BatchEngine, BatchStep, Slots
+from parity import BatchEngine, BatchStep, Phase, Slots
 from parity import State as StateDict
 from parity.sanitizer import JaxListener
 from rlworldkit.jax.batching import choose, where_wanted
@@ -168,6 +168,15 @@ class JaxEngine(BatchEngine):
     def marks(self) -> NDArray[np.integer[Any]] | None:
         return self._counts
 
+    def phases(self, state: StateDict, actions: NDArray[Any]) -> tuple[Phase, ...] | None:
+        if not self._env.phase_names:
+            return None
+        games = np.zeros_like(self._original)
+        given = jax.tree.map(lambda leaf: np.asarray(leaf)[None][games], self._env.from_dict(state))
+        told = jax.tree.map(lambda leaf: np.asarray(leaf)[0], self._run(_phases, given, actions[games], games != 0))
+        in_order = ((name, *told[name]) for name in self._env.phase_names)
+        return tuple(Phase(name, self._env.to_dict(after)) for name, happened, after in in_order if happened)
+
     def watch_jax(self, listener: JaxListener) -> None:
         """Call ``listener`` before each program that starts, steps or observes games."""
         self._listener = listener
@@ -277,6 +286,12 @@ def _step_restarting(
     if facts is not None:
         facts = choose(ended, _facts(env, step.final), facts)
     return state, observed, _played(env, step, facts), counts
+
+
+def _phases(
+    env: JaxEnv, marks: Marks, state: State, actions: Array, counted: Array
+) -> Mapping[str, tuple[Array, State]]:
+    return jax.vmap(env.phases)(state, actions)
 
 
 def _state_arrays(env: JaxEnv, marks: Marks, state: State) -> Mapping[str, Array | Int64Pair] | None:

@@ -78,6 +78,7 @@ class JaxEnv(ABC):
         events: names of the events of a step, in the order of the world's ``parity.World``.
         counted_events: those events that the trainer counts in each episode; none: it reports no single episodes.
         marks: names of the rule marks (``rlworldkit.jax.marks``), in the order of the world's ``parity.World``.
+        phase_names: names of what ``phases`` gives, in the order of a step; none: the world tells no phases.
         can_truncate: whether the world itself truncates episodes.
         levels: number of levels that ``level`` tells apart, for the curriculum archive; 0: none.
         num_privileges: how many numbers ``privileges`` gives; 0: there are none.
@@ -97,6 +98,7 @@ class JaxEnv(ABC):
     events: tuple[str, ...] = ()
     counted_events: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
+    phase_names: tuple[str, ...] = ()
     can_truncate: bool = False
     levels: int = 0
     num_privileges: int = 0
@@ -176,6 +178,10 @@ class JaxEnv(ABC):
     def facts(self, state: State) -> tuple[Array | Int64Pair, ...]:
         """The facts of the world's ``parity.World``, in its order: all of one dtype, or all 64-bit numbers."""
         return ()
+
+    def phases(self, state: State, action: Array) -> Mapping[str, tuple[Array, State]]:
+        """The phases of ``step`` by name: whether each happened (bool), and the state after it. For debuggers."""
+        raise NotImplementedError
 
     def info(self, step: StepOutput) -> dict[str, Array]:
         """The info of a step in a Gymnax-style environment, besides reward and end."""

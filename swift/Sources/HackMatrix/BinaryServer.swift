@@ -89,6 +89,8 @@ struct BinaryServer {
         case .setPrices(let thousandths):
             batch.prices.thousandths = thousandths
             return Pipe.writeAll(Reply.done())
+        case .getPhases(let action, let game):
+            return Pipe.writeAll(try Reply.phases(StepTrace(of: game, action)))
         case .getRules:
             return Pipe.writeAll(try Reply.rules(batch.prices))
         }

@@ -6,15 +6,21 @@ extension Game {
         if now.stepActive {
             fire(.`E1`)
             now.stepActive = false
+            end(.turn)
             return
         }
         fire(.`E2`)
         now.turn &+= 1
+        end(.turn)
         arriveTransmissions()
+        end(.arrivals)
         actEnemies()
+        end(.moves)
         spawnScheduled()
         spawnFromSiphons()
+        end(.spawns)
         recover()
+        end(.recovery)
     }
 
     /// E3

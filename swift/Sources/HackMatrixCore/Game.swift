@@ -64,11 +64,14 @@ public struct Game: Sendable {
         let before = Before(now)
         countEvent()
         perform(action)
+        if deed.completedStage == nil { end(.action) }
         if action.endsTurn && deed.completedStage == nil {
             enemyTurn()
         }
         fire(action.endsTurn ? .`C2.turnEnds` : .`C2.turnStays`)
-        return settle(action, since: before, prices)
+        let outcome = settle(action, since: before, prices)
+        if !outcome.completedStage || outcome.won { end(.approach) }
+        return outcome
     }
 
     @inline(__always)
@@ -122,12 +125,14 @@ public struct Game: Sendable {
         if now.player.hp == Player.maxHP { fire(.`C3.fullHP`) }
         now.player.hp = min(now.player.hp + 1, Player.maxHP)
         now.stage += 1
+        end(.action)
         if now.stage > Stage.last {
             fire(.`C3.victory`)
         } else {
             fire(.`C5`)
             forgetHistory()
             generateStage()
+            end(.stage)
         }
     }
 }

@@ -172,24 +172,28 @@ extension Game {
     /// An integer in 0..<count (R5).
     mutating func below(_ count: Int, _ site: Site, _ index: Int) -> Int {
         fire(.`R5.below`)
+        note(site, [index])
         return draws.below(count, site, index)
     }
 
     /// A uniform cell of a set (R5), nil when it is empty.
     mutating func uniformCell(of cells: CellSet, _ site: Site, offset: Int = 0) -> Cell? {
         fire(.`R5.cell`)
+        note(site, cells.map { offset + $0.index })
         return draws.cell(of: cells, site, offset: offset)
     }
 
     /// `count` distinct cells of a set, all of it when it has no more (R5).
     mutating func distinctCells(_ count: Int, of cells: CellSet, _ site: Site, offset: Int) -> CellSet {
         fire(.`R5.distinct`)
+        note(site, cells.map { offset + $0.index })
         return draws.order(of: cells, site, offset: offset).leading(count)
     }
 
     /// The cells of a set in uniform order (R5).
     mutating func uniformOrder(of cells: CellSet, _ site: Site, offset: Int) -> CellList {
         fire(.`R5.order`)
+        note(site, cells.map { offset + $0.index })
         return draws.order(of: cells, site, offset: offset)
     }
 }

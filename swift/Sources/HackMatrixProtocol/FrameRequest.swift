@@ -32,6 +32,8 @@ public enum FrameRequest: Sendable {
     indirect case place(offset: Int, FrameRequest)
     /// One for each of `Prices.names`.
     case setPrices([Int32])
+    /// Answer with the phases of a step from a state, which is no open game's.
+    case getPhases(Action, of: Game)
 
     /// Reads what follows the number of a command, to the end.
     /// - Parameter games: the number of open games.
@@ -67,6 +69,7 @@ private struct RequestBody {
         case .share: return try share()
         case .place: return try place()
         case .setPrices: return .setPrices(try reader.integers(Int32.self, Prices.names.count))
+        case .getPhases: return try getPhases()
         }
     }
 
@@ -135,6 +138,12 @@ private struct RequestBody {
             }
         }
         return .setStates(states)
+    }
+
+    private mutating func getPhases() throws -> FrameRequest {
+        let action = try RequestBody.action(0, try reader.integer(Int32.self))
+        let text = try reader.text(Int(try reader.integer(UInt32.self)))
+        return .getPhases(action, of: try JSONText.read(Game.self, from: text))
     }
 
     private static func action(_ game: Int, _ index: Int32) throws -> Action {

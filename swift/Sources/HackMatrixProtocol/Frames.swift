@@ -16,12 +16,12 @@ public enum FrameProtocol {
 /// The commands of the binary mode.
 public enum FrameCommand: UInt32, Sendable {
     case hello, open, step, observe, reset, getStates, setStates, getMarks, resetMarks, setObservation, getRules
-    case getPackedStates, restart, share, place, setPrices
+    case getPackedStates, restart, share, place, setPrices, getPhases
 
     public var needsGames: Bool {
         switch self {
         case .step, .observe, .reset, .getStates, .setStates, .getPackedStates, .restart: true
-        case .hello, .open, .getMarks, .resetMarks, .setObservation, .getRules, .share, .place, .setPrices: false
+        case .hello, .open, .getMarks, .resetMarks, .setObservation, .getRules, .share, .place, .setPrices, .getPhases: false
         }
     }
 
@@ -30,7 +30,7 @@ public enum FrameCommand: UInt32, Sendable {
         switch self {
         case .open, .step, .observe, .reset, .setStates, .restart: true
         case .hello, .getStates, .getMarks, .resetMarks, .setObservation, .getRules, .getPackedStates, .share, .place,
-            .setPrices:
+            .setPrices, .getPhases:
             false
         }
     }

@@ -41,6 +41,11 @@ public enum Reply {
         }
     }
 
+    public static func phases(_ trace: StepTrace) throws -> [UInt8] {
+        let text = try JSONText.write(trace.entries.map(PhaseMessage.init))
+        return frame(.done) { $0.append(text) }
+    }
+
     public static func rules(_ prices: Prices) throws -> [UInt8] {
         let text = try JSONText.write(RulesMessage(prices))
         return frame(.done) { $0.append(text) }

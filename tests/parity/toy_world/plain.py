@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parity import BatchEngine, BatchStep, EngineOptions, State, StateRefused
+from parity import BatchEngine, BatchStep, Draw, EngineOptions, Phase, State, StateRefused
 
 SIDE = 4
 WORD = 2**64
@@ -51,6 +51,8 @@ class Game:
     apples: dict[int, int] = field(default_factory=dict)
     marks: dict[str, int] = field(default_factory=lambda: dict.fromkeys(MARKS, 0))
     prices: tuple[int, ...] = PRICES
+    note: Callable[..., None] = lambda *_: None
+    """Told the name of each phase of a step that ends, and the addresses from which it drew."""
 
     def start(self, seed: int) -> None:
         """O-START."""
@@ -82,7 +84,9 @@ class Game:
             self.marks["invalid"] += 1
             return [0, 0, 0], True
         fruit = self.act(action)
+        self.note("walker")
         sting = self.fly()
+        self.note("wasp", (self.turn, 0))
         if self.over():
             self.marks["end.picked" if not self.apples else "end.dead"] += 1
         step, ripeness, hurt = self.prices
@@ -201,3 +205,15 @@ class PlainEngine(BatchEngine):
 
     def marks(self) -> NDArray[np.integer[Any]] | None:
         return np.sum([list(game.marks.values()) for game in self.list], axis=0) if self.counting else None
+
+    def phases(self, state: State, actions: NDArray[Any]) -> tuple[Phase, ...]:
+        game, phases = self.game(), []
+
+        def note(name: str, *drawn: tuple[int, int]) -> None:
+            words = tuple(Draw(address, draw(game.seed, *address)) for address in drawn)
+            phases.append(Phase(name, game.state(), words))
+
+        game.take(state)
+        game.note = note
+        game.step(int(actions[0]))
+        return tuple(phases)

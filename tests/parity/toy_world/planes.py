@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parity import BatchEngine, BatchStep, EngineOptions, State, StateRefused
+from parity import BatchEngine, BatchStep, EngineOptions, Phase, State, StateRefused
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -45,6 +45,7 @@ class PlanesEngine(BatchEngine):
         self.seed = np.zeros(games, dtype=np.uint64)
         self.walker, self.wasp, self.hp, self.score, self.turn = (np.zeros(games, dtype=np.int64) for _ in range(5))
         self.fruit = np.zeros((games, 16), dtype=np.int64)
+        self.note: Callable[[str], None] = lambda _: None
         self.counts = np.zeros(len(COLUMNS), dtype=np.int64)
         self.counting = options.marks
         self.prices = np.array(options.prices or (-10, 100, -500), np.int32)
@@ -89,11 +90,13 @@ class PlanesEngine(BatchEngine):
         self.score += picked
         self.hp = np.where(resting, np.minimum(3, self.hp + 1), self.hp)
         self.walker = np.where(moving, moved(self.walker, actions.astype(np.int64) % 4)[0], self.walker)
+        self.note("walker")
         self.turn += valid
         flown, _ = moved(self.wasp, words(self.seed, 64 * self.turn) % 4)
         self.wasp = np.where(valid, flown, self.wasp)
         stung = valid & (self.wasp == self.walker)
         self.hp -= stung
+        self.note("wasp")
         over = self.over()
         ending = valid & over
         for mark, which in (
@@ -148,3 +151,12 @@ class PlanesEngine(BatchEngine):
 
     def marks(self) -> NDArray[np.integer[Any]] | None:
         return self.counts if self.counting else None
+
+    def phases(self, state: State, actions: NDArray[Any]) -> tuple[Phase, ...]:
+        """Without the words that were drawn, of which no array tells where they mattered."""
+        alone, phases = PlanesEngine(1), []
+        alone.set_state([state], np.zeros(1, np.intp))
+        valid = bool(alone.mask()[0, actions[0]])
+        alone.note = lambda name: phases.append(Phase(name, alone.state(0))) if valid else None
+        alone.step(actions)
+        return tuple(phases)

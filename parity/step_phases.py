@@ -1,0 +1,76 @@
+"""Where in a step two engines part: its phases on both, each from the engine's own state before the step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from parity.compare import Difference, state_differences
+from parity.engine import State
+from parity.errors import EngineError
+from parity.pair import Pair
+from parity.phases import Phase
+from parity.replay import ReplayMoment
+from parity.trace import RESTART, Action, batch_of
+from parity.world import World
+
+Phases = tuple[Phase, ...] | None
+"""Of one engine; None: it tells none."""
+
+
+@dataclass(frozen=True)
+class StepPhases:
+    """The phases of one step on the reference and the other engine."""
+
+    world: World
+    sides: tuple[Phases, Phases]
+
+    def rows(self) -> Iterator[tuple[str, tuple[Phase | None, Phase | None], tuple[Difference, ...]]]:
+        """Name of each phase, the phase on either side, and what differs after it where both engines tell phases."""
+        for pair in zip_longest(*(side or () for side in self.sides)):
+            one, other = pair
+            name = (one or other).name
+            if None in self.sides:
+                found: tuple[Difference, ...] = ()
+            elif one is None or other is None or one.name != other.name:
+                found = (Difference("phase", one and one.name, other and other.name),)
+            else:
+                found = tuple(state_differences(self.world, one.state, other.state))
+            yield name, (one, other), found
+
+    @property
+    def first(self) -> str | None:
+        """The first phase after which the engines differ; None where there is none, or an engine tells no phases."""
+        return next((name for name, _, differences in self.rows() if differences), None)
+
+    @property
+    def text(self) -> str:
+        """Where the engines part, in one sentence; empty where an engine tells no phases."""
+        if not all(self.sides):
+            return ""
+        if self.first is None:
+            return "The states agree after every phase: what differs is computed from them."
+        return f"The engines first differ in phase {self.first!r}."
+
+
+def step_phases(pair: Pair, before: tuple[State, State], action: Action | None) -> StepPhases:
+    """The phases of a step from each engine's own state; none at a start. Raises EngineError where an engine fails."""
+    if action in (None, RESTART) or pair.is_black_box:
+        return StepPhases(pair.world, (None, None))
+    actions = batch_of(pair.world, action)
+    sides = [engine.phases(state, actions) for engine, state in zip(pair.both, before, strict=False)]
+    return StepPhases(pair.world, (sides[0], sides[-1]))
+
+
+def parting_phase(pair: Pair, moments: Sequence[ReplayMoment]) -> str:
+    """``StepPhases.text`` of the last step, where the engines differ after it.
+
+    Empty where they do not, and where an engine fails: a report stands without it.
+    """
+    if len(moments) < 2 or not moments[-1].differences:
+        return ""
+    try:
+        return step_phases(pair, moments[-2].states, moments[-1].action).text
+    except EngineError:
+        return ""

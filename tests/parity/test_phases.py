@@ -1,0 +1,127 @@
+"""Phases of a step: which one differs first, in a session and in reports, and the words that they draw."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from command_line import parity
+from toy_world import WORLD
+from toy_world.plain import PICK, REST, Game, PlainEngine, draw
+
+from parity import BatchEngine, Draw, EngineError, Phase, UsageError
+from parity.channel import Channel
+from parity.debug import Session
+from parity.trace import Case
+
+SPEC = "toy_world:WORLD"
+
+
+class _Stingless(Game):
+    def fly(self) -> int:
+        hurt = super().fly()
+        self.hp += hurt
+        return hurt
+
+
+class StinglessEngine(PlainEngine):
+    """The wasp hurts nobody, and pays as if it did."""
+
+    game = _Stingless
+
+
+class SilentEngine(PlainEngine):
+    """Tells no phases."""
+
+    phases = BatchEngine.phases
+
+
+STINGLESS = replace(WORLD, engines={**WORLD.engines, "stingless": StinglessEngine, "silent": SilentEngine})
+
+
+@pytest.mark.parametrize(
+    ("engine", "phase", "condition"),
+    [("restless", "walker", "differs"), ("stingless", "wasp", "sting")],
+)
+def test_the_first_phase_that_differs_is_that_of_the_planted_fault(engine: str, phase: str, condition: str) -> None:
+    for reference in ("plain", "planes"):
+        with Session(STINGLESS, (reference, engine), seed=3) as session:
+            session.run_until(condition)
+            assert session.diff()
+            assert session.phases.first == phase
+            assert session.phases.text == f"The engines first differ in phase '{phase}'."
+
+
+def test_the_state_after_the_last_phase_is_that_after_the_step_and_asking_changes_no_game() -> None:
+    with Session(WORLD, ("plain", "planes"), seed=3) as session:
+        assert session.phases.sides == (None, None)
+        for _ in range(20):
+            session.step()
+            for engine, side in zip(session.engines, session.phases.sides, strict=True):
+                assert side is not None
+                assert [each.name for each in side] == ["walker", "wasp"]
+                assert side[-1].state == session.state(engine)
+            assert session.phases.text.startswith("The states agree after every phase")
+        session.check()
+
+
+def test_an_invalid_action_and_a_start_have_no_phase() -> None:
+    with Session(WORLD, ("plain", "planes"), case=Case((PICK, "restart", REST), seed=4)) as session:
+        for phases in (None, (), None):
+            assert session.phases.sides == (phases, phases)
+            session.step()
+
+
+def test_words_have_an_address_at_which_a_run_stops() -> None:
+    with Session(WORLD, ("plain", "planes"), seed=3) as session:
+        assert session.run_until("draw 7 0") == "draw 7 0"
+        assert session.position == 7
+        plain, planes = session.phases.sides
+        assert plain is not None
+        assert planes is not None
+        assert [phase.draws for phase in plain] == [(), (Draw((7, 0), draw(3, 7, 0)),)]
+        assert [phase.draws for phase in planes] == [None, None]
+        assert session.run_until("draw 4", backwards=True) == "draw 4"
+        assert session.position == 4
+        assert session.run_until("draw 1 7", steps=20) is None
+
+
+def test_without_words_or_phases_a_sentence_says_so() -> None:
+    for engine in ("planes", "silent"):
+        with (
+            Session(STINGLESS, engine, seed=3) as session,
+            pytest.raises(UsageError, match="neither engine tells which words it draws: choose one that does"),
+        ):
+            session.run_until("draw 7 0")
+    with Session(STINGLESS, ("plain", "silent"), seed=3) as session:
+        session.step()
+        assert (session.phases.first, session.phases.text) == (None, "")
+
+
+def test_a_run_and_a_replay_name_the_phase_in_their_report(tmp_path: Path) -> None:
+    ran = parity("run", "--engines", "plain,restless", "--games", "8", "--out", tmp_path)
+    assert ran.code == 1
+    assert "The engines first differ in phase 'walker'." in ran.out.splitlines()
+    (trace,) = tmp_path.glob("*.json")
+    assert "The engines first differ in phase 'walker'." in trace.with_suffix(".html").read_text()
+    assert "The engines first differ in phase 'walker'." in parity("replay", trace).out
+
+
+def test_phases_that_are_no_json_are_refused() -> None:
+    class Wrong(PlainEngine):
+        def phases(self, *given: object) -> tuple[Phase, ...]:
+            return (Phase("walker", {"hp": (1,)}),)
+
+    with Session(replace(WORLD, engines={"plain": PlainEngine, "wrong": Wrong}), seed=3) as session:
+        session.step()
+        with pytest.raises(EngineError, match=r"'wrong' gives the state after phase 'walker'\.hp as tuple"):
+            _ = session.phases
+
+
+def test_phases_and_words_come_through_a_channel() -> None:
+    phases = [Phase("a", {"hp": 1}, (Draw((3, "ORDER", 7), 9),)), Phase("b", {}, ()), Phase("c", {})]
+    sent = io.BytesIO()
+    Channel(io.BytesIO(), sent).send({"result": phases})
+    assert Channel(io.BytesIO(sent.getvalue()), io.BytesIO()).receive() == {"result": phases}
