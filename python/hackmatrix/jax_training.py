@@ -32,7 +32,7 @@ class HackMatrixJaxEnv(JaxEnv):
     events = rules.EVENTS
     marks = tuple(rules.MARKS)
     levels = rules.WON_STAGE - 1
-    packages = ("hackmatrix",)
+    packages: tuple[str, ...] = ("hackmatrix",)
 
     reset = staticmethod(jax_env.reset)
     observe = staticmethod(jax_env.observe)

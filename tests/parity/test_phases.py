@@ -11,7 +11,7 @@ from command_line import parity
 from toy_world import WORLD
 from toy_world.plain import PICK, REST, Game, PlainEngine, draw
 
-from parity import BatchEngine, Draw, EngineError, Phase, UsageError
+from parity import Draw, EngineError, Phase, State, UsageError
 from parity.channel import Channel
 from parity.debug import Session
 from parity.trace import Case
@@ -35,7 +35,8 @@ class StinglessEngine(PlainEngine):
 class SilentEngine(PlainEngine):
     """Tells no phases."""
 
-    phases = BatchEngine.phases
+    def phases(self, state: State, actions: object) -> None:  # type: ignore[override]
+        return None
 
 
 STINGLESS = replace(WORLD, engines={**WORLD.engines, "stingless": StinglessEngine, "silent": SilentEngine})
@@ -56,7 +57,6 @@ def test_the_first_phase_that_differs_is_that_of_the_planted_fault(engine: str, 
 
 def test_the_state_after_the_last_phase_is_that_after_the_step_and_asking_changes_no_game() -> None:
     with Session(WORLD, ("plain", "planes"), seed=3) as session:
-        assert session.phases.sides == (None, None)
         for _ in range(20):
             session.step()
             for engine, side in zip(session.engines, session.phases.sides, strict=True):

@@ -24,18 +24,20 @@ ROUNDS = max(enemy.speed for enemy in tables.ENEMIES)
 """E4: as many as the fastest enemy moves."""
 
 
-def enemy_turn(now: Snapshot, wanted: Array, draws: Draws, note: Callable[..., Snapshot]) -> Snapshot:
+def enemy_turn(
+    now: Snapshot, wanted: Array, draws: Draws, note: Callable[[str, Array, Snapshot], Snapshot]
+) -> Snapshot:
     """Run the enemy turn in the games where ``wanted`` (bool) holds; ``note`` gives back each phase's end."""
     skipped = wanted & now.step_active  # E1
     mark("E1", lambda: skipped)
     runs = wanted & ~now.step_active
     now = now._replace(step_active=now.step_active & ~skipped, turn=now.turn + runs.astype(jnp.uint32))  # E2
     mark("E2", lambda: runs)
-    now = note("turn (E1, E2)", wanted, now=now)
-    now = note("arrivals (E3)", runs, now=arrive(now, runs))
-    now = note("moves (E4-E9)", runs, now=move_enemies(now, runs, draws))
-    now = note("spawns (E10, E11)", runs, now=spawn_transmissions(now, runs, draws))
-    return note("recovery (E12)", runs, now=recover(now, runs))
+    now = note("turn (E1, E2)", wanted, now)
+    now = note("arrivals (E3)", runs, arrive(now, runs))
+    now = note("moves (E4-E9)", runs, move_enemies(now, runs, draws))
+    now = note("spawns (E10, E11)", runs, spawn_transmissions(now, runs, draws))
+    return note("recovery (E12)", runs, recover(now, runs))
 
 
 def arrive(now: Snapshot, runs: Array) -> Snapshot:

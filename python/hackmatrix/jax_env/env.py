@@ -31,6 +31,7 @@ PHASES = (
 )
 """The phases of a step, in order."""
 Note = Callable[[str, Array, State], State]
+"""Given a phase that ends: its name, where it happened, and the state after it, which it returns."""
 _LEAST_CHUNK, _CHUNK_SHARE = 64, 32
 """Games whose stage is generated side by side, or one in so many where games are many: about that many need one."""
 
@@ -144,11 +145,8 @@ def _act(now: Snapshot, action: Array, valid: Array, draws: Draws) -> tuple[Snap
     return now._replace(hp=hp, stage=stage_after), kills + poly_kills, picked_up, completed, missed
 
 
-def _play(given: State, action: Array, note: Note = lambda *phase: phase[-1]) -> tuple[State, StepResult, Array]:
-    """A step up to the point where the next stage would be generated, and where it is to be.
-
-    ``note`` is given each phase that ends: its name, where it happened, and the state after it, which it returns.
-    """
+def _play(given: State, action: Array, note: Note = lambda *phase: phase[2]) -> tuple[State, StepResult, Array]:
+    """A step up to the point where the next stage would be generated, and where it is to be."""
     before, action = given.now, action.astype(jnp.int32)
     valid = is_valid(given, action)
     mark("C1.invalid", lambda: ~valid)
@@ -168,7 +166,7 @@ def _play(given: State, action: Array, note: Note = lambda *phase: phase[-1]) ->
     state = programs.count_since_history(state, kills, picked_up)._replace(now=now)
     state = note("action (V, S, P)", valid, state)
     now = enemy_turn.enemy_turn(
-        state.now, ends_turn & ~completed, draws, lambda *phase, now: note(*phase, state._replace(now=now)).now
+        state.now, ends_turn & ~completed, draws, lambda name, runs, now: note(name, runs, state._replace(now=now)).now
     )
 
     deed = rewards.StepEvents(

@@ -1,0 +1,101 @@
+"""Phases of a step in both engines: the same after each one, and the first that differs is that of a planted fault."""
+
+import struct
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hackmatrix import jax_training, rules
+from hackmatrix.jax_env import enemy_turn
+from hackmatrix.swift_env import SwiftGames
+from hackmatrix.swift_env.protocol import Command, CommandRefused, content
+from hackmatrix.world import WORLD
+from hackmatrix.world.starts import STARTS
+from parity import BatchEngine, EngineError, EngineOptions, State
+from parity.debug import Session
+from parity.pair import Pair
+from parity.step_phases import step_phases
+from parity.trace import Case
+from rlworldkit.jax.engine import JaxEngine
+from rlworldkit.threefry import seed_pair, threefry2x32
+
+ONLY = np.zeros(1, np.intp)
+SITES = "START BONUS EXIT BLOCK_COUNT BLOCK_CELL QUESTION DATA POINTS PROGRAM AMOUNT RESOURCE STAGE_CELL STAGE_TYPE "
+SITES += "SCHEDULE_CELL SCHEDULE_TYPE SIPHON_CELL SIPHON_TYPE WARP POLY ORDER STEP"
+
+pytestmark = pytest.mark.usefixtures("swift_built")
+
+
+def starts(each: int) -> list[State]:
+    return [make(np.random.default_rng(number)) for make in STARTS.values() for number in range(each)]
+
+
+def word(seed: int, event: int, site: str, index: int) -> int:
+    """R4, in NumPy."""
+    low, high = seed_pair(seed)
+    counter = np.uint32(event), np.uint32((SITES.split().index(site) + 1) * 65536 + index // 2)
+    with np.errstate(over="ignore"):
+        return int(threefry2x32((low, high), counter)[index % 2])
+
+
+def test_the_last_phase_of_the_swift_engine_is_its_step_and_words_are_those_of_their_addresses() -> None:
+    engine = WORLD.engines["swift"](1)
+    seen = set()
+    for state in starts(2):
+        engine.set_state([state], ONLY)
+        (before,) = engine.get_state(ONLY)
+        for action in np.flatnonzero(engine.mask()[0])[:4]:
+            engine.set_state([before], ONLY)
+            phases = engine.phases(before, np.array([action]))
+            assert phases is not None
+            assert engine.get_state(ONLY) == [before]
+            engine.step(np.array([action], np.int32))
+            assert phases[-1].state == engine.get_state(ONLY)[0]
+            for draw in (draw for phase in phases for draw in phase.draws or ()):
+                event, site, index = draw.address
+                assert event == (before["eventNumber"] + 1) % 2**32
+                assert draw.word == word(before["seed"], int(event), str(site), int(index))
+                seen.add(site)
+    assert {"ORDER", "STEP", "SIPHON_CELL", "SIPHON_TYPE"} <= seen
+
+
+def test_an_invalid_action_has_no_phase_and_a_wrong_request_is_refused() -> None:
+    engine = WORLD.engines["swift"](1)
+    (state,) = engine.get_state(ONLY)
+    assert engine.phases(state, np.array([27])) == ()
+    with pytest.raises(EngineError, match=r"tells no phases \(the action of game 0 must be an integer from 0 to 27"):
+        engine.phases(state, np.array([28]))
+    with SwiftGames(np.zeros(1, np.uint64)) as games, pytest.raises(CommandRefused, match="the frame ends before"):
+        games._ask(Command.GET_PHASES, content, struct.pack("<iI", 0, 9), b"{}")
+
+
+@pytest.mark.long
+def test_both_engines_are_the_same_after_every_phase() -> None:
+    names = set()
+    with Pair(WORLD, ("swift", "jax"), 1) as pair:
+        for state in starts(8):
+            pair.set_state([state], ONLY)
+            (before,) = pair.reference.get_state(ONLY)
+            for action in np.flatnonzero(pair.reference.mask()[0])[:6].tolist():
+                phases = step_phases(pair, (before, before), action)
+                assert phases.first is None
+                names |= {phase.name for phase in phases.sides[0] or ()}
+    assert len(names) == 8
+
+
+@pytest.mark.long
+def test_the_phase_of_a_planted_fault_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    env = copy(jax_training.ENV)
+    env.packages = ()  # these programs are others than those that are cached
+    monkeypatch.setattr(enemy_turn, "recover", lambda now, runs: now)
+
+    def faulty(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
+        return JaxEngine(games, env)
+
+    world = replace(WORLD, engines={"swift": WORLD.engines["swift"], "faulty": faulty})
+    state = next(state for state in starts(8) if any(enemy["stunned"] for enemy in state["enemies"]))
+    with Session(world, case=Case((rules.SIPHON, *range(4)), state=state)) as session:
+        assert session.run_until("differs") == "differs"
+        assert session.phases.first == "recovery (E12)"
