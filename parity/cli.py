@@ -161,8 +161,9 @@ def build_parser() -> argparse.ArgumentParser:
         "--agent": _value("AGENT", "file or name of an agent that chooses actions (default: drawn uniformly)"),
         "--until": _several(
             "CONDITION",
-            "show no screen, but run until this holds: a mark or a rule, FIELD < VALUE, action NAME or differs FIELD",
+            "no screen, but run until this holds: MARK, RULE, FIELD < VALUE, action NAME, draw SITE or differs FIELD",
         ),
+        "--sub-step": _switch("step from phase to phase of a turn, and say after which one the engines first differ"),
         "--write-test": _value("FILE", "show no screen, but write the game until then as a test of pytest", Path),
     }
     text = "Step through a game on both engines: stop, step back, edit, fork."

@@ -17,6 +17,8 @@ from parity.world import World
 
 Phases = tuple[Phase, ...] | None
 """Of one engine; None: it tells none."""
+PhaseRow = tuple[str, tuple[Phase | None, Phase | None], tuple[Difference, ...]]
+"""The name of a phase, the phase on either side, and what differs after it."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,8 @@ class StepPhases:
     world: World
     sides: tuple[Phases, Phases]
 
-    def rows(self) -> Iterator[tuple[str, tuple[Phase | None, Phase | None], tuple[Difference, ...]]]:
-        """Name of each phase, the phase on either side, and what differs after it where both engines tell phases."""
+    def rows(self) -> Iterator[PhaseRow]:
+        """The phases in their order; nothing differs where an engine tells none."""
         for pair in zip_longest(*(side or () for side in self.sides)):
             one, other = pair
             name = (one or other).name
@@ -50,7 +52,7 @@ class StepPhases:
         if not all(self.sides):
             return ""
         if self.first is None:
-            return "The states agree after every phase: what differs is computed from them."
+            return "The states agree after every phase."
         return f"The engines first differ in phase {self.first!r}."
 
 

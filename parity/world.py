@@ -198,6 +198,8 @@ class World:
     load_policy: reads a checkpoint for ``--source policy:FILE``; raises UsageError when it cannot.
     agents: checkpoints that come with the world, by names that may be given instead of a file.
     shrinkers: candidates for smaller states.
+    rule_book: the Markdown file with the texts of the rules, which debuggers show; it need not be there.
+    sources: engine -> folder or file of its source, in which debuggers look for marks; it need not be there.
     golden: folder of the episodes that ``parity rewards`` replays.
     benches: where ``parity mutants`` plants its faults.
     """
@@ -235,6 +237,8 @@ class World:
     load_policy: Callable[[Path], Policy] | None = None
     agents: Mapping[str, Path] = field(default_factory=dict)
     shrinkers: tuple[Shrinker, ...] = ()
+    rule_book: Path | None = None
+    sources: Mapping[str, Path] = field(default_factory=dict)
     golden: Path | None = None
     benches: tuple[MutationBench, ...] = ()
 

@@ -62,11 +62,11 @@ def check_screen(otherwise: str) -> None:
         raise UsageError(f"the screen needs a terminal: run it in one{otherwise}.")
 
 
-def show(session: Session) -> int:
+def show(session: Session, *, sub_step: bool = False) -> int:
     """Show a session's screen until it is left; returns the exit code."""
     from parity.debug.screen import DebugApp  # textual is optional
 
-    app = DebugApp(Debugger(session))
+    app = DebugApp(Debugger(session), sub_step=sub_step)
     app.run()
     return app.return_code or 0
 

@@ -11,23 +11,29 @@ from rich.text import Text
 from parity.compare import OBSERVATION, differing_cells, value_text
 from parity.debug.debugger import COMMANDS, Debugger
 from parity.debug.session import Session
-from parity.errors import UsageError
+from parity.engine import State
+from parity.errors import EngineError, UsageError
+from parity.phases import Draw
 from parity.report import DIFFERS, action_name
+from parity.rule_book import rule_text
+from parity.source_lines import source_lines
+from parity.step_phases import PhaseRow
 from parity.world import Board
 
-PANELS = ("differences", "reward", "marks", "actions", "observation", "state", "forks", "help")
-"""Panels by their keys 1, 2, …; ``?`` opens the last."""
+PANELS = ("differences", "reward", "marks", "actions", "observation", "state", "forks", "phases", "rules", "help")
+"""Panels by their keys 1 to 9; ``?`` opens the last."""
 BESIDE = 44
 """The least columns of a panel beside the boards."""
 _MOST = 2000
 
 
-def title(debugger: Debugger, width: int) -> Text:
-    """Where one stands, in one line."""
+def title(debugger: Debugger, width: int, phase: int | None = None) -> Text:
+    """Where one stands, in one line; phase: the number of one within the step."""
     session = debugger.session
     fork, action = session.current, session.next_action
     following = "" if action is None else f", next {action_name(session.world, action)}"
     over = ", over" if session.is_over else ""
+    over = over if phase is None else f", after {phase_rows(session)[phase][0]}"
     text = f"{session.world.name}, fork {fork.number} of {len(session.forks)}, step {session.position}{over}{following}"
     said, style = ("differ", DIFFERS) if session.diff() else ("agree", "bold green")
     pair = " and ".join(dict.fromkeys(session.engines))
@@ -40,9 +46,17 @@ def message(debugger: Debugger) -> Text:
     return Text(debugger.message, "bold red" if debugger.is_refusal else "")
 
 
-def boards(session: Session, engines: tuple[str, ...]) -> Text:
-    """The boards of some engines side by side, what differs between both marked."""
-    both = _board(session, 0), _board(session, 1)
+def phase_rows(session: Session) -> list[PhaseRow]:
+    """The phases of the step, as far as an engine tells them."""
+    try:
+        return [*session.phases.rows()]
+    except EngineError:  # which the panel of the phases shows
+        return []
+
+
+def boards(session: Session, engines: tuple[str, ...], phase: int | None = None) -> Text:
+    """The boards of some engines side by side, after the step or one of its phases, what differs marked."""
+    both = _board(session, 0, phase), _board(session, 1, phase)
     cells = differing_cells(both) if session.engines[0] != session.engines[1] else set()
     shown = [_board_lines(name, both[session.engines.index(name)], cells) for name in engines]
     width = max(len(line) for lines in shown for line in lines) + 2
@@ -63,9 +77,11 @@ def board_size(session: Session) -> tuple[int, int]:
     return max(map(len, lines)) + 2, len(lines)
 
 
-def _board(session: Session, side: int) -> Board:
+def _board(session: Session, side: int, phase: int | None = None) -> Board:
     """An engine's board; why it cannot be drawn, where it cannot."""
     try:
+        if phase is not None:
+            return session.world.draw(_phase_state(session, side, phase))
         return session.board(session.engines[side])
     except UsageError as error:
         return Board(((str(error),),), {})
@@ -83,18 +99,26 @@ def _board_lines(name: str, board: Board, cells: set[tuple[int, int]]) -> list[T
     return lines
 
 
-def panel(debugger: Debugger, name: str) -> Text | Grid:
+def _phase_state(session: Session, side: int, phase: int) -> State:
+    """The state after a phase; that after the step for an engine that did not have it."""
+    told = phase_rows(session)[phase][1][side]
+    return session.moment.states[side] if told is None else told.state
+
+
+def panel(debugger: Debugger, name: str, phase: int | None = None) -> Text | Grid:
     """A panel by its name."""
     session = debugger.session
     if name == "help":
         return _help(debugger)
     if name == "forks":
         return Text(session.tree())
+    if name == "rules":
+        return _rules(session)
     grid = Grid(box=None, padding=(0, 1), pad_edge=False)
     engines = tuple(dict.fromkeys(session.engines))
     for heading in (name, *engines):
         grid.add_column(heading, overflow="fold")
-    for row, (field, *values) in zip(range(_MOST), _rows(session, name), strict=False):
+    for row, (field, *values) in zip(range(_MOST), _rows(session, name, phase), strict=False):
         style = DIFFERS if values[0] != values[-1] else "bright_black" if values[0] in ("false", "0") else ""
         if row == _MOST - 1:
             grid.add_row("… (a session in Python has the rest)")
@@ -103,7 +127,7 @@ def panel(debugger: Debugger, name: str) -> Text | Grid:
     return grid
 
 
-def _rows(session: Session, name: str) -> Iterator[tuple[str, str, str]]:
+def _rows(session: Session, name: str, phase: int | None) -> Iterator[tuple[str, str, str]]:
     """Field and both engines' values."""
     one, other = session.engines[0], session.engines[1]
     if name == "differences":
@@ -115,7 +139,10 @@ def _rows(session: Session, name: str) -> Iterator[tuple[str, str, str]]:
         for field, value in scalars[0].items():
             yield f"  {field}", value_text(value), value_text(scalars[1].get(field, ""))
     elif name == "state":
-        yield from _flat("", session.state(one), session.state(other))
+        states = session.moment.states if phase is None else [_phase_state(session, side, phase) for side in (0, 1)]
+        yield from _flat("", *states)
+    elif name == "phases":
+        yield from _phases(session)
     elif name == "marks":
         fired = session.moment.marks or ({}, {})
         for mark, rule in session.world.marks.items():
@@ -131,6 +158,52 @@ def _rows(session: Session, name: str) -> Iterator[tuple[str, str, str]]:
         yield from _flat("", session.components(one), session.components(other))
     else:
         yield from _flat("", *(session.observation(engine) for engine in (one, other)), zeros=name != OBSERVATION)
+
+
+def _phases(session: Session) -> Iterator[tuple[str, str, str]]:
+    """Each phase, what differs after it, and the words that it drew by their addresses."""
+    try:
+        phases = session.phases
+    except EngineError as error:
+        yield str(error), "", ""
+        return
+    told = ["" if side is not None else "tells no phases" for side in phases.sides]
+    yield phases.text or ("no phase" if not any(phases.sides) else ""), told[0], told[1]
+    for name, sides, differences in phases.rows():
+        yield name, *("" if side else "-" for side in sides)  # type: ignore[misc]
+        for each in differences:
+            yield f"  {each.field}", value_text(each.expected), value_text(each.observed)
+        drawn = [None if side is None or side.draws is None else dict(map(_word, side.draws)) for side in sides]
+        for address in dict.fromkeys(address for words in drawn for address in words or ()):
+            one, other = ("" if words is None else words.get(address, "-") for words in drawn)
+            yield f"  word {address}", one, other
+
+
+def _word(draw: Draw) -> tuple[str, str]:
+    return draw.text, str(draw.word)
+
+
+def named_here(session: Session) -> list[str]:
+    """The marks that fired in the step, and the components that it earned without one of their own."""
+    fired = {mark for side in session.moment.marks or () for mark in side}
+    earned = [name for name, value in session.components().items() if value and f"W.{name}" not in fired]
+    return [*(mark for mark in session.world.marks if mark in fired), *earned]
+
+
+def _rules(session: Session) -> Text:
+    """The rules of the step's marks with their texts, and where the engines' sources have them."""
+    text, shown = Text("" if session.moment.marks else "The engines do not both count marks.\n"), ""
+    for name in named_here(session):
+        component = name.rpartition(".")[2]
+        rule = component if component in session.world.components else session.world.marks[name]
+        if rule != shown:
+            text.append(rule, "bold").append(f" {rule_text(session.world, rule)}\n")
+            shown = rule
+        for engine in dict.fromkeys(session.engines):
+            places = source_lines(session.world, engine, name)[:3]
+            listed = ", ".join(f"{path.name}:{line}" for path, line in places) or "no source found"
+            text.append(f"  {name}  {engine}  {listed}\n", "bright_black" if not places else "")
+    return text
 
 
 def _flat(path: str, one: Any, other: Any, *, zeros: bool = True) -> Iterator[tuple[str, str, str]]:  # noqa: ANN401
@@ -151,7 +224,9 @@ def _help(debugger: Debugger) -> Text:
     for word, (keys, _, about) in COMMANDS.items():
         text.append(f"{keys:>8}  ", "bold").append(f"{word} {about}\n".replace(" :", ":"))
     text.append("       :  ", "bold").append("type a command\n")
-    text.append("     1-7  ", "bold").append(f"{', '.join(PANELS[:-1])}\n")
+    text.append("     1-9  ", "bold").append(f"{', '.join(PANELS[:-1])}\n")
+    text.append("     < >  ", "bold").append("the phase before, or the next one\n")
+    text.append("       o  ", "bold").append("open MARK [ENGINE]: its source line in $EDITOR\n")
     text.append("       x  ", "bold").append("the other engine's board\n")
     text.append("       q  ", "bold").append("leave\n")
     return text.append(f"\nBreakpoints: {', '.join(debugger.breakpoints) or 'none'}")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import ClassVar
 
 from textual import events
-from textual.app import App, ComposeResult
+from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.binding import Binding
 from textual.containers import Container, VerticalScroll
 from textual.widgets import Input, Static
 
 from parity.debug import panes
 from parity.debug.debugger import AT_ONCE, COMMANDS, Debugger
+from parity.errors import UsageError
+from parity.source_lines import editor_command, source_lines
 
 _COMMAND_OF_KEY = {key: word for word, (keys, _, _) in COMMANDS.items() for key in keys.split()}
 
@@ -34,11 +37,13 @@ class DebugApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar = [Binding("ctrl+c,ctrl+q", "quit", show=False, priority=True)]
 
-    def __init__(self, debugger: Debugger) -> None:
+    def __init__(self, debugger: Debugger, *, sub_step: bool = False) -> None:
         super().__init__(ansi_color=True)
         self._debugger = debugger
-        self._panel = panes.PANELS[0]
+        self._panel = "phases" if sub_step else panes.PANELS[0]
         self._engine = 0
+        self._phase: int | None = None
+        self._steps_by_phase = sub_step
 
     def compose(self) -> ComposeResult:
         yield Static(id="title")
@@ -82,10 +87,15 @@ class DebugApp(App[None]):
             self._panel = panes.PANELS[-1]
         elif key.isdecimal() and 1 <= int(key) < len(panes.PANELS):
             self._panel = panes.PANELS[int(key) - 1]
+        elif key in ("<", ">") or (self._steps_by_phase and word in ("step", "back")):
+            self._go_to_phase(backwards=key == "<" or word == "back")
         elif word in AT_ONCE:
+            self._phase = None
             self._debugger.do(word)
-        elif word is not None or key == ":":
+        elif word is not None or key in (":", "o"):
             line.value = f"{word} " if word else ""
+            if key == "o":
+                line.value = " ".join(["open", *panes.named_here(self._debugger.session)[:1]])
             line.cursor_position = len(line.value)
             line.display = True
             line.focus()
@@ -100,9 +110,41 @@ class DebugApp(App[None]):
     def _submit(self, line: Input) -> None:
         command, line.value = line.value, ""
         self._close(line)
-        if command.strip():
+        word, *rest = command.split() or [""]
+        if word == "open":
+            self._open(*rest[:2])
+        elif word:
+            self._phase = None
             self._debugger.do(command)
         self._show()
+
+    def _go_to_phase(self, *, backwards: bool) -> None:
+        """Go to the phase before or after this one, in the step before or after where there is none."""
+        count = len(panes.phase_rows(self._debugger.session))
+        here = count - 1 if self._phase is None else self._phase
+        if backwards and here > 0:
+            self._phase = here - 1
+        elif not backwards and here + 1 < count:
+            self._phase = here + 1
+        else:
+            self._debugger.do("back" if backwards else "step")
+            begins = not (backwards or self._debugger.is_refusal) and panes.phase_rows(self._debugger.session)
+            self._phase = 0 if begins else None
+
+    def _open(self, name: str = "", engine: str = "") -> None:
+        """Open the line of a mark, a component or a rule in an engine's source, by default the reference's."""
+        debugger = self._debugger
+        engine = engine or debugger.session.engines[0]
+        try:
+            places = source_lines(debugger.session.world, engine, name) if name else []
+            if not places:
+                raise UsageError(f"no source of engine '{engine}' has '{name}': give a mark, or another engine.")
+            command = editor_command(*places[0])
+            with self.suspend():
+                subprocess.run(command, check=False)
+            debugger.message, debugger.is_refusal = f"Opened {places[0][0].name}:{places[0][1]}.", False
+        except (UsageError, OSError, SuspendNotSupported) as error:
+            debugger.message, debugger.is_refusal = str(error), True
 
     def _close(self, line: Input) -> None:
         line.display = False
@@ -111,6 +153,7 @@ class DebugApp(App[None]):
 
     def _run(self) -> None:
         if self._debugger.target is not None:
+            self._phase = None
             self._debugger.advance()
             self._show()
 
@@ -122,7 +165,7 @@ class DebugApp(App[None]):
         room = width - panes.BESIDE if is_beside else width
         shown = both if len(both) * columns <= room else (both[self._engine % len(both)],)
         self.set_class(is_beside, "beside")
-        self.query_one("#title", Static).update(panes.title(self._debugger, width))
-        self.query_one("#boards", Static).update(panes.boards(session, shown))
-        self.query_one("#text", Static).update(panes.panel(self._debugger, self._panel))
+        self.query_one("#title", Static).update(panes.title(self._debugger, width, self._phase))
+        self.query_one("#boards", Static).update(panes.boards(session, shown, self._phase))
+        self.query_one("#text", Static).update(panes.panel(self._debugger, self._panel, self._phase))
         self.query_one("#message", Static).update(panes.message(self._debugger))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import runpy
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from command_line import parity
 from textual.events import Key
 from textual.pilot import Pilot
-from toy_world import WORLD
+from toy_world import WORLD, plain
 from toy_world.plain import REST
 
 from parity import EngineError, UsageError, World
@@ -88,6 +89,72 @@ def test_each_panel_has_its_key() -> None:
     for line, lines in zip(expected.values(), panels, strict=True):
         assert line in [each.split() for each in lines]
         assert "Fork 0, step 1: up (0)." in lines
+
+
+def test_phases_are_stepped_through_and_shown_with_their_words() -> None:
+    lines, *seen = screens("8", "c", "<", "<", ">", ">")[2:]
+    assert [line.split() for line in lines[6:13]] == [
+        ["phases", "plain", "restless"],
+        ["The", "engines", "first", "differ", "in", "phase", "'walker'."],
+        ["walker"],
+        ["state.hp", "3", "2"],
+        ["flight"],
+        ["state.hp", "3", "2"],
+        ["word", "47", "0", "1433909409", "1433909409"],
+    ]
+    titles = [lines[0].partition("fork 0 of 1, ")[2].split("  ")[0] for lines in seen]
+    assert titles == [
+        "step 47, after walker",
+        "step 46, next rest (5)",
+        "step 47, after walker",
+        "step 47, after flight",
+    ]
+    assert "w" in seen[2][4]
+    assert "w" not in seen[3][4]
+
+
+def test_sub_steps_go_from_phase_to_phase() -> None:
+    with Session(SPEC, ("plain", "restless"), seed=3) as session:
+
+        async def run() -> list[str]:
+            app = DebugApp(Debugger(session), sub_step=True)
+            async with app.run_test(size=(80, 24)) as pilot:
+                seen = []
+                for key in ("n", "n", "n", "p", "c"):
+                    await pilot.press(key)
+                    await until_it_stands(app, pilot)
+                    seen.append(app.screen._compositor.render_strips()[0].text.partition("1, ")[2].split("  ")[0])
+                return seen
+
+        expected = [
+            "step 1, after walker",
+            "step 1, after flight",
+            "step 2, after walker",
+            "step 1, next down (1)",
+            "step 47",
+        ]
+        assert asyncio.run(run()) == expected
+
+
+def test_rules_are_shown_with_their_texts_and_source_lines_and_a_key_opens_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "edit").write_text(f'#!/bin/sh\necho "$@" > {tmp_path / "edited"}\n')
+    (tmp_path / "edit").chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(tmp_path / "edit"))
+    monkeypatch.setattr(DebugApp, "suspend", lambda _: nullcontext())
+    keys = "9", "n", "o", "enter", ":", "open nothing", "enter", ":", "open wasp x", "enter"
+    _, rules, line, opened, _, _, wrong, _, _, other = screens(*keys, engines=("plain", "planes"))[1:]
+    assert "O-WASP After each valid action the wasp flies one cell in a drawn direction." in rules
+    source = Path(plain.__file__).read_text().splitlines()
+    (at,) = (number for number, text in enumerate(source, 1) if text.strip() == 'self.marks["wasp"] += 1')
+    assert any(each.startswith(f"  wasp  plain  plain.py:{at}") for each in rules)
+    assert line[-1] == "open move"
+    (at,) = (number for number, text in enumerate(source, 1) if text.strip() == 'self.marks["move"] += 1')
+    assert f"Opened plain.py:{at}." in opened
+    assert (tmp_path / "edited").read_text() == f"+{at} {plain.__file__}\n"
+    assert "no source of engine 'plain' has 'nothing': give a mark, or another engine." in wrong
+    assert "no source of engine 'x' has 'wasp': give a mark, or another engine." in other
 
 
 def test_a_wrong_command_is_a_message_and_escape_closes_the_line() -> None:

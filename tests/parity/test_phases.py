@@ -44,7 +44,7 @@ STINGLESS = replace(WORLD, engines={**WORLD.engines, "stingless": StinglessEngin
 
 @pytest.mark.parametrize(
     ("engine", "phase", "condition"),
-    [("restless", "walker", "differs"), ("stingless", "wasp", "sting")],
+    [("restless", "walker", "differs"), ("stingless", "flight", "sting")],
 )
 def test_the_first_phase_that_differs_is_that_of_the_planted_fault(engine: str, phase: str, condition: str) -> None:
     for reference in ("plain", "planes"):
@@ -61,9 +61,9 @@ def test_the_state_after_the_last_phase_is_that_after_the_step_and_asking_change
             session.step()
             for engine, side in zip(session.engines, session.phases.sides, strict=True):
                 assert side is not None
-                assert [each.name for each in side] == ["walker", "wasp"]
+                assert [each.name for each in side] == ["walker", "flight"]
                 assert side[-1].state == session.state(engine)
-            assert session.phases.text.startswith("The states agree after every phase")
+            assert session.phases.text == "The states agree after every phase."
         session.check()
 
 
@@ -107,6 +107,19 @@ def test_a_run_and_a_replay_name_the_phase_in_their_report(tmp_path: Path) -> No
     (trace,) = tmp_path.glob("*.json")
     assert "The engines first differ in phase 'walker'." in trace.with_suffix(".html").read_text()
     assert "The engines first differ in phase 'walker'." in parity("replay", trace).out
+
+
+def test_the_command_lists_the_phases_of_the_step_at_which_it_stops() -> None:
+    words = "debug", "--engines", "plain,restless", "--seed", "3", "--sub-step"
+    assert parity(*words, "--until", "differs").out.splitlines()[-3:] == [
+        "After walker: state.hp 3 and 2",
+        "After flight: state.hp 3 and 2",
+        "The engines first differ in phase 'walker'.",
+    ]
+    answer = parity(*words, "--until", "draw 5 0", "--json").json["phases"]
+    assert [(each["name"], each["differences"]) for each in answer] == [("walker", []), ("flight", [])]
+    assert answer[1]["phases"][0]["draws"] == [{"address": [5, 0], "word": draw(3, 5, 0)}]
+    assert answer[1]["phases"][1]["state"]["turn"] == 5
 
 
 def test_phases_that_are_no_json_are_refused() -> None:

@@ -86,7 +86,7 @@ class Game:
         fruit = self.act(action)
         self.note("walker")
         sting = self.fly()
-        self.note("wasp", (self.turn, 0))
+        self.note("flight", (self.turn, 0))
         if self.over():
             self.marks["end.picked" if not self.apples else "end.dead"] += 1
         step, ripeness, hurt = self.prices

@@ -96,7 +96,7 @@ class PlanesEngine(BatchEngine):
         self.wasp = np.where(valid, flown, self.wasp)
         stung = valid & (self.wasp == self.walker)
         self.hp -= stung
-        self.note("wasp")
+        self.note("flight")
         over = self.over()
         ending = valid & over
         for mark, which in (

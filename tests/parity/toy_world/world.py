@@ -132,6 +132,8 @@ WORLD = World(
     policies={"greedy": greedy, "sleepy": sleepy},
     load_policy=load_policy,
     shrinkers=(fewer_apples, smaller_numbers),
+    rule_book=HERE / "rules.md",
+    sources={"plain": HERE / "plain.py", "planes": HERE / "planes.py", "restless": HERE / "faulty.py"},
     golden=HERE / "golden",
     benches=(
         MutationBench(

@@ -1,0 +1,47 @@
+"""Texts of rules from a rule book, and the lines of an engine's source that have a mark."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from toy_world import WORLD
+
+from parity import UsageError
+from parity.rule_book import rule_text
+from parity.source_lines import editor_command, source_lines
+
+
+def lines(name: str, engine: str = "plain") -> list[str]:
+    found = source_lines(WORLD, engine, name)
+    return [path.read_text().splitlines()[line - 1].strip() for path, line in found]
+
+
+def test_a_rule_is_found_by_its_id_in_bold_in_a_heading_or_in_a_table() -> None:
+    assert rule_text(WORLD, "O-MOVE") == "A move goes one cell in its direction, within the board."
+    assert rule_text(WORLD, "O-END") == "The game ends without apples or at hp 0."
+    assert rule_text(WORLD, "O-STING") == "STING, -500 for each sting"
+    assert rule_text(WORLD, "O-REST") == "rules.md does not have it."
+    assert rule_text(replace(WORLD, rule_book=None), "O-MOVE") == "world 'orchard' names no rule book."
+    missing = replace(WORLD, rule_book=Path("none.md"))
+    assert rule_text(missing, "O-MOVE") == "the rule book is not installed: read none.md in a checkout."
+
+
+def test_the_line_of_a_mark_is_where_it_is_counted_in_each_engine() -> None:
+    assert lines("sting")[0] == 'self.marks["sting"] += 1'
+    assert lines("sting", "planes")[0] == '("sting", stung),'
+    assert lines("end.dead")[0].startswith('self.marks["end.picked" if')
+    assert lines("O-STING")[0] == '"""O-WASP, O-STING; the hp lost."""'
+    assert lines("sting", "nan") == lines("nothing at all") == []
+
+
+def test_an_editor_opens_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Path("a.py")
+    monkeypatch.delenv("VISUAL", raising=False)
+    for editor, command in (("vim -n", ["vim", "-n", "+3", "a.py"]), ("code -w", ["code", "-w", "--goto", "a.py:3"])):
+        monkeypatch.setenv("EDITOR", editor)
+        assert editor_command(path, 3) == command
+    monkeypatch.setenv("EDITOR", "")
+    with pytest.raises(UsageError, match=r"no editor is set: set EDITOR to open a.py:3\."):
+        editor_command(path, 3)
