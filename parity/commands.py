@@ -250,6 +250,7 @@ def _compared(
             "trace": str(finding.trace_path),
             "report": str(finding.page_path),
             "rules": list(finding.report.trace.rules),
+            "phase": finding.report.phase,
             "shrunk_actions": len(finding.report.trace.case.actions),
         }
     answer = {

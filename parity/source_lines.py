@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from parity.errors import UsageError
@@ -34,12 +36,11 @@ def source_lines(world: World, engine: str, name: str) -> list[tuple[Path, int]]
         rf"(?<![\w.-]){re.escape(world.marks.get(name, name))}(?![\w.-])",
     )
     files = [source] if source.is_file() else sorted(path for path in source.rglob("*") if path.suffix != ".pyc")
-    texts = {path: _text(path).splitlines() for path in files if path.is_file()}
+    texts = [(path, _text(path, path.stat().st_mtime_ns)) for path in files if path.is_file()]
     for pattern in map(re.compile, patterns):
-        found = [(path, at, line) for path, lines in texts.items() for at, line in enumerate(lines, 1)]
-        found = [each for each in found if pattern.search(each[2])]
-        if found:  # lists of names have many quotes
-            found.sort(key=lambda each: len(re.findall("[\"'`]", each[2])))
+        lines = ((path, at, line) for path, text in texts if pattern.search(text) for at, line in _numbered(text))
+        if found := [each for each in lines if pattern.search(each[2])]:
+            found.sort(key=lambda each: len(re.findall("[\"'`]", each[2])))  # lists of names have many quotes
             return [(path, at) for path, at, _ in found]
     return []
 
@@ -53,5 +54,10 @@ def editor_command(path: Path, line: int) -> list[str]:
     return [*editor, *(("--goto", f"{path}:{line}") if is_code else (f"+{line}", str(path)))]
 
 
-def _text(path: Path) -> str:
+@lru_cache(maxsize=1000)
+def _text(path: Path, _changed: int) -> str:
     return path.read_text(encoding="utf-8", errors="replace") if path.stat().st_size <= _MOST_BYTES else ""
+
+
+def _numbered(text: str) -> Iterator[tuple[int, str]]:
+    return enumerate(text.splitlines(), 1)

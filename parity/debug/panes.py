@@ -175,7 +175,7 @@ def _phases(session: Session) -> Iterator[tuple[str, str, str]]:
             yield f"  {each.field}", value_text(each.expected), value_text(each.observed)
         drawn = [None if side is None or side.draws is None else dict(map(_word, side.draws)) for side in sides]
         for address in dict.fromkeys(address for words in drawn for address in words or ()):
-            one, other = ("" if words is None else words.get(address, "-") for words in drawn)
+            one, other = ("not told" if words is None else words.get(address, "-") for words in drawn)
             yield f"  word {address}", one, other
 
 
@@ -186,7 +186,8 @@ def _word(draw: Draw) -> tuple[str, str]:
 def named_here(session: Session) -> list[str]:
     """The marks that fired in the step, and the components that it earned without one of their own."""
     fired = {mark for side in session.moment.marks or () for mark in side}
-    earned = [name for name, value in session.components().items() if value and f"W.{name}" not in fired]
+    marked = {mark.rpartition(".")[2] for mark in fired}
+    earned = [name for name, value in session.components().items() if value and name not in marked]
     return [*(mark for mark in session.world.marks if mark in fired), *earned]
 
 

@@ -93,6 +93,14 @@ def test_the_server_plays_from_begin_step_on(opened: Open) -> None:
         engine.step(RESTS)
 
 
+def test_phases_come_from_the_server_with_their_words(opened: Open) -> None:
+    engine = opened("plain@cpu")
+    (state,) = engine.get_state(ALL[:1])
+    phases = WORLD.engines["plain"](1).phases(state, RESTS[:1])
+    assert phases is not None
+    assert engine.phases(state, RESTS[:1]) == phases
+
+
 def test_errors_of_the_engine_are_raised_here_as_what_they_are(opened: Open) -> None:
     engine = opened("planes@cpu")
     states = engine.get_state(ALL)

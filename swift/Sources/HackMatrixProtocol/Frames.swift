@@ -21,7 +21,9 @@ public enum FrameCommand: UInt32, Sendable {
     public var needsGames: Bool {
         switch self {
         case .step, .observe, .reset, .getStates, .setStates, .getPackedStates, .restart: true
-        case .hello, .open, .getMarks, .resetMarks, .setObservation, .getRules, .share, .place, .setPrices, .getPhases: false
+        case .hello, .open, .getMarks, .resetMarks, .setObservation, .getRules, .share, .place, .setPrices,
+            .getPhases:
+            false
         }
     }
 
