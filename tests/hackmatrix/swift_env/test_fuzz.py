@@ -149,6 +149,7 @@ def valid_frames(rng: random.Random, made: list[dict[str, Any]]) -> bytes:
     games = np.array(rng.sample(range(GAMES), rng.randint(1, GAMES)))
     seeds = np.array([rng.getrandbits(64) for _ in games], "<u8")
     chosen = games_of(games)
+    state = json.dumps(rng.choice(made)).encode()
     steps = np.array([rng.randrange(rules.NUM_ACTIONS) for _ in range(GAMES)], "<i4")
     frames = [
         hello(),
@@ -159,6 +160,7 @@ def valid_frames(rng: random.Random, made: list[dict[str, Any]]) -> bytes:
         request(Command.SET_OBSERVATION, rng.randrange(3)),
         request(Command.SET_PRICES, np.array([rng.randrange(1000) for _ in range(30)], "<i4")),
         request(Command.SHARE, rng.randrange(100), rng.getrandbits(32)),
+        request(Command.GET_PHASES, rng.randrange(rules.NUM_ACTIONS), len(state), state),
         request(Command.PLACE, 8 * rng.randrange(100), request(Command.RESTART, chosen)),
     ]
     plain = (Command.OBSERVE, Command.GET_MARKS, Command.RESET_MARKS, Command.GET_RULES)
