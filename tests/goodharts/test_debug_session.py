@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from parity.debug import Session
+from parity.debug.debugger import Debugger
+from parity.debug.screen import DebugApp
 
 
 def test_a_game_stops_at_a_mark_goes_back_and_forks_by_an_edit() -> None:
@@ -17,3 +21,17 @@ def test_a_game_stops_at_a_mark_goes_back_and_forks_by_an_edit() -> None:
         assert game.compare(0, 1).step == at - 1
         assert game.diff() == ()
         game.check()
+
+
+def test_the_screen_shows_the_board_beside_the_panel() -> None:
+    async def run(app: DebugApp) -> list[str]:
+        async with app.run_test(size=(80, 24)) as pilot:
+            await pilot.press("n", "n", "p")
+            await pilot.pause()
+            return [strip.text.rstrip() for strip in app.screen._compositor.render_strips()]
+
+    with Session("goodharts-proxy", "torch", seed=7) as game:
+        lines = asyncio.run(run(DebugApp(Debugger(game))))
+    assert lines[0].startswith("goodharts-proxy, fork 0 of 1, step 1, next ")
+    assert lines[1].split() == ["torch", "differences", "torch"]
+    assert "@" in lines[10]

@@ -23,7 +23,8 @@ _STAGE = {
 
 def get_state(state: State) -> dict[str, Any]:
     """The state of one game as a dict of plain numbers, flags and lists; raises StateRefused for that of several."""
-    host: State = jax.tree.map(np.asarray, state)
+    leaves, structure = jax.tree.flatten(state)
+    host: State = structure.unflatten(map(np.asarray, leaves))
     if np.shape(host.event_number) != ():
         raise StateRefused("get_state takes the state of one game; index the batch first, for example with tree.map.")
     return {

@@ -135,8 +135,9 @@ class JaxEngine(BatchEngine):
         return self._step(actions, restarting=True)
 
     def get_state(self, slots: Slots) -> list[StateDict]:
-        host = jax.tree.map(np.asarray, self._state)  # jax.device_get takes six times as long for hundreds of leaves
-        return [self._env.to_dict(jax.tree.map(lambda leaf, slot=slot: leaf[slot], host)) for slot in slots]
+        leaves, structure = jax.tree.flatten(self._state)
+        host = [*map(np.asarray, leaves)]  # jax.device_get takes six times as long for hundreds of leaves
+        return [self._env.to_dict(structure.unflatten([leaf[slot] for leaf in host])) for slot in slots]
 
     def set_state(self, states: Sequence[StateDict], slots: Slots) -> NDArray[Any]:
         given = [self._env.from_dict(state) for state in states]
