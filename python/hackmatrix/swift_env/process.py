@@ -77,7 +77,7 @@ def binary_path() -> Path:
         raise SwiftEngineError(f"{BINARY_VARIABLE} names {path}, which is no program: {right}.")
     raise SwiftEngineError(
         f"the Swift engine is not {'built' if is_checkout() else 'installed'} (there is no {path}): {build_hint()}, "
-        "or choose another (`--engine jax`)."
+        "or choose another (`--engine jax`; of `parity run`, `--engines jax@cpu,jax`)."
     )
 
 
