@@ -121,7 +121,8 @@ assert (next(iter(WORLD.engines)), _parser().parse_args([]).engines) == ("jax", 
 try:
     binary_path()
 except SwiftEngineError as error:
-    assert "install the wheel of hackmatrix for this platform" in str(error) and "`--engine jax`; of `parity run`" in str(error)
+    assert "install the wheel of hackmatrix for this platform" in str(error)
+    assert "`--engine jax`; of `parity run`" in str(error)
 else:
     raise AssertionError
 """
