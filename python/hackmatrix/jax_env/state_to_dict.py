@@ -24,7 +24,7 @@ _STAGE = {
 def get_state(state: State) -> dict[str, Any]:
     """The state of one game as a dict of plain numbers, flags and lists; raises StateRefused for that of several."""
     leaves, structure = jax.tree.flatten(state)
-    host: State = structure.unflatten(map(np.asarray, leaves))
+    host: State = jax.tree.unflatten(structure, map(np.asarray, leaves))
     if np.shape(host.event_number) != ():
         raise StateRefused("get_state takes the state of one game; index the batch first, for example with tree.map.")
     return {

@@ -137,7 +137,7 @@ class JaxEngine(BatchEngine):
     def get_state(self, slots: Slots) -> list[StateDict]:
         leaves, structure = jax.tree.flatten(self._state)
         host = [*map(np.asarray, leaves)]  # jax.device_get takes six times as long for hundreds of leaves
-        return [self._env.to_dict(structure.unflatten([leaf[slot] for leaf in host])) for slot in slots]
+        return [self._env.to_dict(jax.tree.unflatten(structure, [leaf[slot] for leaf in host])) for slot in slots]
 
     def set_state(self, states: Sequence[StateDict], slots: Slots) -> NDArray[Any]:
         given = [self._env.from_dict(state) for state in states]
