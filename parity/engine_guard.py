@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import math
 import signal
 import threading
@@ -118,7 +117,7 @@ class GuardedEngine(BatchEngine):
             if fault := no_json(state):
                 raise StateRefused(f"it holds {fault}.")
         # the engine may keep and change them, and the harness writes them into traces
-        given = [copy.deepcopy(state) for state in states]
+        given = [json_copy(state) for state in states]
         return self._observed(self._ask("set_state", self.engine.set_state, given, slots), len(slots))
 
     def state_arrays(self) -> Mapping[str, Array] | None:
@@ -225,6 +224,13 @@ def no_json(value: object, place: str = STATE) -> str | None:
     if value is None or type(value) in (str, int, float, bool):
         return None
     return f"{place} as {_kind(value)}, where states are JSON values only (dict, list, str, int, float, bool, None)"
+
+
+def json_copy(value: Any) -> Any:  # noqa: ANN401 - a JSON value
+    """A copy that shares no list and no dict with a JSON value; several times faster than ``copy.deepcopy``."""
+    if type(value) is dict:
+        return {name: json_copy(part) if type(part) in (dict, list) else part for name, part in value.items()}
+    return [json_copy(part) if type(part) in (dict, list) else part for part in value] if type(value) is list else value
 
 
 def _shapes(fields: Mapping[str, tuple[int, ...]]) -> str:

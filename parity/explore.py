@@ -1,9 +1,10 @@
 """Exploration: a source that learns what leads to what was seldom seen, as coverage-guided fuzzers do.
 
-The run of each slot is cut into segments. A segment has a start (the game goes on, a state of one of the world's
-makers, or one of the corpus), a policy and a length; then another segment begins. What a step shows of a game is a set
-of *features*, and how often each was seen is counted. Makers and policies after which rare features are seen are chosen
-more often. The start and the actions that first led to a feature go into the corpus, to be mutated and replayed.
+What a step shows of a game is a set of *features*, and how often each was seen is counted. A run begins as a directed
+one, and finds what that finds quickly in the same step. Once nothing new is seen, the run of each slot is cut into
+segments. A segment has a start (the game goes on, a state of one of the world's makers, or one of the corpus), a policy
+and a length; then another segment begins. Makers and policies after which rare features are seen are chosen more often.
+The start and the actions that first led to a feature go into the corpus, to be mutated and replayed.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity.engine import Slots, State
+from parity.engine_guard import json_copy
 from parity.errors import blamed
 from parity.features import NUM_FEATURES, Features
 from parity.pair import Observed
-from parity.sources import DirectedSource, choose_actions
+from parity.sources import NO_SLOTS, DirectedSource, choose_actions
 from parity.spaces import Box
 from parity.world import StartMaker, View, World
 
-FIRST_LENGTH, LONGEST = 2, 128
-"""Steps of the first segment of each game, and the most of others, but for those that a segment replays."""
+STALE = 32
+"""Transitions without a new feature, counted in all games, that end directed play."""
+LONGEST = 128
+"""The most steps of a segment, but for those that it replays."""
 REMEMBERED = 2 * LONGEST
 GO_ON, GO_ON_FOUND, FROM_CORPUS = 0.1, 0.8, 0.2
 """Shares of segments in which the game goes on, the same after one that found something, and of those that begin in a
@@ -53,16 +57,17 @@ class Entry:
 
 
 class ExploreSource(DirectedSource):
-    """Explores; the first segment of each game is that of a directed run."""
+    """Draws what a directed run does until that shows nothing new; then it explores."""
 
     def __init__(self, world: World, games: int, rng: np.random.Generator) -> None:
         super().__init__(world, games, rng)
         if world.start_strategy is not None:
             self._makers.append(("strategy", strategy_maker(world.start_strategy())))
-        self._own = rng.spawn(1)[0]  # so that first segments draw what directed ones do
-        self._is_first, self._has_found = np.ones(games, np.bool_), np.zeros(games, np.bool_)
+        self._own = rng.spawn(1)[0]  # so that directed play stays as it is
+        self._is_directed, self._stale = True, 0
+        self._has_found = np.zeros(games, np.bool_)
         self._taken = np.zeros(games, np.intp)
-        self._length = np.full(games, FIRST_LENGTH)
+        self._length = np.zeros(games, np.intp)
         self._starts: list[State | None] = [None] * games
         self._scripts: list[tuple[Any, ...]] = [()] * games
         self._taste = np.ones((games, len(world.actions)))
@@ -87,14 +92,14 @@ class ExploreSource(DirectedSource):
         self._earned, self._spent = FORGETTING * self._earned, FORGETTING * self._spent
         np.add.at(self._earned, (self._maker[learned], self._chosen[learned]), self._credit[learned])
         np.add.at(self._spent, (self._maker[learned], self._chosen[learned]), self._taken[learned])
-        if self._is_first[slots].all():
+        if self._is_directed:
             made = super().starts(slots)
         else:
             self._chosen[slots] = self._own.integers(len(self._policies), size=len(slots))
             made = {slot: state for slot in slots.tolist() if (state := self._begin(slot)) is not None}
         for slot in slots.tolist():
             self._starts[slot] = made.get(slot)
-        self._is_first[slots] = self._has_found[slots] = False
+        self._has_found[slots] = False
         self._taken[slots] = self._credit[slots] = 0
         return made
 
@@ -147,7 +152,7 @@ class ExploreSource(DirectedSource):
 
         Numbers stay within what starts have had there, so that the state remains one that the world might have.
         """
-        state: State = _reseeded(entry.start, 0, 0)  # a copy
+        state: State = json_copy(entry.start)
         others = list(self._corpus.values())
         for _ in range(1 + self._below(4)):
             places = list(_places(state))
@@ -157,7 +162,7 @@ class ExploreSource(DirectedSource):
             elif kind < 0.6:
                 other = others[self._below(len(others))].start
                 name = list(other)[self._below(len(other))]
-                state[name] = _reseeded(other[name], 0, 0)
+                state[name] = json_copy(other[name])
             elif places:
                 holder, key, path = places[self._below(len(places))]
                 value = holder[key]
@@ -176,6 +181,9 @@ class ExploreSource(DirectedSource):
     def actions(self, view: View, rng: np.random.Generator, invalid: float, space: Box | None) -> NDArray[Any]:
         """Actions by policies and tastes, or as the entry has them that a segment replays."""
         self._read_states = view.read_states
+        if self._is_directed:
+            self._rows.append(super().actions(view, rng, invalid, space))
+            return self._rows[-1]
         last = (self._taken >= self._length - 1) & ~self._has_found
         share = np.where(last, max(invalid, min(0.5, LAST_INVALID * invalid)), invalid)
         actions = choose_actions(rng, self.weights(view) * self._taste, view.mask, share, space)
@@ -208,6 +216,10 @@ class ExploreSource(DirectedSource):
             self._note_ranges(start)
             entry = Entry(start, int(np.asarray(seen.expected["seed"])[slot]), tuple(row[slot] for row in rows))
             self._corpus |= dict.fromkeys(features[slot][new[slot]].tolist(), entry)
+        self._stale = 0 if new.any() else self._stale + len(new)
+        if self._is_directed and self._stale < STALE:
+            return NO_SLOTS
+        self._is_directed = False
         return np.flatnonzero((self._taken >= self._length) & ~seen.step.ended)
 
     def _note_ranges(self, state: State) -> None:

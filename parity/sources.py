@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DIRECTED_START_SHARE = 0.75
 TRACES = "traces:"
 POLICY = "policy:"
-_NONE: Slots = np.zeros(0, np.intp)
+NO_SLOTS: Slots = np.zeros(0, np.intp)
 
 
 def uniform_policy(view: View) -> Array:
@@ -47,7 +47,7 @@ class Source:
 
     def watch(self, seen: Observed) -> Slots:
         """Told what a step showed of all games; returns slots in which ``starts`` may begin others at once."""
-        return _NONE
+        return NO_SLOTS
 
     def weights(self, view: View) -> Array:
         """Weights (games, actions) of the next action of every game; invalid ones are masked later."""

@@ -67,6 +67,18 @@ def test_the_seed_decides_everything() -> None:
     assert (counts[0] == counts[1], counts[0] == counts[2]) == (True, False)
 
 
+def test_play_is_directed_until_it_shows_nothing_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    def counts(source: str) -> list[int]:
+        found = held_to(PlainEngine, replace(EXPLORE, source=source, steps=40))
+        assert found.marks is not None
+        return [*found.marks[0].tolist()]
+
+    directed = counts("directed")
+    assert counts("explore") != directed
+    monkeypatch.setattr("parity.explore.STALE", 10**6)
+    assert counts("explore") == directed
+
+
 def test_a_fault_in_a_rare_state_is_found_and_made_small() -> None:
     short = replace(EXPLORE, steps=60)
     assert not any(held_to(_LateEngine, replace(short, source="uniform", seed=seed)).divergences for seed in range(3))
