@@ -128,7 +128,7 @@ class GuardedEngine(BatchEngine):
         return None if marks is None else self._array("marks", marks, (len(self.world.marks),))
 
     def phases(self, state: State, actions: NDArray[Any]) -> tuple[Phase, ...] | None:
-        phases = self._ask("phases", self.engine.phases, copy.deepcopy(state), actions)
+        phases = self._ask("phases", self.engine.phases, json_copy(state), actions)
         for phase in phases or ():
             if fault := no_json(phase.state, f"the state after phase '{phase.name}'"):
                 raise EngineError(f"engine '{self.name}' gives {fault}: its phases must convert it.")
