@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import zip_longest
 
 from parity.compare import Difference, state_differences
 from parity.engine import State
+from parity.engine_guard import GuardedEngine
 from parity.errors import EngineError
 from parity.pair import Pair
 from parity.phases import Phase
@@ -23,10 +25,15 @@ PhaseRow = tuple[str, tuple[Phase | None, Phase | None], tuple[Difference, ...]]
 
 @dataclass(frozen=True)
 class StepPhases:
-    """The phases of one step on the reference and the other engine."""
+    """The phases of one step on the reference and the other engine, each of which is asked when it is needed."""
 
     world: World
-    sides: tuple[Phases, Phases]
+    asks: tuple[Callable[[], Phases], Callable[[], Phases]]
+
+    @property
+    def sides(self) -> tuple[Phases, Phases]:
+        """The phases that each engine tells; the same object twice where there is but one engine."""
+        return self.asks[0](), self.asks[1]()
 
     def rows(self) -> Iterator[PhaseRow]:
         """The phases in their order; nothing differs where an engine tells none."""
@@ -57,12 +64,15 @@ class StepPhases:
 
 
 def step_phases(pair: Pair, before: tuple[State, State], action: Action | None) -> StepPhases:
-    """The phases of a step from each engine's own state; none at a start. Raises EngineError where an engine fails."""
-    if action in (None, RESTART) or pair.is_black_box:
-        return StepPhases(pair.world, (None, None))
-    actions = batch_of(pair.world, action)
-    sides = [engine.phases(state, actions) for engine, state in zip(pair.both, before, strict=False)]
-    return StepPhases(pair.world, (sides[0], sides[-1]))
+    """The phases of a step from each engine's own state, none at a start; asking raises EngineError where one fails."""
+
+    def ask(engine: GuardedEngine, state: State) -> Phases:
+        if action in (None, RESTART) or pair.is_black_box:
+            return None
+        return engine.phases(state, batch_of(pair.world, action))
+
+    asks = [cache(partial(ask, engine, state)) for engine, state in zip(pair.both, before, strict=False)]
+    return StepPhases(pair.world, (asks[0], asks[-1]))
 
 
 def parting_phase(pair: Pair, moments: Sequence[ReplayMoment]) -> str:

@@ -88,13 +88,20 @@ def _differs(field: str, reader: FieldReader, now: Moment) -> Condition:
 
 def _draws(part: list[str]) -> Condition:
     """A word was drawn at an address, or at one of those with this part: ``ORDER``, ``ORDER 7`` or ``3 ORDER 7``."""
+    silent: set[int] = set()  # sides that tell no words, which need not be asked again
 
     def holds(moment: Moment) -> bool:
-        told = (side for side in moment.phases.sides if side is not None)
-        sides = [side for side in told if all(phase.draws is not None for phase in side)]
-        if not sides and moment.action not in (None, RESTART):
+        if moment.action in (None, RESTART):
+            return False
+        drawn: list[list[str]] = []
+        for side in {0, 1} - silent:
+            phases = moment.phases.asks[side]()
+            if phases is None or any(phase.draws is None for phase in phases):
+                silent.add(side)
+            else:
+                drawn += [draw.text.split() for phase in phases for draw in phase.draws or ()]
+        if len(silent) == 2:
             raise UsageError("neither engine tells which words it draws: choose one that does.")
-        drawn = (draw.text.split() for side in sides for phase in side for draw in phase.draws or ())
         return any(address[at : at + len(part)] == part for address in drawn for at in range(len(address)))
 
     return holds

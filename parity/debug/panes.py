@@ -162,13 +162,14 @@ def _rows(session: Session, name: str, phase: int | None) -> Iterator[tuple[str,
 
 def _phases(session: Session) -> Iterator[tuple[str, str, str]]:
     """Each phase, what differs after it, and the words that it drew by their addresses."""
+    phases = session.phases
     try:
-        phases = session.phases
+        told = ["" if side is not None else "tells no phases" for side in phases.sides]
     except EngineError as error:
         yield str(error), "", ""
         return
-    told = ["" if side is not None else "tells no phases" for side in phases.sides]
-    yield phases.text or ("no phase" if not any(phases.sides) else ""), told[0], told[1]
+    if phases.text or not all(phases.sides):
+        yield phases.text or "no phase", told[0], told[1]
     for name, sides, differences in phases.rows():
         yield name, *("" if side else "-" for side in sides)  # type: ignore[misc]
         for each in differences:

@@ -100,7 +100,7 @@ class GameView:
 
     @property
     def phases(self) -> StepPhases:
-        """The phases of the last step on both engines, with the words that they drew; raises EngineError."""
+        """The phases of the last step on both engines, and the words that they drew; asking raises EngineError."""
         return self.moment.phases
 
     def board(self, engine: str | None = None) -> Board:

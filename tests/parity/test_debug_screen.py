@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from toy_world import WORLD, plain
 from toy_world.plain import REST
 
-from parity import EngineError, UsageError, World
+from parity import EngineError, Phase, UsageError, World
 from parity.debug import Session, panes
 from parity.debug.debugger import Debugger
 from parity.debug.screen import DebugApp
@@ -111,6 +111,17 @@ def test_phases_are_stepped_through_and_shown_with_their_words() -> None:
     ]
     assert "w" in seen[2][4]
     assert "w" not in seen[3][4]
+
+
+def test_phases_that_fail_are_a_sentence() -> None:
+    class Failing(plain.PlainEngine):
+        def phases(self, *given: object) -> tuple[Phase, ...]:
+            raise EngineError("it has none")
+
+    world = replace(WORLD, engines={"plain": plain.PlainEngine, "failing": Failing})
+    lines = screens("8", "n", ">", world=world, engines=("plain", "failing"))[-1]
+    assert lines[0].startswith("orchard, fork 0 of 1, step 2  ")
+    assert "engine 'failing' failed in phases: it has none" in " ".join(lines)
 
 
 def test_sub_steps_go_from_phase_to_phase() -> None:

@@ -130,7 +130,7 @@ def test_phases_that_are_no_json_are_refused() -> None:
     with Session(replace(WORLD, engines={"plain": PlainEngine, "wrong": Wrong}), seed=3) as session:
         session.step()
         with pytest.raises(EngineError, match=r"'wrong' gives the state after phase 'walker'\.hp as tuple"):
-            _ = session.phases
+            _ = session.phases.sides
 
 
 def test_phases_and_words_come_through_a_channel() -> None:
