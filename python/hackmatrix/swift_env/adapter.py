@@ -1,7 +1,7 @@
 """The Swift engine as a batch engine of the harness."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hackmatrix.rules import COMPONENTS, EVENTS, FACTS
 from hackmatrix.swift_env.engine import SwiftGames
 from hackmatrix.swift_env.process import DEADLINE, SwiftEngineError, build_hint
-from hackmatrix.swift_env.protocol import CommandRefused, ObservationFormat, Rows
+from hackmatrix.swift_env.protocol import Command, CommandRefused, ObservationFormat, Rows
 from parity import BatchEngine, BatchStep, Draw, EngineOptions, Phase, State, StateRefused
 
 Slots = NDArray[np.intp]
@@ -48,6 +48,12 @@ class SwiftEngine(BatchEngine):
         self._begun: tuple[bytes, bool] | None = None
         self._packed: NDArray[np.uint8] | None = None
         self._packs_each_step = False
+        self._wanted: set[Command] = set()
+        """What was asked for since the last step."""
+        self._sent_along: list[Command] = []
+        """What is asked for along with the step, because it was after the last one; only of a game alone."""
+        self._readings: dict[Command, Any] = {}
+        """The answers to it, until they are given."""
         self._resting: Slots | None = None
         """Slots in which the coming step, or the step begun, means nothing, because a restart follows it there."""
         self._restarted: tuple[Slots, Rows] | None = None
@@ -85,6 +91,9 @@ class SwiftEngine(BatchEngine):
         self._games.send_step(actions, auto_reset=restarting)
         if self._packs_each_step:
             self._games.send_packed_states()
+        self._sent_along = sorted(self._wanted) if self.games == 1 else []
+        for command in self._sent_along:
+            self._games.send_reading(command)
         if self._resting is not None:
             self._games.send_restart(self._resting)
         self._begun = (actions.tobytes(), restarting)
@@ -96,6 +105,8 @@ class SwiftEngine(BatchEngine):
         return self._step(actions, restarting=True)
 
     def get_state(self, slots: Slots) -> list[State]:
+        if self.games == len(slots) == 1:
+            return cast(list[State], self._reading(Command.GET_STATES, self._games.get_states))
         return self._games.get_states(slots)
 
     def set_state(self, states: Sequence[State], slots: Slots) -> NDArray[Any]:
@@ -120,7 +131,7 @@ class SwiftEngine(BatchEngine):
     def marks(self) -> NDArray[np.integer[Any]] | None:
         if self._marks_before is None:
             return None
-        return (self._games.marks()[0] - self._marks_before).astype(np.int64)
+        return (self._reading(Command.GET_MARKS, self._games.marks)[0] - self._marks_before).astype(np.int64)
 
     def phases(self, state: State, actions: NDArray[Any]) -> tuple[Phase, ...]:
         try:
@@ -147,6 +158,8 @@ class SwiftEngine(BatchEngine):
         self._rows = rows = self._games.receive_step()
         if self._packs_each_step:
             self._packed = self._games.receive_packed_states()
+        self._readings = {command: self._games.receive_reading(command) for command in self._sent_along}
+        self._wanted.clear()
         resting, self._resting = self._resting, None
         self._restarted = None if resting is None else (resting, self._games.receive_restart())
         assert rows.observation is not None
@@ -159,10 +172,15 @@ class SwiftEngine(BatchEngine):
             events=rows.facts[:, -1] & _EVENT_BITS,
         )
 
+    def _reading(self, command: Command, ask: Callable[[], Any]) -> Any:  # noqa: ANN401 - as ``ask`` gives it
+        self._wanted.add(command)
+        return self._readings.pop(command) if command in self._readings else ask()
+
     def _placed(self, rows: Rows, slots: Slots) -> NDArray[Any]:
         """Copy the rows of some slots into those of all; return their observations."""
         every = self._rows
         every.seeds[slots], every.mask[slots], every.facts[slots] = rows.seeds, rows.mask, rows.facts
         self._begun = self._packed = self._resting = None
+        self._readings.clear()
         assert rows.observation is not None
         return rows.observation

@@ -134,6 +134,15 @@ class SwiftGames(Closable):
         """Counts of the marks since the process began, (M,), and their names."""
         return self._ask(Command.GET_MARKS, protocol.marks)
 
+    def send_reading(self, command: Command) -> None:
+        """Ask for the states of all games or the marks and do not wait; ``receive_reading`` must follow."""
+        every = [protocol.games_of(None)] if command is Command.GET_STATES else []
+        self._process.send(protocol.request(command, *every))
+
+    def receive_reading(self, command: Command) -> Any:  # noqa: ANN401 - of get_states or of marks
+        """What was asked for, as ``get_states`` or ``marks`` gives it."""
+        return self._read(command, protocol.states if command is Command.GET_STATES else protocol.marks)
+
     def rules(self) -> dict[str, Any]:
         """Every table of the rules as the engine holds it."""
         return self._ask(Command.GET_RULES, protocol.json_content)
