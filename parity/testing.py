@@ -20,6 +20,7 @@ from parity.registry import load_pair, load_world
 from parity.replay import moments
 from parity.report import Report, print_report
 from parity.rewards import all_changes, golden_folder, replay_golden
+from parity.step_phases import parting_phase
 from parity.tape import Tape
 from parity.trace import Case, Trace
 from parity.world import World
@@ -133,11 +134,11 @@ def assert_case(
     world, spec, pair = load_pair(with_prices(load_world(world), prices or {}), engines, spec=spec)
     with open_alone(world, pair, case, DEFAULT_TIMEOUT) as opened:
         played = tuple(moments(opened, case))
+        phase = parting_phase(opened, played)
     last = played[-1]
     if last.differences:
-        report = Report(
-            world, Trace(spec, pair, case, last.differences, rules_in_play(world, last)), played, "this test"
-        )
+        trace = Trace(spec, pair, case, last.differences, rules_in_play(world, last))
+        report = Report(world, trace, played, "this test", phase)
         raise AssertionError(plain_text(lambda console: print_report(report, console)))
     earned = dict(zip(world.components, last.components[0], strict=True)) if last.components else {}
     if components is not None and earned != dict(components):

@@ -169,7 +169,7 @@ def _phases(session: Session) -> Iterator[tuple[str, str, str]]:
         yield str(error), "", ""
         return
     if phases.text or not all(phases.sides):
-        yield phases.text or "no phase", told[0], told[1]
+        yield phases.text or ("" if any(phases.sides) else "no phase"), told[0], told[1]
     for name, sides, differences in phases.rows():
         yield name, *("" if side else "-" for side in sides)  # type: ignore[misc]
         for each in differences:

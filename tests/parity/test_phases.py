@@ -14,6 +14,7 @@ from toy_world.plain import PICK, REST, Game, PlainEngine, draw
 from parity import Draw, EngineError, Phase, State, UsageError
 from parity.channel import Channel
 from parity.debug import Session
+from parity.testing import assert_case
 from parity.trace import Case
 
 SPEC = "toy_world:WORLD"
@@ -107,6 +108,12 @@ def test_a_run_and_a_replay_name_the_phase_in_their_report(tmp_path: Path) -> No
     (trace,) = tmp_path.glob("*.json")
     assert "The engines first differ in phase 'walker'." in trace.with_suffix(".html").read_text()
     assert "The engines first differ in phase 'walker'." in parity("replay", trace).out
+
+
+def test_a_test_of_one_game_names_the_phase_when_it_fails() -> None:
+    state = {"seed": 3, "walker": 0, "wasp": 9, "hp": 2, "score": 4, "turn": 0, "apples": [{"cell": 5, "ripeness": 1}]}
+    with pytest.raises(AssertionError, match="The engines first differ in phase 'walker'"):
+        assert_case(WORLD, ("plain", "restless"), Case((REST,), state=state))
 
 
 def test_the_command_lists_the_phases_of_the_step_at_which_it_stops() -> None:
