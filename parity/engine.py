@@ -75,9 +75,8 @@ class BatchEngine(ABC):
     ``slots`` is always an array of distinct slot numbers; rows of arguments and results follow its order.
 
     The first seven methods are required. The others have defaults: ``facts`` (numbers for infos and reports),
-    ``unpacked`` (small observations), ``begin_step`` (working while the caller does), ``rest`` (steps that do not
-    count), ``step_restarting`` (auto-reset in the same pass), ``state_arrays`` (fast comparison), ``marks``,
-    ``phases`` (a step in parts), ``close``.
+    ``unpacked`` (small observations), ``begin_step`` (working ahead), ``rest`` (steps that do not count),
+    ``step_restarting`` (auto-reset in one pass), ``state_arrays`` (fast comparison), ``marks``, ``phases``, ``close``.
     """
 
     games: int
@@ -172,10 +171,10 @@ class BatchEngine(ABC):
         return None
 
     def phases(self, state: State, actions: NDArray[Any]) -> tuple[Phase, ...] | None:
-        """The phases of a step of one game from ``state``, with ``actions`` (1, …) as ``step`` takes them.
+        """The phases of a step from ``state``, ``actions`` (1, …) as ``step`` takes them; None: it tells no phases.
 
         Made by the functions that make up ``step``; the engine's games and marks stay as they are. A phase that did not
-        happen is left out; the state after the last is the step's. None: the engine tells no phases.
+        happen is left out; the state after the last is the step's.
         """
         return None
 

@@ -56,7 +56,7 @@ class StepPhases:
     @property
     def text(self) -> str:
         """Where the engines part, in one sentence; empty where one tells no phases, or is alone."""
-        if not all(self.sides) or self.sides[0] is self.sides[1]:
+        if None in self.sides or self.sides[0] is self.sides[1]:
             return ""
         if self.first is None:
             return "The states agree after every phase."

@@ -75,6 +75,21 @@ def test_an_invalid_action_and_a_start_have_no_phase() -> None:
             session.step()
 
 
+def test_an_action_that_is_valid_on_one_side_alone_differs_in_its_first_phase() -> None:
+    class Lazy(Game):
+        def mask(self) -> list[bool]:
+            return [*super().mask()[:REST], False]
+
+    class LazyEngine(PlainEngine):
+        game = Lazy
+
+    with Session(
+        replace(WORLD, engines={"plain": PlainEngine, "lazy": LazyEngine}), case=Case((REST,), seed=4)
+    ) as session:
+        session.step()
+        assert session.phases.text == "The engines first differ in phase 'walker'."
+
+
 def test_words_have_an_address_at_which_a_run_stops() -> None:
     with Session(WORLD, ("plain", "planes"), seed=3) as session:
         assert session.run_until("draw 7 0") == "draw 7 0"
