@@ -17,7 +17,7 @@ from toy_world.in_jax import Orchard
 from parity.errors import UsageError
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.loop import SavePlan, compile_training
+from rlworldkit.ppo.loop import SavePlan
 from rlworldkit.ppo.masked_ppo import (
     ADVANTAGE_EPSILON,
     LossStats,
@@ -31,6 +31,7 @@ from rlworldkit.ppo.masked_ppo import (
 from rlworldkit.ppo.networks import network_of
 from rlworldkit.ppo.numpy_network import NumpyNetwork
 from rlworldkit.ppo.params import checkpoint_path, load_initial_params, load_params, params_of_checkpoint
+from rlworldkit.ppo.program import compile_training
 from rlworldkit.ppo.rollout import RunnerState, TrainState, collect_rollout, evaluate, samples_of
 from rlworldkit.ppo.training import TrainResult, train
 from rlworldkit.ppo.update import init_runner, learn, make_train

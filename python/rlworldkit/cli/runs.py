@@ -1,6 +1,6 @@
 """Options of a training run, and the run itself, for both trainers' commands."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,11 @@ from rlworldkit.game import Game
 from rlworldkit.settings import setting
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from rlworldkit.runs.run import Run
+    from rlworldkit.runs.sinks import Metrics
+    from rlworldkit.runs.stop import StopRequest
 
 LOGGING, RUN = "logging and checkpoints", "run"
 
@@ -45,28 +49,36 @@ def run_of(
     step: str = "update",
     upload: bool = False,
     rewind: bool = False,
+    console: "Console | None" = None,
+    stop: "StopRequest | None" = None,
+    report: Callable[["Metrics"], None] = lambda metrics: None,
+    print_line: Callable[[str], None] | None = None,
 ) -> "Run":
     """The run that the options ask for, in its folder; enter ``run.stop`` before it. Without a folder it is silent.
 
-    trainer: in the title. stopping: what ends before training stops. The others are as in `rlworldkit.runs.run`.
+    trainer: in the title. stopping: what ends before training stops. console, stop: None makes those of a run that has
+    the terminal to itself. The others are as in `rlworldkit.runs.run`.
     """
     from rlworldkit.runs.console import print_nothing_to_save
     from rlworldkit.runs.run import Run
     from rlworldkit.runs.stop import StopRequest
     from rlworldkit.runs.wandb_run import Tracking
 
-    console = open_console(quiet=folder is None)
+    own = console or open_console(quiet=folder is None)
     run = Run(
         folder,
         title=f"{game.title}, {trainer}",
-        console=console,
+        console=own,
         step=step,
         tracking=Tracking(options.project or game.name, options.entity, not options.no_wandb, upload, rewind),
         milestone=game.milestone,
-        stop=StopRequest(
+        stop=stop
+        or StopRequest(
             lambda: run.print_line(f"Stopping after {stopping}; a second Ctrl-C ends it at once."),
-            lambda: print_nothing_to_save(console),
+            lambda: print_nothing_to_save(own),
         ),
+        report=report,
+        print_line=print_line,
     )
     return run
 

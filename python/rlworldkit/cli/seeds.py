@@ -1,4 +1,4 @@
-"""``train --seeds`` and ``--variant``: the same training several times, each run in a process of its own.
+"""``train --seeds`` and ``--variant``: the same training several times, in processes or in one compiled program.
 
 A run is the command ``train --seed N`` in the folder ``seed-N`` of a group's folder. It has its share of the cores, and
 is the same as by itself with as many.
@@ -6,61 +6,37 @@ is the same as by itself with as many.
 
 import argparse
 import math
+import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.console import Console
 
-from parity.arguments import FileName, IntRange, Values
 from parity.console import counted, open_console, typed_command
-from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from parity.table import Table
+from rlworldkit.cli.runs import run_of
+from rlworldkit.cli.train_plan import PROCESSES, TRAINER, VMAP, TrainOptions, Variant, parser_of_train, plan_of
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import params_path, trained_files
-from rlworldkit.runs.console import ConsoleProgress, print_line
+from rlworldkit.runs.console import ConsoleProgress, print_line, print_nothing_to_save
 from rlworldkit.runs.folder import CURVE, LATEST, make_folder
 from rlworldkit.runs.lock import locked
 from rlworldkit.runs.processes import TrainProcess, last_value, train_all
+from rlworldkit.runs.sinks import Metrics
 from rlworldkit.runs.stop import StopRequest
+from rlworldkit.settings import from_flags
 
-SEEDS = IntRange(1, 10_000)
+if TYPE_CHECKING:
+    from rlworldkit.ppo.training import TrainJob
+
 _RETURN = "train/mean_episode_return"
-
-
-class Variant(NamedTuple):
-    """A name, and the prices that are not the game's own, such as ``kills=0.4``."""
-
-    name: str = ""
-    prices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Variants(Values):
-    """``NAME=PRICE:VALUE,…``, or a name alone for the game's own prices."""
-
-    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        """Anything but a name and flags."""
-        return None if isinstance(value, Variant) else f"must be {self.span()}"
-
-    def span(self) -> str:
-        """What it looks like."""
-        return "NAME=PRICE:VALUE,…, or NAME alone for the game's own prices"
-
-    def read(self, word: str) -> Variant:
-        """The name, and a flag for each price."""
-        name, equals, prices = word.partition("=")
-        pairs = [price.partition(":") for price in prices.split(",")] if equals else []
-        if FileName().fault(name) or not all(price and value for price, _, value in pairs):
-            raise ValueError(word)
-        return Variant(name, tuple(f"{price}={value}" for price, _, value in pairs))
-
-
-VARIANT = Variants()
 
 
 @dataclass(frozen=True)
@@ -95,10 +71,11 @@ class Group:
         return TrainProcess(f"{variant} {folder.name}".strip(), folder, words)
 
 
-def main(game: Game, argv: Sequence[str], config: TrainConfig, group: Group) -> int:
+def main(game: Game, argv: Sequence[str], config: TrainConfig, group: Group, mode: str | None) -> int:
     """Train, show and sum up; return 1 if a run failed, 130 if all were stopped before there was anything, else 0.
 
-    argv: the words after ``train``. config: that of the first run. Raises UsageError where the folder cannot be used.
+    argv: the words after ``train``. config: that of the first run. mode: None is the one that suits the device. Raises
+    UsageError where the folder cannot be used.
     """
     flags = _without(argv, "seed", "seeds", "variant", "run-name", "checkpoint-dir", "resume")
     by_variant = group.runs(flags)
@@ -115,19 +92,22 @@ def main(game: Game, argv: Sequence[str], config: TrainConfig, group: Group) -> 
         raise UsageError(f"The runs in {group.folder} have had all their steps: ask for more with --total-timesteps.")
     make_folder(group.folder, "choose another --checkpoint-dir")
     console = open_console()
-    at_once = min(len(left), available_cores())
+    is_vmapped = (mode or _mode_of_device()) == VMAP
+    at_once = len(left) if is_vmapped else min(len(left), available_cores())
     print_line(console, f"Training {counted(len(left), 'run')} in {group.folder}, {at_once} at a time.")
-    stop = StopRequest(lambda: print_line(console, "Stopping all runs; a second Ctrl-C ends them at once."))
+    stop = StopRequest(
+        lambda: print_line(console, "Stopping all runs; a second Ctrl-C ends them at once."),
+        (lambda: print_nothing_to_save(console)) if is_vmapped else None,
+    )
     total = config.num_updates * config.batch_size
     with stop, ConsoleProgress({run.name: total for run in left}, console) as progress:
-        train_all(
-            game.module,
-            left,
-            at_once,
-            {"WANDB_RUN_GROUP": group.folder.name},
-            should_stop=lambda: stop.requested,
-            write=progress.write,
-        )
+        environment = {"WANDB_RUN_GROUP": group.folder.name}
+        if is_vmapped:
+            os.environ.update(environment)
+            _train_vmapped(game, left, console, stop, progress.write)
+        else:
+            should_stop = lambda: stop.requested  # noqa: E731
+            train_all(game.module, left, at_once, environment, should_stop=should_stop, write=progress.write)
     console.print(_table(by_variant))
     has_rows = {name: [run.rows for run in of if run.rows] for name, of in by_variant.items()}
     if not any(has_rows.values()):
@@ -142,6 +122,55 @@ def main(game: Game, argv: Sequence[str], config: TrainConfig, group: Group) -> 
         folders = [f"--group={name or 'all'}={group.folder / name}" for name in by_variant]
         print_line(console, f"Compare: {typed_command(game.name, game.module, 'compare', *folders)}")
     return 1 if any(run.has_failed for run in runs) else 0
+
+
+def _mode_of_device() -> str:
+    import jax  # here: a mistaken command line should not have to wait for it
+
+    return PROCESSES if jax.default_backend() == "cpu" else VMAP
+
+
+def _train_vmapped(
+    game: Game,
+    runs: Sequence[TrainProcess],
+    console: Console,
+    stop: StopRequest,
+    write: Callable[[Metrics, str], None],
+) -> None:
+    """Train all runs in this process, with their updates in one program."""
+    from rlworldkit.ppo.training import train_together
+
+    def job_of(run: TrainProcess) -> "TrainJob":
+        arguments = parser_of_train(game).parse_args(run.words)
+        plan = plan_of(game, arguments, options := from_flags(arguments, TrainOptions))
+        outputs = run_of(
+            game,
+            options,
+            plan.folder,
+            TRAINER,
+            stopping="",
+            upload=not options.no_artifact,
+            rewind=options.rewind,
+            console=Console(quiet=True),
+            stop=stop,
+            report=lambda metrics: write(metrics, run.name),
+            print_line=lambda line: print_line(console, f"{run.name}: {line}"),
+        )
+        return plan.job(outputs)
+
+    jobs: dict[TrainProcess, TrainJob] = {}
+    for run in runs:
+        try:
+            jobs[run] = job_of(run)
+        except ParityError as error:
+            run.end(str(error), has_failed=True)
+    results = train_together(list(jobs.values()), console) if jobs else []
+    for run, result in zip(jobs, results, strict=True):
+        list(run.new_rows())
+        if isinstance(result, Exception):
+            run.end(str(result) if isinstance(result, ParityError) else repr(result), has_failed=True)
+        elif result.files:
+            run.end("stopped" if stop.requested else "finished")
 
 
 def _without(words: Sequence[str], *flags: str) -> list[str]:

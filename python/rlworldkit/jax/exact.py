@@ -5,6 +5,23 @@ import numpy as np
 from jax import Array
 
 
+def rounded(amount: Array) -> Array:
+    """The same float32 numbers, which no compiler fuses with an addition that follows: that would not round them."""
+    return jnp.where(amount == 0, 0.0, amount)
+
+
+def total(values: Array) -> Array:
+    """The sum of float32 (m, n), in an order that no compiler changes.
+
+    Half of the rows, and then of the columns, is added to the other half until one is left.
+    """
+    for axis in (0, 1):
+        while (size := values.shape[axis]) > 1:
+            first, second, odd = jnp.split(values, (size // 2, size - size % 2), axis=axis)
+            values = jnp.concatenate([first + second, odd], axis=axis)
+    return values[0, 0]
+
+
 def divided(amount: Array, by: int) -> Array:
     """``float32(amount) / float32(by)``, correctly rounded on every backend.
 

@@ -1,50 +1,35 @@
-"""The host's side of training: compile once, run chunks of updates, hand their metrics on, save when it is due."""
+"""The host's side of a run: ask for chunks of updates, hand their metrics on, save when it is due."""
 
-import dataclasses
 import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
-from jax.sharding import Mesh
-from jax.typing import ArrayLike
 
 from rlworldkit.jax.env import JaxEnv
-from rlworldkit.jax.trace_cache import compile_in_background, load_or_trace
 from rlworldkit.ppo import parallel
 from rlworldkit.ppo.checkpoint_format import CheckpointError
 from rlworldkit.ppo.checkpoints import Log, LoopState, Progress, save_checkpoint
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.masked_ppo import EpisodeInfo, optimizer_has_rate
+from rlworldkit.ppo.masked_ppo import EpisodeInfo
 from rlworldkit.ppo.params import Params, checkpoint_path, params_path, save_params
-from rlworldkit.ppo.rollout import RunnerState
-from rlworldkit.ppo.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
+from rlworldkit.ppo.program import TrainingLoop
+from rlworldkit.ppo.update import UpdateStats, init_runner, make_train
 from rlworldkit.runs.folder import LATEST
 from rlworldkit.runs.retrying_writer import RetryingWriter, reason
 from rlworldkit.runs.run import TrainingDiverged
 
-POLL_SECONDS = 0.05
 CALL_SECONDS = 4.0
 """The longest that one call of the compiled program should take, once it is known how long an update takes."""
 _NEVER = 2**31 - 1
 _RETRY_SECONDS = 60.0
 """Seconds until a save that failed is tried again."""
-
-
-class CompiledTraining(NamedTuple):
-    """A run that is ready to start, and how long that took. stats: what ``train`` gives beside a state, as shapes."""
-
-    train: TrainFunction
-    runner: RunnerState
-    compile_seconds: float
-    stats: UpdateStats
 
 
 @dataclass(frozen=True)
@@ -60,56 +45,6 @@ class SavePlan:
     every_minutes: float = 10.0
     checkpoint: Path | None = None
     agent: tuple[Path, Callable[[Params, Progress], None]] | None = None
-
-
-def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None) -> CompiledTraining:
-    """Prepare the first state of a run and compile its updates; raises UsageError for what the world lacks."""
-    start = time.perf_counter()
-    train = make_train(config, env, mesh)
-    world = [f"{type(env).__module__}.{type(env).__qualname__}", env.name]
-    # a program depends on neither of these, unless the optimizer's own schedule ends with the run
-    at_run_time = {"seed", "total_timesteps"}
-    if config.learning_rate_end is not None and optimizer_has_rate(config):
-        at_run_time = {"seed"}
-    settings = str({name: value for name, value in dataclasses.asdict(config).items() if name not in at_run_time})
-    packages = env.packages if jax.process_count() == 1 else ()
-    seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
-    games = load_or_trace(jax.jit(jax.vmap(env.reset)), seeds, about=["games", *world], packages=packages)
-    shapes = jax.eval_shape(partial(init_runner, config, env), games.results)
-    if mesh is not None:
-        wanted = shardings_of(shapes, mesh)
-        shapes = jax.tree.map(
-            lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), shapes, wanted
-        )
-
-    # the functions in a TrainState cannot be written down with a trace, so the program takes and gives leaves
-    leaves, structure = jax.tree.flatten(shapes)
-
-    def on_leaves(
-        leaves: list[Array], num_updates: Array, of_run: Array, prices: Array
-    ) -> tuple[list[Array], UpdateStats]:
-        after, stats = train(jax.tree.unflatten(structure, leaves), num_updates, of_run, prices)
-        return jax.tree.leaves(after), stats
-
-    with compile_in_background() as executor:
-        making = executor.submit(lambda: init_runner(config, env, games.compile()(seeds)))
-        about, one = ["updates", *world, settings], jnp.int32(1)
-        program = load_or_trace(jax.jit(on_leaves), leaves, one, one, env.prices, about=about, packages=packages)
-        compiled = program.compile()
-        runner = making.result()
-    if mesh is not None:
-        runner = jax.tree.map(parallel.placed, runner, wanted)
-
-    def updates(
-        runner: RunnerState,
-        num_updates: Array,
-        updates_of_run: Array | int = config.num_updates,
-        prices: ArrayLike = env.prices,
-    ) -> tuple[RunnerState, UpdateStats]:
-        after, stats = compiled(jax.tree.leaves(runner), num_updates, jnp.int32(updates_of_run), prices)
-        return jax.tree.unflatten(structure, after), stats
-
-    return CompiledTraining(updates, runner, time.perf_counter() - start, program.results[1])
 
 
 class Saver:
@@ -186,8 +121,7 @@ class Saver:
                 self._upload(path)
 
 
-def run_training(
-    train: TrainFunction,
+def training_loop(
     start: LoopState,
     config: TrainConfig,
     env: JaxEnv,
@@ -197,7 +131,7 @@ def run_training(
     begun: Callable[[], None] = lambda: None,
     saver: Saver | None = None,
     on_episodes: Callable[[int, EpisodeInfo], None] | None = None,
-) -> LoopState:
+) -> TrainingLoop[LoopState]:
     """Run until ``config.total_timesteps`` steps are done, those of ``start`` included, or ``should_stop`` says so.
 
     Every ``config.log_interval`` updates, and at the end, ``write`` gets the metrics of the updates since. A call
@@ -212,11 +146,8 @@ def run_training(
     while progress.updates < last_update and not parallel.any_process(should_stop()):
         to_log = config.log_interval - progress.updates % config.log_interval
         to_save = saver.updates_left(progress.updates) if saver else to_log
-        chunk = min(fits, to_log, to_save, last_update - progress.updates)
-        start_time = time.perf_counter()
-        runner, stats = train(runner, jnp.int32(chunk), config.num_updates, env.prices)
-        _wait_for(stats)
-        seconds = time.perf_counter() - start_time
+        wanted = min(fits, to_log, to_save, last_update - progress.updates)
+        runner, stats, chunk, seconds = yield runner, wanted
         fits = max(1, int(parallel.agreed(CALL_SECONDS * chunk / seconds)))
         progress = Progress(
             progress.updates + chunk, progress.timesteps + chunk * config.batch_size, progress.seconds + seconds
@@ -283,11 +214,3 @@ def metric_names(config: TrainConfig, env: JaxEnv) -> list[str]:
     runner = jax.eval_shape(partial(init_runner, config, env), jax.eval_shape(jax.vmap(env.reset), seeds))
     _, stats = jax.eval_shape(make_train(config, env, None), runner, jnp.int32(1), jnp.int32(1), env.prices)
     return list(metrics_of(jax.tree.map(lambda leaf: np.ones(leaf.shape, leaf.dtype), stats), 1, env))
-
-
-def _wait_for(stats: UpdateStats) -> None:
-    """Wait for a running chunk in short sleeps, between which Python can act on signals."""
-    last = jax.tree.leaves(stats)[-1]
-    while not last.is_ready():
-        time.sleep(POLL_SECONDS)
-    jax.block_until_ready(stats)

@@ -5,11 +5,12 @@ their devices as one mesh; the first of them writes files and decides what depen
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.custom_batching import sequential_vmap
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
@@ -17,6 +18,7 @@ from parity.errors import UsageError
 
 GAMES = "games"
 SPLIT, WHOLE = PartitionSpec(GAMES), PartitionSpec()
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def join_processes(coordinator: str | None, num_processes: int | None, process_id: int | None) -> None:
@@ -56,6 +58,14 @@ def on_each_device(function: Callable[..., Any], mesh: Mesh | None) -> Callable[
     if mesh is None:
         return function
     return jax.shard_map(function, mesh=mesh, in_specs=SPLIT, out_specs=SPLIT, check_vma=False)
+
+
+def one_seed_at_a_time(function: _Function) -> _Function:
+    """Where the updates of several seeds are one program (`jax.vmap`): call ``function`` for one after the other.
+
+    The compiler sums the floats of a batch of seeds in another order than those of one.
+    """
+    return sequential_vmap(function)
 
 
 def split(tree: Any, mesh: Mesh | None) -> Any:  # noqa: ANN401 - a tree

@@ -14,6 +14,7 @@ from jax import Array
 from jax.sharding import Mesh
 
 from rlworldkit.jax.env import Compact, JaxEnv, State, StepOutput
+from rlworldkit.jax.exact import rounded, total
 from rlworldkit.ppo import curriculum, parallel
 from rlworldkit.ppo.config import NO_CURRICULUM, TrainConfig
 from rlworldkit.ppo.masked_ppo import EpisodeInfo, Samples, Transition, compute_gae, masked_categorical
@@ -62,7 +63,10 @@ class RunnerState(NamedTuple):
 
 
 class RolloutMetrics(NamedTuple):
-    """Metrics of a rollout, over the steps of all natural games (`curriculum`)."""
+    """Metrics of a rollout, over the steps of all natural games (`curriculum`).
+
+    Of one step, ``reward_sum`` and ``return_sum`` are still those of each game.
+    """
 
     reward_sum: Array  # float32
     component_sums: Array  # float32 (components,)
@@ -97,10 +101,16 @@ def collect_rollout(
             runner.env_state, runner.episode_steps, runner.episode_return, runner.event_counts
         )
         levels = parallel.over_games(env.level, mesh)(runner.env_state)
-        runner = runner._replace(archive=curriculum.archived(runner.archive, reached, levels))
+        runner = runner._replace(
+            archive=parallel.one_seed_at_a_time(curriculum.archived)(runner.archive, reached, levels)
+        )
     totals: RolloutMetrics = jax.tree.map(lambda leaf: leaf.sum(axis=0), metrics)
-    maxima = {name: values.max() for name, values in metrics.maxima.items()}
-    return runner, transitions, totals._replace(maxima=maxima)
+    totals = totals._replace(
+        reward_sum=total(metrics.reward_sum),
+        return_sum=total(metrics.return_sum),
+        maxima={name: values.max() for name, values in metrics.maxima.items()},
+    )
+    return runner, transitions, totals
 
 
 def samples_of(
@@ -125,39 +135,50 @@ def _env_step(
         key, start_key = jax.random.split(key)
     obs = parallel.over_games(env.compact, mesh)(runner.env_state)
     action_mask = parallel.over_games(env.mask, mesh)(runner.env_state)
-    logits, value = evaluate(runner.train_state, env, obs)
-    action, log_prob = masked_categorical(logits, action_mask).sample_and_log_prob(seed=key)
+
+    @parallel.one_seed_at_a_time
+    def act(train_state: TrainState, key: Array, obs: Compact, mask: Array) -> tuple[Array, Array, Array]:
+        logits, value = evaluate(train_state, env, obs)
+        return value, *masked_categorical(logits, mask).sample_and_log_prob(seed=key)
+
+    value, action, log_prob = act(runner.train_state, key, obs, action_mask)
     episode_steps = runner.episode_steps + 1
     at_limit = () if config.max_steps is None else (episode_steps >= config.max_steps,)
     step: StepOutput = parallel.over_games(env.step_autoreset, mesh)(runner.env_state, action, *at_limit)
     done = step.terminated | step.truncated
-    episode_return = runner.episode_return + step.reward
+    reward = rounded(step.reward)
+    episode_return = runner.episode_return + reward
     counts = {name: before + step.events[name] for name, before in runner.event_counts.items()}
     may_truncate = env.can_truncate or config.max_steps is not None
+
+    @parallel.one_seed_at_a_time
+    def last_value(train_state: TrainState, step: StepOutput) -> Array:
+        return _truncated_value(train_state, env, mesh, step)
+
     transition = Transition(
         obs=obs,
         action=action,
-        reward=step.reward,
+        reward=reward,
         done=done,
         log_prob=log_prob,
         value=value,
         action_mask=action_mask,
-        truncated_value=_truncated_value(runner.train_state, env, mesh, step) if may_truncate else None,
+        truncated_value=last_value(runner.train_state, step) if may_truncate else None,
         episode=EpisodeInfo(done, step.terminated, episode_steps, episode_return, counts) if counts else None,
     )
     added = parallel.over_games(env.metrics, mesh)(step, action)
     natural = config.natural_games
     metrics = RolloutMetrics(
-        reward_sum=step.reward[:natural].sum(),
+        reward_sum=reward[:natural],
         component_sums=step.components[:natural].astype(jnp.float32).sum(axis=0),
         episodes=done[:natural].sum(dtype=jnp.int32),
-        return_sum=jnp.where(done, episode_return, 0.0)[:natural].sum(),
+        return_sum=jnp.where(done, episode_return, 0.0)[:natural],
         length_sum=jnp.where(done, episode_steps, 0)[:natural].sum(dtype=jnp.int32),
         sums={name: values[:natural].sum(dtype=jnp.float32) for name, values in added.means.items()},
         maxima={name: values[:natural].max() for name, values in added.maxima.items()},
     )
-    sums = jax.tree.map(lambda total: jnp.where(done, 0, total), (episode_steps, episode_return, counts))
-    begun = curriculum.EpisodeState(step.state, *sums)
+    totals = jax.tree.map(lambda so_far: jnp.where(done, 0, so_far), (episode_steps, episode_return, counts))
+    begun = curriculum.EpisodeState(step.state, *totals)
     if start_key is not None:
         begun = curriculum.begin(config, env, mesh, runner.archive, begun, done, start_key)
     following = runner._replace(

@@ -4,11 +4,13 @@ import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from rich.console import Console
 
 from parity.console import counted
 from parity.errors import ParityError, UsageError, is_out_of_memory
@@ -26,11 +28,12 @@ from rlworldkit.ppo.checkpoints import (
     restored,
 )
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.loop import CompiledTraining, SavePlan, Saver, compile_training, run_training
+from rlworldkit.ppo.loop import SavePlan, Saver, training_loop
 from rlworldkit.ppo.masked_ppo import EpisodeInfo
 from rlworldkit.ppo.params import InitialParams, Params, later_files, misfit
+from rlworldkit.ppo.program import CompiledTraining, TrainingLoop, compile_training, run_loop, run_loops
 from rlworldkit.ppo.rollout import RunnerState
-from rlworldkit.ppo.update import init_runner
+from rlworldkit.ppo.update import UpdateStats, init_runner
 from rlworldkit.runs.console import compiling
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.saved_config import BEGAN, began, now
@@ -47,6 +50,20 @@ class TrainResult(NamedTuple):
     since: Progress
     compile_seconds: float
     files: list[Path]
+
+
+@dataclass(frozen=True)
+class TrainJob:
+    """What a run is to do; the fields are arguments of ``train``."""
+
+    config: TrainConfig
+    env: JaxEnv
+    run: Run
+    start: Checkpoint | None = None
+    initial: InitialParams | None = None
+    save_plan: SavePlan = SavePlan()
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    on_episodes: Callable[[int, EpisodeInfo], None] | None = None
 
 
 @contextlib.contextmanager
@@ -96,29 +113,71 @@ def train(
         TrainingDiverged: the loss is no longer a number.
         ParityError: ``initial`` is of another network, or there is not enough memory.
     """
-    config = config.validated()
-    with_games = False
-    if start:
-        check_steps_left(config, start)
-        _check_schedule(config, start)
-        shapes = jax.eval_shape(functools.partial(init_runner, config, env))
-        check_fits(start, shapes, env)
-        with_games = keeps_games(start, shapes, config)
-        if with_games and start.config.get("seed", config.seed) != config.seed:
-            raise UsageError(
-                f"{start.path} goes on with its own games and random numbers, which began with seed "
-                f"{start.config['seed']}: leave --seed out, or start a new run."
-            )
-    run = run or Run()
+    job = TrainJob(config.validated(), env, run or Run(), start, initial, save_plan, notes, on_episodes)
+    with_games = _keeps_games(job)
     mesh = parallel.mesh_of_all_devices(config.num_envs, devices)
-    done = start.progress if start else Progress()
-    updates = (config.total_timesteps - done.timesteps) // config.batch_size
-    run.print_line(_headline(config, devices or jax.devices(), updates, start, initial))
-    with compiling(run.console, reuse_text()):
-        compiled = compile_training(config, env, mesh)
-    run.print_line(f"Compiled in {compiled.compile_seconds:.1f} s.")
-    first = _first_state(compiled, start, initial, with_games, run.print_line)
+    job.run.print_line(_headline(job, devices or jax.devices()))
+    with compiling(job.run.console, reuse_text()):
+        compiled = compile_training(job.config, env, mesh)
+    job.run.print_line(f"Compiled in {compiled.compile_seconds:.1f} s.")
+    return run_loop(compiled.train, _session(job, compiled, compiled.runner, with_games), job.config, env)
 
+
+@_one_sentence_for_memory()
+def train_together(
+    jobs: Sequence[TrainJob], console: Console | None = None, devices: Sequence[jax.Device] | None = None
+) -> list[TrainResult | Exception]:
+    """Train runs that differ in seed, prices and outputs alone, with their updates in one compiled program.
+
+    Each is the run that ``train`` makes of it, and a context that is entered here. What befalls one leaves the others
+    alone: its place in the list is its exception. Raises UsageError where the settings cannot be used.
+
+    console: where it shows that it compiles.
+    """
+    config, env = jobs[0].config.validated(), jobs[0].env
+    if any(dataclasses.replace(job.config, seed=config.seed) != config for job in jobs):
+        raise UsageError(
+            "The runs of one program differ in more than seed and prices: give all settings that they began with, or "
+            "`--seeds-mode processes`."
+        )
+    with_games = [_keeps_games(job) for job in jobs]
+    mesh = parallel.mesh_of_all_devices(config.num_envs, devices)
+    with compiling(console or Console(quiet=True), reuse_text()):
+        compiled = compile_training(config, env, mesh, [job.config.seed for job in jobs])
+
+    def entered(job: TrainJob, runner: RunnerState, with_games: bool) -> TrainingLoop[TrainResult]:
+        with job.run:
+            return (yield from _session(job, compiled, runner, with_games))
+
+    loops = [entered(*each) for each in zip(jobs, compiled.runners, with_games, strict=True)]
+    return run_loops(compiled.train, loops, config, jnp.stack([job.env.prices for job in jobs]))
+
+
+def _keeps_games(job: TrainJob) -> bool:
+    """Whether a run goes on with its checkpoint's games; raises as ``train`` does where the checkpoint does not fit."""
+    config, start = job.config, job.start
+    if start is None:
+        return False
+    check_steps_left(config, start)
+    _check_schedule(config, start)
+    shapes = jax.eval_shape(functools.partial(init_runner, config, job.env))
+    check_fits(start, shapes, job.env)
+    with_games = keeps_games(start, shapes, config)
+    if with_games and start.config.get("seed", config.seed) != config.seed:
+        raise UsageError(
+            f"{start.path} goes on with its own games and random numbers, which began with seed "
+            f"{start.config['seed']}: leave --seed out, or start a new run."
+        )
+    return with_games
+
+
+def _session(
+    job: TrainJob, compiled: CompiledTraining, fresh: RunnerState, with_games: bool
+) -> TrainingLoop[TrainResult]:
+    """A run from its first state to its last save."""
+    config, env, run, start = job.config, job.env, job.run, job.start
+    done = start.progress if start else Progress()
+    first = _first_state(job, compiled.stats, fresh, with_games)
     if parallel.any_process(run.stop.requested):  # before anything of an earlier session is changed
         return TrainResult(first.runner.train_state.playable_params, done, done, compiled.compile_seconds, [])
     # of more updates, but for the checkpoint to resume from, whatever its name
@@ -128,20 +187,19 @@ def train(
         "run_name": run.folder and run.folder.name,
         BEGAN: now() if later else _began(run.folder, start),
         **dataclasses.asdict(config),
-        **notes,
+        **job.notes,
     }
     run.begin(
         settings,
-        done.timesteps + updates * config.batch_size,
+        done.timesteps + _updates_left(job) * config.batch_size,
         after=done.updates,
         is_resumed=start is not None,
         later=later,
     )
-    saver = Saver(run.folder or Path(), settings, env, save_plan, print_line=run.print_line, upload=run.upload)
+    saver = Saver(run.folder or Path(), settings, env, job.save_plan, print_line=run.print_line, upload=run.upload)
     # of several processes all take part in a save, though only the first has a folder
     saves = parallel.agreed(float(run.folder is not None)) > 0
-    last = run_training(
-        compiled.train,
+    last = yield from training_loop(
         first,
         config,
         env,
@@ -149,11 +207,16 @@ def train(
         should_stop=lambda: run.stop.requested,
         begun=run.stop.begun,
         saver=saver if saves else None,
-        on_episodes=on_episodes,
+        on_episodes=job.on_episodes,
     )
     has_trained = last.progress.updates > done.updates
     files = saver.save(last) if saves and has_trained else []
     return TrainResult(last.runner.train_state.playable_params, last.progress, done, compiled.compile_seconds, files)
+
+
+def _updates_left(job: TrainJob) -> int:
+    done = job.start.progress.timesteps if job.start else 0
+    return (job.config.total_timesteps - done) // job.config.batch_size
 
 
 def _began(folder: Path | None, start: Checkpoint | None) -> str:
@@ -167,34 +230,23 @@ def _began(folder: Path | None, start: Checkpoint | None) -> str:
     return max(began(folder), kept if isinstance(kept, str) else "") or now()
 
 
-def _headline(
-    config: TrainConfig,
-    devices: Sequence[jax.Device],
-    updates: int,
-    start: Checkpoint | None,
-    initial: InitialParams | None,
-) -> str:
+def _headline(job: TrainJob, devices: Sequence[jax.Device]) -> str:
+    config, start = job.config, job.start
     on = devices[0].device_kind if len(devices) == 1 else f"{len(devices)} x {devices[0].device_kind}"
     before = f", after the {start.progress.updates:,} of {start.path}" if start else ""
-    if initial:
-        before = f", from the parameters in {initial.path}"
+    if job.initial:
+        before = f", from the parameters in {job.initial.path}"
     return (
-        f"Training {counted(updates, 'update')} of {counted(config.num_envs, 'game')} x "
+        f"Training {counted(_updates_left(job), 'update')} of {counted(config.num_envs, 'game')} x "
         f"{counted(config.num_steps, 'step')} ({counted(config.update_epochs, 'epoch')} of "
         f"{counted(config.num_minibatches, 'minibatch', 'es')}) on {on}, "
         f"seed {config.seed}{before}."
     )
 
 
-def _first_state(
-    compiled: CompiledTraining,
-    start: Checkpoint | None,
-    initial: InitialParams | None,
-    with_games: bool,
-    print_line: Callable[[str], None],
-) -> LoopState:
+def _first_state(job: TrainJob, stats: UpdateStats, runner: RunnerState, with_games: bool) -> LoopState:
+    start, initial = job.start, job.initial
     if start is None:
-        runner = compiled.runner
         if initial:
             state = runner.train_state
             if jax.tree.map(jnp.shape, state.params) != jax.tree.map(jnp.shape, initial.params):
@@ -202,11 +254,11 @@ def _first_state(
             params = jax.tree.map(lambda old, new: parallel.placed(new, old.sharding), state.params, initial.params)
             runner = runner._replace(train_state=state.replace(params=params))
         return LoopState(runner, Progress(), Log())
-    runner = restored(start, compiled.runner, with_games=with_games)
-    check_metrics(start, compiled.stats)
+    runner = restored(start, runner, with_games=with_games)
+    check_metrics(start, stats)
     if with_games:
         return LoopState(runner, start.progress, start.log)
-    print_line(
+    job.run.print_line(
         f"{start.path} holds other games than this run plays: network and optimizer are restored, new games begin, and "
         "the optimizer's momentum is that of the old batch."
     )

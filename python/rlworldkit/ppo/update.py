@@ -22,6 +22,7 @@ from rlworldkit.ppo.masked_ppo import (
     LossStats,
     Rates,
     Samples,
+    Transition,
     optimizer_of,
     ppo_loss,
     rare_action_bonuses,
@@ -135,13 +136,21 @@ def _update(
     runner: RunnerState, config: TrainConfig, env: JaxEnv, mesh: Mesh | None, updates_of_run: Array | int | None = None
 ) -> tuple[RunnerState, UpdateStats]:
     runner, transitions, metrics = collect_rollout(runner, config, env, mesh)
-    if config.rare_action_bonus:
-        most = rates_at(config, runner.train_state.step, updates_of_run).rare_action_bonus
-        bonuses = rare_action_bonuses(transitions.action, config.natural_games, env.num_actions, most)
-        transitions = transitions._replace(reward=transitions.reward + bonuses)
-    samples = samples_of(runner, transitions._replace(episode=None), config, env, mesh)
+
+    @parallel.one_seed_at_a_time
+    def learned(
+        runner: RunnerState, transitions: Transition, updates_of_run: Array | int | None
+    ) -> tuple[TrainState, LossStats]:
+        if config.rare_action_bonus:
+            most = rates_at(config, runner.train_state.step, updates_of_run).rare_action_bonus
+            bonuses = rare_action_bonuses(transitions.action, config.natural_games, env.num_actions, most)
+            transitions = transitions._replace(reward=transitions.reward + bonuses)
+        samples = samples_of(runner, transitions, config, env, mesh)
+        return learn(runner.train_state, samples, runner.key, config, env, mesh, updates_of_run)
+
     key, learn_key = jax.random.split(runner.key)
-    train_state, losses = learn(runner.train_state, samples, learn_key, config, env, mesh, updates_of_run)
+    played = transitions._replace(episode=None)
+    train_state, losses = learned(runner._replace(key=learn_key), played, updates_of_run)
     return runner._replace(train_state=train_state, key=key), UpdateStats(losses, metrics, transitions.episode)
 
 

@@ -63,7 +63,7 @@ def draw_groups(groups: Mapping[str, Sequence[Sequence[Metrics]]], path: Path, t
             lambda scores: np.stack([interquartile_mean(each[..., None]) for each in np.moveaxis(scores, -1, 0)], -1),
             np.stack([np.interp(grid, steps, returns) for steps, returns in curves]),
         )
-        label = f"{name}, interquartile mean of {len(curves)} runs"
+        label = f"{name}, interquartile mean of {len(curves)} runs, 95% interval"
         axis.plot(grid, found["mean"], color=colour, linewidth=2, label=literal(label))
         axis.fill_between(grid, found["low"], found["high"], color=colour, alpha=0.2, linewidth=0)
     axis.set(title=literal(title), xlabel="environment steps (millions)", ylabel="mean return (reward units)")

@@ -21,6 +21,7 @@ from rlworldkit.runs.sinks import Metrics, read_csv
 
 _STOPS_WITH_INPUT = "WORLDKIT_STOPS_WITH_INPUT"
 """The environment variable of a run that ends once its standard input does."""
+_PREALLOCATES = "XLA_PYTHON_CLIENT_PREALLOCATE"
 _LOG = "train.log"
 _POLL_SECONDS = 0.25
 
@@ -69,18 +70,21 @@ class TrainProcess:
         self.rows = read_csv(self.folder / METRICS)
         return (row for row in self.rows if row["update"] > seen)
 
+    def end(self, outcome: str, has_failed: bool = False) -> None:
+        """Say how it ended."""
+        self.outcome, self.has_failed = f"failed: {outcome}" if has_failed else outcome, has_failed
+
     def has_ended(self) -> bool:
         """Whether it has ended, by itself or otherwise."""
         assert self._process is not None
         code = self._process.poll()
         if code is None:
             return False
-        self.has_failed = code not in (0, INTERRUPTED_EXIT_CODE)
-        self.outcome = "stopped" if code or self._is_stopping else "finished"
-        if self.has_failed:
+        self.end("stopped" if code or self._is_stopping else "finished")
+        if code not in (0, INTERRUPTED_EXIT_CODE):
             said = (self.folder / _LOG).read_text(errors="replace").split("\n")
             how = f"ended by signal {-code}" if code < 0 else next(filter(None, reversed(said)), f"exit code {code}")
-            self.outcome = f"failed: {how}"
+            self.end(how, has_failed=True)
         return True
 
 
@@ -98,7 +102,9 @@ def train_all(
     environment: variables that differ from those here. should_stop: asked several times a second; then the runs that
     have begun save and end, and no other begins. write: takes each row of metrics and the name of its run.
     """
-    environment = {**threads_of_a_share(at_once), **environment}
+    # an accelerator's memory is shared, too
+    memory = {_PREALLOCATES: os.environ.get(_PREALLOCATES, "false")}
+    environment = {**threads_of_a_share(at_once), **memory, **environment}
     waiting, running = list(reversed(runs)), list[TrainProcess]()
     try:
         while running or (waiting and not should_stop()):

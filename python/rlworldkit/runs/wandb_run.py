@@ -90,7 +90,7 @@ class WandbRun(Sink):
                 name=folder.name,
                 dir=str(folder),
                 config=dict(config),
-                settings=wandb.Settings(silent=True, console="off", init_timeout=_CONNECT_SECONDS),
+                settings=wandb.Settings(silent=True, reinit="create_new", console="off", init_timeout=_CONNECT_SECONDS),
             )
 
         try:

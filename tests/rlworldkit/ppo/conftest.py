@@ -11,10 +11,11 @@ import pytest
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.ppo.checkpoints import Log, LoopState, Progress
 from rlworldkit.ppo.config import ARCHIVE, TrainConfig
-from rlworldkit.ppo.loop import CompiledTraining, compile_training, run_training
+from rlworldkit.ppo.loop import training_loop
 from rlworldkit.ppo.masked_ppo import Transition
+from rlworldkit.ppo.program import CompiledTraining, compile_training, run_loop
 from rlworldkit.ppo.rollout import RolloutMetrics, RunnerState, collect_rollout
-from rlworldkit.ppo.update import init_runner
+from rlworldkit.ppo.update import TrainFunction, init_runner
 
 from .orchards import Levelled, PackedOrchard
 
@@ -71,6 +72,17 @@ def roll_out(config: TrainConfig, env: JaxEnv) -> Rollout:
     before = before._replace(train_state=state.replace(params={"params": firm}))
     collect: Callable[[Any], Any] = jax.jit(lambda runner: collect_rollout(runner, config, env))
     return Rollout(config, env, before, *collect(before))
+
+
+def run_training(
+    train: TrainFunction,
+    start: LoopState,
+    config: TrainConfig,
+    env: JaxEnv,
+    **outputs: Any,  # noqa: ANN401 - of several types
+) -> LoopState:
+    """Train from a state; outputs: of ``training_loop``."""
+    return run_loop(train, training_loop(start, config, env, **outputs), config, env)
 
 
 @pytest.fixture(scope="session")

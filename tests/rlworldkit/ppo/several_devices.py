@@ -21,8 +21,9 @@ if __name__ == "__main__":
     import jax
 
     from rlworldkit.ppo.checkpoints import Log, LoopState, Progress, read_checkpoint, restored, save_checkpoint
-    from rlworldkit.ppo.loop import compile_training, run_training
+    from rlworldkit.ppo.program import compile_training
     from tests.rlworldkit.ppo.conftest import LEVELLED as config
+    from tests.rlworldkit.ppo.conftest import run_training
     from tests.rlworldkit.ppo.orchards import Levelled
 
     class KeptEnv(Levelled):

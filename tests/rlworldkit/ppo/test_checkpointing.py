@@ -35,15 +35,16 @@ from rlworldkit.ppo.checkpoints import (
     restored,
     save_checkpoint,
 )
-from rlworldkit.ppo.loop import CompiledTraining, SavePlan, Saver, run_training
+from rlworldkit.ppo.loop import SavePlan, Saver, training_loop
 from rlworldkit.ppo.params import checkpoint_path, params_of_checkpoint, params_path
+from rlworldkit.ppo.program import CompiledTraining, TrainingLoop
 from rlworldkit.ppo.rollout import RunnerState
 from rlworldkit.ppo.training import keeps_games, train
 from rlworldkit.ppo.update import init_runner
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.saved_config import BEGAN
 
-from .conftest import SMALL
+from .conftest import SMALL, run_training
 from .orchards import PackedOrchard
 from .sealing import payload_of, sealed
 
@@ -147,12 +148,12 @@ def test_with_other_games_the_next_row_is_of_these_alone(
     written: list[Mapping[str, float]] = []
     starts: list[LoopState] = []
 
-    def watched(compiled: Any, first: LoopState, *rest: Any, **named: Any) -> LoopState:  # noqa: ANN401 - as they come
+    def watched(first: LoopState, *rest: Any, **named: Any) -> TrainingLoop[LoopState]:  # noqa: ANN401 - as they come
         starts.append(first)
-        return run_training(compiled, first, *rest, **named)
+        return training_loop(first, *rest, **named)
 
     monkeypatch.setattr("rlworldkit.ppo.training.compile_training", lambda *_: trainer)
-    monkeypatch.setattr("rlworldkit.ppo.training.run_training", watched)
+    monkeypatch.setattr("rlworldkit.ppo.training.training_loop", watched)
     monkeypatch.setattr(Run, "write", lambda _, row: written.append(row))
     with console.capture() as said:
         train(config, ENV, Run(console=console), start=read_checkpoint(path, ENV))

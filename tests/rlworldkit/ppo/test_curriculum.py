@@ -21,7 +21,7 @@ from rlworldkit.ppo import curriculum
 from rlworldkit.ppo.checkpoints import LoopState, named_leaves, read_checkpoint, restored, save_checkpoint
 from rlworldkit.ppo.config import ARCHIVE, TrainConfig
 from rlworldkit.ppo.curriculum import BANDS, SLOTS, Archive, EpisodeState
-from rlworldkit.ppo.loop import CompiledTraining
+from rlworldkit.ppo.program import CompiledTraining
 from rlworldkit.ppo.training import keeps_games
 from rlworldkit.ppo.update import init_runner
 

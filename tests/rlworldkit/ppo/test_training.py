@@ -13,16 +13,17 @@ import pytest
 from parity.errors import ParityError, UsageError
 from rlworldkit.jax import trace_cache
 from rlworldkit.jax.trace_cache import Program
-from rlworldkit.ppo import loop
+from rlworldkit.ppo import program
 from rlworldkit.ppo.checkpoints import Log, LoopState, Progress
-from rlworldkit.ppo.loop import CompiledTraining, _metrics_since, compile_training, metrics_of, run_training
+from rlworldkit.ppo.loop import _metrics_since, metrics_of
 from rlworldkit.ppo.masked_ppo import LossStats
+from rlworldkit.ppo.program import CompiledTraining, compile_training
 from rlworldkit.ppo.rollout import RolloutMetrics
 from rlworldkit.ppo.training import train
 from rlworldkit.ppo.update import UpdateStats, init_runner
 from rlworldkit.runs.run import TrainingDiverged
 
-from .conftest import SMALL
+from .conftest import SMALL, run_training
 from .orchards import PackedOrchard
 
 Rows = list[Mapping[str, float]]
@@ -127,9 +128,9 @@ def test_worlds_of_one_class_share_no_kept_program(monkeypatch: pytest.MonkeyPat
         kept.append(about)
         return Program(jax.eval_shape(function, *args), lambda: lambda *_: None)
 
-    monkeypatch.setattr(loop, "load_or_trace", record)
-    monkeypatch.setattr(loop, "init_runner", lambda *_: {"a runner": jnp.zeros(1)})
-    monkeypatch.setattr(loop, "make_train", lambda *_: lambda runner, *_: (runner, None))
+    monkeypatch.setattr(program, "load_or_trace", record)
+    monkeypatch.setattr(program, "init_runner", lambda *_: {"a runner": jnp.zeros(1)})
+    monkeypatch.setattr(program, "make_train", lambda *_: lambda runner, *_: (runner, None))
     for name in ("orchard", "a harder orchard"):
         orchard = PackedOrchard()
         orchard.name = name

@@ -206,7 +206,7 @@ class TestGoingBack:
     def test_a_branch_that_is_killed_before_it_is_saved_has_no_rows_of_the_old_one(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("rlworldkit.ppo.training.run_training", lambda *_, **__: 1 / 0)
+        monkeypatch.setattr("rlworldkit.ppo.training.training_loop", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             self.trained(folder, 4, "checkpoint_1.pkl")
         assert [each["update"] for each in read_csv(folder / "metrics.csv")] == [1]

@@ -1,0 +1,224 @@
+"""Options of ``train``, and the run that a command line asks for."""
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from parity.arguments import SEEDS, STEPS, FileName, FloatRange, IntRange, Named, OneOf, Parser
+from parity.errors import UsageError
+from parity.prices import add_price_flags, changed_prices, read_prices
+from rlworldkit.cli.runs import LOGGING, RUN, RunOptions
+from rlworldkit.config_layers import from_file
+from rlworldkit.game import Game
+from rlworldkit.jax.xla import PARTS
+from rlworldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device, preset_of
+from rlworldkit.runs.folder import LATEST, run_folder
+from rlworldkit.runs.saved_config import PRICES, saved_prices
+from rlworldkit.settings import add_flags, as_flags, given, saved_settings, setting
+
+if TYPE_CHECKING:
+    from rlworldkit.jax.env import JaxEnv
+    from rlworldkit.ppo.checkpoints import Checkpoint
+    from rlworldkit.ppo.params import InitialParams
+    from rlworldkit.ppo.training import TrainJob
+    from rlworldkit.runs.run import Run
+
+
+class Variant(NamedTuple):
+    """A name, and the prices that are not the game's own, such as ``kills=0.4``."""
+
+    name: str = ""
+    prices: tuple[str, ...] = ()
+
+
+def _variant(name: str, equals: str, prices: str) -> Variant:
+    pairs = [price.partition(":") for price in prices.split(",")] if equals else []
+    if FileName().fault(name) or not all(price and value for price, _, value in pairs):
+        raise ValueError(prices)
+    return Variant(name, tuple(f"{price}={value}" for price, _, value in pairs))
+
+
+_HOSTS = "several hosts"
+PROCESSES, VMAP = "processes", "vmap"
+"""How several seeds are trained."""
+TRAINER = "masked PPO"
+VARIANT = Named("NAME=PRICE:VALUE,…, or NAME alone for the game's own prices", Variant, _variant)
+
+
+@dataclass(frozen=True)
+class TrainOptions(RunOptions):
+    """Options of the command beyond the settings of the trainer."""
+
+    run_suffix: str | None = setting(
+        None, "appended to a name made from time and seed", group=LOGGING, values=FileName(), metavar="TEXT"
+    )
+    save_interval_minutes: float = setting(
+        10.0, "minutes between checkpoints", group=LOGGING, values=FloatRange(0, 1e6, above=True)
+    )
+    save_interval: int | None = setting(
+        None, "updates between checkpoints, instead of minutes", group=LOGGING, values=STEPS
+    )
+    checkpoint_dir: Path = setting(Path("checkpoints"), "where the run's folder goes", group=LOGGING, kind=Path)
+    no_artifact: bool = setting(False, "do not upload checkpoints to W&B", group=LOGGING)
+    resume: str | None = setting(
+        None,
+        "resume from this `checkpoint_*.pkl`, or from the `latest`: the furthest good one of the run in "
+        "`--checkpoint-dir` that began last",
+        group=RUN,
+        kind=str,
+        metavar="FILE",
+    )
+    init_from: Path | None = setting(
+        None,
+        "begin with the parameters of this `params_*.npz`, or of an agent that comes with the world, instead of "
+        "random ones",
+        group=RUN,
+        kind=Path,
+        metavar="FILE",
+    )
+    preset: str | None = setting(
+        None, "settings that go together, by name; `--config` and flags go over them", group=RUN, kind=str
+    )
+    seeds: int | None = setting(
+        None, "train so many runs, from seeds `--seed`, `--seed` + 1, …", group=RUN, values=SEEDS
+    )
+    seeds_mode: str | None = setting(
+        None,
+        "`processes` trains several seeds each in a process, `vmap` all in one compiled program (default: by device)",
+        group=RUN,
+        values=OneOf((PROCESSES, VMAP)),
+    )
+    rewind: bool = setting(False, "with `--resume`: rewind the history on W&B to the checkpoint", group=RUN)
+    cpu_devices: int | None = setting(
+        None, "split the processor into so many devices, which share its cores and the games", group=RUN, values=PARTS
+    )
+    auto_tune: bool = setting(False, "fit games, steps and learning rate to the device", group=RUN)
+    distributed: bool = setting(False, "train together with other processes, each started like this one", group=_HOSTS)
+    coordinator: str | None = setting(
+        None, "address of the first process, where JAX does not find it", group=_HOSTS, kind=str, metavar="HOST:PORT"
+    )
+    num_processes: int | None = setting(
+        None, "how many processes, where JAX does not find out", group=_HOSTS, values=IntRange(1, 2**16)
+    )
+    process_id: int | None = setting(
+        None, "this process's number from 0, where JAX does not find out", group=_HOSTS, values=IntRange(0, 2**16 - 1)
+    )
+
+
+class TrainPlan(NamedTuple):
+    """What a command line asks for. folder: None in a process that neither writes nor speaks."""
+
+    options: TrainOptions
+    config: TrainConfig
+    env: "JaxEnv"
+    prices: dict[str, float]
+    start: "Checkpoint | None"
+    initial: "InitialParams | None"
+    folder: Path | None
+
+    def job(self, run: "Run") -> "TrainJob":
+        """The same for the trainer, with a run as ``run_of`` makes it."""
+        from rlworldkit.ppo.loop import SavePlan
+        from rlworldkit.ppo.training import TrainJob
+
+        plan = SavePlan(self.options.save_interval, self.options.save_interval_minutes)
+        return TrainJob(self.config, self.env, run, self.start, self.initial, plan, {PRICES: self.prices})
+
+
+def plan_of(game: Game, arguments: argparse.Namespace, options: TrainOptions, is_first: bool = True) -> TrainPlan:
+    """Read what the run goes on from, and make its folder; raises ParityError where something cannot be used."""
+    assert game.train_env is not None
+    env = game.train_env()
+    start, before, prices_before = _resumed(options, env), dict[str, Any](), dict[str, Any]()
+    if start is not None:
+        before = saved_settings(game.train_config, start.config, start.path)
+        prices_before = saved_prices(start.config, start.path)
+    config, prices = config_of(game, arguments, options, before), prices_of(game, arguments, prices_before)
+    if (priced := game.with_prices(prices)) is not game and priced.train_env:
+        env = priced.train_env()
+    initial = None
+    if options.init_from is not None:
+        from rlworldkit.ppo.params import load_initial_params
+
+        initial = load_initial_params(game.env().world.agent_at(options.init_from), config, env)
+    folder = _folder_of(game, options, config, start) if is_first else None
+    return TrainPlan(options, config, env, prices, start, initial, folder)
+
+
+def parser_of_train(game: Game) -> Parser:
+    """The parser of the command."""
+    kind = game.train_config
+    parser = Parser(
+        prog=f"{game.name} train",
+        description="Train an agent on the JAX engine with masked PPO.",
+        epilog=" ".join(f"--preset {name} is {as_flags(kind, of)}." for name, of in kind.presets.items()),
+        allow_abbrev=False,
+    )
+    add_flags(parser, kind, TrainOptions)
+    add_price_flags(parser)
+    parser.add_argument(
+        "--variant",
+        type=VARIANT,
+        action="append",
+        metavar="NAME=PRICE:VALUE,…",
+        help=f"train with other prices of the reward from the same seeds; repeatable ({VARIANT.span()})",
+    )
+    return parser
+
+
+def check_company(options: TrainOptions) -> None:
+    """Raises UsageError for a flag that has no effect beside the others, or without another."""
+    if options.rewind and options.resume is None:
+        raise UsageError("--rewind goes with --resume: name a checkpoint to rewind to.")
+    if options.init_from is not None and options.resume is not None:
+        raise UsageError("--init-from does not go with --resume, which has parameters of its own: leave one out.")
+    for flag, value in (("--run-name", options.run_name), ("--resume", options.resume)):
+        if options.run_suffix is not None and value is not None:
+            raise UsageError(f"--run-suffix does not go with {flag}: it is for names made from time and seed.")
+    of_hosts = (options.coordinator, options.num_processes, options.process_id)
+    if not options.distributed and any(value is not None for value in of_hosts):
+        raise UsageError("--coordinator, --num-processes and --process-id go with --distributed: add it.")
+
+
+def _resumed(options: TrainOptions, env: "JaxEnv") -> "Checkpoint | None":
+    if options.resume is None:
+        return None
+    from rlworldkit.ppo.checkpoints import latest_checkpoint, read_checkpoint
+
+    if options.resume != LATEST:
+        return read_checkpoint(Path(options.resume), env)
+    checkpoint, faults = latest_checkpoint(options.checkpoint_dir, env)
+    for fault in faults:
+        print(f"Passed over: {fault}", file=sys.stderr)
+    return checkpoint
+
+
+def config_of(game: Game, arguments: argparse.Namespace, options: TrainOptions, before: dict[str, Any]) -> TrainConfig:
+    """The flags given, over the file, over the preset, over the settings of the checkpoint, over the defaults."""
+    kind = game.train_config
+    flags = {**preset_of(kind, options.preset), **from_file(kind, options.config), **given(arguments, kind)}
+    config = kind(**before | flags)
+    if options.auto_tune:
+        config = auto_tune_for_device(config, explicit=flags)
+    is_same_batch = all(before.get(name) == getattr(config, name) for name in ("num_envs", "num_steps"))
+    return (config if is_same_batch else auto_scale_for_batch_size(config, explicit=flags)).validated()
+
+
+def prices_of(game: Game, arguments: argparse.Namespace, before: dict[str, Any]) -> dict[str, float]:
+    """Those that are not the game's own, of the command line over those of the checkpoint."""
+    prices = before | read_prices(arguments.price, arguments.prices)
+    return changed_prices(game.with_prices(prices).env().world) if prices else {}
+
+
+def _folder_of(game: Game, options: TrainOptions, config: TrainConfig, start: "Checkpoint | None") -> Path:
+    """A new run's folder, or the one that the checkpoint lies in."""
+    if start is not None:
+        from rlworldkit.ppo.training import check_steps_left
+
+        check_steps_left(config, start)  # before there is a new folder
+        if not options.run_name:
+            return start.path.parent
+    parent, kind = options.checkpoint_dir, game.name
+    return run_folder(parent, "--checkpoint-dir", kind, config.seed, options.run_name, options.run_suffix)
