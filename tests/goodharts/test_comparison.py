@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import run
-from evaluated import evaluation_by_hand, lives_of, write_models
+from evaluated import evaluation_by_hand, lives_of, small_model, write_models
 from hypothesis import given, settings
 from matplotlib.image import imread
 
@@ -17,6 +17,7 @@ from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import figures
 from goodharts.evaluation.picture import draw_comparison
 from goodharts.evaluation.report import as_json, comparison, read_results
+from goodharts.models import write_model
 from parity.console import open_console
 from parity.errors import UsageError
 from tests.mutations import WRONG, altered, damaged, said_or_read
@@ -136,3 +137,20 @@ def test_files_of_evaluations_are_compared_as_they_are(folder: Path) -> None:
     ran = run(main, "compare", "one.json", "other.json", "--json", "-")
     assert (ran.code, ran.out) == (0, as_json(BOTH))
     assert "published" in ran.err
+
+
+def test_groups_of_models_are_compared_by_a_figure(folder: Path) -> None:
+    for name in ("one", "other"):
+        (folder / name / "models").mkdir(parents=True)
+        write_model(folder / name / "models" / "ppo_proxy.pth", small_model(training={"seed": 7}))
+    groups = "--group several=mine,one --group one=other/models/ppo_proxy.pth"
+    flags = "--games 4 --steps 40 --figure survival --json all.json --markdown - --picture all.png"
+    ran = run(main, "compare", *groups.split(), *flags.split())
+    assert ran.code == 0
+    assert "| several over one |" in ran.out
+    found = json.loads((folder / "all.json").read_text())
+    assert found["score"] == "survival"
+    agents = [run["agent"] for run in found["groups"]["several"]["runs"]]
+    assert agents == ["mine/ppo_ground_truth.pth", "mine/ppo_proxy.pth", "one/models/ppo_proxy.pth"]
+    assert found["pairs"][0]["paired_seeds"] == [7]
+    assert imread(folder / "all.png").shape[2] == 4

@@ -12,11 +12,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from goodharts.config import ALL, Config, Modes, add_setting, flags_given, read_config
-from goodharts.evaluation import FORMATS, RANDOM
+from goodharts.evaluation import RANDOM
+from goodharts.evaluation.figures import FIGURES
 from goodharts.rules import DEFAULT_MODES, MODES
-from parity.arguments import Parser
+from parity.arguments import OneOf, Parser
 from parity.console import open_console, typed_command
 from parity.errors import UsageError
+from rlworldkit.cli.compare import add_group_flags, check_group_flags, write_comparison
 from rlworldkit.cli.evaluate import add_choice_flags
 from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from rlworldkit.evaluation.onnx_policy import ONNX
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from goodharts.models import Model
     from goodharts.onnx_model import OnnxModel
 
-_MODELS = Path("models")
+_MODELS, _FIGURE = Path("models"), "efficiency"
 _SETTINGS = (("evaluation", "games"), ("evaluation", "steps"), ("evaluation", "seed"), ("runtime", "device"))
 _PUBLISHED_SIZE = {"games": "; published are 8,192", "steps": "; published are 16,384"}
 
@@ -70,13 +72,15 @@ def compare(argv: Sequence[str] | None = None) -> int:
         "results", nargs="*", type=Path, metavar="FILE", help="what `goodharts evaluate --json` or this command wrote"
     )
     parser.add_argument("--models", type=Path, metavar="DIR", help=f"the folder of the models (default {_MODELS})")
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw efficiency and survival (png, svg or pdf)")
+    add_group_flags(parser, required=False)
+    figure = f"what groups are compared by: {', '.join(FIGURES)} (default {_FIGURE})"
+    parser.add_argument("--figure", type=OneOf(tuple(FIGURES)), default=_FIGURE, metavar="NAME", help=figure)
     args = parser.parse_args(argv)
-    check_output(parser, args.json)
-    if args.picture:
-        check_output(parser, str(args.picture))
-        if args.picture.suffix[1:].lower() not in FORMATS:
-            parser.error(f"--picture must end in .{' or .'.join(FORMATS)}, got {str(args.picture)!r}")
+    check_group_flags(parser, args)
+    if not args.group and (args.markdown or args.target is not None):
+        parser.error("--markdown and --target go with --group: add it, or leave them out")
+    if args.group:
+        return _compare_groups(parser, args)
     given = [f"--{name}" for name in ("models", "deterministic", "search") if getattr(args, name)]
     given += [f"--{key}" for keys in flags_given(args).values() for key in keys]
     if args.results and given:
@@ -100,7 +104,32 @@ def compare(argv: Sequence[str] | None = None) -> int:
     if args.picture:
         from goodharts.evaluation.picture import draw_comparison
 
-        write_output(str(args.picture), draw_comparison(found, args.picture.suffix[1:].lower()))
+        write_output(args.picture, draw_comparison(found, Path(args.picture).suffix[1:].lower()))
+    return 0
+
+
+def _compare_groups(parser: Parser, args: argparse.Namespace) -> int:
+    """Compare groups of models by a figure of each; models that were trained from the same seed are pairs."""
+    if args.results or args.models:
+        parser.error("--group names all that is compared: leave files and --models out")
+    from goodharts.models import model_path, read_model
+    from rlworldkit.evaluation.comparison import ScoredRun
+
+    config, console = read_config(flags_given(args)), open_console(stderr=args.json == STANDARD_OUTPUT)
+    names, groups = [model_path(mode).name for mode in MODES], {}
+    for group in args.group:
+        paths = []
+        for path in map(Path, group.members):
+            paths += sorted(file for file in path.rglob("*.pth") if file.name in names) if path.is_dir() else [path]
+        if not paths:
+            raise UsageError(f"There is no model in {group.members[0]}, such as {names[0]}: name files or folders.")
+        models = [read_model(path) for path in paths]
+        played = zip(paths, models, _played(models, config, args, console), strict=True)
+        groups[group.name] = [
+            ScoredRun(str(path), model.config.get("training", {}).get("seed"), found.figures[args.figure]["mean"])
+            for path, model, found in played
+        ]
+    write_comparison(console, groups, args, FIGURES[args.figure].title)
     return 0
 
 

@@ -2,5 +2,3 @@
 
 RANDOM = "random"
 """The player that is nobody's model: chance."""
-FORMATS = ("png", "svg", "pdf")
-"""Of pictures, by the end of the file's name."""

@@ -4,14 +4,17 @@ Every figure is a ratio of two sums over lives. Lives of one game share its grid
 intervals come from the percentile bootstrap (Efron 1979) that draws whole games anew.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from goodharts.evaluation.lives import Lives
+if TYPE_CHECKING:
+    from goodharts.evaluation.lives import Lives
 
 Floats = NDArray[np.float64]
 Interval = dict[str, float]

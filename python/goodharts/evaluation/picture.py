@@ -17,7 +17,7 @@ _ASIDE = 0.08
 
 
 def draw_comparison(evaluations: Sequence[Evaluation], form: str) -> bytes:
-    """Draw the evaluations as a file of one of the ``FORMATS``."""
+    """Draw the evaluations as a file of this form: png, svg or pdf."""
     figure = Figure(figsize=(max(7.0, 2.2 * len(evaluations)), 7.2), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True)
     _draw(upper, evaluations, "efficiency")

@@ -22,34 +22,40 @@ _POLL_SECONDS = 0.2
 
 def train_modes(
     jobs: Sequence[Job],
+    at_once: int,
     *,
     report: Callable[[Row], None],
     print_line: Callable[[str], None],
     ended: Callable[[RunResult], None],
     should_stop: Callable[[], bool],
 ) -> list[RunResult]:
-    """Train these modes at once, and return how each ended, in their order.
+    """Train these runs, so many at once, and return how each ended, in their order.
 
     report: takes the row of each update. print_line: takes lines for the user. ended: takes the result of a mode, as
     soon as it ends. should_stop: asked several times a second; then all modes save and end. One without an update has
     nothing to save, and ends at once.
     """
     # a worker reads these as it starts; several of them share a GPU's memory
-    share = {"OMP_NUM_THREADS": str(share_of_cores(len(jobs))), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-    for name, value in (share | threads_of_a_share(len(jobs))).items():
+    share = {"OMP_NUM_THREADS": str(share_of_cores(at_once)), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+    for name, value in (share | threads_of_a_share(at_once)).items():
         os.environ.setdefault(name, value)
     context = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
     found: dict[str, RunResult] = {}
     workers: dict[Connection, tuple[str, BaseProcess]] = {}
     begun: set[str] = set()
-    with _interrupts_ignored():  # a worker that still starts leaves them to this process
-        for job in jobs:
-            ours, theirs = context.Pipe()
-            process: BaseProcess = context.Process(target=_work, args=(job, theirs), name=job.mode)
-            process.start()
-            theirs.close()
-            workers[ours] = job.mode, process
-    is_stopping = False
+    waiting, is_stopping = list(reversed(jobs)), False
+
+    def begin_some() -> None:
+        with _interrupts_ignored():  # a worker that still starts leaves them to this process
+            while waiting and len(workers) < at_once:
+                job = waiting.pop()
+                ours, theirs = context.Pipe()
+                process: BaseProcess = context.Process(target=_work, args=(job, theirs), name=job.label)
+                process.start()
+                theirs.close()
+                workers[ours] = job.label, process
+
+    begin_some()
     while workers:
         for ready in wait(list(workers), _POLL_SECONDS):
             assert isinstance(ready, Connection)
@@ -68,8 +74,11 @@ def train_modes(
                 ended(found[mode])
                 ready.close()
                 del workers[ready]
+                begin_some()
         if should_stop() and not is_stopping:
             is_stopping = True
+            found |= {job.label: nothing_to_keep(job.label) for job in waiting}
+            waiting.clear()
             for worker, (mode, process) in workers.items():
                 if mode not in begun:
                     found[mode] = nothing_to_keep(mode)
@@ -77,7 +86,7 @@ def train_modes(
                     continue
                 with contextlib.suppress(OSError):  # it has just ended
                     worker.send("stop")
-    return [found[job.mode] for job in jobs]
+    return [found[job.label] for job in jobs]
 
 
 def _work(job: Job, parent: Connection) -> None:
@@ -94,13 +103,13 @@ def _work(job: Job, parent: Connection) -> None:
     with StopRequest() as stop:
         try:
             message = train_mode(
-                ModeRun(job, report=report, print_line=lambda line: send(f"{job.mode}: {line}"), stop=stop)
+                ModeRun(job, report=report, print_line=lambda line: send(f"{job.label}: {line}"), stop=stop)
             )
         except ParityError as error:
-            message = RunResult(job.mode, "failed", str(error) if job.mode in str(error) else f"{job.mode}: {error}")
+            message = RunResult(job.label, "failed", str(error) if job.label in str(error) else f"{job.label}: {error}")
         except Exception as error:
             lines = str(error).splitlines() or [""]
-            message = RunResult(job.mode, "failed", f"{job.mode} failed ({type(error).__name__}: {lines[0]}).")
+            message = RunResult(job.label, "failed", f"{job.label} failed ({type(error).__name__}: {lines[0]}).")
         send(message)
 
 

@@ -70,10 +70,15 @@ class Job:
     folder: Path = Path()
     is_on_wandb: bool = False
 
+    @property
+    def label(self) -> str:
+        """What it is called among others: its mode, and its folder where it has one."""
+        return f"{self.mode} {self.folder}" if self.folder != Path() else self.mode
+
 
 @dataclass(frozen=True)
 class RunResult:
-    """Result of a mode's run, with a sentence for the user; files: those it wrote."""
+    """Result of a run, by its label as ``mode``, with a sentence for the user; files: those it wrote."""
 
     mode: str
     outcome: Literal["finished", "stopped", "failed"]
@@ -174,23 +179,23 @@ class ModeRun:
         """Return the result of the run, once its context is closed."""
         job = self.job
         if not self.seconds:
-            return nothing_to_keep(job.mode)
+            return nothing_to_keep(job.label)
         seconds = self.seconds[WARM_UP_UPDATES:] if job.is_benchmark else self.seconds[1:] or self.seconds
         if not seconds:
-            return RunResult(job.mode, "stopped", f"{job.mode}: stopped before it was warm; nothing is measured.")
+            return RunResult(job.label, "stopped", f"{job.label}: stopped before it was warm; nothing is measured.")
         rate = f"{len(seconds) * job.config.batch_size / sum(seconds):,.0f} steps/s"
         if job.is_benchmark:
             on = f"{self.about['network']['kind']} on {self.about['device']}"
-            return RunResult(job.mode, "finished", f"{job.mode}: {rate} with the {on} over {len(seconds)} updates.")
+            return RunResult(job.label, "finished", f"{job.label}: {rate} with the {on} over {len(seconds)} updates.")
         row, verb = self.row, "stopped" if self.is_stopped else "trained"
-        sentence = f"{job.mode}: {verb} after update {row['update']:,}, {row['timesteps']:,} steps ({rate})."
+        sentence = f"{job.label}: {verb} after update {row['update']:,}, {row['timesteps']:,} steps ({rate})."
         failing = self.run.writer.failing
         if failing:
             sentence += f" Not complete, because they could not be written: {', '.join(failing)}."
         paths = [self.model, self.checkpoint, self._updates.path, self._episodes.path, self._summary]
         paths += [self.run.folder, self.run.folder / CURVE] if self.run.folder else []
         files = tuple(str(path) for path in paths if path.exists())
-        return RunResult(job.mode, "stopped" if self.is_stopped else "finished", sentence, files, not failing)
+        return RunResult(job.label, "stopped" if self.is_stopped else "finished", sentence, files, not failing)
 
     def _take(self, metrics: Metrics) -> None:
         """Log and report an update by the documented names."""
@@ -205,7 +210,7 @@ class ModeRun:
         self.seconds.append(self.job.config.batch_size / metrics["steps_per_second"])
         seconds_left = (training.updates - row["update"]) * sum(self.seconds) / len(self.seconds)
         times = {"seconds": metrics["seconds"], "seconds_left": seconds_left}
-        self._report({"mode": self.job.mode, **self.row, **times})
+        self._report({"mode": self.job.label, **self.row, **times})
 
     def _summed_up(self) -> dict[str, Any]:
         config = self.job.config

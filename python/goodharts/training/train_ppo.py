@@ -11,17 +11,20 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodharts.config import ALL, COMPILE_MODES, JAX, Config, Modes, add_setting, flags_given, read_config
 from goodharts.rules import MODES
 from goodharts.training.torchrun import is_launched, rank
-from parity.arguments import ALL_STEPS, OneOf, Parser
+from parity.arguments import ALL_STEPS, SEEDS, OneOf, Parser
 from parity.console import open_console, open_missing_streams, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
 from parity.prices import add_price_flags, read_prices, with_prices
-from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
+from rlworldkit.jax.xla import available_cores, enable_compilation_cache, prefer_wide_vectors
 from rlworldkit.runs.console import print_line, print_nothing_to_save
+from rlworldkit.runs.folder import CURVE, METRICS
+from rlworldkit.runs.sinks import read_csv
 from rlworldkit.runs.stop import StopRequest
 
 if TYPE_CHECKING:
@@ -78,6 +81,8 @@ def _parser() -> Parser:
     add_setting(parser, "training", "n_envs", "-e", "--n-envs")
     for key in ("seed", "network", "engine"):
         add_setting(parser, "training", key)
+    seeds = "train so many runs of each mode, from seeds --seed, --seed + 1, ..., in folders seed-N"
+    parser.add_argument("--seeds", type=SEEDS, metavar="N", help=f"{seeds} ({SEEDS.span()})")
     add_setting(parser, "runtime", "device")
     parser.add_argument(
         "--no-amp", dest="runtime.amp", action="store_false", default=None, help="compute in float32 everywhere"
@@ -99,6 +104,8 @@ def _train(arguments: argparse.Namespace) -> int:
     prefer_wide_vectors()  # before anything imports JAX
     enable_compilation_cache("goodharts")
     config = read_config(flags_given(arguments) | {"prices": _prices(arguments)})
+    if arguments.seeds is not None and (arguments.benchmark or arguments.dashboard or is_launched()):
+        raise UsageError("--seeds does not go with --benchmark, --dashboard and torchrun: leave it out, or them.")
     if arguments.benchmark and arguments.resume:
         raise UsageError("--benchmark does not go with --resume: it measures a run from its start.")
     # models and checkpoints are torch's files, whichever engine trains
@@ -112,17 +119,24 @@ def _train(arguments: argparse.Namespace) -> int:
     engine_named(config.training.engine).check(config)  # before there are folders
     with contextlib.ExitStack() as stack:
         if is_first and not arguments.benchmark:
-            stack.enter_context(reserved(arguments.mode))
+            for folder, _ in _places(arguments, config):
+                stack.enter_context(reserved(arguments.mode, folder))
         jobs = _jobs_to_resume(arguments, config, console) if arguments.resume else _new_jobs(arguments, config)
         for job in jobs:
             engine_named(job.config.training.engine).check(job.config)
-        results = _run(jobs, console, arguments.dashboard and is_first)
+        at_once = max(len(arguments.mode), min(len(jobs), available_cores()))
+        results = _run(jobs, at_once, console, arguments.dashboard and is_first)
     for each in results:
         for line in (each.sentence, *(f"  {file}" for file in each.files)):
             print_line(console, line)
     stopped = ",".join(each.mode for each in results if each.outcome == "stopped" and each.files)
+    of_seeds = []
+    if arguments.seeds is not None:
+        _sum_up(jobs, console)
+        stopped = stopped and ",".join(arguments.mode)
+        of_seeds = [f"--seed={config.training.seed}", f"--seeds={arguments.seeds}"]
     if stopped:
-        resume = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", stopped, "--resume")
+        resume = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", stopped, *of_seeds, "--resume")
         print_line(console, f"Resume: {resume}")
     if any(each.outcome == "failed" or not each.is_complete for each in results):
         return 1
@@ -151,7 +165,38 @@ def _new_jobs(arguments: argparse.Namespace, config: Config) -> list[Job]:
         updates = WARM_UP_UPDATES + (updates or _BENCHMARK_UPDATES)
     config = _with_updates(config, updates)
     kind = {"is_benchmark": arguments.benchmark, "is_on_wandb": arguments.wandb}
-    return [Job(mode, config, f"{mode}_{began}", **kind) for mode in arguments.mode]
+    return [
+        Job(mode, of_seed, f"{mode}_{began}", folder=folder, **kind)
+        for folder, of_seed in _places(arguments, config)
+        for mode in arguments.mode
+    ]
+
+
+def _places(arguments: argparse.Namespace, config: Config) -> list[tuple[Path, Config]]:
+    """The folder of each seed and its settings: without --seeds, the working directory."""
+    if arguments.seeds is None:
+        return [(Path(), config)]
+    first = config.training.seed
+    seeds = range(first, first + arguments.seeds)
+    return [(Path(f"seed-{seed}"), config.over({"training": {"seed": seed}}, "--seeds")) for seed in seeds]
+
+
+def _sum_up(jobs: list[Job], console: Console) -> None:
+    """Draw the runs of each mode, and say how their models are compared."""
+    from goodharts.models import model_path
+    from goodharts.training.runs import MODELS, RUNS
+    from rlworldkit.runs.curve import draw_groups
+
+    rows, models = dict[str, list[list[dict[str, float]]]](), dict[str, list[str]]()
+    for job in jobs:
+        if found := read_csv(job.folder / RUNS / job.name / METRICS):
+            rows.setdefault(job.mode, []).append(found)
+            models.setdefault(job.mode, []).append(str(model_path(job.mode, job.folder / MODELS)))
+    if rows:
+        draw_groups(rows, Path(CURVE), "Goodharts")
+        groups = [f"--group={mode}={','.join(paths)}" for mode, paths in models.items()]
+        print_line(console, f"  {CURVE}")
+        print_line(console, f"Compare: {typed_command('goodharts', 'goodharts.cli.main', 'compare', *groups)}")
 
 
 def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Console) -> list[Job]:
@@ -160,13 +205,19 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
     Raises UsageError where a checkpoint cannot be used, or where all of them have had their updates.
     """
     from goodharts.training.checkpoints import checkpoint_path, read_checkpoint
-    from goodharts.training.runs import Job
+    from goodharts.training.runs import MODELS, Job
 
     for key in ("n_envs", "seed", "network"):
-        if getattr(arguments, f"training.{key}") is not None:
+        if getattr(arguments, f"training.{key}") is not None and (key != "seed" or arguments.seeds is None):
             raise UsageError(f"--{key.replace('_', '-')} does not go with --resume: a run goes on as it began.")
-    jobs, done = [], []
-    for start in (read_checkpoint(checkpoint_path(mode)) for mode in arguments.mode):
+    jobs, done = list[Job](), []
+    places = [(folder, of_seed, mode) for folder, of_seed in _places(arguments, config) for mode in arguments.mode]
+    for folder, config, mode in places:
+        path = checkpoint_path(mode, folder / MODELS)
+        if arguments.seeds is not None and not path.exists():
+            jobs += (job for job in _new_jobs(arguments, config) if (job.folder, job.mode) == (folder, mode))
+            continue
+        start = read_checkpoint(path)
         kept = dataclasses.replace(start.config, runtime=config.runtime)
         began, asked = kept.training.engine, getattr(arguments, "training.engine")
         if asked not in (None, began):
@@ -180,7 +231,7 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
             )
         kept = _with_updates(kept, updates)
         if start.update < kept.training.updates:
-            jobs.append(Job(start.mode, kept, start.name, start, is_on_wandb=arguments.wandb))
+            jobs.append(Job(start.mode, kept, start.name, start, folder=folder, is_on_wandb=arguments.wandb))
         else:
             done.append(f"{start.path} has had its {start.update:,} updates: ask for more with --updates.")
     if not jobs:
@@ -219,7 +270,7 @@ def _with_updates(config: Config, updates: int | None) -> Config:
     return config.over({"training": {"updates": updates}}, "The command line") if updates else config
 
 
-def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunResult]:
+def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) -> list[RunResult]:
     """Train and show it, and stop when a signal or the dashboard asks for it."""
     from goodharts.training.engines import train_mode
     from goodharts.training.process_pool import train_modes
@@ -229,7 +280,7 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunRes
     is_pool = len(jobs) > 1 and not is_launched()  # which ends each mode that has nothing to keep
     write_line = partial(print_line, console)
     progress = ConsoleProgress(
-        {job.mode: job.config.training.updates * job.config.batch_size for job in jobs}, console, _HEADLINES
+        {job.label: job.config.training.updates * job.config.batch_size for job in jobs}, console, _HEADLINES
     )
     stop = StopRequest(
         lambda: write_line("Stopping after this update; a second Ctrl-C ends it at once."),
@@ -255,13 +306,15 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunRes
             return stop.requested or (dashboard is not None and dashboard.stop_requested.is_set())
 
         if is_pool:
-            return train_modes(jobs, report=report, print_line=write_line, ended=ended, should_stop=should_stop)
+            return train_modes(
+                jobs, at_once, report=report, print_line=write_line, ended=ended, should_stop=should_stop
+            )
         results = []
         for job in jobs:
             try:
                 results.append(train_mode(ModeRun(job, report=report, print_line=write_line, stop=stop)))
             except ParityError as error:
-                ended(RunResult(job.mode, "failed", str(error)))
+                ended(RunResult(job.label, "failed", str(error)))
                 raise
             ended(results[-1])
         return results

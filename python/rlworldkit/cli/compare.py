@@ -1,11 +1,12 @@
 """``compare``: let the agents of groups of runs play the same games, and compare their returns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from parity.arguments import GAMES, FloatRange, Parser, Values
+from rich.console import Console
+
+from parity.arguments import GAMES, FloatRange, Named, Parser
 from parity.console import open_console
 from parity.errors import UsageError
 from parity.prices import add_price_flags, changed_prices, prices_note, read_prices
@@ -19,7 +20,7 @@ from rlworldkit.runs.saved_config import read_saved_config
 from rlworldkit.watch.agents import agents_of
 
 if TYPE_CHECKING:
-    from rlworldkit.evaluation.comparison import ScoredRun
+    from rlworldkit.evaluation.comparison import Groups, ScoredRun
     from rlworldkit.evaluation.spec import EvaluationSpec
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -33,44 +34,24 @@ class Group(NamedTuple):
     members: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Groups(Values):
-    """``NAME=RUN,RUN,…``."""
-
-    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        """Anything but a group."""
-        return None if isinstance(value, Group) else f"must be {self.span()}"
-
-    def span(self) -> str:
-        """What it looks like."""
-        return "NAME=RUN,RUN,…"
-
-    def read(self, word: str) -> Group:
-        """The name and its members."""
-        name, _, members = word.partition("=")
-        if not name or not all(members.split(",")):
-            raise ValueError(word)
-        return Group(name, tuple(members.split(",")))
+def _group(name: str, _: str, members: str) -> Group:
+    if not name or not all(members.split(",")):
+        raise ValueError(members)
+    return Group(name, tuple(members.split(",")))
 
 
-GROUP = Groups()
+GROUP = Named("NAME=RUN,RUN,…", Group, _group)
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
     """Play, print the comparison, write it where asked, and return 0; raises UsageError for what cannot be played."""
     parser = _parser(game)
     args = parser.parse_args(argv)
-    for target in (args.json, args.markdown, args.picture):
-        check_output(parser, target)
-    if args.picture and Path(args.picture).suffix not in PICTURES:
-        parser.error(f"--picture must end in {', '.join(PICTURES)}, got {args.picture!r}")
-    names = [group.name for group in args.group]
-    if len({*names}) < len(names):
-        parser.error(f"a group's name must be given once, got {', '.join(names)}")
+    check_group_flags(parser, args)
     game = game.with_prices(read_prices(args.price, args.prices))
     enable_compilation_cache(game.name)
     # Imported only now: a mistaken command line should not have to wait for JAX.
-    from rlworldkit.evaluation.comparison import as_json, as_markdown, as_tables, compared, draw_comparison
+    from rlworldkit.evaluation.comparison import RETURN
 
     assert game.evaluation is not None
     spec = game.evaluation()
@@ -79,16 +60,35 @@ def main(game: Game, argv: Sequence[str]) -> int:
     prices = prices_note(changed_prices(spec.env.world))
     print_line(console, f"Each agent plays the games {args.seed} to {args.seed + args.episodes - 1}{prices}.")
     groups = {name: [_scored(spec, agent, seed, args) for agent, seed in of] for name, of in agents.items()}
-    figures = compared(groups, args.target)
-    for table in as_tables(figures):
-        console.print(table)
+    write_comparison(console, groups, args, RETURN)
+    return 0
+
+
+def check_group_flags(parser: Parser, args: Any) -> None:  # noqa: ANN401 - flags
+    """End with one sentence where an output cannot be written, or a name is given twice."""
+    for target in (args.json, args.markdown, args.picture):
+        check_output(parser, target)
+    if args.picture and Path(args.picture).suffix.lower() not in PICTURES:
+        parser.error(f"--picture must end in {', '.join(PICTURES)}, got {args.picture!r}")
+    names = [group.name for group in args.group or ()]
+    if len({*names}) < len(names):
+        parser.error(f"a group's name must be given once, got {', '.join(names)}")
+
+
+def write_comparison(console: Console, groups: "Groups", args: Any, score: str) -> None:  # noqa: ANN401 - flags
+    """Print the comparison of groups of runs, and write it where asked. score: what it compares, in words."""
+    from rlworldkit.evaluation.comparison import as_json, as_tables, compared, draw_comparison
+
+    figures = compared(groups, args.target, score)
+    tables = as_tables(figures)
+    for table in tables:
+        table.print(console)
     if args.json:
         write_output(args.json, as_json(figures))
     if args.markdown:
-        write_output(args.markdown, as_markdown(figures))
+        write_output(args.markdown, "\n\n".join(table.markdown() for table in tables) + "\n")
     if args.picture:
-        write_output(args.picture, draw_comparison(figures, Path(args.picture).suffix[1:]))
-    return 0
+        write_output(args.picture, draw_comparison(figures, Path(args.picture).suffix[1:].lower()))
 
 
 def _agents(member: str) -> list[tuple[str, int | None]]:
@@ -123,6 +123,22 @@ def _scored(spec: "EvaluationSpec", agent: str, seed: int | None, args: Any) -> 
     return ScoredRun(agent, seed, sum(episode.stats["return"] for episode in episodes) / len(episodes))
 
 
+def add_group_flags(parser: Parser, *, required: bool = True) -> None:
+    """The groups, and what is written of their comparison."""
+    parser.add_argument(
+        "--group",
+        type=GROUP,
+        action="append",
+        required=required,
+        metavar=GROUP.span(),
+        help="runs under a name: their folders, folders of such folders, agents' files, or players by name; repeatable",
+    )
+    text = "the score that counts as optimal; adds the optimality gap"
+    parser.add_argument("--target", type=_TARGET, default=None, metavar="SCORE", help=text)
+    parser.add_argument("--markdown", metavar="FILE", help="write the tables as Markdown; - is standard output")
+    parser.add_argument("--picture", metavar="FILE", help="draw runs, intervals and profiles (png, svg or pdf)")
+
+
 def _parser(game: Game) -> Parser:
     parser = Parser(
         prog=f"{game.name} compare",
@@ -131,23 +147,12 @@ def _parser(game: Game) -> Parser:
         "runs from the same seed.",
         allow_abbrev=False,
     )
-    parser.add_argument(
-        "--group",
-        type=GROUP,
-        action="append",
-        required=True,
-        metavar=GROUP.span(),
-        help="runs under a name: their folders, folders of such folders, agents' files, or players by name; repeatable",
-    )
+    add_group_flags(parser)
     parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions, not drawn ones")
     players.add_game_flags(parser, episodes=300)
     players.add_player_seed_flag(parser, "drawn actions")
     parser.add_argument("--engine", default="jax", metavar="NAME", help="one of the world's (default jax)")
     parser.add_argument("--num-envs", type=GAMES, default=256, metavar="N", help="games at once (default 256)")
-    text = "the return that counts as optimal; adds the optimality gap"
-    parser.add_argument("--target", type=_TARGET, default=None, metavar="RETURN", help=text)
     parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
-    parser.add_argument("--markdown", metavar="FILE", help="write the tables as Markdown; - is standard output")
-    parser.add_argument("--picture", metavar="FILE", help="draw runs, intervals and profiles (png, svg or pdf)")
     add_price_flags(parser)
     return parser

@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from parity.strict_json import json_text
-from parity.table import Table, markdown_text
+from parity.table import Records
 from rlworldkit.aggregate import (
     interquartile_mean,
     median,
@@ -25,12 +25,13 @@ from rlworldkit.aggregate import (
 from rlworldkit.evaluation.report import interval, mean, percent
 from rlworldkit.pictures import drawn, literal
 
+RETURN = "mean return (reward units)"
 _THRESHOLDS = 101
 
 
 @dataclass(frozen=True)
 class ScoredRun:
-    """A run. path: its agent. seed: that it was trained from, if known. score: mean return of the agent's episodes."""
+    """A run. path: its agent. seed: that it was trained from, if known. score: of its agent."""
 
     path: str
     seed: int | None
@@ -40,11 +41,11 @@ class ScoredRun:
 Groups = Mapping[str, Sequence[ScoredRun]]
 
 
-def compared(groups: Groups, target: float | None = None) -> dict[str, Any]:
+def compared(groups: Groups, target: float | None = None, score: str = RETURN) -> dict[str, Any]:
     """The figures as plain values: of each group, and of each pair of groups.
 
-    target: the return that counts as optimal, for the optimality gap; None leaves that out. A paired difference is of
-    runs from the same seed in both groups.
+    target: the score that counts as optimal, for the optimality gap; None leaves that out. A paired difference is of
+    runs from the same seed in both groups. score: what it is, in words.
     """
     scores = {name: np.array([[run.score] for run in runs]) for name, runs in groups.items()}
     figures = {"mean": lambda of: of.mean(axis=(-2, -1)), "median": median, "iqm": interquartile_mean}
@@ -56,7 +57,7 @@ def compared(groups: Groups, target: float | None = None) -> dict[str, Any]:
     return {
         "groups": {
             name: {
-                "runs": [{"agent": run.path, "seed": run.seed, "return": run.score} for run in groups[name]],
+                "runs": [{"agent": run.path, "seed": run.seed, "score": run.score} for run in groups[name]],
                 **{figure: with_interval(function, of) for figure, function in figures.items()},
                 "profile": with_interval(profile, of),
             }
@@ -64,6 +65,7 @@ def compared(groups: Groups, target: float | None = None) -> dict[str, Any]:
         },
         "thresholds": thresholds.tolist(),
         "target": target,
+        "score": score,
         "pairs": [_pair(groups, scores, *names) for names in combinations(groups, 2)],
     }
 
@@ -85,39 +87,23 @@ def as_json(figures: Mapping[str, Any]) -> str:
     return json_text(figures, indent=2) + "\n"
 
 
-def as_rows(figures: Mapping[str, Any]) -> tuple[list[list[str]], list[list[str]]]:
-    """The rows of two tables, each under its headings: of groups, and of pairs of them."""
+def as_tables(figures: Mapping[str, Any]) -> list[Records]:
+    """Two tables for terminals and Markdown: of groups, and of pairs of them where there are several."""
     gap = [] if figures["target"] is None else [f"gap to {figures['target']:g}"]
-    groups = [["group", "runs", "interquartile mean", "median", "mean", *gap]]
-    for name, found in figures["groups"].items():
-        shown = [found[figure] for figure in ("iqm", "median", "mean", *(["optimality_gap"] if gap else []))]
-        groups.append([name, str(len(found["runs"])), *map(interval, shown)])
-    pairs = [["", "probability of improvement", "paired difference"]]
+    shown = ("iqm", "median", "mean", *(["optimality_gap"] if gap else []))
+    headings = ("group", "runs", "interquartile mean", "median", "mean", *gap)
+    of_groups = [
+        (name, len(found["runs"]), *(interval(found[figure]) for figure in shown))
+        for name, found in figures["groups"].items()
+    ]
+    tables = [Records("groups", figures["score"], headings, of_groups)]
+    of_pairs = []
     for pair in figures["pairs"]:
         difference, seeds = pair["paired_difference"], len(pair["paired_seeds"])
         text = "no seed in both" if difference is None else f"{interval(difference)} over {seeds} seeds"
-        pairs.append([f"{pair['first']} over {pair['second']}", percent(pair["probability_of_improvement"]), text])
-    return groups, pairs if len(pairs) > 1 else []
-
-
-def as_tables(figures: Mapping[str, Any]) -> list[Table]:
-    """The figures for the terminal."""
-    tables = []
-    for headings, *rows in filter(None, as_rows(figures)):
-        tables.append(Table(*headings, box=None))
-        for row in rows:
-            tables[-1].add_row(*row)
-    return tables
-
-
-def as_markdown(figures: Mapping[str, Any]) -> str:
-    """The figures as tables in Markdown."""
-
-    def table(rows: list[list[str]]) -> str:
-        lines = [f"| {' | '.join(map(markdown_text, row))} |" for row in rows]
-        return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
-
-    return "\n\n".join(table(rows) for rows in as_rows(figures) if rows) + "\n"
+        of_pairs.append((f"{pair['first']} over {pair['second']}", percent(pair["probability_of_improvement"]), text))
+    pairs = Records("pairs", "", ("pair", "probability of improvement", "paired difference"), of_pairs)
+    return [*tables, pairs] if of_pairs else tables
 
 
 def draw_comparison(figures: Mapping[str, Any], kind: str) -> bytes:
@@ -125,7 +111,7 @@ def draw_comparison(figures: Mapping[str, Any], kind: str) -> bytes:
     figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     for number, (name, found) in enumerate(figures["groups"].items()):
-        colour, scores = f"C{number}", [run["return"] for run in found["runs"]]
+        colour, scores = f"C{number}", [run["score"] for run in found["runs"]]
         left.plot(scores, [number] * len(scores), "o", color=colour, alpha=0.4)
         iqm = found["iqm"]
         if not math.isnan(iqm["low"]):
@@ -135,9 +121,9 @@ def draw_comparison(figures: Mapping[str, Any], kind: str) -> bytes:
         right.plot(figures["thresholds"], profile["mean"], color=colour, label=literal(name))
         right.fill_between(figures["thresholds"], profile["low"], profile["high"], color=colour, alpha=0.2, linewidth=0)
     left.set_yticks(range(len(figures["groups"])), [literal(name) for name in figures["groups"]])
-    left.set(title="Interquartile mean and runs", xlabel="mean return (reward units)")
+    left.set(title="Interquartile mean and runs", xlabel=figures["score"])
     left.set_ylim(len(figures["groups"]) - 0.5, -0.5)
-    right.set(title="Performance profile", xlabel="mean return (reward units)", ylabel="share of runs above")
+    right.set(title="Performance profile", xlabel=figures["score"], ylabel="share of runs above")
     right.legend(loc="best")
     for axis in (left, right):
         axis.grid(alpha=0.3)

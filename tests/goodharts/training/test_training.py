@@ -304,6 +304,34 @@ def test_a_stop_ends_several_modes_at_once_that_have_nothing_to_keep(
     assert not list(Path("models").glob("*.pth"))
 
 
+@pytest.mark.long
+def test_several_seeds_are_trained_and_resumed_as_each_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    seeds = ("--mode", "proxy", "--seed", "7", "--seeds", "2")
+    assert run(main, *seeds, "--updates", "1").code == 0
+    assert (tmp_path / "learning_curve.png").read_bytes().startswith(b"\x89PNG")
+    Path("seed-7/models/ppo_proxy.checkpoint.pth").unlink()  # it had not begun
+    ran = run(main, *seeds, "--updates", "2", "--resume")
+    assert ran.code == 0
+    models = "seed-7/models/ppo_proxy.pth,seed-8/models/ppo_proxy.pth"
+    assert f"Compare: goodharts compare --group=proxy={models}" in ran.out
+    for seed in ("7", "8"):
+        (tmp_path / f"alone-{seed}").mkdir()
+        monkeypatch.chdir(tmp_path / f"alone-{seed}")
+        write_small_config(Path())
+        assert run(main, "--mode", "proxy", "--seed", seed, "--updates", "2").code == 0
+        alone, beside = (
+            read_model(folder / "models" / "ppo_proxy.pth") for folder in (Path(), tmp_path / f"seed-{seed}")
+        )
+        torch.testing.assert_close(beside.policy.state_dict(), alone.policy.state_dict(), rtol=0, atol=0)
+        assert (alone.update, beside.update) == (2, 2)
+
+
+@pytest.mark.parametrize("flag", ["--benchmark", "--dashboard"])
+def test_what_shows_a_single_run_does_not_go_with_several_seeds(flag: str) -> None:
+    ran = run(main, "--seeds", "2", flag)
+    assert (ran.code, "--seeds does not go with --benchmark, --dashboard and torchrun" in ran.err) == (2, True)
+
+
 def test_the_dashboard_is_told_everything_and_its_stop_saves(
     dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch
 ) -> None:
