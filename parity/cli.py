@@ -41,10 +41,6 @@ def _switch(text: str) -> dict[str, Any]:
     return {"action": "store_true", "help": text}
 
 
-def _one_or_two(text: str) -> tuple[str, str]:
-    return two_engines(text if "," in text else f"{text},{text}")
-
-
 _PLAY = {
     "--steps": _value("N", "steps of each game (default: %(default)s)", STEPS),
     "--games": _value("B", "games (default: %(default)s)", GAMES),
@@ -156,8 +152,9 @@ def build_parser() -> argparse.ArgumentParser:
     command(commands.replay, "Replay a trace on both engines and report what differs.", replay)
     debugging = {
         "trace": {"type": Path, "nargs": "?", "help": "trace or golden episode to open (default: a new game)"},
-        "--engines": _value("A,B", "two engines, or one (default: the world's first two)", _one_or_two),
+        "--engines": _PAIR["--engines"] | {"type": lambda text: two_engines(text if "," in text else f"{text},{text}")},
         "--seed": _value("S", "seed of a new game (default: 0)", SEED),
+        "--actions": _value("LIST", "actions of the seed's game, such as up,up,3"),
         "--agent": _value("AGENT", "file or name of an agent that chooses actions (default: drawn uniformly)"),
         "--until": _several(
             "CONDITION",

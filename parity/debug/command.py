@@ -30,6 +30,7 @@ def debug(options: Namespace) -> int:
         options.engines,
         seed=options.seed,
         trace=options.trace,
+        actions=[word.strip() for word in options.actions.split(",")] if options.actions else (),
         agent=options.agent,
         prices=prices,
         timeout=options.timeout,

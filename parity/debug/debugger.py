@@ -112,7 +112,7 @@ COMMANDS: dict[str, tuple[str, Callable[[Debugger, str], object], str]] = {
     "back": ("left p", lambda it, rest: it.session.back(_number(rest or "1")), "[STEPS]: a step back, or several"),
     "continue": ("c", lambda it, rest: it._begin(rest, backwards=False), "[CONDITION]: on to it, or to a breakpoint"),
     "return": ("r", lambda it, rest: it._begin(rest, backwards=True), "[CONDITION]: back to it, or to a breakpoint"),
-    "break": ("b", Debugger._break, "CONDITION: MARK, RULE, hp < 2, action NAME, differs FIELD, draw SITE"),
+    "break": ("b", Debugger._break, ": MARK, RULE, hp < 2, action NAME, differs FIELD, draw SITE"),
     "delete": ("d", Debugger._delete, "CONDITION: delete a breakpoint"),
     "go": ("g", lambda it, rest: it.session.go(_number(rest)), "STEP: go to a step of this fork"),
     "set": ("e", lambda it, rest: it.session.set(*_pair(rest)), "FIELD = VALUE: edit the state, in a new fork"),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from parity.compare import OBSERVATION
+from parity.debug.conditions import action_of
 from parity.debug.timeline import Moment
 from parity.engine import Slots
 from parity.errors import UsageError
@@ -38,11 +39,14 @@ def opened(
     seed: int | None,
     trace: Path | str | None,
     case: Case | None,
+    actions: Sequence[Action | str],
     prices: Mapping[str, object],
 ) -> Start:
     """What a session's arguments mean; raises UsageError as ``Session`` says."""
     if sum(start is not None for start in (seed, trace, case)) > 1:
         raise UsageError("a session begins with a seed, a trace or a case: give one of them.")
+    if actions and (trace is not None or case is not None):
+        raise UsageError("a trace and a case have their own actions: give others only with a seed.")
     names = (engines,) if isinstance(engines, str) else engines
     if names is not None and not 1 <= len(names) <= 2:
         raise UsageError(f"{len(names)} engines are given: name one or two.")
@@ -55,7 +59,7 @@ def opened(
         return Start(found, spec or found.name, both, read.case)
     loaded = with_prices(load_world(world), prices)
     found, spec, both = load_pair(loaded, pair, spec=spec, one_will_do=True)
-    case = case or Case((), seed=checked_seed(found, seed or 0))
+    case = case or Case(tuple(action_of(found, each) for each in actions), seed=checked_seed(found, seed or 0))
     check_actions(found, Trace(found.name, both, case), Path("the case"))
     return Start(found, spec, both, case)
 

@@ -39,6 +39,7 @@ class Session(GameView, Closable):
         seed: of the game, 0 … 2⁶⁴ − 1; None: 0, unless a trace or a case is given.
         trace: file of a trace or a golden episode to open at its start.
         case: a game to open at its start.
+        actions: of the seed's game, by name or number.
         agent: file or name of an agent that chooses actions where none is given or recorded. Without one they are
             drawn uniformly among the valid ones; a trace or a case then ends with its actions.
         prices: of the reward, by name, that are not those of the trace or the game's own.
@@ -57,11 +58,12 @@ class Session(GameView, Closable):
         seed: int | None = None,
         trace: Path | str | None = None,
         case: Case | None = None,
+        actions: Sequence[Action | str] = (),
         agent: Path | str | None = None,
         prices: Mapping[str, object] | None = None,
         timeout: float = DEFAULT_TIMEOUT,
     ) -> None:
-        self.world, self.spec, self.engines, case = opened(world, engines, seed, trace, case, prices or {})
+        self.world, self.spec, self.engines, case = opened(world, engines, seed, trace, case, actions, prices or {})
         is_chosen = agent is not None or not case.actions
         self._choose = action_chooser(self.world, agent, case.seed or 0) if is_chosen else None
         self._reader = FieldReader(self.world)

@@ -364,6 +364,8 @@ def test_a_golden_episode_ends_with_its_actions_and_an_agent_goes_on(tmp_path: P
     [
         ({"seed": 1, "trace": GOLDEN}, "a seed, a trace or a case: give one"),
         ({"trace": "none.json"}, "there is no trace file none.json"),
+        ({"trace": GOLDEN, "actions": ["up"]}, "give others only with a seed"),
+        ({"seed": 1, "actions": ["up", "jump"]}, "has no action 'jump'"),
         ({"seed": -1}, "seed -1 is outside"),
         ({"case": Case((9,), seed=1)}, "action 9"),
         ({"case": Case((), state={**dict.fromkeys(WORLD.state_fields, 99), "apples": []})}, "the start is refused"),

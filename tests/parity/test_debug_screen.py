@@ -262,6 +262,8 @@ def test_without_a_screen_the_command_says_where_it_stopped_and_writes_a_test(tm
     answer = parity("debug", "--engines", "planes", "--until", "hp < 2", "--seed", "3", "--json")
     assert (answer.code, answer.json["step"], answer.json["stopped"]) == (0, 23, "hp < 2")
     assert answer.json["state"]["hp"] == 1
+    seeded = parity("debug", "--seed", "3", "--actions", "rest,0, up", "--until", "action pick")
+    assert seeded.out.startswith("Step 3, up (0): the actions end.")
     saved = tmp_path / "trace.json"
     with Session(SPEC, ("plain", "restless"), case=Case((REST,) * 3, seed=3)) as session:
         session.go(3)
