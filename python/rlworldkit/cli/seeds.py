@@ -196,14 +196,12 @@ def _table(by_variant: Mapping[str, Sequence[TrainProcess]]) -> Table:
 
     table = Table("run", "steps", "return", "", box=None)
     for name, runs in by_variant.items():
+        known = []
         for run in runs:
-            cells = (
-                (f"{run.rows[-1]['timesteps']:,.0f}", f"{last_value(run.rows, _RETURN):.2f}")
-                if run.rows
-                else ("–", "–")
-            )
-            table.add_row(run.name, *cells, run.outcome or "not begun")
-        known = [found for run in runs if not math.isnan(found := last_value(run.rows, _RETURN))]
+            found = last_value(run.rows, _RETURN)
+            known += [] if math.isnan(found) else [found]
+            steps = f"{run.rows[-1]['timesteps']:,.0f}" if run.rows else "–"
+            table.add_row(run.name, steps, "–" if math.isnan(found) else f"{found:.2f}", run.outcome or "not begun")
         if len(known) > 1:
             mean = interval(with_interval(interquartile_mean, np.array(known)[:, None]))
             table.add_row(name, "", mean, f"interquartile mean of {len(known)} runs")
