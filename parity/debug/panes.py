@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
+from rich.cells import cell_len, set_cell_size
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -105,8 +107,8 @@ def _phase_state(session: Session, side: int, phase: int) -> State:
     return session.moment.states[side] if told is None else told.state
 
 
-def panel(debugger: Debugger, name: str, phase: int | None = None) -> Text | Grid:
-    """A panel by its name."""
+def panel(debugger: Debugger, name: str, width: int, phase: int | None = None) -> Text | Grid:
+    """A panel by its name; text that fits the width is shown several times as fast as a table that folds its cells."""
     session = debugger.session
     if name == "help":
         return _help(debugger)
@@ -114,17 +116,27 @@ def panel(debugger: Debugger, name: str, phase: int | None = None) -> Text | Gri
         return Text(session.tree())
     if name == "rules":
         return _rules(session)
-    grid = Grid(box=None, padding=(0, 1), pad_edge=False)
-    engines = tuple(dict.fromkeys(session.engines))
-    for heading in (name, *engines):
-        grid.add_column(heading, overflow="fold")
-    for row, (field, *values) in zip(range(_MOST), _rows(session, name, phase), strict=False):
+    heading = name, *dict.fromkeys(session.engines)
+    rows: list[tuple[str, tuple[str, ...]]] = [("bold", heading)]
+    for field, *values in islice(_rows(session, name, phase), _MOST):
         style = DIFFERS if values[0] != values[-1] else "bright_black" if values[0] in ("false", "0") else ""
-        if row == _MOST - 1:
-            grid.add_row("… (a session in Python has the rest)")
-        else:
-            grid.add_row(Text(field), *(Text(value, style) for value in values[: len(engines)]))
-    return grid
+        rows.append((style, (field, *values[: len(heading) - 1])))
+    if len(rows) > _MOST:
+        rows[-1] = "", ("… (a session in Python has the rest)", *[""] * (len(heading) - 1))
+    widths = [max(map(cell_len, column)) for column in zip(*(cells for _, cells in rows), strict=True)]
+    if sum(widths) + 2 * len(widths) - 2 > width:
+        grid = Grid(box=None, padding=(0, 1), pad_edge=False, show_header=False)
+        for style, (field, *values) in rows:
+            grid.add_row(Text(field, style if style == "bold" else ""), *(Text(value, style) for value in values))
+        for each in grid.columns:
+            each.overflow = "fold"
+        return grid
+    text = Text()
+    for style, cells in rows:
+        for column, (cell, size) in enumerate(zip(cells, widths, strict=True)):
+            text.append(set_cell_size(cell, size), "" if column == 0 and style != "bold" else style).append("  ")
+        text.append("\n")
+    return text
 
 
 def _rows(session: Session, name: str, phase: int | None) -> Iterator[tuple[str, str, str]]:

@@ -167,5 +167,6 @@ class DebugApp(App[None]):
         self.set_class(is_beside, "beside")
         self.query_one("#title", Static).update(panes.title(self._debugger, width, self._phase))
         self.query_one("#boards", Static).update(panes.boards(session, shown, self._phase))
-        self.query_one("#text", Static).update(panes.panel(self._debugger, self._panel, self._phase))
+        left = width - 1 - (len(shown) * columns if is_beside else 0)  # the bar beside the panel takes a column
+        self.query_one("#text", Static).update(panes.panel(self._debugger, self._panel, left, self._phase))
         self.query_one("#message", Static).update(panes.message(self._debugger))
