@@ -57,7 +57,8 @@ Update = Callable[[RunnerState, int], tuple[RunnerState, UpdateStats]]
 
 
 def config(**training: Any) -> Config:  # noqa: ANN401 - values of [training]
-    return Config().over({"training": {**TRAINING, **training}, "runtime": {"device": "cpu"}}, "the test").validated()
+    runtime = {"device": "cpu", "amp": False}
+    return Config().over({"training": {**TRAINING, **training}, "runtime": runtime}, "the test").validated()
 
 
 PRICED = config().over({"prices": {"food": 2, "step": 0.5}}, "the test")
@@ -126,10 +127,9 @@ def test_both_trainers_make_the_same_updates_of_the_same_actions(fresh: RunnerSt
         assert episodes or number > 0
         for name, value in wanted.metrics.items():
             if name.startswith("train/"):
-                assert metrics[name] == pytest.approx(value, rel=1e-2, abs=2e-4, nan_ok=True), name
+                assert metrics[name] == pytest.approx(value, rel=2e-3, abs=1e-4, nan_ok=True), name
         for name, tensor in twin.learner.policy.state_dict().items():
-            close = torch.isclose(weights_of(runner)[name], tensor, rtol=1e-3, atol=2e-4)
-            assert close.float().mean() > 0.9, name  # Adam takes whole steps along gradients that are rounding errors
+            torch.testing.assert_close(weights_of(runner)[name], tensor, rtol=1e-3, atol=2e-4, msg=name)
         assert metrics["train/entropy_floor_penalty"] > 0.04
 
 

@@ -13,6 +13,7 @@ from toy_world.adapter import GAME
 from parity.errors import UsageError
 from rlworldkit.cli import train
 from rlworldkit.cli.app import main
+from rlworldkit.cli.train_plan import TrainPlan
 from rlworldkit.ppo import config as config_module
 from rlworldkit.ppo.config import (
     DeviceConfig,
@@ -124,8 +125,8 @@ def configured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[TrainCon
     configs: list[TrainConfig] = []
     monkeypatch.chdir(tmp_path)
 
-    def keep(game: object, config: TrainConfig, *rest: object) -> int:
-        configs.append(config)
+    def keep(game: object, plan: TrainPlan, *rest: object) -> int:
+        configs.append(plan.config)
         return 0
 
     monkeypatch.setattr(train, "_train", keep)
