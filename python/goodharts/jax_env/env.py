@@ -94,7 +94,7 @@ def _begun(variant: Variant, state: State, wanted: Array) -> State:
         games = games._replace(poison_count=new.poison_count, key=draws.seed, event=draws.event_number)
         return _newborn(variant, games.at(new.cell))
 
-    return where_wanted(wanted, episode, state.draws(), state, _abreast(wanted))
+    return where_wanted(wanted, episode, state.draws(), state, _FEWEST, _SHARE)
 
 
 def _newborn(variant: Variant, state: State) -> State:
@@ -123,11 +123,7 @@ def _eaten(state: State, ate_food: Array, ate_poison: Array) -> State:
 def _first_empty(state: State, site: Site, wanted: Array) -> Array:
     """The first empty cell of a site's draws where ``wanted`` (n,), elsewhere the agent's: int32 (n,)."""
     games = jnp.arange(len(wanted))
-    return where_wanted(wanted, partial(first_empty, state, site), games, state.cell(), _abreast(wanted))
-
-
-def _abreast(games: Array) -> int:
-    return max(_FEWEST, len(games) // _SHARE)
+    return where_wanted(wanted, partial(first_empty, state, site), games, state.cell(), _FEWEST, _SHARE)
 
 
 def _once_known(number: Array, *flags: Array) -> list[Array]:

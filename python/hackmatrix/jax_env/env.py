@@ -75,10 +75,6 @@ def _new_game(seed: Seed, start: Mapping[str, Any]) -> State:
     return State(now, blank, jnp.zeros(shape, bool), zero, zero, seed, jnp.zeros(shape, jnp.uint32))
 
 
-def _chunk(wanted: Array) -> int:
-    return max(_LEAST_CHUNK, len(wanted) // _CHUNK_SHARE)
-
-
 def _enter_stage(state: State, wanted: Array) -> State:
     """B2-B8 in the games where ``wanted`` holds: a new board and an empty history."""
     now = state.now
@@ -87,7 +83,7 @@ def _enter_stage(state: State, wanted: Array) -> State:
     # traced for its shapes only: marks of that trace must not reach whoever collects those of the game
     shapes, _ = jax.eval_shape(collecting(stage.generate), needs)
     nothing = jax.tree.map(lambda leaf: jnp.zeros(wanted.shape, leaf.dtype), shapes)
-    board = where_wanted(wanted, stage.generate, needs, nothing, _chunk(wanted))
+    board = where_wanted(wanted, stage.generate, needs, nothing, _LEAST_CHUNK, _CHUNK_SHARE)
     return state._replace(
         now=choose(wanted, stage.enter(now, *board), now),
         history=choose(wanted, blank_snapshot(wanted.shape), state.history),
@@ -205,7 +201,7 @@ def _restart(state: State, wanted: Array) -> State:
     seed = next_seed(state.seed)
     mark("R6", lambda: wanted)
     nothing = {"player": jnp.zeros_like(seed.low), **dict.fromkeys(_BONUSES, jnp.zeros(wanted.shape, jnp.int32))}
-    start = where_wanted(wanted, _start_of_game, seed, nothing, _chunk(wanted))
+    start = where_wanted(wanted, _start_of_game, seed, nothing, _LEAST_CHUNK, _CHUNK_SHARE)
     return choose(wanted, _new_game(seed, start), state)
 
 

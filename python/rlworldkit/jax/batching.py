@@ -89,14 +89,19 @@ def choose(wanted: Array, yes: Tree, no: Tree) -> Tree:
 
 
 def where_wanted(
-    wanted: Array, function: Callable[[Inputs], Outputs], inputs: Inputs, otherwise: Outputs, chunk: int
+    wanted: Array,
+    function: Callable[[Inputs], Outputs],
+    inputs: Inputs,
+    otherwise: Outputs,
+    chunk: int,
+    share: int | None = None,
 ) -> Outputs:
     """``function(inputs)`` for the games where ``wanted`` (bool ``(games,)``) holds, else ``otherwise``.
 
-    Rare, heavy work is done only for the games that need it; they are gathered into chunks of at most
-    ``chunk`` games. All leaves begin with the axis of games.
+    Rare, heavy work is done only for the games that need it; they are gathered into chunks of at most ``chunk`` games,
+    or of one game in ``share`` where that is more. All leaves begin with the axis of games.
     """
-    chunk = min(chunk, len(wanted))
+    chunk = min(max(chunk, len(wanted) // share) if share else chunk, len(wanted))
     unmarked = {name: jnp.zeros(wanted.shape, bool) for name in _unmarked(function, inputs)}
 
     def body(state: tuple[Array, tuple[Outputs, Marks]]) -> tuple[Array, tuple[Outputs, Marks]]:

@@ -321,9 +321,9 @@ def _on_games(function: Callable[..., Any], marks: Marks) -> Callable[..., tuple
 
 def _next_games(env: JaxEnv, marks: Marks, before: State, state: State, wanted: Array) -> tuple[State, Array | None]:
     """Give the games that follow those of ``before`` where ``wanted``, bool (n,), else those of ``state``."""
-    chunk = max(_MIN_CHUNK, len(wanted) // _CHUNK_SHARE)
     none = jnp.zeros((len(wanted), len(marks)), bool) if marks else None
-    return where_wanted(wanted, _on_games(env.next_game, marks), before, (state, none), chunk)
+    next_game = _on_games(env.next_game, marks)
+    return where_wanted(wanted, next_game, before, (state, none), _MIN_CHUNK, _CHUNK_SHARE)
 
 
 def _played(env: JaxEnv, step: StepOutput, facts: Array | None) -> _StepArrays:

@@ -119,8 +119,7 @@ def begin(
             start = jax.vmap(env.curricula()[name])
 
             def started(wanted: Array, seeds: Array, games: State, start: Start = start) -> State:
-                chunk = max(_LEAST_CHUNK, len(wanted) // _CHUNK_SHARE)
-                return where_wanted(wanted, start, seeds, games, chunk)
+                return where_wanted(wanted, start, seeds, games, _LEAST_CHUNK, _CHUNK_SHARE)
 
             begun = begun._replace(games=parallel.on_each_device(started, mesh)(wanted, seeds, begun.games))
     return begun
