@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import Any
 
 from parity.compare import OBSERVATION, Difference
@@ -10,6 +9,7 @@ from parity.debug.fields import FieldReader
 from parity.debug.forks import tree_lines
 from parity.debug.timeline import Fork, Moment
 from parity.engine import State
+from parity.engine_guard import json_copy
 from parity.errors import UsageError, blamed
 from parity.step_phases import StepPhases
 from parity.trace import Action, Case
@@ -69,7 +69,7 @@ class GameView:
 
     def state(self, engine: str | None = None) -> State:
         """The complete state, as JSON values; a copy."""
-        return deepcopy(self.moment.states[self._side(engine)])
+        return json_copy(self.moment.states[self._side(engine)])
 
     def observation(self, engine: str | None = None) -> dict[str, Any]:
         """The observation by the world's labels."""
@@ -86,7 +86,7 @@ class GameView:
     def field(self, name: str, engine: str | None = None) -> Any:  # noqa: ANN401 - a JSON value
         """A field by its name, such as ``state.player.hp``, ``observation[hp]`` or ``hp``; raises UsageError."""
         sides = self.moment.sides
-        return deepcopy(self._reader.value(sides[self._side(engine)], self._reader.find(sides[0], name)))
+        return json_copy(self._reader.value(sides[self._side(engine)], self._reader.find(sides[0], name)))
 
     def marks(self, engine: str | None = None) -> dict[str, int]:
         """How often each mark fired in the last step; raises UsageError where an engine counts none."""
