@@ -12,25 +12,31 @@ from rlworldkit.ppo.loop import metric_names
 from rlworldkit.sweep.options import EVALUATE, SweepOptions
 from rlworldkit.sweep.space import Sweep
 
-_MAX_STEPS, _GAMES = 5000, 256
-"""As ``evaluate`` has them."""
+_LENGTH = {"total_timesteps", "num_envs", "num_steps"}
+"""Settings that decide how many steps a trial takes."""
 
 
 def check_objective(game: Game, sweep: Sweep) -> None:
-    """Raises UsageError for an objective that no run has."""
-    objective = sweep.options.objective
-    if objective.startswith(EVALUATE):
-        figure_of(game, sweep.options, RANDOM, max_steps=1)
-        return
-    assert game.train_env is not None
-    config = replace(sweep.kind(**sweep.settings), num_envs=8, num_steps=8, num_minibatches=1)
-    if objective not in (known := metric_names(config, game.train_env())):
+    """Raises UsageError for an objective that no run has, and for a budget that is less than a trial takes."""
+    options, config = sweep.options, sweep.kind(**sweep.settings_of({}))
+    if options.is_played:
+        figure_of(game, options, RANDOM, max_steps=1)
+    elif game.train_env is not None:
+        known = metric_names(replace(config, num_envs=8, num_steps=8, num_minibatches=1), game.train_env())
+        if options.objective not in known:
+            listed = ", ".join(known)
+            raise UsageError(
+                f"No run has the objective {unknown(options.objective, known)}: take {listed} or {EVALUATE}return."
+            )
+    steps = config.num_updates * config.batch_size * options.seeds
+    if options.steps and steps > options.steps and not sweep.space.keys() & _LENGTH:
         raise UsageError(
-            f"No run has the objective {unknown(objective, known)}: take {', '.join(known)} or {EVALUATE}return."
+            f"A trial takes {steps:,} steps, more than the {options.steps:,} of the sweep: give more --steps, or fewer "
+            "total_timesteps."
         )
 
 
-def figure_of(game: Game, options: SweepOptions, agent: str, max_steps: int = _MAX_STEPS) -> float:
+def figure_of(game: Game, options: SweepOptions, agent: str, max_steps: int = 5000) -> float:
     """The objective, a figure of ``evaluate --json``, of an agent at the game's own prices; its mean if it has one.
 
     Raises UsageError where there is no such number.
@@ -39,7 +45,7 @@ def figure_of(game: Game, options: SweepOptions, agent: str, max_steps: int = _M
         raise UsageError(f"{game.name} has no evaluate: take a metric of training as the objective.")
     spec = game.evaluation()
     player = player_of(spec, agent, deterministic=False, seed=0)
-    episodes = play_episodes(spec, player, 0, options.episodes, engine="jax", num_envs=_GAMES, max_steps=max_steps)
+    episodes = play_episodes(spec, player, 0, options.episodes, engine="jax", num_envs=256, max_steps=max_steps)
     figures: dict[str, Any] = summary(spec, episodes)
     found: Any = figures
     for key in options.objective.removeprefix(EVALUATE).split("/"):

@@ -47,3 +47,8 @@ class SweepOptions:
         kind=str,
         metavar="URL",
     )
+
+    @property
+    def is_played(self) -> bool:
+        """Whether the objective is a figure of games that the trained agents play."""
+        return self.objective.startswith(EVALUATE)

@@ -14,7 +14,8 @@ import pytest
 from toy_world.adapter import GAME
 
 from rlworldkit.cli.app import main
-from rlworldkit.cli.seeds import Group
+from rlworldkit.cli.seeds import runs_of
+from rlworldkit.cli.train_plan import Variant
 from rlworldkit.ppo.params import load_params
 from rlworldkit.runs.processes import TrainProcess, train_all
 from rlworldkit.runs.sinks import Metrics
@@ -144,7 +145,7 @@ def test_runs_that_are_there_are_not_overwritten(group: Path, capsys: pytest.Cap
 def test_runs_of_a_group_go_on_where_there_is_an_agent_and_begin_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "seed-3").mkdir()
     (tmp_path / "seed-3" / "checkpoint_2.pkl").touch()
-    begun, new = Group(tmp_path, range(3, 5), (), is_resumed=True).runs(["--lr=1e-3"])[""]
+    begun, new = runs_of(tmp_path, range(3, 5), [Variant()], ["--lr=1e-3"], is_resumed=True)
     assert begun.words == ["--lr=1e-3", "--resume", "latest", "--checkpoint-dir", str(tmp_path / "seed-3")]
     assert new.words == ["--lr=1e-3", "--seed", "4", "--run-name", "seed-4", "--checkpoint-dir", str(tmp_path)]
 
