@@ -26,6 +26,7 @@ from rlworldkit.config_layers import from_file
 from rlworldkit.game import Game
 from rlworldkit.sweep.objective import figure_of
 from rlworldkit.sweep.options import SweepOptions
+from rlworldkit.sweep.space import Sweep
 from rlworldkit.sweep.study import write_report
 
 TOY_WORLD = Path(__file__).resolve().parents[1] / "parity"
@@ -66,7 +67,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "rlworldkit.cli.sweep.threads_of_a_share", lambda parts: {}
     )  # of this process, for all that follow
     monkeypatch.setattr("rlworldkit.sweep.objective.metric_names", lambda config, env: [RETURN])
-    monkeypatch.setattr("rlworldkit.sweep.study.write_report", lambda *_: ({"--config": Path("best.toml")}, []))
+    monkeypatch.setattr("rlworldkit.runs.processes._POLL_SECONDS", 0.02)
+
+    def without_pictures(sweep: Sweep, study: optuna.Study) -> tuple[dict[str, Path], list[str]]:
+        return ({"--config": Path("best.toml")} if any(value is not None for value in values(study)) else {}), []
+
+    monkeypatch.setattr("rlworldkit.sweep.study.write_report", without_pictures)
     (tmp_path / "trainer.py").write_text(TRAINER)
 
 
