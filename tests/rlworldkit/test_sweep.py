@@ -24,10 +24,9 @@ from rlworldkit.cli.app import main
 from rlworldkit.cli.trials import MOST_FAILURES
 from rlworldkit.config_layers import from_file
 from rlworldkit.game import Game
-from rlworldkit.sweep.objective import figure_of
 from rlworldkit.sweep.options import SweepOptions
 from rlworldkit.sweep.space import Sweep
-from rlworldkit.sweep.study import write_report
+from rlworldkit.sweep.study import figure_of, write_report
 
 TOY_WORLD = Path(__file__).resolve().parents[1] / "parity"
 TRAINER = """
@@ -66,7 +65,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "rlworldkit.cli.sweep.threads_of_a_share", lambda parts: {}
     )  # of this process, for all that follow
-    monkeypatch.setattr("rlworldkit.sweep.objective.metric_names", lambda config, env: [RETURN])
+    monkeypatch.setattr("rlworldkit.sweep.study.metric_names", lambda config, env: [RETURN])
     monkeypatch.setattr("rlworldkit.runs.processes._POLL_SECONDS", 0.02)
 
     def without_pictures(sweep: Sweep, study: optuna.Study) -> tuple[dict[str, Path], list[str]]:
@@ -195,7 +194,7 @@ def test_prices_are_searched_in_whole_units_and_judged_in_those_of_the_game(
     reported: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rlworldkit.cli.trials.figure_of", lambda game, options, agent: float("trial-1" in agent))
-    monkeypatch.setattr("rlworldkit.sweep.objective.figure_of", lambda *_, **__: 0.0)
+    monkeypatch.setattr("rlworldkit.sweep.study.figure_of", lambda *_, **__: 0.0)
     write(
         "steps = 1920\nobjective = 'evaluate/return'", HELD + "learning_rate = 1e-3", "step = { low = -0.5, high = 0 }"
     )

@@ -1,17 +1,17 @@
 """``compare``: let the agents of groups of runs play the same games, and compare their returns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from parity.arguments import GAMES, FloatRange, Parser
+from parity.arguments import FloatRange, Parser
 from parity.console import open_console
 from parity.errors import UsageError
-from parity.prices import add_price_flags, changed_prices, prices_note, read_prices
-from rlworldkit.cli import players
-from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
+from parity.prices import changed_prices, prices_note, read_prices
+from rlworldkit.cli.evaluate import add_playing_flags
+from rlworldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import enable_compilation_cache
 from rlworldkit.runs.console import print_line
@@ -22,7 +22,7 @@ from rlworldkit.watch.agents import agents_of
 if TYPE_CHECKING:
     from rlworldkit.evaluation.comparison import Groups
 
-PICTURES = (".png", ".svg", ".pdf")
+_PICTURES = (".png", ".svg", ".pdf")
 _TARGET = FloatRange(-1e12, 1e12)
 
 
@@ -40,7 +40,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
     assert game.evaluation is not None
     spec = game.evaluation()
-    agents = {name: [found for each in members for found in _agents(each)] for name, members in groups.items()}
+    agents = {name: [found for each in members for found in _agents(Path(each))] for name, members in groups.items()}
     console = open_console(stderr=STANDARD_OUTPUT in (args.json, args.markdown))
     prices = prices_note(changed_prices(spec.env.world))
     print_line(console, f"Each agent plays the games {args.seed} to {args.seed + args.episodes - 1}{prices}.")
@@ -59,8 +59,8 @@ def checked_groups(parser: Parser, args: Any) -> dict[str, list[str]]:  # noqa: 
     """The members of the groups by name; ends with one sentence where a group or an output cannot be had."""
     for target in (args.json, args.markdown, args.picture):
         check_output(parser, target)
-    if args.picture and Path(args.picture).suffix.lower() not in PICTURES:
-        parser.error(f"--picture must end in {', '.join(PICTURES)}, got {args.picture!r}")
+    if args.picture and Path(args.picture).suffix.lower() not in _PICTURES:
+        parser.error(f"--picture must end in {', '.join(_PICTURES)}, got {args.picture!r}")
     groups: dict[str, list[str]] = {}
     for word in args.group or ():
         name, _, members = word.partition("=")
@@ -88,21 +88,19 @@ def write_comparison(console: Console, groups: "Groups", args: Any, score: str) 
         write_output(args.picture, draw_comparison(figures, Path(args.picture).suffix[1:].lower()))
 
 
-def _agents(member: str) -> list[tuple[str, int | None]]:
+def _agents(path: Path) -> Iterator[tuple[str, int | None]]:
     """The agents that a member stands for, each with the seed of its run, if that is known."""
-    path = Path(member)
-    if not path.is_dir():
-        return [(member, _seed_of(path.parent) if path.is_file() else None)]
-    folders = sorted(config.parent for config in path.rglob(CONFIG))
-    runs = [(folder, [file for file in agents_of(folder) if file.suffix == ".npz"]) for folder in folders]
-    if not any(agents for _, agents in runs):
+    found = [(path, path.parent)]
+    if path.is_dir():
+        folders = sorted(config.parent for config in path.rglob(CONFIG))
+        runs = [([file for file in agents_of(folder) if file.suffix == ".npz"], folder) for folder in folders]
+        found = [(agents[0], folder) for agents, folder in runs if agents]
+    if not found:
         raise UsageError(f"There is no run with an agent in {path}: name the folder of a run, or an agent's file.")
-    return [(str(agents[0]), _seed_of(folder)) for folder, agents in runs if agents]
-
-
-def _seed_of(folder: Path) -> int | None:
-    seed = read_saved_config(folder).get("seed")
-    return seed if isinstance(seed, int) else None
+    seeds = [read_saved_config(folder).get("seed") if agent.is_file() else None for agent, folder in found]
+    return [
+        (str(agent), seed if isinstance(seed, int) else None) for (agent, _), seed in zip(found, seeds, strict=True)
+    ]
 
 
 def add_group_flags(parser: Parser, *, required: bool = True) -> None:
@@ -118,17 +116,11 @@ def add_group_flags(parser: Parser, *, required: bool = True) -> None:
 def _parser(game: Game) -> Parser:
     parser = Parser(
         prog=f"{game.name} compare",
-        description="Let the agents of groups of runs play the same games, and compare the groups: interquartile mean, "
-        "median and probability of improvement with 95% stratified bootstrap intervals over runs, and differences of "
-        "runs from the same seed.",
+        description="Let agents play the same games, and compare groups of them: interquartile mean, median and "
+        "probability of improvement with 95% stratified bootstrap intervals, and differences of runs from one seed.",
         allow_abbrev=False,
     )
     add_group_flags(parser)
     parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions, not drawn ones")
-    players.add_game_flags(parser, episodes=300)
-    players.add_player_seed_flag(parser, "drawn actions")
-    parser.add_argument("--engine", default="jax", metavar="NAME", help="one of the world's (default jax)")
-    parser.add_argument("--num-envs", type=GAMES, default=256, metavar="N", help="games at once (default 256)")
-    parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
-    add_price_flags(parser)
+    add_playing_flags(parser, 300, "drawn actions", "one of the world's")
     return parser

@@ -37,8 +37,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     from sqlalchemy.exc import SQLAlchemyError
 
     from rlworldkit.cli.trials import Trials
-    from rlworldkit.sweep.objective import check_objective
-    from rlworldkit.sweep.study import open_study, write_report
+    from rlworldkit.sweep.study import check_objective, open_study, write_report
 
     check_objective(game, sweep)
     make_folder(sweep.folder, "choose another --folder")

@@ -22,9 +22,8 @@ from rlworldkit.runs.folder import make_folder
 from rlworldkit.runs.lock import locked
 from rlworldkit.runs.processes import last_value, train_all
 from rlworldkit.runs.stop import StopRequest
-from rlworldkit.sweep.objective import figure_of
 from rlworldkit.sweep.space import Sweep
-from rlworldkit.sweep.study import PARTS, Attribute, folder_of, postpone, spent_share, take_up, write_toml
+from rlworldkit.sweep.study import PARTS, Attribute, figure_of, folder_of, postpone, spent_share, take_up, write_toml
 
 MOST_FAILURES = 5
 """So many trials in a row that fail end a sweep."""
