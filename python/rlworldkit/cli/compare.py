@@ -97,10 +97,9 @@ def _agents(path: Path) -> Iterator[tuple[str, int | None]]:
         found = [(agents[0], folder) for agents, folder in runs if agents]
     if not found:
         raise UsageError(f"There is no run with an agent in {path}: name the folder of a run, or an agent's file.")
-    seeds = [read_saved_config(folder).get("seed") if agent.is_file() else None for agent, folder in found]
-    return [
-        (str(agent), seed if isinstance(seed, int) else None) for (agent, _), seed in zip(found, seeds, strict=True)
-    ]
+    for agent, folder in found:
+        seed = read_saved_config(folder).get("seed") if agent.is_file() else None
+        yield str(agent), seed if isinstance(seed, int) else None
 
 
 def add_group_flags(parser: Parser, *, required: bool = True) -> None:

@@ -32,6 +32,7 @@ from rlworldkit.cli.train_plan import (
 )
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores
+from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import params_path, trained_files
 from rlworldkit.runs.console import ConsoleProgress, print_line, print_nothing_to_save
 from rlworldkit.runs.folder import CONFIG, CURVE, LATEST, fresh_run_name, make_folder
@@ -47,9 +48,9 @@ if TYPE_CHECKING:
 
 
 def runs_of(
-    folder: Path, seeds: Sequence[int], variants: Sequence[Variant], flags: Sequence[str], is_resumed: bool
+    folder: Path, config: TrainConfig, number: int, variants: Sequence[Variant], flags: Sequence[str], is_resumed: bool
 ) -> list[TrainProcess]:
-    """The runs of each variant in turn. flags: what all have in common. is_resumed: those with an agent go on."""
+    """A number of seeds of each variant. flags: what all have in common. is_resumed: those with an agent go on."""
 
     def run_of(variant: Variant, seed: int) -> TrainProcess:
         own, parent = folder / variant.name / f"seed-{seed}", folder / variant.name
@@ -61,9 +62,9 @@ def runs_of(
                 with locked(own):  # lest somebody trains into it
                     shutil.rmtree(own)  # killed before it saved: it begins anew
             words += ["--seed", str(seed), "--run-name", own.name, "--checkpoint-dir", str(parent)]
-        return TrainProcess(f"{variant.name} {own.name}".strip(), own, words)
+        return TrainProcess(f"{variant.name} {own.name}".strip(), words, params_path(own, config.num_updates))
 
-    return [run_of(variant, seed) for variant in variants for seed in seeds]
+    return [run_of(variant, config.seed + index) for variant in variants for index in range(number)]
 
 
 def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> int:
@@ -84,31 +85,26 @@ def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, 
             raise UsageError(f"{flag} does not go with --seeds and --variant: leave it out.")
     if options.resume not in (None, LATEST):
         raise UsageError(f"--seeds resumes all of its runs: give --resume {LATEST} and the group's --checkpoint-dir.")
-    seeds = range(config.seed, config.seed + (options.seeds or 1))
-    if fault := SEED.fault(seeds[-1]):
-        raise UsageError(f"the last seed {fault}, got {seeds[-1]}: give a lower --seed or fewer --seeds.")
+    number, last = options.seeds or 1, config.seed + (options.seeds or 1) - 1
+    if fault := SEED.fault(last):
+        raise UsageError(f"the last seed {fault}, got {last}: give a lower --seed or fewer --seeds.")
     folder = options.checkpoint_dir
     if not options.resume:
-        folder /= options.run_name or f"{fresh_run_name(game.name, config.seed)}-to-{seeds[-1]}"
-    flags = without(argv, "seed", "seeds", "variant", "run-name", "checkpoint-dir", "resume")
-    group = ["--resume", LATEST, f"--checkpoint-dir={folder}", f"--seed={config.seed}", f"--seeds={len(seeds)}"]
-    group += (f"--variant={each.word}" for each in arguments.variant or ())
+        folder /= options.run_name or f"{fresh_run_name(game.name, config.seed)}-to-{last}"
+    flags = without(argv, "seed", "seeds", "run-name", "checkpoint-dir", "resume")
+    group = [f"--seed={config.seed}", f"--seeds={number}", "--resume", LATEST, f"--checkpoint-dir={folder}"]
     resume = typed_command(game.name, game.module, "train", *flags, *group)  # runs that had not begun need all flags
-    runs = runs_of(folder, seeds, variants, flags, bool(options.resume))
+    runs = runs_of(folder, config, number, variants, without(flags, "variant"), bool(options.resume))
     if not options.resume and any(trained_files(run.folder) for run in runs):
         raise UsageError(f"{folder} already holds runs: choose another --run-name, or {resume}")
-    for run in runs:
-        if params_path(run.folder, config.num_updates).exists():
-            run.outcome = "finished"
     left = [run for run in runs if run.outcome is None]
     if not left:
         raise UsageError(f"The runs in {folder} have had all their steps: ask for more with --total-timesteps.")
     make_folder(folder, "choose another --checkpoint-dir")
-    if (mode := options.seeds_mode) is None:
-        import jax  # here: a mistaken command line should not have to wait for it
+    import jax  # here: a mistaken command line should not have to wait for it
 
-        mode = PROCESSES if jax.default_backend() == "cpu" else VMAP
-    is_vmapped, console = mode == VMAP, open_console()
+    is_vmapped = (options.seeds_mode or (PROCESSES if jax.default_backend() == "cpu" else VMAP)) == VMAP
+    console = open_console()
     at_once = len(left) if is_vmapped else min(len(left), available_cores())
     print_line(console, f"Training {counted(len(left), 'run')} in {folder}, {at_once} at a time.")
     stop = StopRequest(

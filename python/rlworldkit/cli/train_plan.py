@@ -27,18 +27,17 @@ if TYPE_CHECKING:
 
 
 class Variant(NamedTuple):
-    """A name, and the prices that are not the game's own, such as ``kills=0.4``. word: of the command line."""
+    """A name, and the prices that are not the game's own, such as ``kills=0.4``."""
 
     name: str = ""
     prices: Sequence[str] = ()
-    word: str = ""
 
 
 def _variant(name: str, equals: str, prices: str) -> Variant:
     pairs = [price.partition(":") for price in prices.split(",")] if equals else []
     if FileName().fault(name) or not all(price and value for price, _, value in pairs):
         raise ValueError(prices)
-    return Variant(name, [f"{price}={value}" for price, _, value in pairs], f"{name}{equals}{prices}")
+    return Variant(name, [f"{price}={value}" for price, _, value in pairs])
 
 
 _HOSTS = "several hosts"

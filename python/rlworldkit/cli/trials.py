@@ -17,7 +17,6 @@ from rlworldkit.cli.train_plan import Variant
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.params import params_path
 from rlworldkit.runs.folder import make_folder
 from rlworldkit.runs.lock import locked
 from rlworldkit.runs.processes import last_value, train_all
@@ -96,19 +95,19 @@ class Trials:
         runs, options = _TrialRuns(self._sweep, trial, config), self._sweep.options
         train_all(
             self._game.module,
-            [run for run, agent in runs.agents.items() if not agent.exists()],
+            runs.runs,
             options.seeds,
             {"WANDB_RUN_GROUP": self._study.study_name},
-            should_stop=lambda: self._is_ending() or runs.is_hopeless or any(run.has_failed for run in runs.agents),
+            should_stop=lambda: self._is_ending() or runs.is_hopeless or any(run.has_failed for run in runs.runs),
             write=lambda *_: runs.report(),
         )
         outcome = runs.outcome()
         if isinstance(outcome, float) and options.is_played and not self._is_ending():
             with self._playing:  # one at a time: the engine's programs use all cores of a share
-                figures = [figure_of(self._game, options, str(agent)) for agent in runs.agents.values()]
+                figures = [figure_of(self._game, options, str(run.agent)) for run in runs.runs]
             outcome = sum(figures) / len(figures)
         runs.report()
-        trial.set_user_attr(Attribute.STEPS, sum(int(run.rows[-1]["timesteps"]) for run in runs.agents if run.rows))
+        trial.set_user_attr(Attribute.STEPS, sum(int(run.rows[-1]["timesteps"]) for run in runs.runs if run.rows))
         if self._is_ending():
             postpone(self._study, trial)
         else:
@@ -135,7 +134,7 @@ class Trials:
 
 
 class _TrialRuns:
-    """The runs of a trial, one for each seed. agents: the file of each one's agent at its end."""
+    """The runs of a trial, one for each seed."""
 
     def __init__(self, sweep: Sweep, trial: optuna.Trial, config: TrainConfig) -> None:
         self._metric, self._trial, self._updates = sweep.metric, trial, config.num_updates
@@ -147,26 +146,24 @@ class _TrialRuns:
         write_toml(settings, sweep.settings_of(trial.params))
         write_toml(prices, sweep.prices_of(trial.params))
         flags = ["--config", str(settings), "--prices", str(prices)]
-        seeds = range(config.seed, config.seed + sweep.options.seeds)
-        runs = runs_of(folder, seeds, [Variant()], flags, is_resumed=True)
-        self.agents = {run: params_path(run.folder, self._updates) for run in runs}
+        self.runs = runs_of(folder, config, sweep.options.seeds, [Variant()], flags, is_resumed=True)
 
     def outcome(self) -> float | str | None:
         """The metric that is the objective, NaN where none is, a sentence why there is no value; None: given up."""
         if self.is_hopeless:
             return None
-        failed = next((f"{run.name} {run.outcome}" for run, agent in self.agents.items() if not agent.exists()), None)
-        return failed or self._mean_until(self._updates)
+        unfinished = (f"{run.name} {run.outcome}" for run in self.runs if not run.agent.exists())
+        return next(unfinished, None) or self._mean_until(self._updates)
 
     def _mean_until(self, update: float) -> float:
         """The mean over the runs of the metric that they are judged by, around an update; NaN where one has none."""
-        rows = [[row for row in run.rows if row["update"] <= update] for run in self.agents]
+        rows = [[row for row in run.rows if row["update"] <= update] for run in self.runs]
         return sum(last_value(of_run, self._metric) for of_run in rows) / len(rows) if self._metric else math.nan
 
     def report(self) -> None:
         """Tell Optuna the cost, and the parts that all runs have reached; and ask whether the trial is hopeless."""
         self._trial.set_user_attr(Attribute.CORE_SECONDS, self._cores * (time.monotonic() - self._began))
-        reached = min(run.rows[-1]["update"] if run.rows else 0 for run in self.agents)
+        reached = min(run.rows[-1]["update"] if run.rows else 0 for run in self.runs)
         while (part := self._reported + 1) <= PARTS * reached / self._updates:
             if math.isfinite(value := self._mean_until(part * self._updates / PARTS)):
                 self._trial.report(value, part)

@@ -1,7 +1,6 @@
 """Training runs side by side: each is the world's command ``train`` in a process and a folder of its own.
 
-What befalls one leaves the others alone. A run ends, as on Ctrl-C, once its standard input does: when it is asked to
-stop, and when the process that started it is gone.
+A run ends, as on Ctrl-C, once its standard input does: when it is asked to stop, and when its parent is gone.
 """
 
 import math
@@ -27,15 +26,15 @@ _POLL_SECONDS = 0.25
 
 
 class TrainProcess:
-    """One run. name: in tables. folder: the run's. words: after ``train``.
+    """One run. name: in tables. words: after ``train``. agent: its file, of the run's end, in the run's folder.
 
     rows: its metrics so far. outcome: None until it has ended, then how it did, in a word or a sentence.
     """
 
-    def __init__(self, name: str, folder: Path, words: Sequence[str]) -> None:
-        self.name, self.folder, self.words = name, folder, words
-        self.rows: list[dict[str, float]] = read_csv(folder / METRICS)
-        self.outcome: str | None = None
+    def __init__(self, name: str, words: Sequence[str], agent: Path) -> None:
+        self.name, self.words, self.agent, self.folder = name, words, agent, agent.parent
+        self.rows: list[dict[str, float]] = read_csv(self.folder / METRICS)
+        self.outcome = "finished" if agent.exists() else None
         self.has_failed = self._is_stopping = False
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -91,15 +90,16 @@ def train_all(
     should_stop: Callable[[], bool],
     write: Callable[[Metrics, str], None],
 ) -> None:
-    """Train all runs, so many at the same time, each with its share of the cores.
+    """Train the runs that have not ended, so many at the same time, each with its share of the cores.
 
-    environment: variables that differ from those here. should_stop: asked several times a second; then the runs that
-    have begun save and end, and no other begins. write: takes each new row of metrics and the name of its run.
+    What befalls one leaves the others alone. environment: variables that differ from those here. should_stop: asked
+    several times a second; then the runs that have begun save and end, and no other begins. write: takes each new row
+    of metrics and the name of its run.
     """
     # an accelerator's memory is shared, too
     memory = {_PREALLOCATES: os.environ.get(_PREALLOCATES, "false")}
     environment = {**threads_of_a_share(at_once), **memory, **environment}
-    waiting, running = list(reversed(runs)), list[TrainProcess]()
+    waiting, running = [run for run in reversed(runs) if run.outcome is None], list[TrainProcess]()
     try:
         while running or (waiting and not should_stop()):
             while waiting and len(running) < at_once and not should_stop():
