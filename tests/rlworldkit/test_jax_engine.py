@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from toy_world.adapter import OrchardJaxEnv
 from toy_world.in_jax import Orchard
 
-from rlworldkit.jax.batching import computed_once, repeat, run_if, where_wanted, while_loop
+from parity import Draw, Phase
+from rlworldkit.jax.batching import batch_native, computed_once, repeat, run_if, where_wanted, while_loop
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.env import StepOutput
-from rlworldkit.jax.marks import collecting, mark, packed
+from rlworldkit.jax.marks import Marks, collecting, mark, packed, words_so_far
 from rlworldkit.jax.threefry import Draws, Seed, below, next_seed, trainer_seeds
 from rlworldkit.threefry import seed_pair, seed_pairs, threefry2x32
 
@@ -157,6 +158,64 @@ def output(seed: int, counter: tuple[int, int]) -> list[int]:
     """Both words of one output, by JAX's own generator."""
     key, block = jnp.array(split(seed), jnp.uint32), jnp.array(counter, jnp.uint32)
     return np.asarray(threefry_2x32(key, block)).tolist()
+
+
+class DrawingOrchard(OrchardJaxEnv):
+    """Orchard that draws the even ones of eight words, and where it rests the last of four others."""
+
+    phase_names = ("walk", "rest", "never")
+
+    def phases(self, state: Orchard, action: Array) -> dict[str, tuple[Array, Orchard, Marks]]:
+        draws = Draws(Seed(*state.seed), state.turn.astype(jnp.uint32) + 7)
+
+        def walk(index: Array, _: Array) -> Array:
+            word = draws.word(1, index)
+            draws.note("WALK", 8, index.astype(jnp.uint32), word, lambda: word % 2 == 0)
+            return index
+
+        def rest(draws: Draws) -> Array:
+            words, indices = draws.words(2, 4), jnp.arange(4, dtype=jnp.uint32)[:, None]
+            draws.note("REST", 4, indices, words, lambda: indices == 3)
+            return draws.event_number
+
+        def rests(wanted: Array, draws: Draws) -> Array:
+            return where_wanted(wanted, rest, draws, draws.event_number, chunk=1)
+
+        repeat(8, walk, jnp.int32(0))
+        walked = words_so_far()
+        batch_native(rests)(action == 5, draws)
+        yes, no = jnp.bool_(True), jnp.bool_(False)
+        return {
+            "walk": (yes, state, walked),
+            "rest": (yes, state, words_so_far()),
+            "never": (no, state, words_so_far()),
+        }
+
+
+@pytest.mark.parametrize("action", [0, 5])
+def test_a_debugger_is_told_which_words_each_phase_draws(action: int) -> None:
+    engine = JaxEngine(1, DrawingOrchard())
+    engine.reset(np.array([9], np.uint64), np.zeros(1, np.intp))
+    (state,) = engine.get_state(np.zeros(1, np.intp))
+    walked = [(index, output(9, (7, (1 << 16) + index // 2))[index % 2]) for index in range(8)]
+    walk = [Draw((7, "WALK", index), word) for index, word in walked if word % 2 == 0]
+    assert 0 < len(walk) < 8
+    rest = [Draw((7, "REST", 3), output(9, (7, (2 << 16) + 1))[1])] if action == 5 else []
+    phases = engine.phases(state, np.array([action], np.int32))
+    assert phases == (Phase("walk", state, tuple(walk)), Phase("rest", state, tuple(rest)))
+
+
+def test_an_engine_that_notes_no_words_tells_none() -> None:
+    class Silent(OrchardJaxEnv):
+        phase_names = ("all",)
+
+        def phases(self, state: Orchard, action: Array) -> dict[str, tuple[Array, Orchard, Marks]]:
+            return {"all": (jnp.bool_(True), self.step(state, action).final, words_so_far())}
+
+    engine = JaxEngine(1, Silent())
+    (state,) = engine.get_state(np.zeros(1, np.intp))
+    (phase,) = engine.phases(state, np.array([5], np.int32)) or ()
+    assert (phase.draws, phase.state["turn"]) == (None, 1)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The enemy turn (E1-E12)."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -12,7 +13,7 @@ from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.beings import OWN_INDEX, of_type
 from hackmatrix.jax_env.bitboard import Cells, Number
 from hackmatrix.jax_env.pathfinding import nearest
-from hackmatrix.jax_env.random import Site, cell_index, cell_words, pick
+from hackmatrix.jax_env.random import Site, cell_index, cell_words, note_cells, note_word, pick
 from hackmatrix.jax_env.spawn import spawn
 from hackmatrix.jax_env.state import Snapshot
 from hackmatrix.jax_env.tables import EnemyType
@@ -92,6 +93,8 @@ def move_enemies(now: Snapshot, runs: Array, draws: Draws) -> Snapshot:
         mark("E4.attacked", lambda: runs & has_virus & ~first & bb.is_any(movers.attacked))
         mark("E4.tooSlow", lambda: runs & has_virus & bb.is_any(movers.enemies & ~fast))
         order = cell_words(draws, Site.ORDER, round_number)
+        # those that cannot act have a place in the order, too
+        note_cells(draws, Site.ORDER, order, lambda: movers.enemies.where(runs & (first | has_virus)), round_number)
 
         def act(state: tuple[Cells, _Movers, Array]) -> tuple[Cells, _Movers, Array]:
             left, movers, hp = state
@@ -114,8 +117,10 @@ def _act(now: Snapshot, movers: _Movers, enemy: Cells, round_number: Array, draw
     player = bb.single(now.player)
     attacks = bb.overlaps(bb.neighbours(enemy), player)  # E5
     walker = enemy.where(~attacks)
-    word = draws.word(Site.STEP, cell_index(jnp.asarray(round_number, jnp.uint32), bb.index_of(enemy)))
-    target = computed_once(jnp.any(bb.is_any(walker)), _destination, now, movers, walker, word)
+    index = cell_index(jnp.asarray(round_number, jnp.uint32), bb.index_of(enemy))
+    word = draws.word(Site.STEP, index)
+    destination = partial(_destination, partial(note_word, draws, Site.STEP, index, word))
+    target = computed_once(jnp.any(bb.is_any(walker)), destination, now, movers, walker, word)
     moves = bb.is_any(target)
     mark("E8.stayed", lambda: bb.is_any(walker) & ~moves)
     is_cryptog = bb.overlaps(enemy, bb.equals(movers.enemy_type, EnemyType.CRYPTOG))
@@ -127,8 +132,13 @@ def _act(now: Snapshot, movers: _Movers, enemy: Cells, round_number: Array, draw
     return movers._replace(last_known=last_known, attacked=movers.attacked | enemy.where(attacks)), attacks
 
 
-def _destination(now: Snapshot, movers: _Movers, walker: Cells, word: Array) -> Cells:
-    """The cell that an enemy moves to (E6-E8), empty where it stays or where there is no enemy."""
+def _destination(
+    note: Callable[[Callable[[], Array]], None], now: Snapshot, movers: _Movers, walker: Cells, word: Array
+) -> Cells:
+    """The cell that an enemy moves to (E6-E8), empty where it stays or where there is no enemy.
+
+    ``note`` is told where the word is drawn.
+    """
     player = bb.single(now.player)
     is_glitch = bb.overlaps(walker, bb.equals(movers.enemy_type, EnemyType.GLITCH))
     is_cryptog = bb.overlaps(walker, bb.equals(movers.enemy_type, EnemyType.CRYPTOG))
@@ -156,6 +166,7 @@ def _destination(now: Snapshot, movers: _Movers, walker: Cells, word: Array) -> 
     steps = [move(walker) for move in bb.DIRECTIONS]
     number, passed, target = below(word, bb.count(candidates)), jnp.int32(0), bb.EMPTY
     mark("R5.below", lambda: bb.count(first_steps) > 1)
+    note(lambda: bb.count(first_steps) > 1)
     for step in steps:  # R5: one of a list
         is_open = bb.overlaps(step, candidates)
         target = target | step.where(is_open & (passed == number))

@@ -20,7 +20,7 @@ from hackmatrix.jax_env.random import Site, cell_words, pick
 from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot
 from hackmatrix.jax_env.tables import Action
 from rlworldkit.jax.batching import batch_native, choose, computed_once, where_wanted
-from rlworldkit.jax.marks import collecting, mark
+from rlworldkit.jax.marks import Marks, collecting, mark, words_so_far
 from rlworldkit.jax.threefry import Draws, Seed, below, next_seed
 
 P = ParamSpec("P")
@@ -224,18 +224,18 @@ def step(state: State, action: Array) -> tuple[State, StepResult]:
 
 
 @_on_games
-def phases(state: State, action: Array) -> dict[str, tuple[Array, State]]:
-    """The ``PHASES`` of ``step`` by name: whether each happened (bool scalar), and the state after it."""
-    told: dict[str, tuple[Array, State]] = {}
+def phases(state: State, action: Array) -> dict[str, tuple[Array, State, Marks]]:
+    """The ``PHASES`` of ``step`` by name: whether each happened (bool scalar), the state after it, the words so far."""
+    told: dict[str, tuple[Array, State, Marks]] = {}
 
     def note(name: str, happened: Array, state: State) -> State:
         # fusion ends here, or XLA would compile all phases before anew for what is given of each one
         state = computed_once(jnp.any(state.now.stage > 0), lambda state: state, state)
-        told[name] = happened, state
+        told[name] = happened, state, words_so_far()
         return state
 
     state, _, needs_stage = _play(state, action, note)
-    return told | {"stage (B2-B8)": (needs_stage, _enter_stage(state, needs_stage))}
+    return told | {"stage (B2-B8)": (needs_stage, _enter_stage(state, needs_stage), words_so_far())}
 
 
 @_on_games

@@ -16,7 +16,7 @@ from hackmatrix.jax_env import beings, tables
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.beings import AttackEffects, of_type, saturating
 from hackmatrix.jax_env.bitboard import Cells
-from hackmatrix.jax_env.random import Site, cell_words, pick
+from hackmatrix.jax_env.random import Site, cell_words, note_cells, pick
 from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot
 from hackmatrix.jax_env.tables import Action, EnemyType
 from rlworldkit.jax.batching import choose, computed_once, run_if, while_loop
@@ -97,7 +97,13 @@ def warp_target(now: Snapshot, program: Array, draws: Draws) -> Cells:
     """WARP: the cell of a uniform enemy or transmission (empty where the program is another)."""
     wanted = program == Action.WARP
     targets = (now.enemies | now.transmissions).where(wanted)
-    target = run_if(jnp.any(wanted), lambda: pick(targets, cell_words(draws, Site.WARP)), targets)
+
+    def warped() -> Cells:
+        words = cell_words(draws, Site.WARP)
+        note_cells(draws, Site.WARP, words, lambda: targets)
+        return pick(targets, words)
+
+    target = run_if(jnp.any(wanted), warped, targets)
     mark("R5.cell", lambda: bb.is_any(target))
     mark("P-WARP.enemy", lambda: bb.overlaps(target, now.enemies))
     mark("P-WARP.transmission", lambda: bb.overlaps(target, now.transmissions))
@@ -149,7 +155,9 @@ def poly(now: Snapshot, program: Array, draws: Draws) -> tuple[Snapshot, Array]:
 
     def polymorphed() -> tuple[Snapshot, Array]:
         changed = now.enemies.where(wanted)
-        choice = below(cell_words(draws, Site.POLY), len(rules.ENEMIES) - 1)
+        words = cell_words(draws, Site.POLY)
+        note_cells(draws, Site.POLY, words, lambda: changed)
+        choice = below(words, len(rules.ENEMIES) - 1)
         mark("R5.below", lambda: bb.is_any(changed))
         low, high = bb.pack(choice == 1), bb.pack(choice == 2)
         # entry `choice` of the types without the old one: one further when it is not below the old type

@@ -1,5 +1,6 @@
 """Spawning transmissions (C6), which B8, E10 and E11 do."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -7,7 +8,7 @@ from jax import Array
 
 from hackmatrix import rules
 from hackmatrix.jax_env.bitboard import DIRECTIONS, EMPTY, Cells, Number, count, is_any, select
-from hackmatrix.jax_env.random import Site, cell_words, pick
+from hackmatrix.jax_env.random import Site, cell_words, note_cells, note_word, pick
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT
 from rlworldkit.jax.batching import while_loop
 from rlworldkit.jax.marks import mark
@@ -67,10 +68,19 @@ def spawn(
         choices = select(is_any(hidden), hidden, empty(made)).where(is_wanted)
         mark("C6.covered", lambda: is_wanted & is_any(hidden))
         mark("C6.exposed", lambda: is_any(choices) & ~is_any(hidden))
-        cell = pick(choices, cell_words(draws, site, j))
+        words = cell_words(draws, site, j)
+        cell = pick(choices, words)
         mark("R5.cell", lambda: is_any(choices))
         # every TYPE site follows its CELL site in the table of R5
-        enemy_type = below(draws.word(site + 1, j), len(rules.ENEMIES))
+        type_word = draws.word(site + 1, j)
+        enemy_type = below(type_word, len(rules.ENEMIES))
+
+        def note(site: int, chosen: Callable[[], Cells]) -> None:
+            note_cells(draws, site, words, chosen, j)
+            note_word(draws, Site(site + 1), j, type_word, lambda: is_any(chosen()))
+
+        note(Site.SCHEDULE_CELL, lambda: choices.where(is_scheduled))
+        note(cell_site, lambda: choices.where(~is_scheduled))
         mark("R5.below", lambda: is_any(choices))
         types = tuple(plane | cell.where((enemy_type >> digit) & 1 == 1) for digit, plane in enumerate(made.enemy_type))
         return i + 1, SpawnResult(made.cells | cell, types, made.scheduled | cell.where(is_scheduled))

@@ -1,5 +1,6 @@
 """Stage generation (B2-B8): a new board around the player, enemies and transmissions that stay."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -10,12 +11,12 @@ from jax import Array, lax
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.bitboard import Cells, Number
 from hackmatrix.jax_env.pathfinding import fill, shortest_path
-from hackmatrix.jax_env.random import Site, cell_index, cell_words, pick
+from hackmatrix.jax_env.random import Site, cell_index, cell_words, note_cells, note_word, pick
 from hackmatrix.jax_env.spawn import spawn
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
 from hackmatrix.jax_env.tables import MAX_POINTS, SPAWN_COUNT, scheduled_task_interval
 from hackmatrix.rules import NUM_PROGRAMS
-from rlworldkit.jax.batching import computed_once, repeat
+from rlworldkit.jax.batching import computed_once, repeat, while_loop
 from rlworldkit.jax.marks import mark
 from rlworldkit.jax.threefry import Draws, below
 
@@ -60,20 +61,27 @@ def is_valid_placement(blocks: Cells, exit_cell: Cells) -> Array:
     return connected & exit_open & none_walled_in
 
 
-def _how_many(draws: Draws, attempt: Array) -> Array:
-    return _FEWEST_BLOCKS + below(draws.word(Site.BLOCK_COUNT, attempt), _BLOCK_COUNTS)
+def _how_many(word: Array) -> Array:
+    return _FEWEST_BLOCKS + below(word, _BLOCK_COUNTS)
 
 
-def _place_blocks(free: Cells, exit_cell: Cells, draws: Draws, attempt: Array) -> tuple[Cells, Array]:
-    """B4: the blocks of one attempt, and whether B6 accepts them."""
-    how_many = _how_many(draws, attempt)
-    words = cell_words(draws, Site.BLOCK_CELL, attempt)
+def _place_blocks(free: Cells, exit_cell: Cells, draws: Draws, attempt: Array, done: Array) -> tuple[Cells, Array]:
+    """B4: the blocks of attempts side by side, and whether B6 accepts them; done: an earlier one was accepted."""
+    word = draws.word(Site.BLOCK_COUNT, attempt)
+    how_many, words = _how_many(word), cell_words(draws, Site.BLOCK_CELL, attempt)
 
     def take(i: Array, blocks: Cells) -> Cells:
         return blocks | pick((free & ~blocks).where(i < how_many), words)
 
     blocks = repeat(_MOST_BLOCKS, take, free ^ free)
-    return blocks, is_valid_placement(blocks, exit_cell)
+    valid = is_valid_placement(blocks, exit_cell)
+
+    def tried() -> Array:
+        return ~done & (jnp.cumsum(valid, axis=0) == valid)  # up to the first valid one
+
+    note_word(draws, Site.BLOCK_COUNT, attempt, word, tried)
+    note_cells(draws, Site.BLOCK_CELL, words, lambda: free.where(tried()), attempt)
+    return blocks, valid
 
 
 def _layout(free: Cells, exit_cell: Cells, draws: Draws) -> _Layout:
@@ -89,7 +97,7 @@ def _layout(free: Cells, exit_cell: Cells, draws: Draws) -> _Layout:
     def body(state: tuple[Array, Array, _Layout]) -> tuple[Array, Array, _Layout]:
         start, done, layout = state
         attempts = start + wide(offsets)
-        blocks, valid = _place_blocks(free_wide, exit_wide, draws_wide, attempts)
+        blocks, valid = _place_blocks(free_wide, exit_wide, draws_wide, attempts, done)
         for k in range(_ATTEMPTS_AT_ONCE):
             accept = valid[k] & ~done
             candidate = _Layout(attempts[k], Cells(blocks.word[k]))
@@ -99,8 +107,10 @@ def _layout(free: Cells, exit_cell: Cells, draws: Draws) -> _Layout:
 
     nothing = _Layout(jnp.zeros(batch, jnp.uint32), free ^ free)
     state = (jnp.uint32(0), jnp.zeros(batch, bool), nothing)
-    _, found, layout = lax.while_loop(lambda s: (s[0] < MAX_ATTEMPTS) & jnp.any(~s[1]), body, state)
-    mark("B4.fewer", lambda: found & (bb.count(layout.blocks) < _how_many(draws, layout.attempt)))
+    _, found, layout = while_loop(lambda s: (s[0] < MAX_ATTEMPTS) & jnp.any(~s[1]), body, state)
+    mark(
+        "B4.fewer", lambda: found & (bb.count(layout.blocks) < _how_many(draws.word(Site.BLOCK_COUNT, layout.attempt)))
+    )
     mark("B6.valid", lambda: found)
     mark("B6.redrawn", lambda: ~found | (layout.attempt > 0))
     mark("B6.exhausted", lambda: ~found)
@@ -115,11 +125,15 @@ def _nth_unused(used: Array, n: Array) -> Array:
     return lax.population_count(~left & (left - np.uint32(1))).astype(jnp.int32)
 
 
-def _draw_block(used: Array, draws: Draws, index: Array) -> tuple[Array, ...]:
+def _draw_block(is_block: Array, used: Array, draws: Draws, index: Array) -> tuple[Array, ...]:
     """B5: what one block holds, whose draws all have one index: is it a question, a program; points, program, spawn."""
     sites = np.array([Site.QUESTION, Site.DATA, Site.POINTS, Site.PROGRAM], np.uint32)
     question, data, point, unused = draws.word(jnp.asarray(sites).reshape(-1, *(1,) * index.ndim), index)
     is_program = below(data, 2) != 0
+    note_word(draws, Site.QUESTION, index, question, lambda: is_block)
+    note_word(draws, Site.DATA, index, data, lambda: is_block)
+    note_word(draws, Site.POINTS, index, point, lambda: is_block & ~is_program)
+    note_word(draws, Site.PROGRAM, index, unused, lambda: is_block & is_program)
     points = 1 + below(point, MAX_POINTS)
     program = _nth_unused(used, below(unused, NUM_PROGRAMS - lax.population_count(used)))
     spawn_count = jnp.where(is_program, jnp.asarray(SPAWN_COUNT)[program], points)
@@ -135,8 +149,10 @@ def _fill_blocks(layout: _Layout, draws: Draws) -> _Contents:
         left, used, made = state
         cell = bb.lowest(left)
         index = cell_index(layout.attempt, bb.index_of(cell))
-        some_left = jnp.any(bb.is_any(cell))
-        is_question, is_program, points, program, spawn = computed_once(some_left, _draw_block, used, draws, index)
+        is_block = bb.is_any(cell)
+        some_left = jnp.any(is_block)
+        draw = partial(_draw_block, is_block)
+        is_question, is_program, points, program, spawn = computed_once(some_left, draw, used, draws, index)
         program_cell = cell.where(is_program)
         used = used | jnp.where(bb.is_any(program_cell), jnp.uint32(1) << program.astype(jnp.uint32), 0)
         contents = _Contents(
@@ -149,7 +165,7 @@ def _fill_blocks(layout: _Layout, draws: Draws) -> _Contents:
         return left & ~cell, used, contents
 
     start = (layout.blocks, jnp.zeros_like(layout.attempt), jax.tree.map(lambda _: none.word, _Contents(**blank)))
-    contents = lax.while_loop(lambda state: jnp.any(bb.is_any(state[0])), body, start)[2]
+    contents = while_loop(lambda state: jnp.any(bb.is_any(state[0])), body, start)[2]
     mark("B5.data", lambda: bb.is_any(layout.blocks & ~contents.program_blocks & ~contents.questions))
     mark("B5.program", lambda: bb.is_any(contents.program_blocks & ~contents.questions))
     mark("B5.questionData", lambda: bb.is_any(contents.questions & ~contents.program_blocks))
@@ -159,8 +175,11 @@ def _fill_blocks(layout: _Layout, draws: Draws) -> _Contents:
 
 def _resources(cells: Cells, draws: Draws) -> tuple[Number, Number]:
     """B7: the credits and the energy of the cells without block and exit."""
-    amount = below(cell_words(draws, Site.AMOUNT), 20)
-    is_energy = below(cell_words(draws, Site.RESOURCE), 2) == 1
+    words = {site: cell_words(draws, site) for site in (Site.AMOUNT, Site.RESOURCE)}
+    for site in words:
+        note_cells(draws, site, words[site], lambda: cells)
+    amount = below(words[Site.AMOUNT], 20)
+    is_energy = below(words[Site.RESOURCE], 2) == 1
     # 0-8 give 1, 9-17 give 2, 18-19 give 3: the two binary digits of the amount
     digits = (bb.pack((amount < 9) | (amount >= 18)) & cells, bb.pack(amount >= 9) & cells)
     in_energy = bb.pack(is_energy)
@@ -184,10 +203,12 @@ def generate(needs: Needs) -> tuple[dict[str, Any], Cells, Number]:
 
     mark("B2", always)
     mark("B2.survivors", lambda: bb.is_any(beings))
-    exit_cell = pick(bb.CORNERS & ~player, cell_words(draws, Site.EXIT))  # B3
+    corners, words = bb.CORNERS & ~player, cell_words(draws, Site.EXIT)
+    exit_cell = pick(corners, words)  # B3
+    note_cells(draws, Site.EXIT, words, lambda: corners)
     mark("B3", always)
     mark("R5.cell", always)
-    mark("B3.occupied", lambda: bb.overlaps(bb.CORNERS & ~player, beings))
+    mark("B3.occupied", lambda: bb.overlaps(corners, beings))
     free = bb.ALL & ~(bb.CORNERS | player | beings)  # B4
     layout = _layout(free, exit_cell, draws)
     mark("B4", always)

@@ -1,5 +1,7 @@
 """``export``: write an agent's policy as a file for other programs, and a model card beside it."""
 
+from __future__ import annotations
+
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,9 +10,11 @@ from parity.arguments import Parser
 from parity.safe_read import MIB, Unreadable, read_bytes
 from rlworldkit.cli import players
 from rlworldkit.cli.outputs import check_output, write_output
-from rlworldkit.export.policy import FORMATS, ONNX, exported
+from rlworldkit.export.policy import FORMATS, ONNX, content_of, metadata_of, policy_of
 from rlworldkit.game import Game
 from rlworldkit.runs.folder import CURVE
+
+_PICTURE_LIMIT = 16 * MIB
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
@@ -18,12 +22,12 @@ def main(game: Game, argv: Sequence[str]) -> int:
     parser = _parser(game)
     args = parser.parse_args(argv)
     suffix = args.output.suffix[1:] if args.output else ""
-    kind = args.format or (suffix if suffix in FORMATS else ONNX)
-    if suffix in FORMATS and suffix != kind:
-        parser.error(f"{args.output} is not named as a file of --format {kind}: name it *.{kind}")
-    output = args.output or Path(f"{args.agent.resolve().stem}.{kind}")
-    card, picture = (Path(f"{output}{end}") for end in (".md", ".png"))
-    for path in (output, card, picture):
+    args.format = args.format or (suffix if suffix in FORMATS else ONNX)
+    if suffix in FORMATS and suffix != args.format:
+        parser.error(f"{args.output} is not named as a file of --format {args.format}: name it *.{args.format}")
+    args.output = args.output or Path(f"{args.agent.resolve().stem}.{args.format}")
+    card, picture = (Path(f"{args.output}{end}") for end in (".md", ".png"))
+    for path in (args.output, card, picture):
         check_output(parser, str(path))
     # Imported only now: a mistaken command line should not have to wait.
     from rlworldkit.export.card import model_card
@@ -31,18 +35,21 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
     view = players.view_of(game, args.mode, args.agent)
     path, agent = players.load(game, view, args.agent, trust=args.trust)
-    content, metadata = exported(agent, path, kind, game, view)
+    policy = policy_of(agent, path)
+    metadata = metadata_of(policy, game, view)
+    content = content_of(policy, args.format, metadata, view)
     try:
-        curve = read_bytes(path.parent / CURVE, 16 * MIB)
+        curve = read_bytes(path.parent / CURVE, _PICTURE_LIMIT)
     except (FileNotFoundError, Unreadable):
         curve = b""
+    model = ["--model"] if game.evaluation is None else []
     commands = [shlex.join([game.name, "export", *argv])]
-    if kind == ONNX:
-        model = ["--model"] if game.evaluation is None else []
-        commands.append(shlex.join([game.name, "evaluate", *model, output.name, "--deterministic"]))
-    metrics = curves(path.parent, game.milestone)
-    page = model_card(output, metadata, metrics, picture.name if curve else None, commands)
-    for target, written in ((output, content), (picture, curve), (card, page)):
+    if args.format == ONNX:
+        commands.append(shlex.join([game.name, "evaluate", *model, args.output.name, "--deterministic"]))
+    about = model_card(
+        args.output, metadata, curves(path.parent, game.milestone), picture.name if curve else None, commands
+    )
+    for target, written in ((args.output, content), (picture, curve), (card, about)):
         if written:
             write_output(str(target), written)
             print(f"Written: {target}")
@@ -50,17 +57,24 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
 
 def _parser(game: Game) -> Parser:
+    view = players.view_of(game)
     parser = Parser(
         prog=f"{game.name} export",
         description="Write the policy of an agent as a file for other programs, and a model card beside it.",
         allow_abbrev=False,
     )
-    agents = players.agents_text(players.view_of(game))
-    parser.add_argument("agent", type=Path, metavar="PATH", help=agents)
+    parser.add_argument("agent", type=Path, metavar="PATH", help=players.agents_text(view))
     players.add_mode_flag(parser, game)
-    kinds = "a graph that onnxruntime computes, or the parameters alone (default: as FILE is named, or onnx)"
-    parser.add_argument("--format", choices=FORMATS, help=kinds)
-    place = "where it goes, the card to FILE.md (default: PATH's name, in the working directory)"
-    parser.add_argument("--output", type=Path, metavar="FILE", help=place)
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="a graph that onnxruntime computes, or the parameters alone (default: as FILE is named, or onnx)",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="where it goes, the card to FILE.md (default: PATH's name, in the working directory)",
+    )
     players.add_trust_flag(parser)
     return parser

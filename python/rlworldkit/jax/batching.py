@@ -31,7 +31,7 @@ def batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
     def with_marks(*args: Any) -> tuple[Any, Marks]:
         out, marks = collecting(core)(*args)
         shape = jax.tree.leaves(args)[0].shape[:1]
-        return out, {name: jnp.broadcast_to(fired, shape) for name, fired in marks.items()}
+        return out, {name: jnp.broadcast_to(fired, (*shape, *fired.shape[1:])) for name, fired in marks.items()}
 
     unmarked, marked = _batch_native(core), _batch_native(with_marks)
 
@@ -102,7 +102,8 @@ def where_wanted(
     or of one game in ``share`` where that is more. All leaves begin with the axis of games.
     """
     chunk = min(max(chunk, len(wanted) // share) if share else chunk, len(wanted))
-    unmarked = {name: jnp.zeros(wanted.shape, bool) for name in _unmarked(function, inputs)}
+    blank = _unmarked(function, inputs).items()
+    unmarked = {name: jnp.zeros((*wanted.shape, *fired.shape[1:]), fired.dtype) for name, fired in blank}
 
     def body(state: tuple[Array, tuple[Outputs, Marks]]) -> tuple[Array, tuple[Outputs, Marks]]:
         left, outputs = state
@@ -182,4 +183,4 @@ def _unmarked(function: Callable[..., Any], *args: Any) -> Marks:
     if not is_collecting():
         return {}
     shapes = jax.eval_shape(collecting(function), *args)[1]
-    return {name: jnp.zeros(mark.shape, bool) for name, mark in shapes.items()}
+    return {name: jnp.zeros(mark.shape, mark.dtype) for name, mark in shapes.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,13 +12,13 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-from parity import BatchEngine, BatchStep, Phase, Slots
+from parity import BatchEngine, BatchStep, Draw, Phase, Slots
 from parity import State as StateDict
 from parity.sanitizer import JaxListener
 from rlworldkit.jax.batching import choose, where_wanted
 from rlworldkit.jax.env import JaxEnv, State, StepOutput
 from rlworldkit.jax.int64_pair import Int64Pair, to_int64
-from rlworldkit.jax.marks import collecting, packed
+from rlworldkit.jax.marks import collecting, collecting_words, packed
 from rlworldkit.jax.trace_cache import load_or_trace
 from rlworldkit.threefry import seed_pairs, seeds_of
 
@@ -172,11 +172,17 @@ class JaxEngine(BatchEngine):
     def phases(self, state: StateDict, actions: NDArray[Any]) -> tuple[Phase, ...] | None:
         if not self._env.phase_names:
             return None
-        games = np.zeros_like(self._original)
-        given = jax.tree.map(lambda leaf: np.asarray(leaf)[None][games], self._env.from_dict(state))
-        told = jax.tree.map(lambda leaf: np.asarray(leaf)[0], self._run(_phases, given, actions[games], games != 0))
-        in_order = ((name, *told[name]) for name in self._env.phase_names)
-        return tuple(Phase(name, self._env.to_dict(after)) for name, happened, after in in_order if happened)
+        given = jax.tree.map(lambda leaf: np.asarray(leaf)[None], self._env.from_dict(state))
+        told = jax.tree.map(lambda leaf: np.asarray(leaf)[0], self._run(_phases, given, actions, np.zeros(1, np.bool_)))
+        phases, drawn = [], set[Draw]()
+        for name in self._env.phase_names:
+            happened, after, words = told[name]
+            if happened:
+                draws = [draw for draw in _draws(words) if draw not in drawn]
+                drawn.update(draws)
+                notes_words = bool(told[self._env.phase_names[-1]][2])
+                phases.append(Phase(name, self._env.to_dict(after), tuple(draws) if notes_words else None))
+        return tuple(phases)
 
     def watch_jax(self, listener: JaxListener) -> None:
         """Call ``listener`` before each program that starts, steps or observes games."""
@@ -291,8 +297,16 @@ def _step_restarting(
 
 def _phases(
     env: JaxEnv, marks: Marks, state: State, actions: Array, counted: Array
-) -> Mapping[str, tuple[Array, State]]:
-    return jax.vmap(env.phases)(state, actions)
+) -> Mapping[str, tuple[Array, State, Mapping[str, Array]]]:
+    return jax.vmap(collecting_words(env.phases))(state, actions)
+
+
+def _draws(words: Mapping[str, NDArray[np.uint32]]) -> Iterator[Draw]:
+    """The words (indices, 3) of each site that ``Draws.note`` was told of."""
+    for site, rows in words.items():
+        for index in np.flatnonzero(rows[:, 0]).tolist():
+            _, event, word = rows[index].tolist()
+            yield Draw((event, site, index), word)
 
 
 def _state_arrays(env: JaxEnv, marks: Marks, state: State) -> Mapping[str, Array | Int64Pair] | None:

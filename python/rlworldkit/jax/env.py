@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from parity import State as StateDict
 from parity.errors import UsageError
 from rlworldkit.jax.int64_pair import Int64Pair
+from rlworldkit.jax.marks import Marks
 from rlworldkit.jax.threefry import trainer_seeds
 
 if TYPE_CHECKING:
@@ -179,8 +180,11 @@ class JaxEnv(ABC):
         """The facts of the world's ``parity.World``, in its order: all of one dtype, or all 64-bit numbers."""
         return ()
 
-    def phases(self, state: State, action: Array) -> Mapping[str, tuple[Array, State]]:
-        """The phases of ``step`` by name: whether each happened (bool), and the state after it. For debuggers."""
+    def phases(self, state: State, action: Array) -> Mapping[str, tuple[Array, State, Marks]]:
+        """The phases of ``step`` by name: whether each happened (bool), the state after it, and ``words_so_far()``.
+
+        For debuggers. In a world that notes no words (``Draws.note``), none are listed.
+        """
         raise NotImplementedError
 
     def info(self, step: StepOutput) -> dict[str, Array]:

@@ -2,7 +2,8 @@
 
 On the line of a rule stands ``mark("E9", lambda: condition)``. It costs nothing, not even tracing, unless the
 function that is traced was wrapped in ``collecting``. ``batching`` carries what was marked out of loops and
-conditionals.
+conditionals. For debuggers the random words that rules draw are collected in the same way (``Draws.note``), in place of
+marks.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,14 +14,15 @@ import jax.numpy as jnp
 from jax import Array
 
 Marks = dict[str, Array]
-"""Mark -> whether it fired, bool of the batch shape."""
+"""Mark -> whether it fired, bool of the batch shape; or site -> words (games, indices, 3), see ``Draws.note``."""
 
 _collected: ContextVar[Marks | None] = ContextVar("collected", default=None)
+_collects_words: ContextVar[bool] = ContextVar("collects_words", default=False)
 
 
 def mark(name: str, condition: Callable[[], Array]) -> None:
     """Say where a mark fired: bool of the batch shape. ``condition`` is called only if somebody collects."""
-    if is_collecting():
+    if is_collecting() and not is_collecting_words():
         add({name: condition()})
 
 
@@ -50,6 +52,29 @@ def collecting(function: Callable[..., Any]) -> Callable[..., tuple[Any, Marks]]
             _collected.reset(token)
 
     return collected
+
+
+def collecting_words(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function``, in which drawn words are collected in place of marks, for it to read with ``words_so_far``."""
+
+    def collected(*args: Any) -> Any:
+        token = _collects_words.set(True)
+        try:
+            return collecting(function)(*args)[0]
+        finally:
+            _collects_words.reset(token)
+
+    return collected
+
+
+def is_collecting_words() -> bool:
+    """True while drawn words are collected from what is being traced."""
+    return _collects_words.get()
+
+
+def words_so_far() -> Marks:
+    """The words by their sites that were collected up to here; none where nobody collects them."""
+    return dict(_collected.get() or {}) if is_collecting_words() else {}
 
 
 def packed(marks: Marks, names: Sequence[str], shape: tuple[int, ...]) -> Array:

@@ -4,12 +4,14 @@ The generator is `rlworldkit.threefry`. Key = (low, high 32 bits of the seed). C
 index // 2). The word is the first output for an even index, the second for an odd one. An unused word shifts nothing.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from rlworldkit.jax.marks import add, is_collecting_words
 from rlworldkit.threefry import seed_pair, threefry2x32
 
 _SITE = 1 << 16
@@ -48,6 +50,24 @@ class Draws(NamedTuple):
         pairs = jnp.arange(half, dtype=jnp.uint32).reshape((half,) + (1,) * self.event_number.ndim)
         even, odd = threefry2x32(self.seed, (self.event_number, base + pairs))
         return jnp.stack([even, odd], axis=1).reshape((count, *even.shape[1:]))
+
+    def note(self, site: str, count: int, index: Array | int, words: Array, used: Callable[[], Array]) -> None:
+        """Tell a debugger which words a rule draws; it costs nothing, not even tracing, unless one collects them.
+
+        Args:
+            site: name of the site.
+            count: number of its indices.
+            index: of each word, uint32 below ``count``.
+            words: uint32 of the whole shape (..., *batch); of the others it may be broadcast.
+            used: gives whether the rule draws the word, bool.
+        """
+        if is_collecting_words():
+            told = jnp.stack(jnp.broadcast_arrays(jnp.uint32(1), self.event_number, words), axis=-1)
+            told = jnp.where(used()[..., None], told, jnp.uint32(0))
+            games = words.shape[-1] if self.event_number.ndim else 1
+            none = jnp.zeros((games, count, told.shape[-1]), jnp.uint32)
+            rows = none.at[jnp.arange(games), index].max(told, mode="drop")
+            add({site: rows if self.event_number.ndim else rows[0]})
 
 
 def _counter(site: Array | int, pair: Array | int) -> Array:

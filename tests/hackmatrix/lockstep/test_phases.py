@@ -6,16 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from hackmatrix import jax_training, rules
 from hackmatrix.jax_env import enemy_turn
 from hackmatrix.swift_env import SwiftGames
 from hackmatrix.swift_env.protocol import Command, CommandRefused, content
 from hackmatrix.world import WORLD
+from hackmatrix.world.policies import POLICIES
 from hackmatrix.world.starts import STARTS
-from parity import BatchEngine, EngineError, EngineOptions, State
+from parity import BatchEngine, Draw, EngineError, EngineOptions, State, View
 from parity.debug import Session
 from parity.pair import Pair
+from parity.sources import choose_actions
 from parity.step_phases import step_phases
 from parity.trace import Case
 from rlworldkit.jax.engine import JaxEngine
@@ -83,6 +86,43 @@ def test_both_engines_are_the_same_after_every_phase() -> None:
                 assert phases.first is None
                 names |= {phase.name for phase in phases.sides[0] or ()}
     assert len(names) == 8
+
+
+def drawn(engine: BatchEngine, state: State, actions: NDArray[np.int32]) -> list[tuple[str, list[Draw]]]:
+    """The words of each phase of a step, sorted by their addresses."""
+    phases = engine.phases(state, actions)
+    assert phases is not None
+    return [(phase.name, sorted(phase.draws or (), key=lambda draw: draw.address)) for phase in phases]
+
+
+@pytest.mark.long
+def test_both_engines_draw_the_same_words_in_every_phase() -> None:
+    swift, jax = (WORLD.engines[name](1) for name in ("swift", "jax"))
+    rng, seen, observation = np.random.default_rng(0), set(), swift.reset(np.array([7], np.uint64), ONLY)
+    for game, policy in enumerate([*POLICIES.values()] * 6):
+        for _ in range(20):
+            (state,) = swift.get_state(ONLY)
+            weights = policy(View(observation, swift.mask(), ONLY, swift.get_state))
+            actions = choose_actions(rng, weights, swift.mask(), 0.0, None)
+            words = drawn(swift, state, actions)
+            assert drawn(jax, state, actions) == words
+            seen |= {draw.address[1] for _, draws in words for draw in draws}
+            step = swift.step(actions)
+            observation = step.observation
+            if step.ended.any():
+                break
+        starts = [*STARTS.values()]
+        observation = swift.set_state([starts[game % len(starts)](np.random.default_rng(game))], ONLY)
+    assert seen == set(SITES.split()[2:])  # a step begins no game
+
+
+@pytest.mark.long
+def test_a_run_of_the_jax_engine_alone_stops_where_a_word_is_drawn() -> None:
+    with Session("hackmatrix", "jax", seed=7) as session:
+        assert session.run_until("draw STEP") == "draw STEP"
+        draws = {draw for phase in session.phases.sides[0] or () for draw in phase.draws or () if "STEP" in draw.text}
+        assert draws
+        assert all(draw.word == word(7, session.position, "STEP", int(draw.address[2])) for draw in draws)
 
 
 @pytest.mark.long
