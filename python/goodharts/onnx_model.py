@@ -1,9 +1,8 @@
 """Policies in ONNX files, to be evaluated as models are."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from goodharts.env_spec import ENV_SPECS
 from goodharts.models import config_of, progress_of
@@ -14,8 +13,7 @@ from rlworldkit.evaluation.onnx_policy import WORLD, onnx_metadata, read_onnx
 from rlworldkit.evaluation.spec import Logits
 
 
-@dataclass(frozen=True)
-class OnnxModel:
+class OnnxModel(NamedTuple):
     """A policy, and what its file says of its training, as `models.Model` has it; those of others say nothing."""
 
     mode: str

@@ -27,8 +27,11 @@ class TrainConfig(config.TrainConfig):
         "documented": {"num_envs": 2048, "total_timesteps": 100_000_000, "learning_rate": 6.25e-5, "ent_coef": 0.15},
         "quick": {
             "total_timesteps": 2_000_000,
-            "learning_rate": 5e-4,
+            "learning_rate": 4e-4,
+            "gae_lambda": 0.87,
             "num_minibatches": 32,
+            "update_epochs": 3,
+            "vf_coef": 0.25,
             "ent_coef": 0.05,
             "log_interval": 4,
         },

@@ -145,7 +145,7 @@ def test_the_documented_sweeps_can_be_searched(root: Path, tmp_path: Path) -> No
     assert set(read_sweep(HACKMATRIX, tmp_path / "sweep.toml", {}).space) == {
         *("learning_rate", "num_minibatches", "prices.damage_penalty")
     }
-    assert read_sweep(HACKMATRIX, root / "examples" / "sweep.toml", {}).settings["total_timesteps"] == 2_000_000
+    assert read_sweep(HACKMATRIX, root / "examples" / "sweep.toml", {}).held["total_timesteps"] == 2_000_000
 
 
 @pytest.mark.skipif(shutil.which("pgrep") is None, reason="there is no pgrep")

@@ -40,7 +40,7 @@ LONG = (
 SHORTER = {
     "make train": "hackmatrix train --preset quick",
     "--preset quick": "--preset quick --num-envs 16 --num-steps 32 --total-timesteps 31232 --num-minibatches 2 "
-    "--update-epochs 1 --hidden-dim 16",  # as many updates
+    "--update-epochs 2 --hidden-dim 16",  # as many updates
     "--total-timesteps 500000": "--total-timesteps 7680",
     "make goodharts": "goodharts train --engine jax --mode all --network mlp --updates 2",
 }

@@ -24,8 +24,9 @@ from rlworldkit.cli.app import main
 from rlworldkit.cli.trials import MOST_FAILURES
 from rlworldkit.config_layers import from_file
 from rlworldkit.game import Game
-from rlworldkit.sweep.objective import figure_of
 from rlworldkit.sweep.options import SweepOptions
+from rlworldkit.sweep.space import Sweep
+from rlworldkit.sweep.study import figure_of, write_report
 
 TOY_WORLD = Path(__file__).resolve().parents[1] / "parity"
 TRAINER = """
@@ -64,7 +65,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "rlworldkit.cli.sweep.threads_of_a_share", lambda parts: {}
     )  # of this process, for all that follow
-    monkeypatch.setattr("rlworldkit.sweep.objective.metric_names", lambda config, env: [RETURN])
+    monkeypatch.setattr("rlworldkit.sweep.study.metric_names", lambda config, env: [RETURN])
+    monkeypatch.setattr("rlworldkit.runs.processes._POLL_SECONDS", 0.02)
+
+    def without_pictures(sweep: Sweep, study: optuna.Study) -> tuple[dict[str, Path], list[str]]:
+        return ({"--config": Path("best.toml")} if any(value is not None for value in values(study)) else {}), []
+
+    monkeypatch.setattr("rlworldkit.sweep.study.write_report", without_pictures)
     (tmp_path / "trainer.py").write_text(TRAINER)
 
 
@@ -82,7 +89,15 @@ def values(study: optuna.Study) -> list[float | None]:
     return [trial.value for trial in study.trials]
 
 
-def test_the_best_trial_is_a_file_of_settings_that_the_trainer_takes(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def reported(here: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports are written, whose pictures take longer than all else."""
+    monkeypatch.setattr("rlworldkit.sweep.study.write_report", write_report)
+
+
+def test_the_best_trial_is_a_file_of_settings_that_the_trainer_takes(
+    reported: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     write("steps = 7680\nseeds = 2")  # six trials
     study = sweep()
     best = max(study.trials, key=lambda trial: trial.value or -9.0)
@@ -175,9 +190,11 @@ def test_a_storage_that_fails_later_is_one_sentence(
     assert "The storage has failed (StorageInternalError): the same command goes on." in capsys.readouterr().err
 
 
-def test_prices_are_searched_in_whole_units_and_judged_in_those_of_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prices_are_searched_in_whole_units_and_judged_in_those_of_the_game(
+    reported: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("rlworldkit.cli.trials.figure_of", lambda game, options, agent: float("trial-1" in agent))
-    monkeypatch.setattr("rlworldkit.sweep.objective.figure_of", lambda *_, **__: 0.0)
+    monkeypatch.setattr("rlworldkit.sweep.study.figure_of", lambda *_, **__: 0.0)
     write(
         "steps = 1920\nobjective = 'evaluate/return'", HELD + "learning_rate = 1e-3", "step = { low = -0.5, high = 0 }"
     )
@@ -224,13 +241,19 @@ def test_machines_that_open_a_storage_together_share_it(monkeypatch: pytest.Monk
         ("steps = 640", "", "stp = [1.0, 2.0]", "no price 'stp' (did you mean 'step'?)"),
         ("steps = 640", "gamma = 0.9", "", "searches nothing"),
         ("seeds = 2", SEARCHED, "", "has no end: give it steps or core_hours"),
+        ("steps = 1279\nseeds = 2", HELD + SEARCHED, "", "A trial takes 1,280 steps, more than the 1,279 of the sweep"),
         ("step = 640", SEARCHED, "", "unknown key step"),
         ("steps = 640\npreset = 'quick'", SEARCHED, "", "--preset must be left out"),
         ("steps = 640", "", "step = [-0.5, 0.0]", "is in the prices of each trial: take evaluate/return"),
         ("steps = 640\nobjective = 'stats/best_scor'", SEARCHED, "", "No run has the objective 'stats/best_scor'"),
-        ("steps = 640\nstorage = 'sqlite:///s.toml'", SEARCHED, "", "cannot be used as Optuna's storage"),
-        ("steps = 640\nstorage = 's.toml'", SEARCHED, "", "cannot be used as Optuna's storage"),
-        ("steps = 640\nstorage = 'other://me:secret@host/x'", SEARCHED, "", "other://me:…@host/x cannot be used"),
+        ("steps = 640\nstorage = 'sqlite:///s.toml'", HELD + SEARCHED, "", "cannot be used as Optuna's storage"),
+        ("steps = 640\nstorage = 's.toml'", HELD + SEARCHED, "", "cannot be used as Optuna's storage"),
+        (
+            "steps = 640\nstorage = 'other://me:secret@host/x'",
+            HELD + SEARCHED,
+            "",
+            "other://me:…@host/x cannot be used",
+        ),
     ],
 )
 def test_what_cannot_be_searched_is_refused_in_one_sentence(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from goodharts.rules import DEFAULT_MODES, MODES
 from parity.arguments import OneOf, Parser
 from parity.console import open_console, typed_command
 from parity.errors import UsageError
-from rlworldkit.cli.compare import add_group_flags, check_group_flags, write_comparison
+from rlworldkit.cli.compare import add_group_flags, checked_groups, write_comparison
 from rlworldkit.cli.evaluate import add_choice_flags
 from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from rlworldkit.evaluation.onnx_policy import ONNX
@@ -76,11 +76,11 @@ def compare(argv: Sequence[str] | None = None) -> int:
     figure = f"what groups are compared by: {', '.join(FIGURES)} (default {_FIGURE})"
     parser.add_argument("--figure", type=OneOf(tuple(FIGURES)), default=_FIGURE, metavar="NAME", help=figure)
     args = parser.parse_args(argv)
-    check_group_flags(parser, args)
-    if not args.group and (args.markdown or args.target is not None):
+    groups = checked_groups(parser, args)
+    if groups:
+        return _compare_groups(parser, args, groups)
+    if args.markdown or args.target is not None:
         parser.error("--markdown and --target go with --group: add it, or leave them out")
-    if args.group:
-        return _compare_groups(parser, args)
     given = [f"--{name}" for name in ("models", "deterministic", "search") if getattr(args, name)]
     given += [f"--{key}" for keys in flags_given(args).values() for key in keys]
     if args.results and given:
@@ -108,7 +108,7 @@ def compare(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _compare_groups(parser: Parser, args: argparse.Namespace) -> int:
+def _compare_groups(parser: Parser, args: argparse.Namespace, groups: Mapping[str, Sequence[str]]) -> int:
     """Compare groups of models by a figure of each; models that were trained from the same seed are pairs."""
     if args.results or args.models:
         parser.error("--group names all that is compared: leave files and --models out")
@@ -116,20 +116,18 @@ def _compare_groups(parser: Parser, args: argparse.Namespace) -> int:
     from rlworldkit.evaluation.comparison import ScoredRun
 
     config, console = read_config(flags_given(args)), open_console(stderr=args.json == STANDARD_OUTPUT)
-    names, groups = [model_path(mode).name for mode in MODES], {}
-    for group in args.group:
+    names, scored = [model_path(mode).name for mode in MODES], {}
+    for name, members in groups.items():
         paths = []
-        for path in map(Path, group.members):
+        for path in map(Path, members):
             paths += sorted(file for file in path.rglob("*.pth") if file.name in names) if path.is_dir() else [path]
         if not paths:
-            raise UsageError(f"There is no model in {group.members[0]}, such as {names[0]}: name files or folders.")
+            raise UsageError(f"There is no model in {members[0]}, such as {names[0]}: name files or folders.")
         models = [read_model(path) for path in paths]
-        played = zip(paths, models, _played(models, config, args, console), strict=True)
-        groups[group.name] = [
-            ScoredRun(str(path), model.config.get("training", {}).get("seed"), found.figures[args.figure]["mean"])
-            for path, model, found in played
-        ]
-    write_comparison(console, groups, args, FIGURES[args.figure].title)
+        figures = [found.figures[args.figure]["mean"] for found in _played(models, config, args, console)]
+        seeds = [model.config.get("training", {}).get("seed") for model in models]
+        scored[name] = [ScoredRun(str(path), *each) for path, *each in zip(paths, seeds, figures, strict=True)]
+    write_comparison(console, scored, args, FIGURES[args.figure].title)
     return 0
 
 

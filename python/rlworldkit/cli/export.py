@@ -1,7 +1,5 @@
 """``export``: write an agent's policy as a file for other programs, and a model card beside it."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,11 +8,9 @@ from parity.arguments import Parser
 from parity.safe_read import MIB, Unreadable, read_bytes
 from rlworldkit.cli import players
 from rlworldkit.cli.outputs import check_output, write_output
-from rlworldkit.export.policy import FORMATS, ONNX, content_of, metadata_of, policy_of
+from rlworldkit.export.policy import FORMATS, ONNX, exported
 from rlworldkit.game import Game
 from rlworldkit.runs.folder import CURVE
-
-_PICTURE_LIMIT = 16 * MIB
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
@@ -22,12 +18,12 @@ def main(game: Game, argv: Sequence[str]) -> int:
     parser = _parser(game)
     args = parser.parse_args(argv)
     suffix = args.output.suffix[1:] if args.output else ""
-    args.format = args.format or (suffix if suffix in FORMATS else ONNX)
-    if suffix in FORMATS and suffix != args.format:
-        parser.error(f"{args.output} is not named as a file of --format {args.format}: name it *.{args.format}")
-    args.output = args.output or Path(f"{args.agent.resolve().stem}.{args.format}")
-    card, picture = (Path(f"{args.output}{end}") for end in (".md", ".png"))
-    for path in (args.output, card, picture):
+    kind = args.format or (suffix if suffix in FORMATS else ONNX)
+    if suffix in FORMATS and suffix != kind:
+        parser.error(f"{args.output} is not named as a file of --format {kind}: name it *.{kind}")
+    output = args.output or Path(f"{args.agent.resolve().stem}.{kind}")
+    card, picture = (Path(f"{output}{end}") for end in (".md", ".png"))
+    for path in (output, card, picture):
         check_output(parser, str(path))
     # Imported only now: a mistaken command line should not have to wait.
     from rlworldkit.export.card import model_card
@@ -35,21 +31,18 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
     view = players.view_of(game, args.mode, args.agent)
     path, agent = players.load(game, view, args.agent, trust=args.trust)
-    policy = policy_of(agent, path)
-    metadata = metadata_of(policy, game, view)
-    content = content_of(policy, args.format, metadata, view)
+    content, metadata = exported(agent, path, kind, game, view)
     try:
-        curve = read_bytes(path.parent / CURVE, _PICTURE_LIMIT)
+        curve = read_bytes(path.parent / CURVE, 16 * MIB)
     except (FileNotFoundError, Unreadable):
         curve = b""
-    model = ["--model"] if game.evaluation is None else []
     commands = [shlex.join([game.name, "export", *argv])]
-    if args.format == ONNX:
-        commands.append(shlex.join([game.name, "evaluate", *model, args.output.name, "--deterministic"]))
-    about = model_card(
-        args.output, metadata, curves(path.parent, game.milestone), picture.name if curve else None, commands
-    )
-    for target, written in ((args.output, content), (picture, curve), (card, about)):
+    if kind == ONNX:
+        model = ["--model"] if game.evaluation is None else []
+        commands.append(shlex.join([game.name, "evaluate", *model, output.name, "--deterministic"]))
+    metrics = curves(path.parent, game.milestone)
+    page = model_card(output, metadata, metrics, picture.name if curve else None, commands)
+    for target, written in ((output, content), (picture, curve), (card, page)):
         if written:
             write_output(str(target), written)
             print(f"Written: {target}")
@@ -57,24 +50,17 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
 
 def _parser(game: Game) -> Parser:
-    view = players.view_of(game)
     parser = Parser(
         prog=f"{game.name} export",
         description="Write the policy of an agent as a file for other programs, and a model card beside it.",
         allow_abbrev=False,
     )
-    parser.add_argument("agent", type=Path, metavar="PATH", help=players.agents_text(view))
+    agents = players.agents_text(players.view_of(game))
+    parser.add_argument("agent", type=Path, metavar="PATH", help=agents)
     players.add_mode_flag(parser, game)
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        help="a graph that onnxruntime computes, or the parameters alone (default: as FILE is named, or onnx)",
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="where it goes, the card to FILE.md (default: PATH's name, in the working directory)",
-    )
+    kinds = "a graph that onnxruntime computes, or the parameters alone (default: as FILE is named, or onnx)"
+    parser.add_argument("--format", choices=FORMATS, help=kinds)
+    place = "where it goes, the card to FILE.md (default: PATH's name, in the working directory)"
+    parser.add_argument("--output", type=Path, metavar="FILE", help=place)
     players.add_trust_flag(parser)
     return parser

@@ -9,125 +9,133 @@ import math
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
 
+from parity.arguments import SEED
 from parity.console import counted, open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
+from parity.prices import read_prices
 from parity.table import Table
-from rlworldkit.cli.runs import run_of
-from rlworldkit.cli.train_plan import PROCESSES, TRAINER, VMAP, TrainOptions, Variant, parser_of_train, plan_of
+from rlworldkit.cli.train_plan import (
+    PROCESSES,
+    VMAP,
+    TrainOptions,
+    Variant,
+    config_of,
+    parser_of_train,
+    plan_of,
+    without,
+)
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import params_path, trained_files
 from rlworldkit.runs.console import ConsoleProgress, print_line, print_nothing_to_save
-from rlworldkit.runs.folder import CURVE, LATEST, make_folder
+from rlworldkit.runs.folder import CONFIG, CURVE, LATEST, fresh_run_name, make_folder
 from rlworldkit.runs.lock import locked
 from rlworldkit.runs.processes import TrainProcess, last_value, train_all
+from rlworldkit.runs.saved_config import read_saved_config
 from rlworldkit.runs.sinks import Metrics
 from rlworldkit.runs.stop import StopRequest
-from rlworldkit.settings import from_flags
+from rlworldkit.settings import from_flags, saved_settings
 
 if TYPE_CHECKING:
     from rlworldkit.ppo.training import TrainJob
 
-_RETURN = "train/mean_episode_return"
 
+def runs_of(
+    folder: Path, config: TrainConfig, number: int, variants: Sequence[Variant], flags: Sequence[str], is_resumed: bool
+) -> list[TrainProcess]:
+    """A number of seeds of each variant. flags: what all have in common. is_resumed: those with an agent go on."""
 
-@dataclass(frozen=True)
-class Group:
-    """What is trained. folder: of the group. seeds: of its runs. variants: none where the runs differ by seed alone."""
-
-    folder: Path
-    seeds: range
-    variants: Sequence[Variant]
-    is_resumed: bool
-
-    def runs(self, flags: Sequence[str]) -> dict[str, list[TrainProcess]]:
-        """The runs by variant; ``flags``: those that all have in common."""
-        return {
-            variant.name: [
-                self._run(variant.name, seed, [*flags, *(f"--price={price}" for price in variant.prices)])
-                for seed in self.seeds
-            ]
-            for variant in self.variants or [Variant()]
-        }
-
-    def _run(self, variant: str, seed: int, flags: list[str]) -> TrainProcess:
-        parent = self.folder / variant
-        folder = parent / f"seed-{seed}"
-        if self.is_resumed and trained_files(folder):
-            words = [*_without(flags, "init-from"), "--resume", LATEST, "--checkpoint-dir", str(folder)]
+    def run_of(variant: Variant, seed: int) -> TrainProcess:
+        own, parent = folder / variant.name / f"seed-{seed}", folder / variant.name
+        words = [*flags, *(f"--price={price}" for price in variant.prices)]
+        if is_resumed and trained_files(own):
+            words = [*without(words, "init-from"), "--resume", LATEST, "--checkpoint-dir", str(own)]
         else:
-            if self.is_resumed and folder.exists():
-                with locked(folder):  # lest somebody trains into it
-                    shutil.rmtree(folder)  # killed before it saved: it begins anew
-            words = [*flags, "--seed", str(seed), "--run-name", folder.name, "--checkpoint-dir", str(parent)]
-        return TrainProcess(f"{variant} {folder.name}".strip(), folder, words)
+            if is_resumed and own.exists():
+                with locked(own):  # lest somebody trains into it
+                    shutil.rmtree(own)  # killed before it saved: it begins anew
+            words += ["--seed", str(seed), "--run-name", own.name, "--checkpoint-dir", str(parent)]
+        return TrainProcess(f"{variant.name} {own.name}".strip(), words, params_path(own, config.num_updates))
+
+    return [run_of(variant, config.seed + index) for variant in variants for index in range(number)]
 
 
-def main(game: Game, argv: Sequence[str], config: TrainConfig, group: Group, mode: str | None) -> int:
-    """Train, show and sum up; return 1 if a run failed, 130 if all were stopped before there was anything, else 0.
+def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> int:
+    """Train several runs, show them and sum up; return 1 if one failed, 130 if stopped too early, else 0.
 
-    argv: the words after ``train``. config: that of the first run. mode: None is the one that suits the device. Raises
-    UsageError where the folder cannot be used.
+    argv: the words after ``train``. Raises UsageError for flags of a single run, and for a folder that cannot be used.
     """
-    flags = _without(argv, "seed", "seeds", "variant", "run-name", "checkpoint-dir", "resume")
-    by_variant = group.runs(flags)
-    runs = [run for of_variant in by_variant.values() for run in of_variant]
-    resume = _resume(game, group, flags)
-    if not group.is_resumed and any(trained_files(run.folder) for run in runs):
-        raise UsageError(f"{group.folder} already holds runs: choose another --run-name, or {resume}")
-    for run in runs:
-        if params_path(run.folder, config.num_updates).exists():
-            list(run.new_rows())
-            run.outcome = "finished"
+    before: dict[str, Any] = {}
+    for path in sorted(options.checkpoint_dir.rglob(CONFIG))[:1] if options.resume else ():
+        before = saved_settings(game.train_config, read_saved_config(path.parent), path)
+    config, variants = config_of(game, arguments, options, before), arguments.variant or [Variant()]
+    if len({variant.name for variant in variants}) < len(variants):
+        raise UsageError(f"each variant needs a name of its own, got {', '.join(each.name for each in variants)}.")
+    for variant in variants:
+        game.with_prices(read_prices(variant.prices, None)).env()
+    for flag, value in (("--run-suffix", options.run_suffix), ("--distributed", options.distributed)):
+        if value:
+            raise UsageError(f"{flag} does not go with --seeds and --variant: leave it out.")
+    if options.resume not in (None, LATEST):
+        raise UsageError(f"--seeds resumes all of its runs: give --resume {LATEST} and the group's --checkpoint-dir.")
+    number, last = options.seeds or 1, config.seed + (options.seeds or 1) - 1
+    if fault := SEED.fault(last):
+        raise UsageError(f"the last seed {fault}, got {last}: give a lower --seed or fewer --seeds.")
+    folder = options.checkpoint_dir
+    if not options.resume:
+        folder /= options.run_name or f"{fresh_run_name(game.name, config.seed)}-to-{last}"
+    flags = without(argv, "seed", "seeds", "run-name", "checkpoint-dir", "resume")
+    group = [f"--seed={config.seed}", f"--seeds={number}", "--resume", LATEST, f"--checkpoint-dir={folder}"]
+    resume = typed_command(game.name, game.module, "train", *flags, *group)  # runs that had not begun need all flags
+    runs = runs_of(folder, config, number, variants, without(flags, "variant"), bool(options.resume))
+    if not options.resume and any(trained_files(run.folder) for run in runs):
+        raise UsageError(f"{folder} already holds runs: choose another --run-name, or {resume}")
     left = [run for run in runs if run.outcome is None]
     if not left:
-        raise UsageError(f"The runs in {group.folder} have had all their steps: ask for more with --total-timesteps.")
-    make_folder(group.folder, "choose another --checkpoint-dir")
+        raise UsageError(f"The runs in {folder} have had all their steps: ask for more with --total-timesteps.")
+    make_folder(folder, "choose another --checkpoint-dir")
+    import jax  # here: a mistaken command line should not have to wait for it
+
+    is_vmapped = (options.seeds_mode or (PROCESSES if jax.default_backend() == "cpu" else VMAP)) == VMAP
     console = open_console()
-    is_vmapped = (mode or _mode_of_device()) == VMAP
     at_once = len(left) if is_vmapped else min(len(left), available_cores())
-    print_line(console, f"Training {counted(len(left), 'run')} in {group.folder}, {at_once} at a time.")
+    print_line(console, f"Training {counted(len(left), 'run')} in {folder}, {at_once} at a time.")
     stop = StopRequest(
         lambda: print_line(console, "Stopping all runs; a second Ctrl-C ends them at once."),
         (lambda: print_nothing_to_save(console)) if is_vmapped else None,
     )
-    total = config.num_updates * config.batch_size
-    with stop, ConsoleProgress({run.name: total for run in left}, console) as progress:
-        environment = {"WANDB_RUN_GROUP": group.folder.name}
+    totals = {run.name: config.num_updates * config.batch_size for run in left}
+    with stop, ConsoleProgress(totals, console) as progress:
+        environment = {"WANDB_RUN_GROUP": folder.name}
         if is_vmapped:
             os.environ.update(environment)
             _train_vmapped(game, left, console, stop, progress.write)
         else:
             should_stop = lambda: stop.requested  # noqa: E731
             train_all(game.module, left, at_once, environment, should_stop=should_stop, write=progress.write)
+    by_variant = {each.name: [run for run in runs if run.folder.parent == folder / each.name] for each in variants}
     console.print(_table(by_variant))
-    has_rows = {name: [run.rows for run in of if run.rows] for name, of in by_variant.items()}
-    if not any(has_rows.values()):
-        return 1 if any(run.has_failed for run in runs) else INTERRUPTED_EXIT_CODE
+    has_failed = any(run.has_failed for run in runs)
+    if not any(run.rows for run in runs):
+        return 1 if has_failed else INTERRUPTED_EXIT_CODE
     from rlworldkit.runs.curve import draw_groups  # matplotlib takes a while to import
 
-    draw_groups({name or game.title: rows for name, rows in has_rows.items()}, group.folder / CURVE, group.folder.name)
-    print_line(console, f"  {group.folder / CURVE}")
+    rows = {name or game.title: [run.rows for run in of_variant] for name, of_variant in by_variant.items()}
+    draw_groups(rows, folder / CURVE, folder.name)
+    print_line(console, f"  {folder / CURVE}")
     if stop.requested:
         print_line(console, f"Resume: {resume}")
     else:
-        folders = [f"--group={name or 'all'}={group.folder / name}" for name in by_variant]
-        print_line(console, f"Compare: {typed_command(game.name, game.module, 'compare', *folders)}")
-    return 1 if any(run.has_failed for run in runs) else 0
-
-
-def _mode_of_device() -> str:
-    import jax  # here: a mistaken command line should not have to wait for it
-
-    return PROCESSES if jax.default_backend() == "cpu" else VMAP
+        groups = [f"--group={name or 'all'}={folder / name}" for name in by_variant]
+        print_line(console, f"Compare: {typed_command(game.name, game.module, 'compare', *groups)}")
+    return 1 if has_failed else 0
 
 
 def _train_vmapped(
@@ -142,51 +150,28 @@ def _train_vmapped(
 
     def job_of(run: TrainProcess) -> "TrainJob":
         arguments = parser_of_train(game).parse_args(run.words)
-        plan = plan_of(game, arguments, options := from_flags(arguments, TrainOptions))
-        outputs = run_of(
+        return plan_of(game, arguments, from_flags(arguments, TrainOptions)).job(
             game,
-            options,
-            plan.folder,
-            TRAINER,
             stopping="",
-            upload=not options.no_artifact,
-            rewind=options.rewind,
             console=Console(quiet=True),
             stop=stop,
             report=lambda metrics: write(metrics, run.name),
             print_line=lambda line: print_line(console, f"{run.name}: {line}"),
         )
-        return plan.job(outputs)
 
     jobs: dict[TrainProcess, TrainJob] = {}
     for run in runs:
         try:
             jobs[run] = job_of(run)
         except ParityError as error:
-            run.end(str(error), has_failed=True)
+            run.fail(str(error))
     results = train_together(list(jobs.values()), console) if jobs else []
     for run, result in zip(jobs, results, strict=True):
         list(run.new_rows())
         if isinstance(result, Exception):
-            run.end(str(result) if isinstance(result, ParityError) else repr(result), has_failed=True)
+            run.fail(str(result) if isinstance(result, ParityError) else repr(result))
         elif result.files:
-            run.end("stopped" if stop.requested else "finished")
-
-
-def _without(words: Sequence[str], *flags: str) -> list[str]:
-    """The words of a command line without these flags and their values."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for flag in flags:
-        parser.add_argument(f"--{flag}")
-    return parser.parse_known_args(words)[1]
-
-
-def _resume(game: Game, group: Group, flags: Sequence[str]) -> str:
-    """The command that goes on with a group; runs that had not begun need its flags."""
-    variants = (f"{name}={','.join(prices).replace('=', ':')}" if prices else name for name, prices in group.variants)
-    runs = [f"--seed={group.seeds[0]}", f"--seeds={len(group.seeds)}", *(f"--variant={each}" for each in variants)]
-    folder = f"--checkpoint-dir={group.folder}"
-    return typed_command(game.name, game.module, "train", *flags, *runs, "--resume", LATEST, folder)
+            run.outcome = "stopped" if stop.requested else "finished"
 
 
 def _table(by_variant: Mapping[str, Sequence[TrainProcess]]) -> Table:
@@ -196,13 +181,12 @@ def _table(by_variant: Mapping[str, Sequence[TrainProcess]]) -> Table:
 
     table = Table("run", "steps", "return", "", box=None)
     for name, runs in by_variant.items():
-        known = []
-        for run in runs:
-            found = last_value(run.rows, _RETURN)
-            known += [] if math.isnan(found) else [found]
+        returns = [last_value(run.rows, "train/mean_episode_return") for run in runs]
+        for run, found in zip(runs, returns, strict=True):
             steps = f"{run.rows[-1]['timesteps']:,.0f}" if run.rows else "–"
             table.add_row(run.name, steps, "–" if math.isnan(found) else f"{found:.2f}", run.outcome or "not begun")
+        known = np.array([found for found in returns if not math.isnan(found)])
         if len(known) > 1:
-            mean = interval(with_interval(interquartile_mean, np.array(known)[:, None]))
+            mean = interval(with_interval(interquartile_mean, known[:, None]))
             table.add_row(name, "", mean, f"interquartile mean of {len(known)} runs")
     return table

@@ -10,15 +10,13 @@ from parity.arguments import Parser
 from parity.console import open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
 from rlworldkit.game import Game
-from rlworldkit.jax.xla import available_cores, enable_compilation_cache, threads_of_a_share
+from rlworldkit.jax.xla import enable_compilation_cache, threads_of_a_share
 from rlworldkit.runs.console import print_line
 from rlworldkit.runs.folder import make_folder
 from rlworldkit.runs.lock import locked
 from rlworldkit.runs.stop import StopRequest
-from rlworldkit.settings import add_flags, check_settings, given
+from rlworldkit.settings import add_flags, given
 from rlworldkit.sweep.options import SweepOptions
-
-_LOCK = "sweep.lock"
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
@@ -32,38 +30,34 @@ def main(game: Game, argv: Sequence[str]) -> int:
     from rlworldkit.sweep.space import read_sweep  # Optuna takes a while to import
 
     sweep = read_sweep(game, args.file, given(args, SweepOptions))
-    check_settings(sweep.options)
-    folder = sweep.options.folder or Path("sweeps", args.file.stem)
-    at_once = sweep.options.at_once or max(1, available_cores() // sweep.options.seeds)
     enable_compilation_cache(game.name)
-    os.environ.update(threads_of_a_share(at_once * sweep.options.seeds))  # before JAX is imported, and for all runs
+    shares = sweep.at_once * sweep.options.seeds
+    os.environ.update(threads_of_a_share(shares))  # before JAX is imported, and for all runs
     from optuna.exceptions import StorageInternalError
     from sqlalchemy.exc import SQLAlchemyError
 
     from rlworldkit.cli.trials import Trials
-    from rlworldkit.sweep.objective import check_objective
-    from rlworldkit.sweep.report import write_report
-    from rlworldkit.sweep.study import have_finished, open_study
+    from rlworldkit.sweep.study import check_objective, open_study, write_report
 
     check_objective(game, sweep)
-    make_folder(folder, "choose another --folder")
-    console = open_console()
-    say = partial(print_line, console)
+    make_folder(sweep.folder, "choose another --folder")
+    say = partial(print_line, open_console())
     stop = StopRequest(lambda: say("Stopping; the same command goes on. A second Ctrl-C ends at once."))
-    with locked(folder, _LOCK, f"Another sweep is running in {folder}: let it end, or name another --folder."), stop:
+    is_running = f"Another sweep is running in {sweep.folder}: let it end, or name another --folder."
+    with locked(sweep.folder, "sweep.lock", is_running), stop:
         if sweep.metric is None:
             say("No trial is given up before its end: while it trains its return is in other prices than the game's.")
-        study = open_study(game, sweep, args.file.stem, folder / "study.db")
+        study = open_study(game, sweep)
         try:
-            Trials(game, sweep, study, folder, at_once, lambda: stop.requested, say).run()
+            Trials(game, sweep, study, stop, say).run()
         except (StorageInternalError, SQLAlchemyError) as error:
             raise ParityError(f"The storage has failed ({type(error).__name__}): the same command goes on.") from error
-    if not have_finished(study):
-        say(f"No trial has finished{'' if stop.requested else ': give a larger budget'}.")
-        return INTERRUPTED_EXIT_CODE if stop.requested else 1
-    best, lines = write_report(sweep, study, folder)
+    best, lines = write_report(sweep, study)
     for line in lines:
         say(line)
+    if not best:
+        say(f"No trial has finished{'' if stop.requested else ': give a larger budget'}.")
+        return INTERRUPTED_EXIT_CODE if stop.requested else 1
     flags = [word for flag, file in best.items() for word in (flag, file)]
     say(f"Train with the best: {typed_command(game.name, game.module, 'train', *flags)}")
     return 0

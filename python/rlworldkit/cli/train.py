@@ -1,20 +1,15 @@
 """``train``: train an agent on the world's JAX engine with masked PPO."""
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
-from parity.arguments import ALL_STEPS, SEED
+from parity.arguments import ALL_STEPS
 from parity.console import typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
-from parity.prices import read_prices
-from rlworldkit.cli.runs import run_of, say_written
-from rlworldkit.cli.seeds import Group
-from rlworldkit.cli.seeds import main as train_group
+from rlworldkit.cli.runs import say_written
+from rlworldkit.cli.seeds import train_group
 from rlworldkit.cli.train_plan import (
-    TRAINER,
     TrainOptions,
     TrainPlan,
     check_company,
@@ -22,13 +17,13 @@ from rlworldkit.cli.train_plan import (
     parser_of_train,
     plan_of,
     prices_of,
+    without,
 )
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import enable_compilation_cache, of_parts, prefer_wide_vectors
-from rlworldkit.runs.folder import CONFIG, CURVE, LATEST, METRICS, fresh_run_name
+from rlworldkit.runs.folder import CONFIG, CURVE, LATEST, METRICS
 from rlworldkit.runs.processes import stop_with_input
-from rlworldkit.runs.saved_config import read_saved_config
-from rlworldkit.settings import as_flags, from_flags, saved_settings
+from rlworldkit.settings import as_flags, from_flags
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
@@ -45,7 +40,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
         config_of(game, arguments, options, {})
         prices_of(game, arguments, {})
     if options.seeds is not None or arguments.variant:
-        return _train_group(game, argv, arguments, options)
+        return train_group(game, argv, arguments, options)
     stop_with_input()
     plan = plan_of(game, arguments, options, _joined(options))
     try:
@@ -55,32 +50,6 @@ def main(game: Game, argv: Sequence[str]) -> int:
             raise
         print(error, file=sys.stderr)
         return 1
-
-
-def _train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> int:
-    """Train several runs; raises UsageError for flags that are those of a single one."""
-    before: dict[str, Any] = {}
-    if options.resume:
-        for path in sorted(options.checkpoint_dir.rglob(CONFIG))[:1]:
-            before = saved_settings(game.train_config, read_saved_config(path.parent), path)
-    config, variants = config_of(game, arguments, options, before), arguments.variant or ()
-    if len({variant.name for variant in variants}) < len(variants):
-        raise UsageError(f"each variant needs a name of its own, got {', '.join(each.name for each in variants)}.")
-    for variant in variants:
-        game.with_prices(read_prices(variant.prices, None)).env()
-    for flag, value in (("--run-suffix", options.run_suffix), ("--distributed", options.distributed)):
-        if value:
-            raise UsageError(f"{flag} does not go with --seeds and --variant: leave it out.")
-    if options.resume not in (None, LATEST):
-        raise UsageError(f"--seeds resumes all of its runs: give --resume {LATEST} and the group's --checkpoint-dir.")
-    last = config.seed + (options.seeds or 1) - 1
-    if fault := SEED.fault(last):
-        raise UsageError(f"the last seed {fault}, got {last}: give a lower --seed or fewer --seeds.")
-    folder = options.checkpoint_dir
-    if options.resume is None:
-        folder /= options.run_name or f"{fresh_run_name(game.name, config.seed)}-to-{last}"
-    group = Group(folder, range(config.seed, last + 1), variants, bool(options.resume))
-    return train_group(game, argv, config, group, options.seeds_mode)
 
 
 def _joined(options: TrainOptions) -> bool:
@@ -102,15 +71,8 @@ def _train(game: Game, plan: TrainPlan, argv: Sequence[str]) -> int:
     from rlworldkit.runs.console import print_nothing_to_save
 
     options, folder = plan.options, plan.folder
-    run = run_of(
-        game,
-        options,
-        folder,
-        TRAINER,
-        stopping="the current chunk",
-        upload=not options.no_artifact,
-        rewind=options.rewind,
-    )
+    job = plan.job(game, stopping="the current chunk")
+    run = job.run
     if options.preset:
         preset = game.train_config.presets[options.preset]
         run.print_line(f"Preset {options.preset}: {as_flags(game.train_config, preset)}")
@@ -118,7 +80,7 @@ def _train(game: Game, plan: TrainPlan, argv: Sequence[str]) -> int:
     if folder is not None and is_named and folder.parent.resolve() != options.checkpoint_dir.resolve():
         run.print_line(f"--checkpoint-dir has no effect: the run continues in {folder}.")
     with run.stop, run:
-        trained = train(**vars(plan.job(run)))
+        trained = train(**vars(job))
     if trained.progress.updates == trained.since.updates:
         print_nothing_to_save(run.console)
         return INTERRUPTED_EXIT_CODE
@@ -142,9 +104,5 @@ def _train(game: Game, plan: TrainPlan, argv: Sequence[str]) -> int:
 
 def next_command(game: Game, given: Sequence[str], total_timesteps: int) -> str:
     """The command for a longer run with the same settings under a new name, as it can be typed here."""
-    replaced = argparse.ArgumentParser(add_help=False, allow_abbrev=True)
-    for flag in ("--total-timesteps", "--run-name", "--resume"):
-        replaced.add_argument(flag)
-    replaced.add_argument("--rewind", action="store_true")
-    _, other_flags = replaced.parse_known_args(given)
+    other_flags = without([word for word in given if word != "--rewind"], "total-timesteps", "run-name", "resume")
     return typed_command(game.name, game.module, "train", *other_flags, "--total-timesteps", str(total_timesteps))

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from parity.arguments import SEEDS, STEPS, FileName, FloatRange, IntRange, Named, OneOf, Parser
 from parity.errors import UsageError
 from parity.prices import add_price_flags, changed_prices, read_prices
-from rlworldkit.cli.runs import LOGGING, RUN, RunOptions
+from rlworldkit.cli.runs import LOGGING, RUN, RunOptions, run_of
 from rlworldkit.config_layers import from_file
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import PARTS
@@ -23,21 +24,20 @@ if TYPE_CHECKING:
     from rlworldkit.ppo.checkpoints import Checkpoint
     from rlworldkit.ppo.params import InitialParams
     from rlworldkit.ppo.training import TrainJob
-    from rlworldkit.runs.run import Run
 
 
 class Variant(NamedTuple):
     """A name, and the prices that are not the game's own, such as ``kills=0.4``."""
 
     name: str = ""
-    prices: tuple[str, ...] = ()
+    prices: Sequence[str] = ()
 
 
 def _variant(name: str, equals: str, prices: str) -> Variant:
     pairs = [price.partition(":") for price in prices.split(",")] if equals else []
     if FileName().fault(name) or not all(price and value for price, _, value in pairs):
         raise ValueError(prices)
-    return Variant(name, tuple(f"{price}={value}" for price, _, value in pairs))
+    return Variant(name, [f"{price}={value}" for price, _, value in pairs])
 
 
 _HOSTS = "several hosts"
@@ -118,11 +118,13 @@ class TrainPlan(NamedTuple):
     initial: "InitialParams | None"
     folder: Path | None
 
-    def job(self, run: "Run") -> "TrainJob":
-        """The same for the trainer, with a run as ``run_of`` makes it."""
+    def job(self, game: Game, **outputs: Any) -> "TrainJob":  # noqa: ANN401 - those of ``run_of``
+        """The same for the trainer, with a run that ``run_of`` makes of the outputs."""
         from rlworldkit.ppo.loop import SavePlan
         from rlworldkit.ppo.training import TrainJob
 
+        outputs |= {"upload": not self.options.no_artifact, "rewind": self.options.rewind}
+        run = run_of(game, self.options, self.folder, TRAINER, **outputs)
         plan = SavePlan(self.options.save_interval, self.options.save_interval_minutes)
         return TrainJob(self.config, self.env, run, self.start, self.initial, plan, {PRICES: self.prices})
 
@@ -166,6 +168,14 @@ def parser_of_train(game: Game) -> Parser:
         help=f"train with other prices of the reward from the same seeds; repeatable ({VARIANT.span()})",
     )
     return parser
+
+
+def without(words: Sequence[str], *flags: str) -> list[str]:
+    """The words of a command line without these flags and their values."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for flag in flags:
+        parser.add_argument(f"--{flag}")
+    return parser.parse_known_args(words)[1]
 
 
 def check_company(options: TrainOptions) -> None:

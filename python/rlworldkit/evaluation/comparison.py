@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -53,33 +52,25 @@ def compared(groups: Groups, target: float | None = None, score: str = RETURN) -
         figures["optimality_gap"] = partial(optimality_gap, target=target)
     everything = np.concatenate(list(scores.values()))
     thresholds = np.linspace(everything.min(), everything.max(), _THRESHOLDS)
-    profile = partial(performance_profile, thresholds=thresholds)
-    return {
-        "groups": {
-            name: {
-                "runs": [{"agent": run.path, "seed": run.seed, "score": run.score} for run in groups[name]],
-                **{figure: with_interval(function, of) for figure, function in figures.items()},
-                "profile": with_interval(profile, of),
-            }
-            for name, of in scores.items()
-        },
-        "thresholds": thresholds.tolist(),
-        "target": target,
-        "score": score,
-        "pairs": [_pair(groups, scores, *names) for names in combinations(groups, 2)],
+    figures["profile"] = partial(performance_profile, thresholds=thresholds)
+    of_groups = {
+        name: {
+            "runs": [{"agent": run.path, "seed": run.seed, "score": run.score} for run in runs],
+            **{figure: with_interval(function, scores[name]) for figure, function in figures.items()},
+        }
+        for name, runs in groups.items()
     }
-
-
-def _pair(groups: Groups, scores: Mapping[str, Any], first: str, second: str) -> dict[str, Any]:
-    ours, theirs = ({run.seed: run.score for run in groups[name] if run.seed is not None} for name in (first, second))
-    differences = [ours[seed] - theirs[seed] for seed in sorted(ours.keys() & theirs.keys())]
-    return {
-        "first": first,
-        "second": second,
-        "probability_of_improvement": with_interval(probability_of_improvement, scores[first], scores[second]),
-        "paired_seeds": sorted(ours.keys() & theirs.keys()),
-        "paired_difference": mean(differences) if differences else None,
-    }
+    pairs = []
+    for first, second in combinations(groups, 2):
+        ours, theirs = (
+            {run.seed: run.score for run in groups[name] if run.seed is not None} for name in (first, second)
+        )
+        seeds = sorted(ours.keys() & theirs.keys())
+        better = with_interval(probability_of_improvement, scores[first], scores[second])
+        difference = mean([ours[seed] - theirs[seed] for seed in seeds]) if seeds else None
+        found = {"probability_of_improvement": better, "paired_seeds": seeds, "paired_difference": difference}
+        pairs.append({"first": first, "second": second, **found})
+    return {"groups": of_groups, "thresholds": thresholds.tolist(), "target": target, "score": score, "pairs": pairs}
 
 
 def as_json(figures: Mapping[str, Any]) -> str:
@@ -89,18 +80,18 @@ def as_json(figures: Mapping[str, Any]) -> str:
 
 def as_tables(figures: Mapping[str, Any]) -> list[Records]:
     """Two tables for terminals and Markdown: of groups, and of pairs of them where there are several."""
-    gap = [] if figures["target"] is None else [f"gap to {figures['target']:g}"]
-    shown = ("iqm", "median", "mean", *(["optimality_gap"] if gap else []))
-    headings = ("group", "runs", "interquartile mean", "median", "mean", *gap)
+    shown = {"iqm": "interquartile mean", "median": "median", "mean": "mean"}
+    if figures["target"] is not None:
+        shown["optimality_gap"] = f"gap to {figures['target']:g}"
     of_groups = [
         (name, len(found["runs"]), *(interval(found[figure]) for figure in shown))
         for name, found in figures["groups"].items()
     ]
-    tables = [Records("groups", figures["score"], headings, of_groups)]
+    tables = [Records("groups", figures["score"], ("group", "runs", *shown.values()), of_groups)]
     of_pairs = []
     for pair in figures["pairs"]:
         difference, seeds = pair["paired_difference"], len(pair["paired_seeds"])
-        text = "no seed in both" if difference is None else f"{interval(difference)} over {seeds} seeds"
+        text = f"{interval(difference)} over {seeds} seeds" if seeds else "no seed in both"
         of_pairs.append((f"{pair['first']} over {pair['second']}", percent(pair["probability_of_improvement"]), text))
     pairs = Records("pairs", "", ("pair", "probability of improvement", "paired difference"), of_pairs)
     return [*tables, pairs] if of_pairs else tables
@@ -110,19 +101,17 @@ def draw_comparison(figures: Mapping[str, Any], kind: str) -> bytes:
     """Interquartile means with their intervals and runs, and performance profiles, as a picture of this kind."""
     figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for number, (name, found) in enumerate(figures["groups"].items()):
-        colour, scores = f"C{number}", [run["score"] for run in found["runs"]]
-        left.plot(scores, [number] * len(scores), "o", color=colour, alpha=0.4)
-        iqm = found["iqm"]
-        if not math.isnan(iqm["low"]):
-            left.plot([iqm["low"], iqm["high"]], [number] * 2, color=colour, linewidth=6, alpha=0.5)
-        left.plot(iqm["mean"], number, "|", color="black", markersize=18)
+    names, thresholds = [literal(name) for name in figures["groups"]], figures["thresholds"]
+    for row, (name, found) in enumerate(zip(names, figures["groups"].values(), strict=True)):
+        colour, scores, iqm = f"C{row}", [run["score"] for run in found["runs"]], found["iqm"]
+        left.plot(scores, [row] * len(scores), "o", color=colour, alpha=0.4)
+        left.plot([iqm["low"], iqm["high"]], [row] * 2, color=colour, linewidth=6, alpha=0.5)  # nothing where NaN
+        left.plot(iqm["mean"], row, "|", color="black", markersize=18)
         profile = found["profile"]
-        right.plot(figures["thresholds"], profile["mean"], color=colour, label=literal(name))
-        right.fill_between(figures["thresholds"], profile["low"], profile["high"], color=colour, alpha=0.2, linewidth=0)
-    left.set_yticks(range(len(figures["groups"])), [literal(name) for name in figures["groups"]])
-    left.set(title="Interquartile mean and runs", xlabel=figures["score"])
-    left.set_ylim(len(figures["groups"]) - 0.5, -0.5)
+        right.plot(thresholds, profile["mean"], color=colour, label=name)
+        right.fill_between(thresholds, profile["low"], profile["high"], color=colour, alpha=0.2, linewidth=0)
+    left.set(title="Interquartile mean and runs", xlabel=figures["score"], ylim=(len(names) - 0.5, -0.5))
+    left.set_yticks(range(len(names)), names)
     right.set(title="Performance profile", xlabel=figures["score"], ylabel="share of runs above")
     right.legend(loc="best")
     for axis in (left, right):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,16 +13,11 @@ from parity.errors import UsageError
 from parity.safe_read import MIB, Unreadable, quoted, read_bytes
 from rlworldkit.ppo.numpy_network import Floats
 
-if TYPE_CHECKING:
-    import onnx
-
 ONNX = ".onnx"
 LIMIT = 512 * MIB
 """The largest file that is read, in bytes."""
 WORLD = "world"
 """The entry of the metadata that names the policy's world."""
-_DOMAINS = ("", "ai.onnx")
-_ENDLESS = ("Loop", "Scan")
 
 
 def read_onnx(path: Path, world: World) -> Callable[[Floats], tuple[Floats, Floats]]:
@@ -36,10 +31,10 @@ def read_onnx(path: Path, world: World) -> Callable[[Floats], tuple[Floats, Floa
     """
     import onnxruntime
 
-    content, model = _read(path)
-    named = _metadata(model).get(WORLD)
-    if named not in (None, world.name):
-        raise UsageError(f"{path} is a policy of {quoted(named)}, not of {world.name}: give one of this world.")
+    content, metadata = _read(path)
+    if metadata.get(WORLD, world.name) != world.name:
+        named = quoted(metadata[WORLD])
+        raise UsageError(f"{path} is a policy of {named}, not of {world.name}: give one of this world.")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4  # errors are raised; onnxruntime would print them, too
     try:
@@ -48,22 +43,20 @@ def read_onnx(path: Path, world: World) -> Callable[[Floats], tuple[Floats, Floa
         session = onnxruntime.InferenceSession(content, options, **how)
         seen, mask, outputs = _ports(session, world)
     except Unreadable as fault:
-        raise _refusal(path, str(fault)) from None
+        raise _refusal(path, fault) from None
     except Exception as error:  # onnxruntime's errors have no base of their own
         raise _refusal(path, f"onnxruntime does not take it ({type(error).__name__})") from None
 
     def policy(observations: Floats) -> tuple[Floats, Floats]:
-        inputs: dict[str, Any] = {seen: np.ascontiguousarray(observations, np.float32)}
-        if mask:
-            inputs[mask] = np.ones((len(observations), len(world.actions)), np.bool_)
+        valid = dict.fromkeys(mask, np.ones((len(observations), len(world.actions)), np.bool_))
         try:
-            logits, *values = session.run(outputs, inputs)
+            logits, *values = session.run(outputs, {seen: np.ascontiguousarray(observations, np.float32), **valid})
         except Exception as error:
             raise _refusal(path, f"onnxruntime cannot compute it ({type(error).__name__})") from None
-        if logits.shape != (len(observations), len(world.actions)) or not np.isfinite(logits).all():
+        is_short = any(value.size != len(observations) for value in values)
+        if is_short or logits.shape != (len(observations), len(world.actions)) or not np.isfinite(logits).all():
             raise _refusal(path, "its logits are not finite, or too few")
-        value = values[0].reshape(len(observations)) if values else np.full(len(observations), np.nan, np.float32)
-        return logits, value
+        return logits, values[0].reshape(-1) if values else np.full(len(observations), np.nan, np.float32)
 
     policy(np.zeros((2, *world.observation_shape), np.float32))
     return policy
@@ -71,72 +64,58 @@ def read_onnx(path: Path, world: World) -> Callable[[Floats], tuple[Floats, Floa
 
 def onnx_metadata(path: Path) -> dict[str, str]:
     """What a file says of its policy; raises UsageError as ``read_onnx``."""
-    return _metadata(_read(path)[1])
+    return _read(path)[1]
 
 
-def _read(path: Path) -> tuple[bytes, onnx.ModelProto]:
+def _read(path: Path) -> tuple[bytes, dict[str, str]]:
+    """The content of a file and its metadata, once nothing in it could do or need more than a policy does."""
     import onnx
 
     try:
         content = read_bytes(path, LIMIT)
-        try:
-            model = onnx.load_model_from_string(content)
-        except Exception:  # protobuf's, of whichever of its implementations
-            raise Unreadable("it is no ONNX model, or a damaged one") from None
-        for message in _messages(model):
-            _check(message)
+        model = onnx.load_model_from_string(content)
+        fault = next(_faults(model), None)
     except FileNotFoundError:
         raise UsageError(f"{path} does not exist; give the path of an .onnx policy.") from None
-    except Unreadable as fault:
-        raise _refusal(path, str(fault)) from None
-    return content, model
+    except Unreadable as error:
+        raise _refusal(path, error) from None
+    except Exception:  # protobuf's, of whichever of its implementations
+        raise _refusal(path, "it is no ONNX model, or a damaged one") from None
+    if fault:
+        raise _refusal(path, fault)
+    return content, {entry.key: entry.value for entry in model.metadata_props}
 
 
-def _metadata(model: onnx.ModelProto) -> dict[str, str]:
-    return {entry.key: entry.value for entry in model.metadata_props}
-
-
-def _refusal(path: Path, fault: str) -> UsageError:
+def _refusal(path: Path, fault: object) -> UsageError:
     return UsageError(f"{path} cannot be used: {fault}; give an .onnx policy such as `export` writes.")
 
 
-def _messages(message: Any) -> Iterator[Any]:  # noqa: ANN401 - of protobuf
-    """A message and all that it holds; protobuf reads none that are nested more than a hundred deep."""
-    yield message
+def _faults(message: Any) -> Iterator[str]:  # noqa: ANN401 - of protobuf
+    """What a message and all that it holds must not have; protobuf reads none nested more than a hundred deep."""
+    import onnx
+
+    if isinstance(message, onnx.NodeProto) and message.domain not in ("", "ai.onnx"):
+        yield f"its operator {quoted(message.op_type)} of {quoted(message.domain)} is none of ONNX's own"
+    elif isinstance(message, onnx.NodeProto) and message.op_type in ("Loop", "Scan"):
+        yield f"it has a {message.op_type}, which need not end"
+    elif isinstance(message, onnx.TensorProto) and (message.external_data or message.data_location):
+        yield "it keeps data in other files"
+    elif isinstance(message, onnx.SparseTensorProto | onnx.FunctionProto):
+        yield "it has sparse tensors or functions"
     for field, value in message.ListFields():
         if field.message_type:
             for each in (value,) if hasattr(value, "ListFields") else value:
-                yield from _messages(each)
+                yield from _faults(each)
 
 
-def _check(message: Any) -> None:  # noqa: ANN401 - of protobuf
-    """Raise Unreadable for a part of a model that could do or need more than a policy does."""
-    import onnx
-
-    if isinstance(message, onnx.NodeProto):
-        if message.domain not in _DOMAINS:
-            raise Unreadable(
-                f"its operator {quoted(message.op_type)} of {quoted(message.domain)} is none of ONNX's own"
-            )
-        if message.op_type in _ENDLESS:
-            raise Unreadable(f"it has a {message.op_type}, which need not end")
-    elif isinstance(message, onnx.TensorProto) and (
-        message.external_data or message.data_location != onnx.TensorProto.DEFAULT
-    ):
-        raise Unreadable("it keeps data in other files")
-    elif isinstance(message, onnx.SparseTensorProto | onnx.FunctionProto):
-        raise Unreadable("it has sparse tensors or functions")
-
-
-def _ports(session: Any, world: World) -> tuple[str, str | None, Sequence[str]]:  # noqa: ANN401 - onnxruntime's
-    """Names of the inputs for observations and the mask, and of the outputs; raises Unreadable for others."""
-    floats, bools = "tensor(float)", "tensor(bool)"
-    actions = [len(world.actions)]
+def _ports(session: Any, world: World) -> tuple[str, list[str], Sequence[str]]:  # noqa: ANN401 - onnxruntime's
+    """Names of the inputs for observations and for a mask, and of the outputs; raises Unreadable for others."""
+    floats, actions = "tensor(float)", [len(world.actions)]
     inputs, outputs = session.get_inputs(), session.get_outputs()
     if any(not port.shape or isinstance(port.shape[0], int) for port in inputs):
         raise Unreadable("the first axis of its inputs is not a batch of any length")
     seen = [port.name for port in inputs if (port.type, port.shape[1:]) == (floats, list(world.observation_shape))]
-    masks = [port.name for port in inputs if (port.type, port.shape[1:]) == (bools, actions)]
+    masks = [port.name for port in inputs if (port.type, port.shape[1:]) == ("tensor(bool)", actions)]
     if len(seen) != 1 or len(masks) > 1 or len(inputs) != len(seen) + len(masks):
         shape = ", ".join(map(str, ("batch", *world.observation_shape)))
         raise Unreadable(
@@ -146,5 +125,4 @@ def _ports(session: Any, world: World) -> tuple[str, str | None, Sequence[str]]:
     if not logits:
         raise Unreadable(f"it has no output of logits, float32 (batch, {actions[0]})")
     is_value = [(port.name, port.type) == ("value", floats) and port.shape[1:] in ([], [1]) for port in outputs]
-    values = ["value"] if any(is_value) else []
-    return seen[0], masks[0] if masks else None, ["logits" if "logits" in logits else logits[0], *values]
+    return seen[0], masks, ["logits" if "logits" in logits else logits[0], *(["value"] if any(is_value) else [])]

@@ -47,7 +47,7 @@ def as_tables(spec: EvaluationSpec, figures: Figures, title: str) -> list[Table]
     general: Rows = [
         ("episodes", f"{count:,}"),
         ("return", f"{interval(figures['return'])}, median {figures['return']['median']:.2f}"),
-        ("length", interval(figures["length"], 1)),
+        ("length", interval(figures["length"], ".1f")),
         ("endings", shares(figures["endings"], count)),
     ]
     for row in (*spec.rows(general, figures), ("prices", prices_text(figures["prices"]))):
@@ -56,12 +56,12 @@ def as_tables(spec: EvaluationSpec, figures: Figures, title: str) -> list[Table]
     reward = Table("component", "per episode", box=None)
     for name, value in figures["reward"].items():
         if value["low"] or value["high"]:
-            reward.add_row(name, interval(value, 3))
+            reward.add_row(name, interval(value, ".3f"))
 
     uses = Table("action", "uses per episode", "openings", "taken at once", box=None)
     for name, use in figures["actions"].items():
         if use["openings"]:
-            uses.add_row(name, interval(use["uses"], 3), f"{use['openings']:,}", percent(use["at_once"]))
+            uses.add_row(name, interval(use["uses"], ".3f"), f"{use['openings']:,}", percent(use["at_once"]))
     return [overview, reward, uses]
 
 
@@ -89,14 +89,15 @@ def share(count: int, total: int) -> dict[str, float]:
     return {"mean": part, "low": max(0.0, centre - margin), "high": min(1.0, centre + margin)}
 
 
-def interval(value: dict[str, float], digits: int = 2) -> str:
-    """A mean and its interval, such as ``1.50 [1.20, 1.80]``."""
-    return f"{value['mean']:.{digits}f} [{value['low']:.{digits}f}, {value['high']:.{digits}f}]"
+def interval(value: dict[str, float], style: str = ".2f") -> str:
+    """A mean and its interval, such as ``1.50 [1.20, 1.80]``; of a single value, ``1.50 [–, –]``."""
+    low, high = (format(value[end], style) if math.isfinite(value[end]) else "–" for end in ("low", "high"))
+    return f"{value['mean']:{style}} [{low}, {high}]"
 
 
 def percent(value: dict[str, float]) -> str:
     """A share and its interval."""
-    return f"{value['mean']:.1%} [{value['low']:.1%}, {value['high']:.1%}]"
+    return interval(value, ".1%")
 
 
 def shares(counts: dict[str, int], total: int) -> str:

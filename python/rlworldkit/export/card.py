@@ -1,29 +1,10 @@
 """The model card of an exported policy: a page in Markdown."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from parity.viewer.page import Curve
-
-_SHOWN = ("train/", "stats/")
-
-_USE = """\
-```python
-import numpy as np
-import onnxruntime
-
-session = onnxruntime.InferenceSession("{file}")
-observation = np.zeros((1, {shape}), np.float32)  # as the engines give it
-mask = np.ones((1, {actions}), bool)  # which actions are valid
-logits, action = session.run(["logits", "action"], {{"observation": observation, "mask": mask}})
-```
-
-`logits` are -inf for invalid actions, and `action` is the likeliest valid one. The first axis is a batch of any length.
-"""
-_PARAMETERS = "The file holds the parameters alone, in float32, by the names of the layers.\n"
 
 
 def model_card(
@@ -34,51 +15,56 @@ def model_card(
     curves: those of its run. picture: the file of the run's learning curve, beside the page. commands: which exported
     and which evaluates it.
     """
-    world, rules = metadata["world"], metadata["rules_version"]
-    observation, actions, network, prices, provenance = (
-        json.loads(metadata[name]) for name in ("observation", "actions", "network", "prices", "provenance")
-    )
-    shape = ", ".join(map(str, observation["shape"]))
-    metrics = [(curve.name, curve.steps[-1], curve.values[-1]) for curve in curves if curve.name.startswith(_SHOWN)]
-    is_onnx = file.suffix == ".onnx"
-    parts = [
-        f"# {file.name}: a policy for {world}\n",
-        _table(
-            ("", ""),
-            [
-                ("world", f"{world}, version {rules} of its rules"),
-                ("from", f"`{provenance['file']}`, exported by {provenance['exported_by']}"),
-                ("network", ", ".join(f"{name} {value}" for name, value in network.items())),
-                ("observation", f"float32 (batch, {shape})"),
-                ("actions", f"{len(actions)}: {', '.join(actions)}"),
-                (
-                    "prices of the reward",
-                    ", ".join(f"{name} {value:g}" for name, value in prices.items()) or "not known",
-                ),
-            ],
-        ),
-        "The file's metadata names every number of the observation.\n",
-        "## Use\n",
-        _USE.format(file=file.name, shape=shape, actions=len(actions)) if is_onnx else _PARAMETERS,
-        "```bash\n" + "\n".join(commands) + "\n```\n",
-        "## Training\n",
-        _table(
-            ("metric", "at step", "last value"), [(name, f"{step:,}", f"{value:.6g}") for name, step, value in metrics]
-        )
-        if metrics
-        else "The folder of the agent holds no metrics.\n",
-        *([f"![Learning curve]({picture})\n"] if picture else []),
-        "Settings:\n",
-        f"```json\n{json.dumps(provenance['settings'], indent=2)}\n```\n",
-        "## Limits\n",
-        f"- It plays {world} under version {rules} of the rules; other versions give other games.",
-        "- Metrics are those of training, whose actions are drawn. The command above measures it in games of its own.",
-        "- Logits differ from those of the trainer by rounding, and so may choices between actions as good as equal.",
-        "- It was trained for the prices above. Under others it plays on as it was trained.",
-    ]
-    return "\n".join(parts) + "\n"
+    told = {name: json.loads(metadata[name]) for name in ("observation", "actions", "network", "prices", "provenance")}
+    game = f"{metadata['world']} under version {metadata['rules_version']} of the rules"
+    shape, actions = ", ".join(map(str, told["observation"]["shape"])), told["actions"]
+    use = f"""```python
+import numpy as np
+import onnxruntime
 
+session = onnxruntime.InferenceSession("{file.name}")
+observation = np.zeros((1, {shape}), np.float32)  # as the engines give it
+mask = np.ones((1, {len(actions)}), bool)  # which actions are valid
+logits, action = session.run(["logits", "action"], {{"observation": observation, "mask": mask}})
+```
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+`logits` are -inf for invalid actions, `action` is the likeliest valid one, and the first axis a batch of any length."""
+    shown = [curve for curve in curves if curve.name.startswith(("train/", "stats/"))]
+    metrics = [f"| {curve.name} | {curve.steps[-1]:,} | {curve.values[-1]:.6g} |" for curve in shown]
+    table = ["| metric | at step | last value |", "| --- | --- | --- |", *metrics]
+    return f"""# {file.name}: a policy for {metadata["world"]}
+
+| | |
+| --- | --- |
+| plays | {game} |
+| from | `{told["provenance"]["file"]}`, exported by {told["provenance"]["exported_by"]} |
+| network | {", ".join(f"{name} {value}" for name, value in told["network"].items())} |
+| observation | float32 (batch, {shape}), whose numbers the file's metadata names |
+| actions | {len(actions)}: {", ".join(actions)} |
+| prices of the reward | {", ".join(f"{name} {value:g}" for name, value in told["prices"].items()) or "not known"} |
+
+## Use
+
+{use if file.suffix == ".onnx" else "The file holds the parameters alone, in float32, by the names of the layers."}
+
+```bash
+{chr(10).join(commands)}
+```
+
+## Training
+
+{chr(10).join(table) if metrics else "The folder of the agent holds no metrics."}
+
+{f"![Learning curve]({picture})" if picture else ""}
+
+```json
+{json.dumps(told["provenance"]["settings"], indent=2)}
+```
+
+## Limits
+
+- It plays {game}; other versions give other games.
+- Metrics are those of training, whose actions are drawn. The command above measures it in games of its own.
+- Logits differ from those of the trainer by rounding, and so may choices between actions as good as equal.
+- It was trained for the prices above. Under others it plays on as it was trained.
+"""

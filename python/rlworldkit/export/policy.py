@@ -7,7 +7,7 @@ import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -38,66 +38,57 @@ class ExportableAgent(Protocol):
         """Its network, and the settings of its training with those ``prices`` that were not the game's own."""
 
 
-class Policy(NamedTuple):
-    """A policy to export. settings: of its training, as far as they are known. file: where it comes from."""
-
-    network: NumpyNetwork
-    settings: Mapping[str, Any]
-    file: Path
-
-
-def policy_of(agent: object, path: Path) -> Policy:
-    """The policy of an agent and its file; raises UsageError for one of another library."""
-    if isinstance(agent, NumpyNetwork):
-        return Policy(agent, read_saved_config(path.parent), path)
-    if not isinstance(agent, ExportableAgent):
-        raise UsageError(f"{path} cannot be exported: give what it was exported from.")
-    return Policy(*agent.export_network(), path)
-
-
-def metadata_of(policy: Policy, game: Game, view: ViewSpec) -> dict[str, str]:
-    """What a file says of its policy: texts, or JSON where a value is no text.
-
-    Its world, the version of its rules, the observation's layout, the actions' names, the prices in reward of its
-    training, the network's architecture, and where it comes from.
-    """
-    world = with_prices(view.world, saved_prices(policy.settings, policy.file.parent / CONFIG))
-    observation: dict[str, Any] = {"shape": world.observation_shape, "dtype": "float32"}
-    if world.observation_label:
-        observation["labels"] = [world.observation_label(place) for place in np.ndindex(world.observation_shape)]
-    settings = {name: value for name, value in policy.settings.items() if name != PRICES}
-    values = {
-        WORLD: world.name,
-        "rules_version": view.rules_version,
-        "observation": observation,
-        "actions": world.actions,
-        "prices": prices_in_reward(world) if policy.settings else {},  # a lone file does not tell them
-        "network": policy.network.architecture._asdict(),
-        "provenance": {"file": policy.file.name, "exported_by": f"{game.name} {game.version}", "settings": settings},
-    }
-    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
-
-
-def content_of(policy: Policy, kind: str, metadata: Mapping[str, str], view: ViewSpec) -> bytes:
-    """The file of a policy in one of the ``FORMATS``.
+def exported(agent: object, path: Path, kind: str, game: Game, view: ViewSpec) -> tuple[bytes, dict[str, str]]:
+    """The policy of the agent in the file ``path`` as a file of one of the ``FORMATS``, and the file's metadata.
 
     ``safetensors`` and ``npz`` hold the parameters; the metadata of the latter is the zip archive's comment. Raises
-    UsageError for a network that cannot be written as ONNX.
+    UsageError for an agent of another library, and for a network that cannot be written as ONNX.
     """
-    arrays = {name: np.ascontiguousarray(each, np.float32) for name, each in flat_params(policy.network.params)}
+    if isinstance(agent, ExportableAgent):
+        network, settings = agent.export_network()
+    elif isinstance(agent, NumpyNetwork):
+        network, settings = agent, read_saved_config(path.parent)
+    else:
+        raise UsageError(f"{path} cannot be exported: give what it was exported from.")
+    metadata = _metadata(network, settings, path, game, view)
     if kind == ONNX:
-        return _onnx(policy.network, metadata, view)
+        return _onnx(network, metadata, view), metadata
+    arrays = {name: np.ascontiguousarray(each, np.float32) for name, each in flat_params(network.params)}
     if kind == SAFETENSORS:
         from safetensors.numpy import save
 
-        return save(arrays, dict(metadata))
+        return save(arrays, metadata), metadata
     archive = io.BytesIO()
     np.savez(archive, allow_pickle=False, **arrays)
     with zipfile.ZipFile(archive, "a") as file:
         file.comment = json.dumps(metadata).encode()
         if len(file.comment) > _LONGEST_COMMENT:
             raise UsageError("The metadata is too long for an .npz file: give --format safetensors.")
-    return archive.getvalue()
+    return archive.getvalue(), metadata
+
+
+def _metadata(
+    network: NumpyNetwork, settings: Mapping[str, Any], path: Path, game: Game, view: ViewSpec
+) -> dict[str, str]:
+    """What a file says of its policy: texts, or JSON where a value is no text."""
+    world = with_prices(view.world, saved_prices(settings, path.parent / CONFIG))
+    observation: dict[str, Any] = {"shape": world.observation_shape, "dtype": "float32"}
+    if world.observation_label:
+        observation["labels"] = [world.observation_label(place) for place in np.ndindex(world.observation_shape)]
+    values = {
+        WORLD: world.name,
+        "rules_version": view.rules_version,
+        "observation": observation,
+        "actions": world.actions,
+        "prices": prices_in_reward(world) if settings else {},  # a lone file does not tell them
+        "network": network.architecture._asdict(),
+        "provenance": {
+            "file": path.name,
+            "exported_by": f"{game.name} {game.version}",
+            "settings": {name: value for name, value in settings.items() if name != PRICES},
+        },
+    }
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
 
 
 def _onnx(network: NumpyNetwork, metadata: Mapping[str, str], view: ViewSpec) -> bytes:
@@ -116,10 +107,9 @@ def _onnx(network: NumpyNetwork, metadata: Mapping[str, str], view: ViewSpec) ->
         outputs = {"logits": masked, "action": masked.argmax(axis=1)}
         return outputs if network.architecture.num_privileges else {**outputs, "value": value}
 
-    world = view.world
-    example = np.zeros((2, *world.observation_shape), np.float32), np.ones((2, len(world.actions)), np.bool_)
+    observation = np.zeros((2, *view.world.observation_shape), np.float32)
     try:
-        model = trace(graph, dict(zip(("observation", "mask"), example, strict=True)))
+        model = trace(graph, {"observation": observation, "mask": np.ones((2, len(view.world.actions)), np.bool_)})
     except (TypeError, ValueError) as error:
         raise UsageError(f"The network {network.architecture.name} cannot be written as ONNX: {error}.") from error
     helper.set_model_props(model, dict(metadata))

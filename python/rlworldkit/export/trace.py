@@ -20,7 +20,6 @@ OPSET = 18
 """Version of ONNX's operators; onnxruntime has had it since 1.14."""
 _IR_VERSION = 8
 """That of the releases which brought the opset."""
-_BATCH = "batch"
 _UFUNCS: Mapping[np.ufunc, str] = {
     np.add: "Add",
     np.subtract: "Sub",
@@ -45,23 +44,17 @@ def trace(function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, NDArr
     """
     graph = _Graph(len(next(iter(inputs.values()))))
     outputs = function(**{name: TracedArray(graph, name, value) for name, value in inputs.items()})
-    for name, output in outputs.items():
-        graph.nodes.append(helper.make_node("Identity", [output.name], [name]))
-    graph_proto = helper.make_graph(
-        graph.nodes,
-        "policy",
-        [_value_info(name, value) for name, value in inputs.items()],
-        [_value_info(name, output.value) for name, output in outputs.items()],
-        graph.constants,
-    )
-    model = helper.make_model(graph_proto, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=_IR_VERSION)
+    graph.nodes += (helper.make_node("Identity", [output.name], [name]) for name, output in outputs.items())
+
+    def ports(values: Mapping[str, Any]) -> list[onnx.ValueInfoProto]:
+        types = ((name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape) for name, value in values.items())
+        return [helper.make_tensor_value_info(name, kind, ("batch", *shape[1:])) for name, kind, shape in types]
+
+    made = helper.make_graph(graph.nodes, "policy", ports(inputs), ports(outputs), graph.constants)
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=_IR_VERSION)
     model = Extractor(model).extract_model([*inputs], [*outputs])  # without what only other outputs would need
     onnx.checker.check_model(model, full_check=True)
     return model
-
-
-def _value_info(name: str, value: NDArray[Any]) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), (_BATCH, *value.shape[1:]))
 
 
 class _Graph:
@@ -72,23 +65,17 @@ class _Graph:
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
 
-    def constant(self, value: ArrayLike, dtype: DTypeLike = np.int64) -> str:
+    def name_of(self, value: TracedArray | ArrayLike, dtype: DTypeLike = np.int64) -> str:
+        """The name of a traced array, or that of a new constant of this type."""
+        if isinstance(value, TracedArray):
+            return value.name
         name = f"constant_{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(np.array(value, dtype, order="C"), name))
         return name
 
-    def add(self, operator: str, value: NDArray[Any], *inputs: str, **attributes: Any) -> TracedArray:  # noqa: ANN401 - ONNX's
-        if value.shape[:1] != (self.batch,):
-            raise ValueError(f"{operator} mixes the rows of a batch")
-        if value.dtype == np.float64:  # of constants in double precision, which become those of their operands' type
-            value = value.astype(np.float32)
-        name = f"{operator}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, inputs, [name], **attributes))
-        return TracedArray(self, name, value)
-
 
 class TracedArray(NDArrayOperatorsMixin):
-    """An array of a graph: its name there, and its value in the example."""
+    """An array of a graph: its name there, and its value in the example. Its methods are numpy's."""
 
     def __init__(self, graph: _Graph, name: str, value: NDArray[Any]) -> None:
         self.graph, self.name, self.value = graph, name, value
@@ -97,29 +84,23 @@ class TracedArray(NDArrayOperatorsMixin):
     def __len__(self) -> int:
         return len(self.value)
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:  # noqa: ANN401 - numpy's
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if ufunc is np.expm1:
             return np.exp(self) - 1
         if method != "__call__" or options or ufunc not in _UFUNCS:
             return NotImplemented
-        return self.graph.add(_UFUNCS[ufunc], ufunc(*map(_value, inputs)), *self._names(inputs))
+        return self._add(_UFUNCS[ufunc], inputs, ufunc(*map(_value, inputs)))
 
-    def __array_function__(self, function: Any, types: Any, given: tuple[Any, ...], options: dict[str, Any]) -> Any:  # noqa: ANN401 - numpy's
+    def __array_function__(self, function: Any, types: Any, given: tuple[Any, ...], options: dict[str, Any]) -> Any:
         if function is np.concatenate:
-            arrays, axis = given[0], options["axis"]
-            value = np.concatenate([_value(array) for array in arrays], axis=axis)
-            return self.graph.add("Concat", value, *self._names(arrays), axis=axis)
+            return self._add("Concat", given[0], np.concatenate([*map(_value, given[0])], **options), **options)
         if function is np.pad and not options:
-            array, widths = given
-            pads = self.graph.constant(np.array(widths).T.ravel())
-            return self.graph.add("Pad", np.pad(array.value, widths), array.name, pads)
+            return self._add("Pad", given[:1], np.pad(*map(_value, given)), np.array(given[1]).T.ravel())
         if function is np.where and len(given) == 3:
-            condition, one, other = given
-            names = condition.name, *_first_traced((one, other))._names((one, other))
-            return self.graph.add("Where", np.where(*map(_value, given)), *names)
+            return self._add("Where", given, np.where(*map(_value, given)))
         return NotImplemented
 
-    def __getitem__(self, index: Any) -> TracedArray:  # noqa: ANN401 - numpy's
+    def __getitem__(self, index: Any) -> TracedArray:
         index = index if isinstance(index, tuple) else (index,)
         if Ellipsis in index:
             place = index.index(Ellipsis)
@@ -128,47 +109,46 @@ class TracedArray(NDArrayOperatorsMixin):
         for axis, each in reversed([*enumerate(index)]):  # a number takes its axis away
             if each != slice(None):
                 places = np.arange(self.shape[axis])[each]
-                value = out.value.take(places, axis=axis)
-                out = self.graph.add("Gather", value, out.name, self.graph.constant(places), axis=axis)
+                out = out._add("Gather", [out], out.value.take(places, axis=axis), places, axis=axis)
         return out
 
     def reshape(self, *shape: int) -> TracedArray:
-        """As numpy's; the first axis stays the batch."""
         value = self.value.reshape(*shape)
-        return self.graph.add("Reshape", value, self.name, self.graph.constant((0, *value.shape[1:])))  # 0: as it is
+        return self._add("Reshape", [self], value, (0, *value.shape[1:]))  # 0: the batch, as it is
 
     def transpose(self, *axes: int) -> TracedArray:
-        """As numpy's."""
-        return self.graph.add("Transpose", self.value.transpose(*axes), self.name, perm=axes)
+        return self._add("Transpose", [self], self.value.transpose(*axes), perm=axes)
 
     def astype(self, dtype: DTypeLike) -> TracedArray:
-        """As numpy's."""
         value = self.value.astype(dtype)
-        return self.graph.add("Cast", value, self.name, to=helper.np_dtype_to_tensor_dtype(value.dtype))
+        return self._add("Cast", [self], value, to=helper.np_dtype_to_tensor_dtype(value.dtype))
 
     def max(self, axis: int, keepdims: bool = False) -> TracedArray:
-        """As numpy's."""
-        value = self.value.max(axis=axis, keepdims=keepdims)
-        return self.graph.add("ReduceMax", value, self.name, self.graph.constant([axis]), keepdims=int(keepdims))
+        return self._add("ReduceMax", [self], self.value.max(axis, keepdims=keepdims), [axis], keepdims=int(keepdims))
 
     def sum(self, axis: int, keepdims: bool = False) -> TracedArray:
-        """As numpy's."""
-        value = self.value.sum(axis=axis, keepdims=keepdims)
-        return self.graph.add("ReduceSum", value, self.name, self.graph.constant([axis]), keepdims=int(keepdims))
+        return self._add("ReduceSum", [self], self.value.sum(axis, keepdims=keepdims), [axis], keepdims=int(keepdims))
 
     def argmax(self, axis: int) -> TracedArray:
-        """As numpy's: the first of several."""
-        return self.graph.add("ArgMax", self.value.argmax(axis=axis), self.name, axis=axis, keepdims=0)
+        return self._add("ArgMax", [self], self.value.argmax(axis=axis), axis=axis, keepdims=0)
 
-    def _names(self, inputs: Any) -> list[str]:  # noqa: ANN401 - numpy's
-        """Names of arrays; those that are not traced become constants of the type of one that is."""
-        dtype = _first_traced(inputs).dtype
-        return [each.name if isinstance(each, TracedArray) else self.graph.constant(each, dtype) for each in inputs]
+    def _add(
+        self, operator: str, inputs: Any, value: NDArray[Any], *numbers: ArrayLike, **attributes: Any
+    ) -> TracedArray:
+        """The output of an operator on arrays and whole numbers, with its ``value`` in the example.
+
+        What is not traced among ``inputs`` becomes a constant of the type of what is.
+        """
+        if value.shape[:1] != (self.graph.batch,):
+            raise ValueError(f"{operator} mixes the rows of a batch")
+        if value.dtype == np.float64:  # of constants in double precision
+            value = value.astype(np.float32)
+        *_, dtype = (each.dtype for each in inputs if isinstance(each, TracedArray))
+        names = [*(self.graph.name_of(each, dtype) for each in inputs), *map(self.graph.name_of, numbers)]
+        name = f"{operator}_{len(self.graph.nodes)}"
+        self.graph.nodes.append(helper.make_node(operator, names, [name], **attributes))
+        return TracedArray(self.graph, name, value)
 
 
-def _value(array: Any) -> Any:  # noqa: ANN401 - numpy's
+def _value(array: Any) -> Any:
     return array.value if isinstance(array, TracedArray) else array
-
-
-def _first_traced(inputs: Any) -> TracedArray:  # noqa: ANN401 - numpy's
-    return next(each for each in inputs if isinstance(each, TracedArray))

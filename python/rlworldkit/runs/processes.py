@@ -1,7 +1,6 @@
 """Training runs side by side: each is the world's command ``train`` in a process and a folder of its own.
 
-What befalls one leaves the others alone. A run ends, as on Ctrl-C, once its standard input does: when it is asked to
-stop, and when the process that started it is gone.
+A run ends, as on Ctrl-C, once its standard input does: when it is asked to stop, and when its parent is gone.
 """
 
 import math
@@ -27,15 +26,15 @@ _POLL_SECONDS = 0.25
 
 
 class TrainProcess:
-    """One run. name: in tables. folder: the run's. words: after ``train``.
+    """One run. name: in tables. words: after ``train``. agent: its file, of the run's end, in the run's folder.
 
     rows: its metrics so far. outcome: None until it has ended, then how it did, in a word or a sentence.
     """
 
-    def __init__(self, name: str, folder: Path, words: Sequence[str]) -> None:
-        self.name, self.folder, self.words = name, folder, words
-        self.rows: list[dict[str, float]] = []
-        self.outcome: str | None = None
+    def __init__(self, name: str, words: Sequence[str], agent: Path) -> None:
+        self.name, self.words, self.agent, self.folder = name, words, agent, agent.parent
+        self.rows: list[dict[str, float]] = read_csv(self.folder / METRICS)
+        self.outcome = "finished" if agent.exists() else None
         self.has_failed = self._is_stopping = False
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -58,34 +57,28 @@ class TrainProcess:
         if self._process and self._process.stdin:
             self._process.stdin.close()
 
-    def kill(self) -> None:
-        """End it at once, if it has not ended."""
-        if self._process:
-            self._process.kill()
-            self._process.wait()
-
     def new_rows(self) -> Iterator[Metrics]:
-        """Read the metrics; returns the rows that were not there at the last call."""
+        """Read the metrics; returns the rows that were not there before."""
         seen = self.rows[-1]["update"] if self.rows else 0
         self.rows = read_csv(self.folder / METRICS)
         return (row for row in self.rows if row["update"] > seen)
 
-    def end(self, outcome: str, has_failed: bool = False) -> None:
-        """Say how it ended."""
-        self.outcome, self.has_failed = f"failed: {outcome}" if has_failed else outcome, has_failed
+    def fail(self, reason: str) -> None:
+        """Say that it has failed, and why."""
+        self.outcome, self.has_failed = f"failed: {reason}", True
 
     def has_ended(self) -> bool:
         """Whether it has ended, by itself or otherwise."""
         assert self._process is not None
         code = self._process.poll()
-        if code is None:
-            return False
-        self.end("stopped" if code or self._is_stopping else "finished")
-        if code not in (0, INTERRUPTED_EXIT_CODE):
+        if code in (0, INTERRUPTED_EXIT_CODE):
+            self.outcome = "stopped" if code or self._is_stopping else "finished"
+        elif code is not None:
             said = (self.folder / _LOG).read_text(errors="replace").split("\n")
-            how = f"ended by signal {-code}" if code < 0 else next(filter(None, reversed(said)), f"exit code {code}")
-            self.end(how, has_failed=True)
-        return True
+            self.fail(
+                f"ended by signal {-code}" if code < 0 else next(filter(None, reversed(said)), f"exit code {code}")
+            )
+        return code is not None
 
 
 def train_all(
@@ -97,32 +90,32 @@ def train_all(
     should_stop: Callable[[], bool],
     write: Callable[[Metrics, str], None],
 ) -> None:
-    """Train all runs, so many at the same time, each with its share of the cores.
+    """Train the runs that have not ended, so many at the same time, each with its share of the cores.
 
-    environment: variables that differ from those here. should_stop: asked several times a second; then the runs that
-    have begun save and end, and no other begins. write: takes each row of metrics and the name of its run.
+    What befalls one leaves the others alone. environment: variables that differ from those here. should_stop: asked
+    several times a second; then the runs that have begun save and end, and no other begins. write: takes each new row
+    of metrics and the name of its run.
     """
     # an accelerator's memory is shared, too
     memory = {_PREALLOCATES: os.environ.get(_PREALLOCATES, "false")}
     environment = {**threads_of_a_share(at_once), **memory, **environment}
-    waiting, running = list(reversed(runs)), list[TrainProcess]()
+    waiting, running = [run for run in reversed(runs) if run.outcome is None], list[TrainProcess]()
     try:
         while running or (waiting and not should_stop()):
             while waiting and len(running) < at_once and not should_stop():
                 running.append(waiting.pop())
                 running[-1].start(module, environment)
-            if should_stop():
-                for run in running:
-                    run.stop()
             time.sleep(_POLL_SECONDS)
             ended = [run for run in running if run.has_ended()]
             for run in running:
                 for row in run.new_rows():
                     write(row, run.name)
+                if should_stop():
+                    run.stop()
             running = [run for run in running if run not in ended]
     finally:
         for run in running:
-            run.kill()
+            run.stop()
 
 
 def last_value(rows: Sequence[Metrics], metric: str) -> float:

@@ -11,6 +11,12 @@ EVALUATE = "evaluate/"
 RETURN = "train/mean_episode_return"
 MEDIAN, HALVING, NONE = "median", "halving", "none"
 _BUDGET, _SEARCH, _TRIALS = "budget, at least one of", "search", "trials"
+_HOURS, _RUNS, _GAMES, _AT_ONCE = (
+    FloatRange(0, 1e9, above=True),
+    IntRange(1, 100),
+    IntRange(1, 10**6),
+    IntRange(1, 1024),
+)
 
 
 @dataclass(frozen=True)
@@ -18,32 +24,32 @@ class SweepOptions:
     """What counts as good, how much may be spent, and how trials are chosen, run and kept."""
 
     steps: int | None = setting(None, "steps of the environment, of all trials", group=_BUDGET, values=ALL_STEPS)
-    core_hours: float | None = setting(
-        None, "hours times cores, of all trials", group=_BUDGET, values=FloatRange(0, 1e9, above=True)
-    )
+    core_hours: float | None = setting(None, "hours times cores, of all trials", group=_BUDGET, values=_HOURS)
     objective: str = setting(
         RETURN,
-        "what is to be as high as possible: a metric of training, or a figure of `evaluate --json` such as "
-        "`evaluate/return`",
+        "to be as high as possible: a metric of training, or a figure of `evaluate --json` such as `evaluate/return`",
         group=_SEARCH,
     )
     pruner: str = setting(MEDIAN, "which trials are given up", group=_SEARCH, values=OneOf((MEDIAN, HALVING, NONE)))
     preset: str | None = setting(None, "settings by name, under those of the file", group=_TRIALS, kind=str)
-    seeds: int = setting(1, "runs of a trial, side by side, whose mean counts", group=_TRIALS, values=IntRange(1, 100))
-    episodes: int = setting(
-        200, "games that each run's agent plays for `evaluate/…`", group=_TRIALS, values=IntRange(1, 10**6)
-    )
+    seeds: int = setting(1, "runs of a trial, side by side, whose mean counts", group=_TRIALS, values=_RUNS)
+    episodes: int = setting(200, "games of each run's agent for `evaluate/…`", group=_TRIALS, values=_GAMES)
     at_once: int | None = setting(
-        None, "trials side by side; without it one for every `--seeds` cores", group=_TRIALS, values=IntRange(1, 1024)
+        None, "trials side by side; without it one for every `--seeds` cores", group=_TRIALS, values=_RUNS
     )
     folder: Path | None = setting(
         None, "where runs and results go; without it `sweeps` and the name of the file", group=_TRIALS, kind=Path
     )
     storage: str | None = setting(
         None,
-        "Optuna's storage: the URL of a database that several machines share, or a journal's file; without it "
-        "`study.db` in the folder",
+        "Optuna's storage: the URL of a database that machines share, or a journal's file; without it `study.db` in "
+        "the folder",
         group=_TRIALS,
         kind=str,
         metavar="URL",
     )
+
+    @property
+    def is_played(self) -> bool:
+        """Whether the objective is a figure of games that the trained agents play."""
+        return self.objective.startswith(EVALUATE)

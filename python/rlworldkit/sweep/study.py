@@ -1,54 +1,72 @@
-"""A sweep as a study of Optuna: opened once for all machines, checked, and continued where a process was killed."""
+"""A sweep as a study of Optuna: opened once for all machines, checked, continued where one was killed, and reported."""
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import optuna
 from optuna.distributions import distribution_to_json
-from optuna.pruners import BasePruner, MedianPruner, NopPruner, SuccessiveHalvingPruner
-from optuna.samplers import TPESampler
+from optuna.pruners import MedianPruner, NopPruner, SuccessiveHalvingPruner
 from optuna.storages import BaseStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
-from parity.errors import UsageError
+from parity.atomic_write import write_whole
+from parity.errors import UsageError, unknown
+from rlworldkit.evaluation.play import play_episodes
+from rlworldkit.evaluation.players import RANDOM, player_of
+from rlworldkit.evaluation.report import summary
 from rlworldkit.game import Game
-from rlworldkit.sweep import options
+from rlworldkit.pictures import drawn
+from rlworldkit.ppo.loop import metric_names
+from rlworldkit.sweep.options import EVALUATE, HALVING, MEDIAN, NONE, SweepOptions
 from rlworldkit.sweep.space import Sweep
 
 PARTS = 20
 """A trial is reported, and may be given up, after each of so many parts of its run."""
-STEPS, CORE_SECONDS, FOLDER, OWNER = "steps", "core_seconds", "folder", "owner"
-"""What a trial costs, the name of its folder, and who runs it."""
-_CONTINUES = "continues"
-"""The number of the trial whose runs a trial goes on with."""
-_SWEEP = "sweep"
 _FREE_PARTS = PARTS // 4
 """Before so many parts nothing is given up."""
+_SWEEP = "sweep"
+_LENGTH = {"total_timesteps", "num_envs", "num_steps"}
+"""Settings that decide how many steps a trial takes."""
 
 
-def open_study(game: Game, sweep: Sweep, name: str, default: Path) -> optuna.Study:
-    """Open the study ``name`` in the sweep's storage, or in the SQLite file ``default``; or make it.
+class Attribute:
+    """Names of what a trial costs, its folder, who runs it, and the number of the trial whose runs it goes on with."""
+
+    STEPS, CORE_SECONDS, FOLDER, OWNER, CONTINUES = "steps", "core_seconds", "folder", "owner", "continues"
+
+
+def open_study(game: Game, sweep: Sweep) -> optuna.Study:
+    """Open the sweep's study in its storage, or in a SQLite file of its folder; or make it.
 
     Raises UsageError where the storage cannot be used, or has a study of this name that is not of this sweep.
     """
     logging.getLogger("alembic").setLevel(logging.WARNING)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-    where = sweep.options.storage or f"sqlite:///{default}"
+    where = sweep.options.storage or f"sqlite:///{sweep.folder / 'study.db'}"
     shown, now = re.sub(r"(?<=:)[^:/@]+(?=@)", "…", where), _identity(game, sweep)  # without a password
+    pruners = {
+        MEDIAN: MedianPruner(n_warmup_steps=_FREE_PARTS),
+        HALVING: SuccessiveHalvingPruner(min_resource=_FREE_PARTS),
+        NONE: NopPruner(),
+    }
     try:
         study = optuna.create_study(
             storage=_storage(where),
-            study_name=name,
+            study_name=sweep.name,
             direction="maximize",
-            sampler=TPESampler(constant_liar=True),  # trials side by side differ
-            pruner=_pruner(sweep),
+            sampler=optuna.samplers.TPESampler(constant_liar=True),  # trials side by side differ
+            pruner=pruners[sweep.options.pruner if sweep.metric else NONE],
             load_if_exists=True,
         )
         has_trials = bool(study.get_trials(deepcopy=False))  # first: another process may be opening it, too
@@ -62,22 +80,10 @@ def open_study(game: Game, sweep: Sweep, name: str, default: Path) -> optuna.Stu
         ) from error
     if before != now:
         other = ", ".join(key for key in now if not isinstance(before, dict) or before.get(key) != now[key])
-        raise UsageError(f"The study {name} in {shown} differs in its {other}: give this sweep's file another name.")
+        raise UsageError(
+            f"The study {sweep.name} in {shown} differs in its {other}: give this sweep's file another name."
+        )
     return study
-
-
-def _identity(game: Game, sweep: Sweep) -> dict[str, Any]:
-    """What must be the same for trials to be comparable, as values of JSON."""
-    chosen = sweep.options
-    return {
-        "version": f"{game.name} {game.version}, rules {game.rules_version}",
-        "objective": chosen.objective,
-        "search space": {name: distribution_to_json(axis) for name, axis in sweep.space.items()},
-        "number of seeds": chosen.seeds,
-        "number of episodes": chosen.episodes if chosen.objective.startswith(options.EVALUATE) else None,
-        "settings": sweep.settings,
-        "prices": sweep.prices,
-    }
 
 
 def _storage(where: str) -> BaseStorage:
@@ -87,41 +93,125 @@ def _storage(where: str) -> BaseStorage:
     return RDBStorage(where, {"connect_args": {"timeout": 60}} if is_sqlite else None)  # seconds for another's writing
 
 
-def _pruner(sweep: Sweep) -> BasePruner:
-    if sweep.options.pruner == options.NONE or sweep.metric is None:
-        return NopPruner()
-    is_median = sweep.options.pruner == options.MEDIAN
-    return MedianPruner(n_warmup_steps=_FREE_PARTS) if is_median else SuccessiveHalvingPruner(min_resource=_FREE_PARTS)
+def _identity(game: Game, sweep: Sweep) -> dict[str, Any]:
+    """What must be the same for trials to be comparable, as values of JSON."""
+    return {
+        "version": f"{game.name} {game.version}, rules {game.rules_version}",
+        "objective": sweep.options.objective,
+        "search space": {name: distribution_to_json(axis) for name, axis in sweep.space.items()},
+        "number of seeds": sweep.options.seeds,
+        "number of episodes": sweep.options.episodes if sweep.options.is_played else None,
+        "settings": sweep.settings_of({}),
+        "prices": sweep.prices_of({}),
+    }
+
+
+def check_objective(game: Game, sweep: Sweep) -> None:
+    """Raises UsageError for an objective that no run has, and for a budget that is less than a trial takes."""
+    options, config = sweep.options, sweep.kind(**sweep.settings_of({}))
+    if options.is_played:
+        figure_of(game, options, RANDOM, max_steps=1)
+    elif game.train_env is not None:
+        known = metric_names(replace(config, num_envs=8, num_steps=8, num_minibatches=1), game.train_env())
+        if options.objective not in known:
+            listed = ", ".join(known)
+            raise UsageError(
+                f"No run has the objective {unknown(options.objective, known)}: take {listed} or {EVALUATE}return."
+            )
+    steps = config.num_updates * config.batch_size * options.seeds
+    if options.steps and steps > options.steps and not sweep.space.keys() & _LENGTH:
+        raise UsageError(
+            f"A trial takes {steps:,} steps, more than the {options.steps:,} of the sweep: give more --steps, or fewer "
+            "total_timesteps."
+        )
+
+
+def figure_of(game: Game, options: SweepOptions, agent: str, max_steps: int = 5000) -> float:
+    """The objective, a figure of ``evaluate --json``, of an agent at the game's own prices; its mean if it has one.
+
+    Raises UsageError where there is no such number.
+    """
+    if game.evaluation is None:
+        raise UsageError(f"{game.name} has no evaluate: take a metric of training as the objective.")
+    spec = game.evaluation()
+    player = player_of(spec, agent, deterministic=False, seed=0)
+    episodes = play_episodes(spec, player, 0, options.episodes, engine="jax", num_envs=256, max_steps=max_steps)
+    figures: dict[str, Any] = summary(spec, episodes)
+    found: Any = figures
+    for key in options.objective.removeprefix(EVALUATE).split("/"):
+        found = found.get(key) if isinstance(found, dict) else None
+    found = found.get("mean") if isinstance(found, dict) else found
+    if not isinstance(found, (int, float)):
+        known = ", ".join(EVALUATE + key for key, each in figures.items() if isinstance(each, dict) and "mean" in each)
+        raise UsageError(f"No agent has the objective {unknown(options.objective, [])}: take one of {known}.")
+    return float(found)
 
 
 def take_up(study: optuna.Study, owner: str) -> list[str]:
     """Queue the trials again that a killed process of ``owner`` has left unfinished; returns their folders' names."""
     running = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
-    return [postpone(study, trial) for trial in running if trial.user_attrs.get(OWNER) == owner]
+    return [postpone(study, trial) for trial in running if trial.user_attrs.get(Attribute.OWNER) == owner]
 
 
 def postpone(study: optuna.Study, trial: FrozenTrial | optuna.Trial) -> str:
     """Queue a trial again, to go on with its runs; returns its folder's name."""
     folder = folder_of(trial)
     study.tell(trial.number, state=TrialState.FAIL)
-    study.enqueue_trial(trial.params, user_attrs={FOLDER: folder, _CONTINUES: trial.number})
+    study.enqueue_trial(trial.params, user_attrs={Attribute.FOLDER: folder, Attribute.CONTINUES: trial.number})
     return folder
 
 
 def folder_of(trial: FrozenTrial | optuna.Trial) -> str:
     """The name of a trial's folder, which is that of the trial whose runs it goes on with."""
-    return str(trial.user_attrs.get(FOLDER, f"trial-{trial.number}"))
+    return str(trial.user_attrs.get(Attribute.FOLDER, f"trial-{trial.number}"))
 
 
-def have_finished(study: optuna.Study) -> bool:
-    """Whether there is a trial, of whatever machine, that has an objective."""
-    return bool(study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)))
-
-
-def spent_share(study: optuna.Study, budget: options.SweepOptions) -> float:
+def spent_share(study: optuna.Study, budget: SweepOptions) -> float:
     """The share of a sweep's budget that all trials, of all machines, have spent, and running ones will in steps."""
     trials = study.get_trials(deepcopy=False)
-    continued = {trial.user_attrs.get(_CONTINUES) for trial in trials}
-    steps = sum(trial.user_attrs.get(STEPS, 0) for trial in trials if trial.number not in continued)
-    hours = sum(trial.user_attrs.get(CORE_SECONDS, 0.0) for trial in trials) / 3600
+    continued = {trial.user_attrs.get(Attribute.CONTINUES) for trial in trials}
+    steps = sum(trial.user_attrs.get(Attribute.STEPS, 0) for trial in trials if trial.number not in continued)
+    hours = sum(trial.user_attrs.get(Attribute.CORE_SECONDS, 0.0) for trial in trials) / 3600
     return max(part / whole for part, whole in ((steps, budget.steps), (hours, budget.core_hours)) if whole)
+
+
+def write_toml(path: Path, values: Mapping[str, Any], heading: str = "") -> None:
+    """Write texts, numbers and booleans by name, under a comment."""
+    lines = [f"# {heading}"] if heading else []
+    lines += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
+    write_whole(path, "".join(f"{line}\n" for line in lines).encode())
+
+
+def write_report(sweep: Sweep, study: optuna.Study) -> tuple[dict[str, Path], list[str]]:
+    """Write the best settings and pictures; return the files by the flags of ``train``, and lines for the user.
+
+    There are none where no trial, of whatever machine, has finished.
+    """
+    finished = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    if not finished:
+        return {}, []
+    best, objective = study.best_trial, sweep.options.objective
+    seeds = f", the mean of {sweep.options.seeds} seeds" if sweep.options.seeds > 1 else ""
+    lines = [f"Best: {folder_of(best)} of {study.study_name}, {objective} {best.value:.6g}{seeds}"]
+    files = {"--config": sweep.folder / "best.toml"}
+    write_toml(files["--config"], sweep.settings_of(best.params), lines[0])
+    if prices := sweep.prices_of(best.params):
+        files["--prices"] = sweep.folder / "best-prices.toml"
+        write_toml(files["--prices"], prices, lines[0])
+    plots: dict[str, Callable[..., Any]] = {"history.png": optuna.visualization.matplotlib.plot_optimization_history}
+    if len({trial.value for trial in finished}) > 1:
+        found = optuna.importance.get_param_importances(study)
+        lines.append(f"Importance: {', '.join(f'{name} {share:.0%}' for name, share in found.items())}")
+        plots["importances.png"] = optuna.visualization.matplotlib.plot_param_importances
+    matplotlib.use("Agg")  # Optuna draws with pyplot
+    from matplotlib import pyplot
+
+    for name, plot in plots.items():
+        with pyplot.rc_context():  # Optuna changes the style of all that is drawn afterwards
+            axes = plot(study, target_name=objective)
+            if axes.containers:
+                axes.get_legend().remove()  # it covers the shortest bar
+            axes.figure.set_layout_engine("constrained")
+            write_whole(sweep.folder / name, drawn(axes.figure))
+            pyplot.close(axes.figure)
+    return files, [*lines, *(f"  {path}" for path in (*files.values(), *(sweep.folder / name for name in plots)))]

@@ -107,7 +107,7 @@ def test_a_preset_is_said_and_does_what_its_flags_do(
 def test_flags_go_over_a_preset(asked_for: Callable[..., TrainConfig]) -> None:
     quick, louder = asked_for("--preset", "quick"), asked_for("--ent-coef", "0.3", "--preset", "quick")
     assert louder == dataclasses.replace(quick, ent_coef=0.3)
-    assert (quick.total_timesteps, quick.num_minibatches, quick.learning_rate) == (2_000_000, 32, 5e-4)
+    assert (quick.total_timesteps, quick.num_minibatches, quick.learning_rate) == (2_000_000, 32, 4e-4)
 
 
 def test_the_documented_preset_is_the_documented_run(asked_for: Callable[..., TrainConfig]) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ import pytest
 from toy_world.adapter import GAME
 
 from rlworldkit.cli.app import main
-from rlworldkit.cli.seeds import Group
+from rlworldkit.cli.seeds import runs_of
+from rlworldkit.cli.train_plan import Variant
 from rlworldkit.ppo.params import load_params
 from rlworldkit.runs.processes import TrainProcess, train_all
 from rlworldkit.runs.sinks import Metrics
@@ -54,7 +56,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def runs_that(*what: str) -> list[TrainProcess]:
-    return [TrainProcess(each, Path(each), [each, each]) for each in what]
+    return [TrainProcess(each, [each, each], Path(each, "agent")) for each in what]
 
 
 def trained(runs: list[TrainProcess], at_once: int = 2, stop_after: int = 10**9) -> list[tuple[str, float]]:
@@ -90,7 +92,7 @@ def test_stopping_ends_the_runs_that_have_begun_and_begins_no_other() -> None:
 def test_runs_end_when_the_process_that_started_them_is_killed() -> None:
     Path("parent.py").write_text(
         "from pathlib import Path\nfrom rlworldkit.runs.processes import TrainProcess, train_all\n"
-        "run = TrainProcess('waits', Path('waits'), ['waits', 'waits'])\n"
+        "run = TrainProcess('waits', ['waits', 'waits'], Path('waits', 'agent'))\n"
         "train_all('trainer', [run], 1, {}, should_stop=lambda: False, write=lambda row, name: print(flush=True))\n"
     )
     with subprocess.Popen([sys.executable, "parent.py"], stdout=subprocess.PIPE) as parent:
@@ -144,7 +146,7 @@ def test_runs_that_are_there_are_not_overwritten(group: Path, capsys: pytest.Cap
 def test_runs_of_a_group_go_on_where_there_is_an_agent_and_begin_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "seed-3").mkdir()
     (tmp_path / "seed-3" / "checkpoint_2.pkl").touch()
-    begun, new = Group(tmp_path, range(3, 5), (), is_resumed=True).runs(["--lr=1e-3"])[""]
+    begun, new = runs_of(tmp_path, replace(SMALL, seed=3), 2, [Variant()], ["--lr=1e-3"], is_resumed=True)
     assert begun.words == ["--lr=1e-3", "--resume", "latest", "--checkpoint-dir", str(tmp_path / "seed-3")]
     assert new.words == ["--lr=1e-3", "--seed", "4", "--run-name", "seed-4", "--checkpoint-dir", str(tmp_path)]
 
