@@ -13,13 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 RESAMPLES = 2000
 _TAILS = (2.5, 97.5)
-_TRIMMED = 0.25
 
 
 def interquartile_mean(scores: Floats) -> Floats:
     """The mean of the middle half of all scores (..., runs, tasks): float64 (...)."""
     ordered = np.sort(scores.reshape(*scores.shape[:-2], -1), axis=-1)
-    trimmed = int(_TRIMMED * ordered.shape[-1])
+    trimmed = ordered.shape[-1] // 4
     return np.asarray(ordered[..., trimmed : ordered.shape[-1] - trimmed].mean(axis=-1))
 
 
@@ -34,10 +33,7 @@ def optimality_gap(scores: Floats, target: float) -> Floats:
 
 
 def probability_of_improvement(ours: Floats, theirs: Floats) -> Floats:
-    """The share of pairs, one of ``ours`` (..., n, tasks), one of ``theirs`` (..., m, tasks), in which ours is more.
-
-    A tie counts half. float64 (...).
-    """
+    """The share of pairs of ``ours`` (..., n, tasks) and ``theirs`` (..., m, tasks) where ours is more, ties half."""
     ours, theirs = ours[..., :, None, :], theirs[..., None, :, :]
     return np.asarray(((ours > theirs) + 0.5 * (ours == theirs)).mean(axis=(-3, -2, -1)))
 
@@ -48,15 +44,14 @@ def performance_profile(scores: Floats, thresholds: Floats) -> Floats:
 
 
 def with_interval(figure: Callable[..., Floats], *groups: ArrayLike, seed: int = 0) -> dict[str, Any]:
-    """A figure of one or more groups of scores (runs, tasks), as ``{"mean", "low", "high"}``: numbers or lists.
+    """A figure of groups of scores (runs, tasks) as ``mean``, with its interval from ``low`` to ``high``.
 
-    ``mean`` is the figure itself. One run per group has no interval: it is NaN.
+    Numbers or lists. One run per group has no interval: it is NaN.
     """
     arrays = [np.asarray(group, np.float64) for group in groups]
     found = figure(*arrays)
-    if all(len(array) == 1 for array in arrays):
-        low = high = np.full_like(found, np.nan)
-    else:
+    low = high = np.full_like(found, np.nan)
+    if any(len(array) > 1 for array in arrays):
         rng = np.random.default_rng(seed)
         low, high = np.percentile(figure(*(_resampled(array, rng) for array in arrays)), _TAILS, axis=0)
     return {"mean": found.tolist(), "low": low.tolist(), "high": high.tolist()}

@@ -34,8 +34,8 @@ KIT_COMMANDS = {
     "view": "write a page of an agent's games, of a trace or of a run",
 }
 VERSION = "version"
-_EXPORT = ("onnx", "onnxruntime", "safetensors")
-"""Packages of the extra for exported policies."""
+_EXTRAS = {"onnx": "export", "onnxruntime": "export", "safetensors": "export", "optuna": "sweep"}
+"""Packages of extras that few commands need."""
 
 
 def main(game: Game, argv: Sequence[str] | None = None) -> int:
@@ -120,7 +120,7 @@ def _run(game: Game, command: str, arguments: list[str]) -> int:
         missing, _, _ = (error.name or "").partition(".")
         if missing in (game.module.partition(".")[0], "rlworldkit", "parity"):
             raise
-        requirement = f"{game.package}[export]" if missing in _EXPORT else game.requirement
+        requirement = f"{game.package}[{_EXTRAS[missing]}]" if missing in _EXTRAS else game.requirement
         raise UsageError(f"{game.name} {command} needs {missing}: run `{install_command(requirement)}`.") from error
 
 

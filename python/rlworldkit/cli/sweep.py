@@ -3,12 +3,11 @@
 import os
 from collections.abc import Sequence
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 from parity.arguments import Parser
 from parity.console import open_console, typed_command
-from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import enable_compilation_cache, threads_of_a_share
 from rlworldkit.runs.console import print_line
@@ -25,8 +24,6 @@ def main(game: Game, argv: Sequence[str]) -> int:
     Raises ParityError for what cannot be searched, and where trials fail one after the other.
     """
     args = _parser(game).parse_args(argv)
-    if find_spec("optuna") is None:
-        raise UsageError(f"This command needs optuna: run `{install_command(f'{game.package}[sweep]')}`.")
     from rlworldkit.sweep.space import read_sweep  # Optuna takes a while to import
 
     sweep = read_sweep(game, args.file, given(args, SweepOptions))

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from rlworldkit.game import Game
     from rlworldkit.watch.spec import ViewSpec
 
-ONNX, SAFETENSORS, NPZ = "onnx", "safetensors", "npz"
-FORMATS = (ONNX, SAFETENSORS, NPZ)
-_LONGEST_COMMENT = 2**16 - 1
+FORMATS = ONNX, SAFETENSORS, NPZ = "onnx", "safetensors", "npz"
 
 
 @runtime_checkable
@@ -58,12 +56,12 @@ def exported(agent: object, path: Path, kind: str, game: Game, view: ViewSpec) -
         from safetensors.numpy import save
 
         return save(arrays, metadata), metadata
-    archive = io.BytesIO()
+    archive, comment = io.BytesIO(), json.dumps(metadata).encode()
+    if len(comment) >= 2**16:
+        raise UsageError("The metadata is too long for an .npz file: give --format safetensors.")
     np.savez(archive, allow_pickle=False, **arrays)
     with zipfile.ZipFile(archive, "a") as file:
-        file.comment = json.dumps(metadata).encode()
-        if len(file.comment) > _LONGEST_COMMENT:
-            raise UsageError("The metadata is too long for an .npz file: give --format safetensors.")
+        file.comment = comment
     return archive.getvalue(), metadata
 
 

@@ -162,29 +162,30 @@ def run_loops(
     """
     results: dict[int, _Result | Exception] = {}
     asking: dict[int, tuple[RunnerState, int]] = {}
-    updates: dict[int, Any] = dict.fromkeys(range(len(loops)))
+
+    def send(index: int, updates: Any) -> None:  # noqa: ANN401 - None begins it
+        asking.pop(index, None)
+        try:
+            asking[index] = loops[index].send(updates)
+        except StopIteration as end:
+            results[index] = end.value
+        except Exception as error:
+            results[index] = error
+
     try:
-        while updates:
-            for index, sent in updates.items():
-                asking.pop(index, None)
-                try:
-                    asking[index] = loops[index].send(sent)
-                except StopIteration as end:
-                    results[index] = end.value
-                except Exception as error:
-                    results[index] = error
-            updates = {}
-            if asking:
-                number = min(wanted for _, wanted in asking.values())
-                other = next(iter(asking.values()))
-                before = [asking.get(index, other)[0] for index in range(len(loops))]
-                start_time = time.perf_counter()
-                after, stats = train(before, jnp.int32(number), config.num_updates, prices)
-                _wait_for(stats)
-                seconds, stats = time.perf_counter() - start_time, jax.tree.map(parallel.on_host, stats)
-                for index in asking:
-                    own = jax.tree.map(lambda leaf, index=index: leaf[index], stats)
-                    updates[index] = Updates(after[index], own, number, seconds)
+        for index in range(len(loops)):
+            send(index, None)
+        while asking:
+            number = min(wanted for _, wanted in asking.values())
+            other = next(iter(asking.values()))
+            before = [asking.get(index, other)[0] for index in range(len(loops))]
+            start_time = time.perf_counter()
+            after, stats = train(before, jnp.int32(number), config.num_updates, prices)
+            _wait_for(stats)
+            seconds, stats = time.perf_counter() - start_time, jax.tree.map(parallel.on_host, stats)
+            for index in list(asking):
+                own = jax.tree.map(lambda leaf, index=index: leaf[index], stats)
+                send(index, Updates(after[index], own, number, seconds))
     finally:
         for loop in loops:
             loop.close()

@@ -75,9 +75,8 @@ def open_study(game: Game, sweep: Sweep) -> optuna.Study:
             study.set_user_attr(_SWEEP, before := now)
     except Exception as error:  # each kind of storage fails in its own ways, another version's too
         fault = (str(error) or type(error).__name__).splitlines()[0]
-        raise UsageError(
-            f"{shown} cannot be used as Optuna's storage ({fault:.200}): name another --storage."
-        ) from error
+        refusal = f"{shown} cannot be used as Optuna's storage ({fault:.200}): name another --storage."
+        raise UsageError(refusal) from error
     if before != now:
         other = ", ".join(key for key in now if not isinstance(before, dict) or before.get(key) != now[key])
         raise UsageError(
