@@ -164,27 +164,6 @@ class OneOf(Values):
         return " or ".join(self.words)
 
 
-@dataclass(frozen=True)
-class Named(Values):
-    """``NAME=…``: what ``make`` makes of the name, the sign and the rest; it raises ValueError for what it refuses.
-
-    form: what it looks like. kind: of what is made.
-    """
-
-    form: str
-    kind: type
-    make: Callable[[str, str, str], Any]
-
-    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        return None if isinstance(value, self.kind) else f"must be {self.form}"
-
-    def span(self) -> str:
-        return self.form
-
-    def read(self, word: str) -> Any:  # noqa: ANN401 - of the kind
-        return self.make(*word.partition("="))
-
-
 def two_engines(text: str) -> tuple[str, str]:
     """The names in ``a,b``; raises ArgumentTypeError where there are not two."""
     names = text.split(",")

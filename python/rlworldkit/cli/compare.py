@@ -10,6 +10,7 @@ from parity.arguments import FloatRange, Parser
 from parity.console import open_console
 from parity.errors import UsageError
 from parity.prices import changed_prices, prices_note, read_prices
+from parity.strict_json import json_text
 from rlworldkit.cli.evaluate import add_playing_flags
 from rlworldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
 from rlworldkit.game import Game
@@ -74,14 +75,14 @@ def checked_groups(parser: Parser, args: Any) -> dict[str, list[str]]:  # noqa: 
 
 def write_comparison(console: Console, groups: "Groups", args: Any, score: str) -> None:  # noqa: ANN401 - flags
     """Print the comparison of groups of runs, and write it where asked. score: what it compares, in words."""
-    from rlworldkit.evaluation.comparison import as_json, as_tables, compared, draw_comparison
+    from rlworldkit.evaluation.comparison import as_tables, compared, draw_comparison
 
     figures = compared(groups, args.target, score)
     tables = as_tables(figures)
     for table in tables:
         table.print(console)
     if args.json:
-        write_output(args.json, as_json(figures))
+        write_output(args.json, json_text(figures, indent=2) + "\n")
     if args.markdown:
         write_output(args.markdown, "\n\n".join(table.markdown() for table in tables) + "\n")
     if args.picture:

@@ -10,21 +10,21 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
 
-from parity.arguments import SEED
+from parity.arguments import SEED, FileName
 from parity.console import counted, open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from parity.prices import read_prices
+from parity.safe_read import quoted
 from parity.table import Table
 from rlworldkit.cli.train_plan import (
     PROCESSES,
     VMAP,
     TrainOptions,
-    Variant,
     config_of,
     parser_of_train,
     plan_of,
@@ -45,6 +45,21 @@ from rlworldkit.settings import from_flags, saved_settings
 
 if TYPE_CHECKING:
     from rlworldkit.ppo.training import TrainJob
+
+
+class Variant(NamedTuple):
+    """A name, and the prices that are not the game's own, such as ``kills=0.4``."""
+
+    name: str = ""
+    prices: Sequence[str] = ()
+
+
+def _variant(word: str) -> Variant:
+    name, equals, prices = word.partition("=")
+    pairs = [price.partition(":") for price in prices.split(",")] if equals else []
+    if FileName().fault(name) or not all(price and value for price, _, value in pairs):
+        raise UsageError(f"--variant must be NAME or NAME=PRICE:VALUE,…, with a name for a folder, got {quoted(word)}.")
+    return Variant(name, [f"{price}={value}" for price, _, value in pairs])
 
 
 def runs_of(
@@ -75,7 +90,7 @@ def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, 
     before: dict[str, Any] = {}
     for path in sorted(options.checkpoint_dir.rglob(CONFIG))[:1] if options.resume else ():
         before = saved_settings(game.train_config, read_saved_config(path.parent), path)
-    config, variants = config_of(game, arguments, options, before), arguments.variant or [Variant()]
+    config, variants = config_of(game, arguments, options, before), [*map(_variant, arguments.variant)] or [Variant()]
     if len({variant.name for variant in variants}) < len(variants):
         raise UsageError(f"each variant needs a name of its own, got {', '.join(each.name for each in variants)}.")
     for variant in variants:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from parity.arguments import SEEDS, STEPS, FileName, FloatRange, IntRange, Named, OneOf, Parser
+from parity.arguments import SEEDS, STEPS, FileName, FloatRange, IntRange, OneOf, Parser
 from parity.errors import UsageError
 from parity.prices import add_price_flags, changed_prices, read_prices
 from rlworldkit.cli.runs import LOGGING, RUN, RunOptions, run_of
@@ -26,25 +26,10 @@ if TYPE_CHECKING:
     from rlworldkit.ppo.training import TrainJob
 
 
-class Variant(NamedTuple):
-    """A name, and the prices that are not the game's own, such as ``kills=0.4``."""
-
-    name: str = ""
-    prices: Sequence[str] = ()
-
-
-def _variant(name: str, equals: str, prices: str) -> Variant:
-    pairs = [price.partition(":") for price in prices.split(",")] if equals else []
-    if FileName().fault(name) or not all(price and value for price, _, value in pairs):
-        raise ValueError(prices)
-    return Variant(name, [f"{price}={value}" for price, _, value in pairs])
-
-
 _HOSTS = "several hosts"
 PROCESSES, VMAP = "processes", "vmap"
 """How several seeds are trained."""
 TRAINER = "masked PPO"
-VARIANT = Named("NAME=PRICE:VALUE,…, or NAME alone for the game's own prices", Variant, _variant)
 
 
 @dataclass(frozen=True)
@@ -160,13 +145,8 @@ def parser_of_train(game: Game) -> Parser:
     )
     add_flags(parser, kind, TrainOptions)
     add_price_flags(parser)
-    parser.add_argument(
-        "--variant",
-        type=VARIANT,
-        action="append",
-        metavar="NAME=PRICE:VALUE,…",
-        help=f"train with other prices of the reward from the same seeds; repeatable ({VARIANT.span()})",
-    )
+    text = "train with other prices of the reward from the same seeds, or by NAME alone with the game's own; repeatable"
+    parser.add_argument("--variant", action="append", default=[], metavar="NAME=PRICE:VALUE,…", help=text)
     return parser
 
 

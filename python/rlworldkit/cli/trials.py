@@ -12,8 +12,7 @@ import optuna
 from optuna.trial import TrialState
 
 from parity.errors import ParityError, UsageError
-from rlworldkit.cli.seeds import runs_of
-from rlworldkit.cli.train_plan import Variant
+from rlworldkit.cli.seeds import Variant, runs_of
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.config import TrainConfig

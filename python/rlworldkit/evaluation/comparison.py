@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from parity.strict_json import json_text
 from parity.table import Records
 from rlworldkit.aggregate import (
     interquartile_mean,
@@ -71,11 +70,6 @@ def compared(groups: Groups, target: float | None = None, score: str = RETURN) -
         found = {"probability_of_improvement": better, "paired_seeds": seeds, "paired_difference": difference}
         pairs.append({"first": first, "second": second, **found})
     return {"groups": of_groups, "thresholds": thresholds.tolist(), "target": target, "score": score, "pairs": pairs}
-
-
-def as_json(figures: Mapping[str, Any]) -> str:
-    """The figures as JSON; an interval of one run is "NaN"."""
-    return json_text(figures, indent=2) + "\n"
 
 
 def as_tables(figures: Mapping[str, Any]) -> list[Records]:

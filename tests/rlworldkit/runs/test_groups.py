@@ -15,8 +15,7 @@ import pytest
 from toy_world.adapter import GAME
 
 from rlworldkit.cli.app import main
-from rlworldkit.cli.seeds import runs_of
-from rlworldkit.cli.train_plan import Variant
+from rlworldkit.cli.seeds import Variant, runs_of
 from rlworldkit.ppo.params import load_params
 from rlworldkit.runs.processes import TrainProcess, train_all
 from rlworldkit.runs.sinks import Metrics
@@ -165,7 +164,10 @@ def test_groups_are_compared_also_run_by_run_of_one_seed(group: Path, capsys: py
     groups = [f"--group=cheap={group / 'cheap'}", f"--group=own={group / 'own'}"]
     files = ["--json=c.json", "--picture=c.png", "--markdown=-"]
     assert main(GAME, ["compare", *groups, *files, "--episodes=20", "--max-steps=30", "--num-envs=20"]) == 0
-    assert "| cheap over own |" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "| cheap over own |" in shown
+    assert "[–, –" in shown.replace("\\", ""), "one run has no interval"
+    assert not any(word in shown for word in ("inf", "nan"))
     found = json.loads(Path("c.json").read_text())
     assert [run["seed"] for run in found["groups"]["own"]["runs"]] == [3]
     assert found["pairs"][0]["paired_seeds"] == [3]
