@@ -82,15 +82,15 @@ def runs_of(
     return [run_of(variant, config.seed + index) for variant in variants for index in range(number)]
 
 
-def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> int:
-    """Train several runs, show them and sum up; return 1 if one failed, 130 if stopped too early, else 0.
-
-    argv: the words after ``train``. Raises UsageError for flags of a single run, and for a folder that cannot be used.
-    """
+def _group(
+    game: Game, arguments: argparse.Namespace, options: TrainOptions
+) -> tuple[TrainConfig, list[Variant], int, Path]:
+    """The settings of the first run, the variants, the number of seeds, and the folder; raises as ``train_group``."""
     before: dict[str, Any] = {}
     for path in sorted(options.checkpoint_dir.rglob(CONFIG))[:1] if options.resume else ():
         before = saved_settings(game.train_config, read_saved_config(path.parent), path)
-    config, variants = config_of(game, arguments, options, before), [*map(_variant, arguments.variant)] or [Variant()]
+    config, number = config_of(game, arguments, options, before), options.seeds or 1
+    variants = [*map(_variant, arguments.variant)] or [Variant()]
     if len({variant.name for variant in variants}) < len(variants):
         raise UsageError(f"each variant needs a name of its own, got {', '.join(each.name for each in variants)}.")
     for variant in variants:
@@ -100,12 +100,19 @@ def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, 
             raise UsageError(f"{flag} does not go with --seeds and --variant: leave it out.")
     if options.resume not in (None, LATEST):
         raise UsageError(f"--seeds resumes all of its runs: give --resume {LATEST} and the group's --checkpoint-dir.")
-    number, last = options.seeds or 1, config.seed + (options.seeds or 1) - 1
+    last = config.seed + number - 1
     if fault := SEED.fault(last):
         raise UsageError(f"the last seed {fault}, got {last}: give a lower --seed or fewer --seeds.")
-    folder = options.checkpoint_dir
-    if not options.resume:
-        folder /= options.run_name or f"{fresh_run_name(game.name, config.seed)}-to-{last}"
+    name = options.run_name or f"{fresh_run_name(game.name, config.seed)}-to-{last}"
+    return config, variants, number, options.checkpoint_dir / ("" if options.resume else name)
+
+
+def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> int:
+    """Train several runs, show them and sum up; return 1 if one failed, 130 if stopped too early, else 0.
+
+    argv: the words after ``train``. Raises UsageError for flags of a single run, and for a folder that cannot be used.
+    """
+    config, variants, number, folder = _group(game, arguments, options)
     flags = without(argv, "seed", "seeds", "run-name", "checkpoint-dir", "resume")
     group = [f"--seed={config.seed}", f"--seeds={number}", "--resume", LATEST, f"--checkpoint-dir={folder}"]
     resume = typed_command(game.name, game.module, "train", *flags, *group)  # runs that had not begun need all flags
