@@ -14,7 +14,7 @@ from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, Int
 from parity.command_help import explain
 from parity.completion import FLAG, HELP, SHELLS, PrintCompletion
 from parity.console import discard_output, is_output_closed, is_output_full, open_missing_streams
-from parity.debug.command import debug
+from parity.debug.attach import debug
 from parity.doctor import doctor
 from parity.engine_guard import DEFAULT_TIMEOUT, LESS_MEMORY
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory

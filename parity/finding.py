@@ -63,6 +63,12 @@ def rules_in_play(world: World, moment: ReplayMoment) -> tuple[str, ...]:
     return tuple(dict.fromkeys(rule for mark, rule in world.marks.items() if mark in fired))
 
 
+def found_trace(world: World, spec: str, engines: tuple[str, str], case: Case, last: ReplayMoment) -> Trace:
+    """A case as a trace, with what differs after its ``last`` moment and the rules that fired there."""
+    rules, prices = rules_in_play(world, last), changed_prices(world)
+    return Trace(spec, engines, case, last.differences, rules, prices=prices)
+
+
 def replayed(
     world: World, trace: Trace, path: Path, engines: tuple[str, str], *, timeout: float, command: str
 ) -> Report:
@@ -77,16 +83,7 @@ def replayed(
         except StateRefused as error:
             raise UsageError(f"the start state in {path} is refused: {error}") from error
         phase = parting_phase(pair, recorded)
-    last = recorded[-1]
-    found = Trace(
-        trace.world,
-        engines,
-        trace.case,
-        last.differences,
-        rules_in_play(world, last),
-        trace.found,
-        prices=changed_prices(world),
-    )
+    found = replace(found_trace(world, trace.world, engines, trace.case, recorded[-1]), found=trace.found)
     return Report(world, found, tuple(recorded), command, phase)
 
 
@@ -148,13 +145,9 @@ def shrunk_report(pair: Pair, spec: str, divergence: Divergence, seconds: float,
     small = shrink(pair, divergence.case, seconds)
     case = divergence.case if small is None else small
     recorded = moments(pair, case)
-    trace = Trace(
-        world=spec,
-        engines=pair.names,
-        case=case,
-        differences=divergence.differences if small is None else recorded[-1].differences,
-        rules=rules_in_play(pair.world, recorded[-1]),
-        found=None if case == divergence.case else divergence.case,
-        prices=changed_prices(pair.world),
-    )
+    trace = found_trace(pair.world, spec, pair.names, case, recorded[-1])
+    if small is None:
+        trace = replace(trace, differences=divergence.differences)
+    if case != divergence.case:
+        trace = replace(trace, found=divergence.case)
     return Report(pair.world, trace, tuple(recorded), command, parting_phase(pair, recorded))

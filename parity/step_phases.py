@@ -9,7 +9,6 @@ from itertools import zip_longest
 
 from parity.compare import Difference, state_differences
 from parity.engine import State
-from parity.engine_guard import GuardedEngine
 from parity.errors import EngineError
 from parity.pair import Pair
 from parity.phases import Phase
@@ -63,16 +62,19 @@ class StepPhases:
         return f"The engines first differ in phase {self.first!r}."
 
 
-def step_phases(pair: Pair, before: tuple[State, State], action: Action | None) -> StepPhases:
-    """The phases of a step from each engine's own state, none at a start; asking raises EngineError where one fails."""
+def step_phases(pair: Callable[[], Pair], before: tuple[State, State], action: Action | None) -> StepPhases:
+    """The phases of a step from each engine's own state, none at a start.
 
-    def ask(engine: GuardedEngine, state: State) -> Phases:
-        if action in (None, RESTART) or pair.is_black_box:
+    ``pair`` gives the engines when they are asked, which raises EngineError where one fails.
+    """
+
+    def ask(side: int) -> Phases:
+        if action in (None, RESTART) or pair().is_black_box:
             return None
-        return engine.phases(state, batch_of(pair.world, action))
+        return pair().both[side].phases(before[side], batch_of(pair().world, action))
 
-    asks = [cache(partial(ask, engine, state)) for engine, state in zip(pair.both, before, strict=False)]
-    return StepPhases(pair.world, (asks[0], asks[-1]))
+    asks = [cache(partial(ask, side)) for side in range(len(pair().both))]
+    return StepPhases(pair().world, (asks[0], asks[-1]))
 
 
 def parting_phase(pair: Pair, moments: Sequence[ReplayMoment]) -> str:
@@ -83,6 +85,6 @@ def parting_phase(pair: Pair, moments: Sequence[ReplayMoment]) -> str:
     if len(moments) < 2 or not moments[-1].differences:
         return ""
     try:
-        return step_phases(pair, moments[-2].states, moments[-1].action).text
+        return step_phases(lambda: pair, moments[-2].states, moments[-1].action).text
     except EngineError:
         return ""

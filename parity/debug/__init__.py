@@ -1,8 +1,7 @@
 """A debugger for two engines of one world: stop, step back, edit, fork."""
 
 from parity.debug.attach import here
-from parity.debug.forks import ForkComparison
 from parity.debug.session import Session
-from parity.debug.timeline import Fork, Moment
+from parity.debug.timeline import Fork, ForkComparison, Moment
 
 __all__ = ["Fork", "ForkComparison", "Moment", "Session", "here"]

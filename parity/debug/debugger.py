@@ -54,10 +54,9 @@ class Debugger:
             self.target, self.message, self.is_refusal = None, str(error), True
             return
         self.message = f"Running {'back' if backwards else 'on'}, step {session.position}; Esc stops."
-        if held is not None:
-            self.target, self.message = None, f"Stopped at step {session.position}: {held}."
-        elif abs(session.position - before) < CHUNK:
-            where = "the game begins" if backwards else "the game is over" if session.is_over else "the actions end"
+        if held is not None or abs(session.position - before) < CHUNK:
+            over = "the game is over" if session.moment.is_over else "the actions end"
+            where = held or ("the game begins" if backwards else over)
             self.target, self.message = None, f"Stopped at step {session.position}: {where}."
 
     def stop(self) -> None:
@@ -68,7 +67,7 @@ class Debugger:
     def _where(self) -> str:
         session, action = self.session, self.session.moment.action
         cause = action_name(session.world, action) if action is not None else session.current.cause or "start"
-        over = "; the game is over" if session.is_over else ""
+        over = "; the game is over" if session.moment.is_over else ""
         return f"Fork {session.current.number}, step {session.position}: {cause}{over}."
 
     def _begin(self, condition: str, *, backwards: bool) -> str:

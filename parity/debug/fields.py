@@ -1,15 +1,21 @@
-"""Fields of a game by their names: of the state, the observation, the mask and what a step gave."""
+"""Fields of a game by their names, and conditions at which a run stops, read from text: parsed, never executed."""
 
 from __future__ import annotations
 
+import json
+import operator
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from parity.compare import ABSENT, OBSERVATION, STATE, Fields
+from parity.debug.timeline import Moment
 from parity.engine import State
 from parity.errors import UsageError, unknown
+from parity.safe_read import is_number, quoted
+from parity.trace import RESTART, Action
 from parity.world import World
 
 Keys = tuple[str | int, ...]
@@ -59,29 +65,25 @@ class FieldReader:
         lie behind the end of a list. Raises UsageError where there is no such field, or several.
         """
         keys = keys_of(name)
-        if keys[:1] and keys[0] in FAMILIES:
-            self._check(self.family(fields, str(keys[0])), keys[1:], name)
-            return keys
-        state = self.family(fields, STATE)
-        known = _paths(state)
-        paths = [path for path in known if path[-1:] == keys[:1]]
-        nearest = [path for path in paths if len(path) == min(map(len, paths))]
-        if len(nearest) != 1:
-            listed = " or ".join(path_text((STATE, *path)) for path in nearest)
-            said = f"it may be {listed}" if listed else f"there is no {unknown(name, {path[-1] for path in known})}"
-            raise UsageError(f"'{name}' is no field of the state, {said}: give one of its fields.")
-        self._check(state, (*nearest[0], *keys[1:]), name)
-        return STATE, *nearest[0], *keys[1:]
-
-    def _check(self, value: Any, keys: Keys, name: str) -> None:  # noqa: ANN401 - a JSON value
-        for key in keys:
+        if keys[:1] and keys[0] not in FAMILIES:
+            known = _paths(self.family(fields, STATE))
+            paths = [path for path in known if path[-1] == keys[0]]
+            nearest = [path for path in paths if len(path) == min(map(len, paths))]
+            if len(nearest) != 1:
+                listed = " or ".join(path_text((STATE, *path)) for path in nearest)
+                said = f"it may be {listed}" if listed else f"there is no {unknown(name, {path[-1] for path in known})}"
+                raise UsageError(f"'{name}' is no field of the state, {said}: give one of its fields.")
+            keys = (STATE, *nearest[0], *keys[1:])
+        value = self.family(fields, str(keys[0]))
+        for key in keys[1:]:
             if isinstance(value, list) and isinstance(key, int):
                 if key >= len(value):
-                    return
+                    break
             elif not isinstance(value, dict) or key not in value:
-                known = value if isinstance(value, dict) else ()
-                raise UsageError(f"'{name}' is no field: there is no {unknown(str(key), known)} in it.")
+                among = value if isinstance(value, dict) else ()
+                raise UsageError(f"'{name}' is no field: there is no {unknown(str(key), among)} in it.")
             value = value[key]
+        return keys
 
 
 def keys_of(field: str) -> Keys:
@@ -119,3 +121,107 @@ def _paths(state: Any) -> list[tuple[str, ...]]:  # noqa: ANN401 - a JSON value
     if not isinstance(state, dict):
         return []
     return [(key, *rest) for key, value in state.items() for rest in [(), *_paths(value)]]
+
+
+_ORDERS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_SIGNS = {**_ORDERS, "==": operator.eq, "!=": operator.ne}
+_COMPARISON = re.compile(r"(.+?)\s*(<=|>=|==|!=|<|>)\s*(.+)")
+
+
+Condition = Callable[[Moment], bool]
+"""Tells whether it holds in a moment, on either engine."""
+
+
+def parse_condition(text: str, world: World, reader: FieldReader, now: Moment) -> Condition:
+    """The condition that a text names, as ``Session.run_until`` lists them; ``now`` has the fields that it may name.
+
+    Raises UsageError for anything else.
+    """
+    stripped = text.strip()
+    marks = {mark for mark, rule in world.marks.items() if stripped in (mark, rule)}
+    if marks:
+        if now.marks is None:
+            raise UsageError(f"'{stripped}' is a mark, and an engine counts none: choose engines that do.")
+        return lambda moment: any(marks & fired.keys() for fired in moment.marks or ())
+    word, _, rest = stripped.partition(" ")
+    if word == "differs":
+        return _differs(rest.strip(), reader, now)
+    if word == "action":
+        action = action_of(world, rest.strip().removeprefix("==").strip())
+        return lambda moment: moment.action == action
+    if word == "draw":
+        return _draws(rest.split())
+    if found := _COMPARISON.fullmatch(stripped):
+        return _compares(found[1], found[2], found[3], reader, now)
+    known = {*world.marks, *world.marks.values(), "differs"}
+    raise UsageError(
+        f"no condition is {unknown(stripped, known)}: give a mark, a rule, FIELD < VALUE, action NAME, differs FIELD "
+        "or draw ADDRESS."
+    )
+
+
+def action_of(world: World, action: Action | str) -> Action:
+    """An action by its name, as a number or in words; raises UsageError where the world has none such."""
+    if action == RESTART or (world.action_space is not None and world.action_space.contains(action)):
+        return action  # type: ignore[return-value]
+    known, text = list(world.actions), str(action)
+    number = known.index(text) if text in known else int(text) if text.isdecimal() else -1
+    if not 0 <= number < len(world.actions):
+        listed = ", ".join(world.actions) or "arrays of numbers"
+        raise UsageError(
+            f"world '{world.name}' has no action {unknown(str(action), world.actions)}: its actions are {listed}."
+        )
+    return number
+
+
+def _differs(field: str, reader: FieldReader, now: Moment) -> Condition:
+    keys = (field,) if field in (*FAMILIES, "marks") else reader.find(now.sides[0], field) if field else ()
+
+    def holds(moment: Moment) -> bool:
+        # a difference may be a part of the field, or have it as a part
+        found = (keys_of(difference.field) for difference in moment.differences)
+        return any(each[: len(keys)] == keys[: len(each)] for each in found)
+
+    return holds
+
+
+def _draws(part: list[str]) -> Condition:
+    """A word was drawn at an address, or at one of those with this part: ``ORDER``, ``ORDER 7`` or ``3 ORDER 7``."""
+
+    def holds(moment: Moment) -> bool:
+        if moment.action in (None, RESTART):
+            return False
+        sides = moment.phases.sides
+        told = [phase.draws for side in sides for phase in side or ()]
+        if sides == (None, None) or (told and not any(draws is not None for draws in told)):
+            raise UsageError("neither engine tells which words it draws: choose one that does.")
+        drawn = [draw.text.split() for draws in told for draw in draws or ()]
+        return any(address[at : at + len(part)] == part for address in drawn for at in range(len(address)))
+
+    return holds
+
+
+def _compares(field: str, sign: str, literal: str, reader: FieldReader, now: Moment) -> Condition:
+    keys = reader.find(now.sides[0], field)
+    try:
+        value = json.loads(literal)
+    except ValueError:
+        value = literal
+    current = reader.value(now.sides[0], keys)
+    if sign in _ORDERS and not (is_number(value) and (current == ABSENT or is_number(current))):
+        raise UsageError(f"{quoted(field)} {sign} {quoted(literal)} compares no numbers: give == or !=, or a number.")
+
+    def holds(moment: Moment) -> bool:
+        for seen in (reader.value(side, keys) for side in moment.sides):
+            if seen == ABSENT or (sign in _ORDERS and not is_number(seen)):
+                continue
+            if _SIGNS[sign](seen, value):
+                return True
+        return False
+
+    return holds

@@ -24,6 +24,14 @@ from parity.world import Board
 
 PANELS = ("differences", "reward", "marks", "actions", "observation", "state", "forks", "phases", "rules", "help")
 """Panels by their keys 1 to 9; ``?`` opens the last."""
+_KEYS = {
+    ":": "type a command",
+    "1-9": ", ".join(PANELS[:-1]),
+    "< >": "the phase before, or the next one",
+    "o": "open MARK [ENGINE]: its source line in $EDITOR",
+    "x": "the other engine's board",
+    "q": "leave",
+}
 BESIDE = 44
 """The least columns of a panel beside the boards."""
 _MOST = 2000
@@ -34,7 +42,7 @@ def title(debugger: Debugger, width: int, phase: int | None = None) -> Text:
     session = debugger.session
     fork, action = session.current, session.next_action
     following = "" if action is None else f", next {action_name(session.world, action)}"
-    over = ", over" if session.is_over else ""
+    over = ", over" if session.moment.is_over else ""
     over = over if phase is None else f", after {phase_rows(session)[phase][0]}"
     text = f"{session.world.name}, fork {fork.number} of {len(session.forks)}, step {session.position}{over}{following}"
     said, style = ("differ", DIFFERS) if session.diff() else ("agree", "bold green")
@@ -43,48 +51,39 @@ def title(debugger: Debugger, width: int, phase: int | None = None) -> Text:
     return Text.assemble((text[: width - len(pair) - 1].ljust(width - len(pair)), "bold"), (pair, style), no_wrap=True)
 
 
-def message(debugger: Debugger) -> Text:
-    """What the last command did."""
-    return Text(debugger.message, "bold red" if debugger.is_refusal else "")
-
-
 def phase_rows(session: Session) -> list[PhaseRow]:
     """The phases of the step, as far as an engine tells them."""
     try:
-        return [*session.phases.rows()]
+        return [*session.moment.phases.rows()]
     except EngineError:  # which the panel of the phases shows
         return []
 
 
-def boards(session: Session, engines: tuple[str, ...], phase: int | None = None) -> Text:
-    """The boards of some engines side by side, after the step or one of its phases, what differs marked."""
+def boards(session: Session, size: tuple[int, int], engine: int, phase: int | None = None) -> tuple[Text, int]:
+    """The boards after the step or one of its phases, what differs marked, and the columns that a panel leaves them.
+
+    A panel stands beside tall ones, else below (0 columns). Where both are too wide, that of ``engine`` is shown alone.
+    """
+    names = [*dict.fromkeys(session.engines)]
     both = _board(session, 0, phase), _board(session, 1, phase)
-    cells = differing_cells(both) if session.engines[0] != session.engines[1] else set()
-    shown = [_board_lines(name, both[session.engines.index(name)], cells) for name in engines]
-    width = max(len(line) for lines in shown for line in lines) + 2
+    cells = differing_cells(both) if len(names) > 1 else set()
+    shown = [_board_lines(name, board, cells) for name, board in zip(names, both, strict=False)]
+    width = max(map(len, shown[0])) + 2
+    is_beside = width + BESIDE <= size[0] and len(shown[0]) > size[1] // 3
+    if len(shown) * width > size[0] - BESIDE * is_beside:
+        shown = [shown[engine % len(shown)]]
     lines = []
     for parts in zip(*shown, strict=True):
-        line = Text(no_wrap=True, end="")
-        for part in parts:
-            line.append_text(part)
-            line.append(" " * (width - len(part)))
-        line.rstrip()
-        lines.append(line)
-    return Text("\n", no_wrap=True, end="").join(lines)
-
-
-def board_size(session: Session) -> tuple[int, int]:
-    """Columns and lines of one board."""
-    lines = _board_lines(session.engines[0], _board(session, 0), set())
-    return max(map(len, lines)) + 2, len(lines)
+        for part in parts[:-1]:
+            part.pad_right(width - len(part))
+        lines.append(Text.assemble(*parts))
+    return Text("\n", no_wrap=True, end="").join(lines), len(shown) * width * is_beside
 
 
 def _board(session: Session, side: int, phase: int | None = None) -> Board:
     """An engine's board; why it cannot be drawn, where it cannot."""
     try:
-        if phase is not None:
-            return session.world.draw(_phase_state(session, side, phase))
-        return session.board(session.engines[side])
+        return session.board(session.engines[side], _state(session, side, phase))
     except UsageError as error:
         return Board(((str(error),),), {})
 
@@ -93,17 +92,15 @@ def _board_lines(name: str, board: Board, cells: set[tuple[int, int]]) -> list[T
     width = max((len(text) for row in board.rows for text in row), default=0)
     lines = [Text(name, "bold")]
     for row, texts in enumerate(board.rows):
-        line = Text()
-        for column, text in enumerate(texts):
-            line.append((text or ".").ljust(width), DIFFERS if (row, column) in cells else "")
-            line.append(" ")
-        lines.append(line)
+        styles = [DIFFERS if (row, column) in cells else "" for column in range(len(texts))]
+        parts = [((text or ".").ljust(width), style) for text, style in zip(texts, styles, strict=True)]
+        lines.append(Text(" ").join(Text(*part) for part in parts))
     return lines
 
 
-def _phase_state(session: Session, side: int, phase: int) -> State:
-    """The state after a phase; that after the step for an engine that did not have it."""
-    told = phase_rows(session)[phase][1][side]
+def _state(session: Session, side: int, phase: int | None) -> State:
+    """The state after the step or a phase; that after the step for an engine that did not have the phase."""
+    told = None if phase is None else phase_rows(session)[phase][1][side]
     return session.moment.states[side] if told is None else told.state
 
 
@@ -141,40 +138,39 @@ def panel(debugger: Debugger, name: str, width: int, phase: int | None = None) -
 
 def _rows(session: Session, name: str, phase: int | None) -> Iterator[tuple[str, str, str]]:
     """Field and both engines' values."""
-    one, other = session.engines[0], session.engines[1]
     if name == "differences":
-        if not session.diff() and one != other:
+        if not session.diff() and session.engines[0] != session.engines[1]:
             yield "the engines agree", "", ""
         for each in session.diff():
             yield each.field, value_text(each.expected), value_text(each.observed)
-        scalars = _board(session, 0).scalars, _board(session, 1).scalars
-        for field, value in scalars[0].items():
-            yield f"  {field}", value_text(value), value_text(scalars[1].get(field, ""))
-    elif name == "state":
-        states = session.moment.states if phase is None else [_phase_state(session, side, phase) for side in (0, 1)]
-        yield from _flat("", *states)
+        scalars = (_board(session, side).scalars for side in (0, 1))
+        yield from _flat("", *({f"  {field}": value for field, value in side.items()} for side in scalars))
     elif name == "phases":
         yield from _phases(session)
-    elif name == "marks":
-        fired = session.moment.marks or ({}, {})
-        for mark, rule in session.world.marks.items():
-            if mark in fired[0] or mark in fired[1]:
-                yield f"{mark} ({rule})", *(str(side.get(mark, 0)) for side in fired)  # type: ignore[misc]
-    elif name == "actions":
-        sides = session.mask(one), session.mask(other)
-        for number, action in enumerate(session.world.actions):
-            yield f"{number} {action}", value_text(sides[0][action]), value_text(sides[1][action])
-    elif name == "reward":
-        for field in ("reward", "terminated", "truncated"):
-            yield field, *(value_text(session.field(field, engine)) for engine in (one, other))  # type: ignore[misc]
-        yield from _flat("", session.components(one), session.components(other))
     else:
-        yield from _flat("", *(session.observation(engine) for engine in (one, other)), zeros=name != OBSERVATION)
+        yield from _flat("", *(_value(session, name, side, phase) for side in (0, 1)), zeros=name != OBSERVATION)
+
+
+def _value(session: Session, name: str, side: int, phase: int | None) -> object:
+    """What a panel shows of an engine, as a JSON value."""
+    engine = session.engines[side]
+    if name == "state":
+        return _state(session, side, phase)
+    if name == "marks":
+        fired = session.moment.marks or ({}, {})
+        rules = session.world.marks.items()
+        return {f"{mark} ({rule})": fired[side].get(mark, 0) for mark, rule in rules if mark in fired[0] | fired[1]}
+    if name == "actions":
+        return {f"{number} {action}": valid for number, (action, valid) in enumerate(session.mask(engine).items())}
+    if name == "reward":
+        ends = {field: session.field(field, engine) for field in ("reward", "terminated", "truncated")}
+        return ends | session.components(engine)
+    return session.observation(engine)
 
 
 def _phases(session: Session) -> Iterator[tuple[str, str, str]]:
     """Each phase, what differs after it, and the words that it drew by their addresses."""
-    phases = session.phases
+    phases = session.moment.phases
     try:
         told = ["" if side is not None else "tells no phases" for side in phases.sides]
     except EngineError as error:
@@ -237,10 +233,6 @@ def _help(debugger: Debugger) -> Text:
     text = Text()
     for word, (keys, _, about) in COMMANDS.items():
         text.append(f"{keys:>8}  ", "bold").append(f"{word} {about}\n".replace(" :", ":"))
-    text.append("       :  ", "bold").append("type a command\n")
-    text.append("     1-9  ", "bold").append(f"{', '.join(PANELS[:-1])}\n")
-    text.append("     < >  ", "bold").append("the phase before, or the next one\n")
-    text.append("       o  ", "bold").append("open MARK [ENGINE]: its source line in $EDITOR\n")
-    text.append("       x  ", "bold").append("the other engine's board\n")
-    text.append("       q  ", "bold").append("leave\n")
+    for keys, about in _KEYS.items():
+        text.append(f"{keys:>8}  ", "bold").append(f"{about}\n")
     return text.append(f"\nBreakpoints: {', '.join(debugger.breakpoints) or 'none'}")

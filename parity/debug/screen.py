@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from typing import ClassVar
 
+from rich.text import Text
 from textual import events
 from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.binding import Binding
@@ -158,15 +159,15 @@ class DebugApp(App[None]):
             self._show()
 
     def _show(self) -> None:
-        session, (width, height) = self._debugger.session, self.size
-        columns, lines = panes.board_size(session)
-        both = tuple(dict.fromkeys(session.engines))
-        is_beside = columns + panes.BESIDE <= width and lines > height // 3
-        room = width - panes.BESIDE if is_beside else width
-        shown = both if len(both) * columns <= room else (both[self._engine % len(both)],)
-        self.set_class(is_beside, "beside")
-        self.query_one("#title", Static).update(panes.title(self._debugger, width, self._phase))
-        self.query_one("#boards", Static).update(panes.boards(session, shown, self._phase))
-        left = width - 1 - (len(shown) * columns if is_beside else 0)  # the bar beside the panel takes a column
-        self.query_one("#text", Static).update(panes.panel(self._debugger, self._panel, left, self._phase))
-        self.query_one("#message", Static).update(panes.message(self._debugger))
+        debugger, phase = self._debugger, self._phase
+        boards, columns = panes.boards(debugger.session, self.size, self._engine, phase)
+        self.set_class(columns > 0, "beside")
+        parts = {
+            "title": panes.title(debugger, self.size.width, phase),
+            "boards": boards,
+            # the bar beside the panel takes a column
+            "text": panes.panel(debugger, self._panel, self.size.width - columns - 1, phase),
+            "message": Text(debugger.message, "bold red" if debugger.is_refusal else ""),
+        }
+        for name, part in parts.items():
+            self.query_one(f"#{name}", Static).update(part)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from parity.compare import STATE, Difference, value_text
-from parity.debug.conditions import action_of, parse_condition
-from parity.debug.fields import FieldReader, path_text, put_in
-from parity.debug.forks import ForkComparison, compare_forks
-from parity.debug.opening import action_chooser, checked_seed, opened
-from parity.debug.saving import save_trace, write_test
-from parity.debug.timeline import Fork, Timeline
+import numpy as np
+
+from parity.compare import OBSERVATION, STATE, Difference, value_text
+from parity.debug.fields import FieldReader, action_of, parse_condition, path_text, put_in
+from parity.debug.timeline import Fork, ForkComparison, Timeline, compare_forks
 from parity.debug.view import GameView
 from parity.engine import Closable, State
 from parity.engine_guard import DEFAULT_TIMEOUT
-from parity.errors import EngineError, StateRefused, UsageError
+from parity.errors import StateRefused, UsageError
 from parity.finding import open_alone
 from parity.prices import price_values, with_prices
+from parity.registry import load_pair, load_traced, load_world
 from parity.report import action_name
-from parity.trace import Action, Case, Trace
-from parity.world import PriceValues, World
+from parity.source_specs import open_source
+from parity.sources import POLICY, Source, choose_actions
+from parity.spaces import action_numbers
+from parity.trace import Action, Case, Trace, check_actions, read_trace
+from parity.world import PriceValues, View, World
 
 MOST_STEPS = 10_000
 
@@ -63,19 +65,40 @@ class Session(GameView, Closable):
         prices: Mapping[str, object] | None = None,
         timeout: float = DEFAULT_TIMEOUT,
     ) -> None:
-        self.world, self.spec, self.engines, case = opened(world, engines, seed, trace, case, actions, prices or {})
-        is_chosen = agent is not None or not case.actions
-        self._choose = action_chooser(self.world, agent, case.seed or 0) if is_chosen else None
+        if sum(start is not None for start in (seed, trace, case)) > 1:
+            raise UsageError("a session begins with a seed, a trace or a case: give one of them.")
+        if actions and (trace is not None or case is not None):
+            raise UsageError("a trace and a case have their own actions: give others only with a seed.")
+        names = (engines,) if isinstance(engines, str) else engines
+        if names is not None and not 1 <= len(names) <= 2:
+            raise UsageError(f"{len(names)} engines are given: name one or two.")
+        pair = None if names is None else (names[0], names[-1])
+        if trace is not None:
+            read, path = read_trace(Path(trace)), Path(trace)
+            changes = {**read.prices, **(prices or {})}
+            self.world, self.engines = load_traced(read, path, world, pair, lambda it: with_prices(it, changes))
+            self.spec, case = world if isinstance(world, str) else self.world.name, read.case
+        else:
+            spec = world if isinstance(world, str) else None
+            priced = with_prices(load_world(world), prices or {})
+            self.world, self.spec, self.engines = load_pair(priced, pair, spec=spec, one_will_do=True)
+            chosen = tuple(action_of(self.world, each) for each in actions)
+            case = case or Case(chosen, seed=_checked_seed(self.world, seed or 0))
+            check_actions(self.world, Trace(self.spec, self.engines, case), Path("the case"))
+        agent_source = "uniform" if agent is None else f"{POLICY}{agent}"
+        is_open = agent is not None or not case.actions
+        self._source = open_source(agent_source, self.world, 1, np.random.default_rng(0)) if is_open else None
+        self._first_seed = case.seed or 0
         self._reader = FieldReader(self.world)
         self._timeout, self._compares_marks = timeout, case.marks
         self._timelines: dict[PriceValues, Timeline] = {}
-        self._forks: list[Fork] = []
+        self.forks: list[Fork] = []
         try:
-            self._current = self._begin(Fork(0, case, self._timeline_at(self.world)))
+            self._add(self._begun(Fork(0, case, self._timeline_at(self.world))))
         except StateRefused as error:
             raise UsageError(f"the start is refused: {error}") from error
         finally:
-            if not self._forks:
+            if not self.forks:
                 self.close()
 
     def close(self) -> None:
@@ -91,28 +114,24 @@ class Session(GameView, Closable):
         None: the action that this fork has next, else the agent's. Another action than this fork has next makes a fork.
         Raises UsageError for an action that the world does not have, or where there is none.
         """
-        fork, recorded = self._current, self.next_action
-        chosen = action_of(self.world, action) if action is not None else recorded
+        fork, recorded = self.current, self.next_action
+        chosen = recorded if action is None else action_of(self.world, action)
         if chosen is None:
-            if self._choose is None:
+            if self._source is None:
                 raise UsageError("the recorded actions end here: give an action.")
-            if self.is_over:
+            if self.moment.is_over:
                 raise UsageError('the game is over: give the action "restart" for the next one.')
-            chosen = self._choose(self.moment, self.position)
+            chosen = self._choose(self._source)
         if recorded is None:
             fork.case = replace(fork.case, actions=(*fork.case.actions, chosen))
         elif chosen != recorded:
-            actions = (*fork.case.actions[: fork.step - fork.first], chosen)
-            fork = self._branch(replace(fork.case, actions=actions), f"action {action_name(self.world, chosen)}")
-        if fork.step == fork.last:
-            try:
-                fork.timeline.extend(fork)
-            except EngineError:
-                if fork is not self._current:
-                    self._forks.remove(fork)
-                raise
-        self._current = fork
-        fork.step += 1
+            case = replace(self.case, actions=(*self.case.actions, chosen))
+            fork = self._branch(case, f"action {action_name(self.world, chosen)}")
+        if fork.moment is fork.path[-1]:
+            fork.timeline.extend(fork)
+        if fork is not self.current:
+            self._add(fork)
+        fork.place += 1
         return self.diff()
 
     def back(self, steps: int = 1) -> None:
@@ -123,15 +142,14 @@ class Session(GameView, Closable):
 
     def go(self, step: int) -> None:
         """Go to a step of this fork, forwards by its own actions. Raises UsageError where it has no such step."""
-        fork = self._current
-        last = fork.first + len(fork.case.actions)
-        if not fork.first <= step <= last:
-            raise UsageError(
-                f"fork {fork.number} has the steps {fork.first} to {last}, and no {step}: go to one of them."
-            )
+        fork = self.current
+        first = fork.path[fork.begins].step
+        last = first + len(fork.case.actions)
+        if not first <= step <= last:
+            raise UsageError(f"fork {fork.number} has the steps {first} to {last}, and no {step}: go to one of them.")
         while fork.last < step:
             fork.timeline.extend(fork)
-        fork.step = step
+        fork.place = fork.begins + step - first
 
     def run_until(self, *conditions: str, backwards: bool = False, steps: int = MOST_STEPS) -> str | None:
         """Go on, or back, to the next step at which a condition holds, on either engine; which one, or None.
@@ -156,7 +174,7 @@ class Session(GameView, Closable):
 
     def check(self) -> None:
         """Replay this fork from its start; raises EngineError where an engine gives anything else than before."""
-        self._current.timeline.check(self._current)
+        self.current.timeline.check(self.current)
 
     # edits and forks
 
@@ -173,41 +191,38 @@ class Session(GameView, Closable):
         put_in(state, keys[1:], value)
         path, text = path_text(keys), value_text(value)
 
-        def check(edited: Fork) -> None:
-            for name, side in zip(self.engines, edited.moments[0].sides, strict=True):
-                if (taken := self._reader.value(side, keys)) != self._reader.value({STATE: [state]}, keys):
-                    raise UsageError(f"engine '{name}' makes {path} {value_text(taken)}: give a value that it keeps.")
-
         try:
-            self._begin(self._from_here(state, f"{path} = {text}"), check)
+            edited = self._begun(self._from_here(state, f"{path} = {text}"))
         except StateRefused as error:
             raise UsageError(f"{path} cannot be {text}: {error}") from error
+        for name, side in zip(self.engines, edited.moment.sides, strict=True):
+            if (taken := self._reader.value(side, keys)) != self._reader.value({STATE: [state]}, keys):
+                raise UsageError(f"engine '{name}' makes {path} {value_text(taken)}: give a value that it keeps.")
+        self._add(edited)
 
     def set_price(self, name: str, value: object) -> None:
         """Change a price of the reward, in reward: a fork begins here, in the reference's state, with new engines.
 
         It keeps the actions that follow. Raises UsageError where the world has no such price or value.
         """
-        world = with_prices(self._current.timeline.pair.world, {name: value})
+        world = with_prices(self.current.timeline.pair.world, {name: value})
         fork = self._from_here(self.state(), f"price {name} = {value}")
         fork.timeline = self._timeline_at(world)
-        self._begin(fork)
+        self._add(self._begun(fork))
 
     def set_seed(self, seed: int) -> None:
         """Begin the game of another seed, with the actions of this one, as a fork at step 0; raises UsageError."""
-        here, number = self._current, checked_seed(self.world, seed)
-        case = replace(here.case, seed=number, state=None, actions=here.actions())
-        self._begin(Fork(len(self._forks), case, here.timeline, 0, self._forks[0], 0, f"seed {seed}", is_edited=True))
+        here, root = self.current, self.forks[0]
+        case = replace(here.case, seed=_checked_seed(self.world, seed), state=None, actions=here.actions())
+        self._add(self._begun(Fork(len(self.forks), case, here.timeline, root, 0, f"seed {seed}", root.path[:1])))
 
     def fork(self) -> Fork:
         """Begin a fork at this step, without the actions that follow."""
-        here = self._current
-        self._current = self._branch(here.case.prefix(here.step - here.first), "fork")
-        return self._current
+        return self._add(self._branch(self.case, "fork"))
 
     def switch(self, number: int) -> None:
         """Go to a fork, to where one stood in it. Raises UsageError where there is none of this number."""
-        self._current = self._fork(number)
+        self.current = self._fork(number)
 
     def compare(self, one: int, other: int, step: int | None = None) -> ForkComparison:
         """Compare two forks by number, at a step or the first at which they differ, as the reference has them."""
@@ -215,64 +230,53 @@ class Session(GameView, Closable):
         last = min(fork.last for fork in forks)
         if step is not None and not 0 <= step <= last:
             raise UsageError(f"forks {one} and {other} were both played to step {last}: give one up to there.")
-        return compare_forks(self._current.timeline.pair, *forks, step)
+        return compare_forks(self.world, *forks, step)
 
-    # saving
-
-    def save(self, path: Path | str, shrink_seconds: float | None = None) -> Trace:
-        """Write this fork up to this step as a trace, which ``parity replay`` plays; returns it.
-
-        ``shrink_seconds``: make it a minimal case of its first difference in this time; raises UsageError where the
-        engines do not differ. Raises UsageError where the file cannot be written.
-        """
-        moments = self._current.moments[: self.position - self._current.first + 1]
-        timeline = self._current.timeline
-        timeline.forget_place()
-        return save_trace(timeline.pair, self.spec, self.case, moments, Path(path), shrink_seconds)
-
-    def write_test(self, path: Path | str) -> None:
-        """Write this fork up to this step as a test of pytest, which fails while the engines differ in it.
-
-        It also holds the reference to the components of the last step, if the engines agree there. Raises UsageError
-        where the file cannot be written, or the world has no name by which a test could import it.
-        """
-        earned = {} if self.diff() else self.components()
-        write_test(self._current.timeline.pair.world, self.spec, self.engines, self.case, earned, Path(path))
+    def _choose(self, source: Source) -> Action:
+        """The agent's action, or a valid one, which depends on the seed and the step alone."""
+        observation, mask = (np.asarray(self.moment.sides[0][name]) for name in (OBSERVATION, "mask"))
+        weights = source.weights(View(observation, mask, np.zeros(1, np.intp), lambda _: [self.moment.states[0]]))
+        rng = np.random.default_rng([self._first_seed, self.position])
+        return action_numbers(choose_actions(rng, weights, mask, 0.0, self.world.action_space)[0])
 
     def _forth(self) -> bool:
-        if self.next_action is None and (self._choose is None or self.is_over):
+        if self.next_action is None and (self._source is None or self.moment.is_over):
             return False
         self.step()
         return True
 
     def _back(self) -> bool:
-        if self.position > self._current.first:
-            self._current.step -= 1
-        elif before := self._current.before_edit():
-            self._current, self._current.step = before
-        else:
-            return False
+        fork = self.current
+        if fork.place == fork.begins:
+            before = fork.before_edit()
+            if before is None:
+                return False
+            self.current, before.place = before, fork.begins
+        self.current.place -= 1
         return True
 
     def _branch(self, case: Case, cause: str) -> Fork:
-        here = self._current
-        moments = here.moments[: here.step - here.first + 1]
-        start = here.timeline, here.first, here, here.step
-        self._forks.append(Fork(len(self._forks), case, *start, cause, step=here.step, moments=moments))
-        return self._forks[-1]
+        """A fork that leaves this one here."""
+        here, path = self.current, self.current.path[: self.current.place + 1]
+        start = here.timeline, here, self.position, cause
+        return Fork(len(self.forks), case, *start, path, here.begins, here.place)
 
     def _from_here(self, state: State, cause: str) -> Fork:
         """A fork that would begin here, in a state."""
-        here, step = self._current, self.position
-        case = replace(here.case, seed=None, state=state, actions=here.case.actions[step - here.first :])
-        return Fork(len(self._forks), case, here.timeline, step, here, step, cause, is_edited=True, step=step)
+        here = self.current
+        actions = here.case.actions[here.place - here.begins :]
+        return self._branch(replace(here.case, seed=None, state=state, actions=actions), cause)
 
-    def _begin(self, fork: Fork, check: Callable[[Fork], None] = lambda _: None) -> Fork:
-        """Play a fork's start and go there, unless it is refused."""
+    def _begun(self, fork: Fork) -> Fork:
+        """A fork whose start was played at the end of its path; raises StateRefused."""
+        fork.begins = fork.place = len(fork.path)
         fork.timeline.begin(fork)
-        check(fork)
-        self._forks.append(fork)
-        self._current = fork
+        return fork
+
+    def _add(self, fork: Fork) -> Fork:
+        """Go to a new fork."""
+        self.forks.append(fork)
+        self.current = fork
         return fork
 
     def _timeline_at(self, world: World) -> Timeline:
@@ -285,6 +289,13 @@ class Session(GameView, Closable):
         return self._timelines[prices]
 
     def _fork(self, number: int) -> Fork:
-        if not 0 <= number < len(self._forks):
-            raise UsageError(f"there is no fork {number}: the forks are 0 to {len(self._forks) - 1}.")
-        return self._forks[number]
+        if not 0 <= number < len(self.forks):
+            raise UsageError(f"there is no fork {number}: the forks are 0 to {len(self.forks) - 1}.")
+        return self.forks[number]
+
+
+def _checked_seed(world: World, seed: int) -> int:
+    """The seed; raises UsageError where the world's engines do not take it."""
+    if not 0 <= seed < 2**world.seed_bits:
+        raise UsageError(f"seed {seed} is outside 0 ... 2^{world.seed_bits} - 1: choose one inside.")
+    return seed

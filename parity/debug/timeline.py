@@ -1,16 +1,15 @@
-"""A tree of games on two engines in which one can go back: what was seen is kept, and replayed where it is needed."""
+"""Forks of a game on two engines: what was seen is kept, and replayed where play goes on from there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from parity.compare import OBSERVATION, STATE, Fields
+from parity.compare import OBSERVATION, STATE, Difference, Fields, explain
 from parity.engine import Array, Slots, State
 from parity.engine_guard import GuardedEngine
 from parity.errors import EngineError, StateRefused
@@ -18,6 +17,7 @@ from parity.pair import Observed, Pair
 from parity.replay import ReplayMoment, components_of, differences_of, fired_marks
 from parity.step_phases import StepPhases, step_phases
 from parity.trace import RESTART, Action, Case, batch_of
+from parity.world import World
 
 _ONLY: Slots = np.zeros(1, dtype=np.intp)
 RUN_UP = 4
@@ -28,17 +28,13 @@ RUN_UP = 4
 class Moment(ReplayMoment):
     """The game after the start or an action, as ``ReplayMoment``, and all that each engine gave.
 
-    sides: of the reference and the other engine, field -> array (1, …), and of ``state`` a list of one. look: asks both
-    engines for the phases of the step.
+    step: actions since the first start. sides: of the reference and the other engine, field -> array (1, …), and of
+    ``state`` a list of one. phases: of the step, and the words that they drew, for which the engines are asked later.
     """
 
+    step: int
     sides: tuple[Fields, Fields]
-    look: Callable[[], StepPhases]
-
-    @cached_property
-    def phases(self) -> StepPhases:
-        """The phases of the step on both engines, which are asked when this is first read."""
-        return self.look()
+    phases: StepPhases
 
     @property
     def reward(self) -> float:
@@ -54,114 +50,144 @@ class Moment(ReplayMoment):
 
 @dataclass(eq=False)
 class Fork:
-    """One course of the game: a start, its actions and what was seen of them so far.
+    """One course of the game.
 
-    number: in the order in which forks were made. case: seed or state of the start, and all actions, of which the last
-    may be unplayed. timeline: plays it. first: the step of the start, counted from the root. parent, at: where it left
-    another fork. cause: what it left it for. is_edited: for a start of its own. step: where one stands. moments: of
-    ``first`` and the steps after it.
+    number: in the order in which forks were made. case: its start, and all actions since, of which the last may be
+    unplayed. timeline: plays it. parent, at: the fork that it left, and at which step. cause: what it left it for.
+    path: what was seen on the way, from the first start on; an edit adds a start to it. begins: the index of its own
+    start there. place: the index of where one stands.
     """
 
     number: int
     case: Case
     timeline: Timeline
-    first: int = 0
     parent: Fork | None = None
     at: int = 0
     cause: str = ""
-    is_edited: bool = False
-    step: int = 0
-    moments: list[Moment] = field(default_factory=list)
+    path: list[Moment] = field(default_factory=list)
+    begins: int = 0
+    place: int = 0
 
     @property
     def last(self) -> int:
         """The last step that was played."""
-        return self.first + len(self.moments) - 1
+        return self.path[-1].step
 
-    def moment(self, step: int) -> Moment:
-        """The moment of a played step, which may lie before an edit."""
-        fork = self
-        while step < fork.first and fork.parent is not None:
-            fork = fork.parent
-        return fork.moments[step - fork.first]
+    @property
+    def moment(self) -> Moment:
+        """The moment at which one stands."""
+        return self.path[self.place]
 
-    def action(self, step: int) -> Action | None:
-        """The action that follows a step; None where the fork has none."""
-        done = step - self.first
+    def at_step(self, step: int) -> Moment:
+        """The moment of a played step, after an edit that was made there."""
+        return next(moment for moment in reversed(self.path) if moment.step == step)
+
+    def action(self, place: int) -> Action | None:
+        """The action that follows a place in the path; None where the fork has none."""
+        done = place - self.begins
         return self.case.actions[done] if done < len(self.case.actions) else None
 
     def actions(self) -> tuple[Action, ...]:
-        """All actions since step 0, those before an edit too."""
-        before = self.before_edit()
-        return (*(before[0].actions()[: before[1]] if before else ()), *self.case.actions)
+        """All actions since the first start."""
+        before = (moment.action for moment in self.path[: self.begins])
+        return (*(action for action in before if action is not None), *self.case.actions)
 
-    def before_edit(self) -> tuple[Fork, int] | None:
-        """The fork and the step from which the start was edited; None where it was not."""
+    def before_edit(self) -> Fork | None:
+        """The fork that an edit at this one's start left; None where there was no edit."""
         fork = self
-        while not fork.is_edited and fork.parent is not None:
+        while fork.parent is not None and fork.parent.begins == self.begins:
             fork = fork.parent
-        return None if fork.parent is None else (fork.parent, fork.at)
+        return fork.parent
 
-    def rewards_after(self, step: int) -> float:
-        """The sum of the reference's rewards after a step, up to the last that was played."""
-        fork, last, total = self, self.last, 0.0
-        while True:
-            total += sum(fork.moment(each).reward for each in range(max(fork.first, step) + 1, last + 1))
-            before = fork.before_edit()
-            if before is None or before[1] <= step:
-                return total
-            fork, last = before
 
-    def leaves(self) -> dict[Fork, int]:
-        """This fork and those that it comes from, each with the last step that this one shares with it."""
-        fork, shared = self, {self: self.last}
-        while fork.parent is not None:
-            shared[fork.parent] = min(shared[fork], fork.at)
-            fork = fork.parent
-        return shared
+@dataclass(frozen=True)
+class ForkComparison:
+    """Two forks, as the reference has them.
+
+    common: the last step before they part. step: the compared one, by default the first at which a field differs;
+    None: none does as far as both were played. differences: there; the first fork's values are ``expected``.
+    last: the last step of each. rewards: of each, summed after ``common``.
+    """
+
+    common: int
+    step: int | None
+    differences: tuple[Difference, ...]
+    last: tuple[int, int]
+    rewards: tuple[float, float]
+
+
+def compare_forks(world: World, one: Fork, other: Fork, step: int | None = None) -> ForkComparison:
+    """Compare two forks of one tree at a step, or at the first at which they differ, as far as both were played."""
+    shared = sum(left is right for left, right in zip(one.path, other.path, strict=False))
+    common = one.path[shared - 1].step
+    last = one.last, other.last
+    differences: list[Difference] = []
+    found = step
+    for each in range(common, min(last) + 1) if step is None else (step,):
+        expected, observed = one.at_step(each).sides[0], other.at_step(each).sides[0]
+        # the start of an edited fork has no reward
+        names = [name for name in expected if name in observed]
+        differences = explain(
+            world, {name: expected[name] for name in names}, {name: observed[name] for name in names}, 0
+        )
+        if differences:
+            found = each
+            break
+    rewards = (sum(moment.reward for moment in fork.path[shared:]) for fork in (one, other))
+    return ForkComparison(common, found, tuple(differences), last, (next(rewards), next(rewards)))
+
+
+def tree_lines(forks: Sequence[Fork], current: Fork, fork: Fork | None = None, depth: int = 0) -> Iterator[str]:
+    """Forks, of which the first is the root, as an indented list."""
+    fork = forks[0] if fork is None else fork
+    start = f"seed {fork.case.seed}" if fork.case.state is None else "a recorded state"
+    cause = start if fork.parent is None else f"{fork.cause} at step {fork.at}"
+    first = next((moment.step for moment in fork.path[fork.begins :] if moment.differences), None)
+    differs = "" if first is None else f", differs at step {first}"
+    yield f"{'*' if fork is current else ' '} {'  ' * depth}{fork.number}: {cause}, to step {fork.last}{differs}"
+    for child in forks:
+        if child.parent is fork:
+            yield from tree_lines(forks, current, child, depth + 1)
 
 
 class Timeline:
-    """Plays forks on a pair of one game each, which stands anywhere; everything that was seen once is kept.
-
-    The engines are opened again after one has failed.
-    """
+    """Plays forks on a pair of one game each, which stands anywhere; the engines are opened again after a failure."""
 
     def __init__(self, open_pair: Callable[[], Pair]) -> None:
         self._open = open_pair
         self.pair = open_pair()
         self._has_failed = False
-        self._place: tuple[Fork, int] | None = None
+        self._now: Moment | None = None
         self._counts: Sequence[Array | None] = ()
 
     def forget_place(self) -> None:
         """Tell that something else used the engines."""
-        self._place = None
+        self._now = None
 
     def begin(self, fork: Fork) -> None:
         """Play a fork's start. Raises StateRefused where an engine does not take it."""
         with self._moving():
-            fork.moments = [self._start(fork.case)]
-        self._place = fork, fork.first
+            fork.path.append(self._start(fork, fork.at))
+        self._now = fork.path[-1]
 
     def extend(self, fork: Fork) -> None:
         """Play the first action of a fork that is not played yet. Raises EngineError."""
-        if self._place != (fork, fork.last):
-            self._put(fork, fork.last, max(fork.first, fork.last - RUN_UP))
-        action = fork.action(fork.last)
+        if self._now is not fork.path[-1]:
+            self._put(fork, max(fork.begins, len(fork.path) - 1 - RUN_UP))
+        action = fork.action(len(fork.path) - 1)
         assert action is not None
         with self._moving():
-            fork.moments.append(self._act(fork, fork.last, action))
-        self._place = fork, fork.last
+            fork.path.append(self._act(fork, fork.path[-1], action))
+        self._now = fork.path[-1]
 
     def check(self, fork: Fork) -> None:
         """Replay a fork from its start; raises EngineError where an engine gives anything else than it did."""
-        self._put(fork, fork.last, fork.first)
+        self._put(fork, fork.begins)
 
     @contextmanager
     def _moving(self) -> Iterator[None]:
         """The place is unknown until the engines have done something, and if one fails, they are opened again."""
-        self._place = None
+        self._now = None
         if self._has_failed:
             self.pair.close()
             self.pair = self._open()
@@ -173,53 +199,54 @@ class Timeline:
             raise
         self._has_failed = False
 
-    def _put(self, fork: Fork, step: int, begins: int) -> None:
-        """Make the engines stand after a played step, by a replay from another one, else from the start."""
+    def _put(self, fork: Fork, place: int) -> None:
+        """Make the engines stand at the end of a path, by a replay from a place in it, else from the start."""
         with self._moving():
-            fault = self._replay(fork, begins, step)
+            fault = self._replay(fork, place)
             # an engine that does not come back from its states exactly is replayed from the start
-            if fault is not None and begins > fork.first:
-                fault = self._replay(fork, fork.first, step)
+            if fault is not None and place > fork.begins:
+                fault = self._replay(fork, fork.begins)
         if fault is not None:
             raise EngineError(
                 f"engine '{fault[0]}' gives something else at step {fault[1]} when the game is replayed: look for what "
                 "it remembers or draws beside the seed, the state and the actions."
             )
-        self._place = fork, step
+        self._now = fork.path[-1]
 
-    def _replay(self, fork: Fork, begins: int, ends: int) -> tuple[str, int] | None:
-        """Play from one step to another again; the engine that gives something else, and at which step, or None."""
-        for step in range(begins, ends + 1):
-            kept = fork.moment(step)
-            if step > begins:
-                assert kept.action is not None
-                seen = self._act(fork, step - 1, kept.action).sides
-            elif step == fork.first:
-                seen = self._start(fork.case).sides
+    def _replay(self, fork: Fork, place: int) -> tuple[str, int] | None:
+        """Play from a place in a path again; the engine that gives something else, and at which step, or None."""
+        before = None
+        for moment in fork.path[place:]:
+            if before is not None:
+                assert moment.action is not None
+                seen = self._act(fork, before, moment.action).sides
+            elif place == fork.begins:
+                seen = self._start(fork, moment.step).sides
             else:
                 try:
-                    seen = self._restore(kept.states)
+                    seen = self._restore(moment.states)
                 except StateRefused:
-                    return self.pair.names[0], step
-            for name, one, other in zip(self.pair.names, kept.sides, seen, strict=True):
+                    return self.pair.names[0], moment.step
+            for name, one, other in zip(self.pair.names, moment.sides, seen, strict=True):
                 if not _is_same(one, other):
-                    return name, step
+                    return name, moment.step
+            before = moment
         return None
 
-    def _start(self, case: Case) -> Moment:
+    def _start(self, fork: Fork, step: int) -> Moment:
         self._counts = self._marks()  # those fired before are none of the start's
         self.pair.newly_fired()
-        if case.state is not None:
-            return self._moment(None, self.pair.set_state([case.state], _ONLY))
-        return self._moment(None, self.pair.reset(np.array([case.seed], np.uint64)))
+        if fork.case.state is not None:
+            return self._moment(step, None, self.pair.set_state([fork.case.state], _ONLY))
+        return self._moment(step, None, self.pair.reset(np.array([fork.case.seed], np.uint64)))
 
-    def _act(self, fork: Fork, step: int, action: Action) -> Moment:
-        """Play an action where the engines stand after a step."""
-        before = fork.moment(step).states
+    def _act(self, fork: Fork, before: Moment, action: Action) -> Moment:
+        """Play an action where the engines stand."""
         if action == RESTART:
-            return self._moment(action, self.pair.restart(_ONLY), before)
-        actions = batch_of(self.pair.world, action)
-        return self._moment(action, self.pair.step(actions, restarting=fork.case.auto_reset), before)
+            seen = self.pair.restart(_ONLY)
+        else:
+            seen = self.pair.step(batch_of(self.pair.world, action), restarting=fork.case.auto_reset)
+        return self._moment(before.step + 1, action, seen, before.states)
 
     def _restore(self, states: tuple[State, State]) -> tuple[Fields, Fields]:
         """Put each engine into its own state; what it then shows."""
@@ -235,20 +262,19 @@ class Timeline:
         counts = [engine.marks() for engine in self.pair.both]
         return [counts[0], counts[-1]]
 
-    def _moment(self, action: Action | None, seen: Observed, since: tuple[State, State] = ({}, {})) -> Moment:
+    def _moment(
+        self, step: int, action: Action | None, seen: Observed, since: tuple[State, State] = ({}, {})
+    ) -> Moment:
         is_alone = len(self.pair.both) == 1
         differences = () if is_alone else differences_of(self.pair, seen)
         before, self._counts = self._counts, self._marks()
         one = _kept(seen.expected)
         other = one if is_alone else _kept(seen.observed)
-        other = one if _is_same(one, other) and one.keys() == other.keys() else other
+        other = one if one.keys() == other.keys() and _is_same(one, other) else other
         states = one[STATE][0], other[STATE][0]
         marks = fired_marks(self.pair, before, self._counts)
-
-        def look() -> StepPhases:
-            return step_phases(self.pair, since, action)  # an engine that failed is opened anew
-
-        return Moment(action, states, components_of(seen), marks, differences, (one, other), look)
+        phases = step_phases(lambda: self.pair, since, action)  # an engine that failed is opened anew
+        return Moment(action, states, components_of(seen), marks, differences, step, (one, other), phases)
 
 
 def _kept(fields: Fields) -> dict[str, Any]:
@@ -262,11 +288,8 @@ def _kept(fields: Fields) -> dict[str, Any]:
 
 def _is_same(one: Fields, other: Fields) -> bool:
     """Whether the fields that both have are the same, bit for bit."""
-    return all(_is_same_value(one[name], other[name]) for name in one if name in other)
+    return all(_bits(one[name]) == _bits(other[name]) for name in one if name in other)
 
 
-def _is_same_value(one: Any, other: Any) -> bool:  # noqa: ANN401 - an array or a list of states
-    if isinstance(one, list):
-        return bool(one == other)
-    one, other = np.asarray(one), np.asarray(other)
-    return bool(one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes())
+def _bits(values: Array | list[State]) -> object:
+    return values if isinstance(values, list) else (values.dtype, values.shape, values.tobytes())

@@ -2,70 +2,77 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from pprint import pformat
 from typing import Any
 
+from parity.atomic_write import write_text
 from parity.compare import OBSERVATION, Difference
 from parity.debug.fields import FieldReader
-from parity.debug.forks import tree_lines
-from parity.debug.timeline import Fork, Moment
+from parity.debug.timeline import Fork, Moment, tree_lines
 from parity.engine import State
 from parity.engine_guard import json_copy
 from parity.errors import UsageError, blamed
-from parity.step_phases import StepPhases
-from parity.trace import Action, Case
+from parity.finding import found_trace, shrunk_report
+from parity.prices import changed_prices
+from parity.registry import is_module, registered
+from parity.replay import Divergence
+from parity.trace import Action, Case, Trace, write_trace
 from parity.world import Board, World
+
+_TEST = '''"""A game that was saved by the debugger: the engines must agree at each of its steps."""
+
+from parity.testing import assert_case
+from parity.trace import Case
+
+CASE = {case}
+COMPONENTS = {components}
+PRICES = {prices}
+
+
+def test_engines_agree() -> None:
+    assert_case({world!r}, {engines!r}, CASE, components=COMPONENTS, prices=PRICES)
+'''
 
 
 class GameView:
-    """The step at which a session stands.
+    """The step at which a session stands: shown, and saved.
+
+    current: the fork in which one stands. forks: all of them by number; ``parent`` and ``at`` make them a tree.
 
     Methods that take ``engine`` give that engine's answer, by its name, or the reference's.
     """
 
     world: World
+    spec: str
     engines: tuple[str, str]
     _reader: FieldReader
-    _current: Fork
-    _forks: list[Fork]
+    current: Fork
+    forks: list[Fork]
 
     @property
     def position(self) -> int:
         """The number of actions since the first start."""
-        return self._current.step
+        return self.moment.step
 
     @property
     def moment(self) -> Moment:
         """All that both engines gave at this step."""
-        return self._current.moment(self._current.step)
-
-    @property
-    def is_over(self) -> bool:
-        """The reference's game ended with the last step."""
-        return self.moment.is_over
+        return self.current.moment
 
     @property
     def next_action(self) -> Action | None:
         """The action that this fork has next; None at its end."""
-        return self._current.action(self._current.step)
-
-    @property
-    def current(self) -> Fork:
-        """The fork in which one stands."""
-        return self._current
-
-    @property
-    def forks(self) -> tuple[Fork, ...]:
-        """All forks by number; ``parent`` and ``at`` make them a tree."""
-        return tuple(self._forks)
+        return self.current.action(self.current.place)
 
     @property
     def case(self) -> Case:
         """This fork up to this step, as it can be played again."""
-        return self._current.case.prefix(self.position - self._current.first)
+        return self.current.case.prefix(self.current.place - self.current.begins)
 
     def tree(self) -> str:
         """The forks as an indented list, the current one with an asterisk."""
-        return "\n".join(tree_lines(self._forks, self._current))
+        return "\n".join(tree_lines(self.forks, self.current))
 
     def state(self, engine: str | None = None) -> State:
         """The complete state, as JSON values; a copy."""
@@ -98,15 +105,42 @@ class GameView:
         """What differs between the engines, as ``parity run`` compares it; the reference's values are ``expected``."""
         return self.moment.differences
 
-    @property
-    def phases(self) -> StepPhases:
-        """The phases of the last step on both engines, and the words that they drew; asking raises EngineError."""
-        return self.moment.phases
-
-    def board(self, engine: str | None = None) -> Board:
-        """The state as the world draws it."""
+    def board(self, engine: str | None = None, state: State | None = None) -> Board:
+        """The state, or another ``state``, as the world draws it."""
         with blamed(f"drawing a state of world '{self.world.name}'"):
-            return self.world.draw(self.state(engine))
+            return self.world.draw(self.state(engine) if state is None else state)
+
+    def save(self, path: Path | str, shrink_seconds: float | None = None) -> Trace:
+        """Write this fork up to this step as a trace, which ``parity replay`` plays; returns it.
+
+        ``shrink_seconds``: make it a minimal case of its first difference in this time; raises UsageError where the
+        engines do not differ. Raises UsageError where the file cannot be written.
+        """
+        fork, pair = self.current, self.current.timeline.pair
+        trace = found_trace(pair.world, self.spec, self.engines, self.case, self.moment)
+        if shrink_seconds is not None:
+            differing = (place for place in range(fork.begins, fork.place + 1) if fork.path[place].differences)
+            if (first := next(differing, None)) is None:
+                raise UsageError("the engines agree up to this step: go to one where they differ, or save it unshrunk.")
+            found = Divergence(self.case.prefix(first - fork.begins), fork.path[first].differences)
+            fork.timeline.forget_place()
+            trace = shrunk_report(pair, self.spec, found, shrink_seconds, "").trace
+        write_trace(trace, Path(path))
+        return trace
+
+    def write_test(self, path: Path | str) -> None:
+        """Write this fork up to this step as a test of pytest, which fails while the engines differ in it.
+
+        It also holds the reference to the components of the last step, if the engines agree there. Raises UsageError
+        where the file cannot be written, or the world has no name by which a test could import it.
+        """
+        if not is_module(self.spec) and self.spec not in registered():
+            spec = self.spec
+            raise UsageError(f"a test cannot import the world '{spec}': open the session with its module:attribute.")
+        earned = None if self.diff() else self.components() or None
+        values = {"case": self.case, "components": earned, "prices": changed_prices(self.current.timeline.pair.world)}
+        texts = {name: pformat(value, width=100, sort_dicts=False) for name, value in values.items()}
+        write_text(Path(path), _TEST.format(**texts, world=self.spec, engines=self.engines))
 
     def _side(self, engine: str | None) -> int:
         if engine is not None and engine not in self.engines:

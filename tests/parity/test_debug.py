@@ -445,11 +445,11 @@ def test_moments_are_those_of_a_replay() -> None:
 def test_a_restart_is_a_step() -> None:
     with Session(SPEC, seed=3) as game:
         game.run_until()
-        assert game.is_over
+        assert game.moment.is_over
         with pytest.raises(UsageError, match='the game is over: give the action "restart"'):
             game.step()
         game.step("restart")
         assert game.marks()["next"] == 1
         assert game.state()["turn"] == 0
-        ended: State = game.forks[0].moment(game.position - 1).states[0]
+        ended: State = game.forks[0].at_step(game.position - 1).states[0]
         assert ended["turn"] > 0

@@ -52,26 +52,26 @@ def test_the_first_phase_that_differs_is_that_of_the_planted_fault(engine: str, 
         with Session(STINGLESS, (reference, engine), seed=3) as session:
             session.run_until(condition)
             assert session.diff()
-            assert session.phases.first == phase
-            assert session.phases.text == f"The engines first differ in phase '{phase}'."
+            assert session.moment.phases.first == phase
+            assert session.moment.phases.text == f"The engines first differ in phase '{phase}'."
 
 
 def test_the_state_after_the_last_phase_is_that_after_the_step_and_asking_changes_no_game() -> None:
     with Session(WORLD, ("plain", "planes"), seed=3) as session:
         for _ in range(20):
             session.step()
-            for engine, side in zip(session.engines, session.phases.sides, strict=True):
+            for engine, side in zip(session.engines, session.moment.phases.sides, strict=True):
                 assert side is not None
                 assert [each.name for each in side] == ["walker", "flight"]
                 assert side[-1].state == session.state(engine)
-            assert session.phases.text == "The states agree after every phase."
+            assert session.moment.phases.text == "The states agree after every phase."
         session.check()
 
 
 def test_an_invalid_action_and_a_start_have_no_phase() -> None:
     with Session(WORLD, ("plain", "planes"), case=Case((PICK, "restart", REST), seed=4)) as session:
         for phases in (None, (), None):
-            assert session.phases.sides == (phases, phases)
+            assert session.moment.phases.sides == (phases, phases)
             session.step()
 
 
@@ -87,14 +87,14 @@ def test_an_action_that_is_valid_on_one_side_alone_differs_in_its_first_phase() 
         replace(WORLD, engines={"plain": PlainEngine, "lazy": LazyEngine}), case=Case((REST,), seed=4)
     ) as session:
         session.step()
-        assert session.phases.text == "The engines first differ in phase 'walker'."
+        assert session.moment.phases.text == "The engines first differ in phase 'walker'."
 
 
 def test_words_have_an_address_at_which_a_run_stops() -> None:
     with Session(WORLD, ("plain", "planes"), seed=3) as session:
         assert session.run_until("draw 7 0") == "draw 7 0"
         assert session.position == 7
-        plain, planes = session.phases.sides
+        plain, planes = session.moment.phases.sides
         assert plain is not None
         assert planes is not None
         assert [phase.draws for phase in plain] == [(), (Draw((7, 0), draw(3, 7, 0)),)]
@@ -113,7 +113,7 @@ def test_without_words_or_phases_a_sentence_says_so() -> None:
             session.run_until("draw 7 0")
     with Session(STINGLESS, ("plain", "silent"), seed=3) as session:
         session.step()
-        assert (session.phases.first, session.phases.text) == (None, "")
+        assert (session.moment.phases.first, session.moment.phases.text) == (None, "")
 
 
 def test_a_run_and_a_replay_name_the_phase_in_their_report(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_phases_that_are_no_json_are_refused() -> None:
     with Session(replace(WORLD, engines={"plain": PlainEngine, "wrong": Wrong}), seed=3) as session:
         session.step()
         with pytest.raises(EngineError, match=r"'wrong' gives the state after phase 'walker'\.hp as tuple"):
-            _ = session.phases.sides
+            _ = session.moment.phases.sides
 
 
 def test_phases_and_words_come_through_a_channel() -> None:

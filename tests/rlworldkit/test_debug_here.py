@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -91,6 +92,14 @@ def test_it_opens_in_the_middle_of_a_training_of_stable_baselines3(make: Callabl
     model.learn(32, callback=Look())
     assert (len(screens), model.num_timesteps) == (1, 32)
     assert "orchard, fork 0 of 1, step 0" in screens[0]
+
+
+@pytest.mark.parametrize("make", [WorldEnv, partial(WorldVectorEnv, num_envs=2), partial(WorldVecEnv, num_envs=2)])
+def test_the_engine_of_the_environment_comes_first(make: Callable[..., Any], screens: list[str]) -> None:
+    with closing(make(ENV, engine="planes")) as env:
+        env.reset()
+        here(env)
+    assert "planes and plain agree" in screens[0]
 
 
 def test_without_a_terminal_it_is_one_sentence_and_wrong_arguments_are_refused(

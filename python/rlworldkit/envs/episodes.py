@@ -107,6 +107,7 @@ class Episodes:
         self._num_components = len(world.components)
         self._game_seeds = world.game_seeds
         options = EngineOptions(packed=True, deadline=deadline, prices=world.price_values)
+        self.engine = name
         self._open = partial(world.engines[name], num_games, options)
         self._restart, self._max_episode_steps = restart, check_limit(max_episode_steps)
         self._all: Slots = np.arange(num_games)

@@ -82,6 +82,7 @@ class WorldEnv(gym.Env[Any, np.int64]):
             max_episode_steps=limit,
             counted_events=spec.counted_events,
         )
+        self.engine = self._episodes.engine
         self._num_actions = len(spec.world.actions)
         self._window: Window | None = None
 

@@ -59,6 +59,7 @@ class WorldVecEnv(VecEnv):
             max_episode_steps=max_episode_steps,
             counted_events=spec.counted_events,
         )
+        self.engine = self._episodes.engine
         self.render_mode = None if spec.picture is None else "rgb_array"
         self.metadata = {"render_modes": [] if spec.picture is None else ["rgb_array"]}
         space = spec.observation_space()

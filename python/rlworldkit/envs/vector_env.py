@@ -83,6 +83,7 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
             max_episode_steps=max_episode_steps,
             counted_events=spec.counted_events,
         )
+        self.engine = self._episodes.engine
         self._ended = np.zeros(num_envs, np.bool_)
 
     def reset(

@@ -82,7 +82,7 @@ def test_both_engines_are_the_same_after_every_phase() -> None:
             pair.set_state([state], ONLY)
             (before,) = pair.reference.get_state(ONLY)
             for action in np.flatnonzero(pair.reference.mask()[0])[:6].tolist():
-                phases = step_phases(pair, (before, before), action)
+                phases = step_phases(lambda: pair, (before, before), action)
                 assert phases.first is None
                 names |= {phase.name for phase in phases.sides[0] or ()}
     assert len(names) == 8
@@ -120,7 +120,9 @@ def test_both_engines_draw_the_same_words_in_every_phase() -> None:
 def test_a_run_of_the_jax_engine_alone_stops_where_a_word_is_drawn() -> None:
     with Session("hackmatrix", "jax", seed=7) as session:
         assert session.run_until("draw STEP") == "draw STEP"
-        draws = {draw for phase in session.phases.sides[0] or () for draw in phase.draws or () if "STEP" in draw.text}
+        draws = {
+            draw for phase in session.moment.phases.sides[0] or () for draw in phase.draws or () if "STEP" in draw.text
+        }
         assert draws
         assert all(draw.word == word(7, session.position, "STEP", int(draw.address[2])) for draw in draws)
 
@@ -138,4 +140,4 @@ def test_the_phase_of_a_planted_fault_is_named(monkeypatch: pytest.MonkeyPatch) 
     state = next(state for state in starts(8) if any(enemy["stunned"] for enemy in state["enemies"]))
     with Session(world, case=Case((rules.SIPHON, *range(4)), state=state)) as session:
         assert session.run_until("differs") == "differs"
-        assert session.phases.first == "recovery (E12)"
+        assert session.moment.phases.first == "recovery (E12)"
