@@ -65,6 +65,8 @@ SLOWEST = (
     ("rlworldkit/ppo",),
     ("rlworldkit/test_own_world.py",),
     ("hackmatrix/sb3",),
+    *((f"rlworldkit/{name}",) for name in ("runs", "test_sweep.py", "test_ppo_settings.py", "test_search.py")),
+    ("goodharts/training",),
 )
 """The tests that take longest, to begin with. Those of one entry share compiled programs: they go to one process."""
 
@@ -115,13 +117,18 @@ def shares_programs_with(test: str) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """Forget the programs that no test to come uses: all of them together would take gigabytes."""
+    """Forget the programs that no test to come uses: all of them together would take gigabytes.
+
+    What is left, such as modules imported since, is not looked at again: pytest, where a test runs it, collects garbage
+    several times.
+    """
     yield
     if nextitem is None or shares_programs_with(nextitem.nodeid) != shares_programs_with(item.nodeid):
         if nextitem is None or not entry_of(nextitem.nodeid) == entry_of(item.nodeid) < len(SLOWEST):
             engine._PROGRAMS.clear()  # which take seconds even where the cache has them
         jax.clear_caches()
         gc.collect()
+        gc.freeze()
         if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
             libc.malloc_trim(0)  # else the C library keeps for itself what was freed
 
