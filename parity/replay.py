@@ -55,6 +55,20 @@ def begin(engine: BatchEngine, case: Case) -> Array:
     return engine.reset(np.array([case.seed], np.uint64), _ONLY)
 
 
+def start(pair: Pair, case: Case) -> Observed:
+    """Start a case on a pair of one game. Raises StateRefused where an engine does not take its state."""
+    if case.state is not None:
+        return pair.set_state([case.state], _ONLY)
+    return pair.reset(np.array([case.seed], np.uint64))
+
+
+def act(pair: Pair, case: Case, action: Action) -> Observed:
+    """Play an action of a case on a pair of one game."""
+    if action == RESTART:
+        return pair.restart(_ONLY)
+    return pair.step(batch_of(pair.world, action), restarting=case.auto_reset)
+
+
 def differs_at(pair: Pair, case: Case, *, only_valid: bool = False) -> Divergence | None:
     """The case up to where the engines first differ in what the ledger does not explain, or None.
 
@@ -115,18 +129,12 @@ def moments(pair: Pair, case: Case) -> list[ReplayMoment]:
 
 def _play(pair: Pair, case: Case, *, only_valid: bool = False) -> Iterator[tuple[Action | None, Observed, State]]:
     """Each action, what both engines give and, if the ledger looks at it, the reference's state before."""
-    if case.state is not None:
-        yield None, pair.set_state([case.state], _ONLY), {}
-    else:
-        yield None, pair.reset(np.array([case.seed], dtype=np.uint64)), {}
+    yield None, start(pair, case), {}
     for action in case.actions:
-        if action == RESTART:
-            yield action, pair.restart(_ONLY), {}
-        else:
-            if only_valid and isinstance(action, int) and not pair.reference.mask()[0, action]:
-                return
-            before = next(iter(pair.states_before(_ONLY)), {})
-            yield action, pair.step(batch_of(pair.world, action), restarting=case.auto_reset), before
+        if only_valid and isinstance(action, int) and not pair.reference.mask()[0, action]:
+            return
+        before = {} if action == RESTART else next(iter(pair.states_before(_ONLY)), {})
+        yield action, act(pair, case, action), before
 
 
 def batch_divergence(pair: Pair, case: Case, seen: Observed, row: int, slot: int) -> Divergence:

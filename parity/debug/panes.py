@@ -15,7 +15,6 @@ from parity.debug.debugger import COMMANDS, Debugger
 from parity.debug.session import Session
 from parity.engine import State
 from parity.errors import EngineError, UsageError
-from parity.phases import Draw
 from parity.report import DIFFERS, action_name
 from parity.rule_book import rule_text
 from parity.source_lines import source_lines
@@ -172,24 +171,22 @@ def _phases(session: Session) -> Iterator[tuple[str, str, str]]:
     """Each phase, what differs after it, and the words that it drew by their addresses."""
     phases = session.moment.phases
     try:
-        told = ["" if side is not None else "tells no phases" for side in phases.sides]
+        silent = ["" if side is not None else "tells no phases" for side in phases.sides]
     except EngineError as error:
         yield str(error), "", ""
         return
     if phases.text or not all(phases.sides):
-        yield phases.text or ("" if any(phases.sides) else "no phase"), told[0], told[1]
+        yield phases.text or ("" if any(phases.sides) else "no phase"), silent[0], silent[1]
     for name, sides, differences in phases.rows():
         yield name, *("" if side else "-" for side in sides)  # type: ignore[misc]
         for each in differences:
             yield f"  {each.field}", value_text(each.expected), value_text(each.observed)
-        drawn = [None if side is None or side.draws is None else dict(map(_word, side.draws)) for side in sides]
-        for address in dict.fromkeys(address for words in drawn for address in words or ()):
-            one, other = ("not told" if words is None else words.get(address, "-") for words in drawn)
+        told = [None if side is None else side.draws for side in sides]
+        drawn = [{draw.text: str(draw.word) for draw in draws or ()} for draws in told]
+        for address in drawn[0] | drawn[1]:
+            both = zip(told, drawn, strict=True)
+            one, other = ("not told" if draws is None else words.get(address, "-") for draws, words in both)
             yield f"  word {address}", one, other
-
-
-def _word(draw: Draw) -> tuple[str, str]:
-    return draw.text, str(draw.word)
 
 
 def named_here(session: Session) -> list[str]:

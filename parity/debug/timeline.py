@@ -14,9 +14,9 @@ from parity.engine import Array, Slots, State
 from parity.engine_guard import GuardedEngine
 from parity.errors import EngineError, StateRefused
 from parity.pair import Observed, Pair
-from parity.replay import ReplayMoment, components_of, differences_of, fired_marks
+from parity.replay import ReplayMoment, act, components_of, differences_of, fired_marks, start
 from parity.step_phases import StepPhases, step_phases
-from parity.trace import RESTART, Action, Case, batch_of
+from parity.trace import Action, Case
 from parity.world import World
 
 _ONLY: Slots = np.zeros(1, dtype=np.intp)
@@ -224,7 +224,8 @@ class Timeline:
                 seen = self._start(fork, moment.step).sides
             else:
                 try:
-                    seen = self._restore(moment.states)
+                    shown = [*map(_restored, self.pair.both, moment.states)]
+                    seen = shown[0], shown[-1]
                 except StateRefused:
                     return self.pair.names[0], moment.step
             for name, one, other in zip(self.pair.names, moment.sides, seen, strict=True):
@@ -236,27 +237,11 @@ class Timeline:
     def _start(self, fork: Fork, step: int) -> Moment:
         self._counts = self._marks()  # those fired before are none of the start's
         self.pair.newly_fired()
-        if fork.case.state is not None:
-            return self._moment(step, None, self.pair.set_state([fork.case.state], _ONLY))
-        return self._moment(step, None, self.pair.reset(np.array([fork.case.seed], np.uint64)))
+        return self._moment(step, None, start(self.pair, fork.case))
 
     def _act(self, fork: Fork, before: Moment, action: Action) -> Moment:
         """Play an action where the engines stand."""
-        if action == RESTART:
-            seen = self.pair.restart(_ONLY)
-        else:
-            seen = self.pair.step(batch_of(self.pair.world, action), restarting=fork.case.auto_reset)
-        return self._moment(before.step + 1, action, seen, before.states)
-
-    def _restore(self, states: tuple[State, State]) -> tuple[Fields, Fields]:
-        """Put each engine into its own state; what it then shows."""
-
-        def restored(engine: GuardedEngine, state: State) -> Fields:
-            observation = engine.set_state([state], _ONLY)
-            return {OBSERVATION: observation, "mask": engine.mask(), STATE: engine.get_state(_ONLY)}
-
-        sides = [*map(restored, self.pair.both, states)]
-        return sides[0], sides[-1]
+        return self._moment(before.step + 1, action, act(self.pair, fork.case, action), before.states)
 
     def _marks(self) -> list[Array | None]:
         counts = [engine.marks() for engine in self.pair.both]
@@ -275,6 +260,12 @@ class Timeline:
         marks = fired_marks(self.pair, before, self._counts)
         phases = step_phases(lambda: self.pair, since, action)  # an engine that failed is opened anew
         return Moment(action, states, components_of(seen), marks, differences, step, (one, other), phases)
+
+
+def _restored(engine: GuardedEngine, state: State) -> Fields:
+    """What an engine shows when it is put into one of its own states."""
+    observation = engine.set_state([state], _ONLY)
+    return {OBSERVATION: observation, "mask": engine.mask(), STATE: engine.get_state(_ONLY)}
 
 
 def _kept(fields: Fields) -> dict[str, Any]:
