@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import jax
 import jax.numpy as jnp
@@ -78,7 +78,7 @@ def _one_sentence_for_memory() -> Iterator[None]:
         ) from error
 
 
-@_one_sentence_for_memory()
+@overload
 def train(
     config: TrainConfig,
     env: JaxEnv,
@@ -86,11 +86,33 @@ def train(
     *,
     start: Checkpoint | None = None,
     initial: InitialParams | None = None,
+    save_plan: SavePlan = ...,
+    devices: Sequence[jax.Device] | None = None,
+    notes: Mapping[str, Any] = ...,
+    on_episodes: Callable[[int, EpisodeInfo], None] | None = None,
+) -> TrainResult: ...
+
+
+@overload
+def train(
+    config: TrainConfig, env: JaxEnv, *, seeds: Sequence[int], devices: Sequence[jax.Device] | None = None
+) -> list[TrainResult | Exception]: ...
+
+
+@_one_sentence_for_memory()
+def train(
+    config: TrainConfig,
+    env: JaxEnv,
+    run: Run | None = None,
+    *,
+    seeds: Sequence[int] | None = None,
+    start: Checkpoint | None = None,
+    initial: InitialParams | None = None,
     save_plan: SavePlan = SavePlan(),
     devices: Sequence[jax.Device] | None = None,
     notes: Mapping[str, Any] = {},
     on_episodes: Callable[[int, EpisodeInfo], None] | None = None,
-) -> TrainResult:
+) -> TrainResult | list[TrainResult | Exception]:
     """Train until ``config.total_timesteps`` steps are done, or until the run is asked to stop.
 
     Without a ``run`` nothing is printed and nothing written. No setting of the process is changed. Where several
@@ -100,6 +122,7 @@ def train(
         config: the settings.
         env: the world.
         run: where progress, metrics and checkpoints go.
+        seeds: several of them, in place of that of ``config``: the results are those of ``train_together``.
         start: a checkpoint to resume from.
         initial: trained parameters that a run without ``start`` begins with.
         save_plan: when and where checkpoints are written, if the run has a folder.
@@ -113,6 +136,10 @@ def train(
         TrainingDiverged: the loss is no longer a number.
         ParityError: ``initial`` is of another network, or there is not enough memory.
     """
+    if seeds is not None:
+        return train_together(
+            [TrainJob(dataclasses.replace(config, seed=seed), env, Run()) for seed in seeds], None, devices
+        )
     job = TrainJob(config.validated(), env, run or Run(), start, initial, save_plan, notes, on_episodes)
     with_games = _keeps_games(job)
     mesh = parallel.mesh_of_all_devices(config.num_envs, devices)

@@ -16,7 +16,7 @@ from toy_world.adapter import GAME, OrchardJaxEnv
 from rlworldkit.cli.app import main
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.params import InitialParams
+from rlworldkit.ppo.params import InitialParams, load_params, params_path
 from rlworldkit.ppo.program import TrainingLoop, run_loops
 from rlworldkit.ppo.training import TrainJob, TrainResult, train, train_together
 from rlworldkit.runs.run import Run, TrainingDiverged
@@ -102,6 +102,14 @@ def test_each_seed_is_bit_for_bit_its_run_alone(alone: dict[int, Path], tmp_path
     assert [result.progress.updates for result in results if isinstance(result, TrainResult)] == [UPDATES] * 3
     for seed, folder in alone.items():
         assert_same(tmp_path / str(seed), folder)
+
+
+@pytest.mark.long
+def test_train_takes_several_seeds(alone: dict[int, Path]) -> None:
+    for seed, result in zip(SEEDS, train(config(0), ENV, seeds=SEEDS), strict=True):
+        assert isinstance(result, TrainResult)
+        expected = load_params(params_path(alone[seed], UPDATES))
+        jax.tree.map(np.testing.assert_array_equal, result.params, expected)
 
 
 @pytest.mark.long
