@@ -14,11 +14,15 @@ from __future__ import annotations
 
 import ast
 import re
+import threading
 import tomllib
 from pathlib import Path
 
 from parity.errors import UsageError
 from parity.world import Mutant
+
+_PARSING = threading.Lock()
+"""Python 3.11 counts the depth of a tree for all threads together, so that two that parse at once can fail."""
 
 
 def read_mutants(table: Path, *sections: str, folder: str = "") -> tuple[Mutant, ...]:
@@ -95,7 +99,9 @@ def _python_spans(name: str, text: str) -> list[tuple[int, int]]:
                     spans.append((len("".join(lines[:first])), len("".join(lines[:last]))))
             visit(child, inner)
 
-    visit(ast.parse(text), "")
+    with _PARSING:
+        module = ast.parse(text)
+    visit(module, "")
     return spans
 
 

@@ -102,8 +102,7 @@ def run_mutants(
     First every edit is tried on the text, and the unchanged copy is tried: where that fails already,
     nothing that follows would mean anything. Raises UsageError and EngineError then.
     """
-    for mutant in mutants:
-        mutated_text(bench.source, mutant)
+    require_fit(bench, mutants)
     with tempfile.TemporaryDirectory(prefix="parity-mutants-", ignore_cleanup_errors=True) as folder:
         workers = min(jobs, len(mutants))
         copies: queue.SimpleQueue[Path] = queue.SimpleQueue()
@@ -129,6 +128,18 @@ def run_mutants(
 
         with ThreadPool(workers) as pool:  # which an interrupt ends without waiting for what its threads judge
             return list(pool.imap(judged, mutants))
+
+
+def require_fit(bench: MutationBench, mutants: Sequence[Mutant]) -> None:
+    """Raises UsageError for a fault that does not fit its file, or whose file is not copied."""
+    copied = [(bench.source / part).resolve() for part in bench.parts or (".",)]
+    for mutant in mutants:
+        mutated_text(bench.source, mutant)
+        if not any((bench.source / mutant.file).resolve().is_relative_to(part) for part in copied):
+            raise UsageError(
+                f"mutant '{mutant.name}' edits {mutant.file}, which is in none of the bench's parts: "
+                f"{', '.join(bench.parts) or bench.source}."
+            )
 
 
 def mutated_text(root: Path, mutant: Mutant) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -204,6 +206,28 @@ def test_a_build_step_runs_on_every_copy_and_what_does_not_build_or_parse_is_not
 def test_an_edit_that_no_longer_fits_is_one_sentence(planted: Mutant, sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         run_mutants(BENCH, [planted], PLAN, jobs=1)
+
+
+def test_an_edit_of_what_is_not_copied_is_one_sentence() -> None:
+    beside = Mutant("beside", "command_line.py", "class Ran", "class Run", ())
+    with pytest.raises(UsageError, match=r"edits command_line.py, which is in none of the bench's parts: toy_world\."):
+        run_mutants(replace(BENCH, parts=("toy_world",)), [beside], PLAN, jobs=1)
+
+
+def test_faults_are_planted_by_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Garbage is collected while a file is parsed, which lets another thread go on."""
+    thresholds, interval = gc.get_threshold(), sys.getswitchinterval()
+    monkeypatch.setattr(gc, "callbacks", [lambda phase, info: sum(range(2000))])
+    fault = replace(mutant("harmless", "self.turn += valid", "self.turn += 1 * valid"), function="step")
+    try:
+        gc.set_threshold(100)
+        sys.setswitchinterval(1e-5)
+        with ThreadPoolExecutor(2) as pool:
+            planted = {*pool.map(lambda _: mutated_text(BENCH.source, fault), range(60))}
+    finally:
+        gc.set_threshold(*thresholds)
+        sys.setswitchinterval(interval)
+    assert len(planted) == 1
 
 
 def test_a_world_without_mutants_says_what_it_lacks() -> None:

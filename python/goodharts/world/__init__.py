@@ -96,7 +96,8 @@ def _bench(engine: str, reference: str, mode: Mode) -> MutationBench:
     """A bench of ``parity mutants``: a copy of an engine's source, with the faults that show in a mode."""
     parts = (f"{engine}_{part}" for part in ("world", mode.rewarded_for, "mortal" if mode.is_mortal else "frozen"))
     mutants = read_mutants(_FOLDER / "mutants.toml", *parts, folder=f"goodharts/{engine}_env/")
-    return MutationBench(engine, reference, _FOLDER.parents[1], mutants, _with_source, parts=(_FOLDER.parent.name,))
+    packages = (_FOLDER.parent.name, "rlworldkit")  # whose integers of 64 bits the JAX engine has
+    return MutationBench(engine, reference, _FOLDER.parents[1], mutants, _with_source, parts=packages)
 
 
 def _with_source(copy: Path) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from goodharts.world import WORLDS
 from hackmatrix.world import WORLD
 from parity import MutationBench, World
 from parity.mutant_judges import project_bench
-from parity.mutants import mutated_text
+from parity.mutants import mutated_text, require_fit
 from parity.world import Mutant
 
 ROOT = Path(__file__).parents[3]
@@ -41,6 +41,8 @@ def named(bench: MutationBench, least: int) -> set[tuple[Path, Mutant]]:
 @pytest.mark.parametrize(("worlds", "least"), [([WORLD], 30), (WORLDS.values(), 15)], ids=["hackmatrix", "goodharts"])
 def test_the_faults_of_the_engines_fit(worlds: list[World], least: int) -> None:
     assert {len(world.benches) for world in worlds} == {2}
+    for bench in (bench for world in worlds for bench in world.benches):
+        require_fit(bench, bench.mutants)
     check(set().union(*(named(bench, least) for world in worlds for bench in world.benches)))
 
 
