@@ -117,11 +117,7 @@ def _stop(session: Session, options: Namespace) -> int:
     }
     if options.sub_step:
         answer["phases"] = [
-            {
-                "name": name,
-                "phases": [side and asdict(side) for side in sides],
-                "differences": [*map(asdict, parts)],
-            }
+            {"name": name, "phases": [side and asdict(side) for side in sides], "differences": [*map(asdict, parts)]}
             for name, sides, parts in rows
         ]
 

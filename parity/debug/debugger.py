@@ -23,13 +23,11 @@ class Debugger:
     target: where a run goes, as its conditions and whether backwards; None while there is none.
     """
 
-    def __init__(self, session: Session, breakpoints: tuple[str, ...] = ("differs",)) -> None:
+    def __init__(self, session: Session) -> None:
         self.session = session
-        self.breakpoints = [*breakpoints]
+        self.breakpoints = ["differs"]
         self.message, self.is_refusal = "? lists keys and commands.", False
         self.target: tuple[tuple[str, ...], bool] | None = None
-        for condition in breakpoints:
-            session.run_until(condition, steps=0)
 
     def do(self, line: str) -> None:
         """Carry out a command, such as ``set hp = 1``."""
@@ -79,15 +77,16 @@ class Debugger:
     def _break(self, rest: str) -> str:
         self.session.run_until(rest, steps=0)
         self.breakpoints.append(rest)
-        return f"Breakpoints: {', '.join(self.breakpoints)}."
+        return f"Breakpoints: {self.listed()}."
 
     def _delete(self, rest: str) -> str:
         if rest not in self.breakpoints:
-            raise UsageError(f"no breakpoint is {unknown(rest, self.breakpoints)}: they are {self._listed()}.")
+            raise UsageError(f"no breakpoint is {unknown(rest, self.breakpoints)}: they are {self.listed()}.")
         self.breakpoints.remove(rest)
-        return f"Breakpoints: {self._listed()}."
+        return f"Breakpoints: {self.listed()}."
 
-    def _listed(self) -> str:
+    def listed(self) -> str:
+        """The breakpoints in words."""
         return ", ".join(self.breakpoints) or "none"
 
     def _compare(self, rest: str) -> str:

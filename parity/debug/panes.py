@@ -232,4 +232,4 @@ def _help(debugger: Debugger) -> Text:
         text.append(f"{keys:>8}  ", "bold").append(f"{word} {about}\n".replace(" :", ":"))
     for keys, about in _KEYS.items():
         text.append(f"{keys:>8}  ", "bold").append(f"{about}\n")
-    return text.append(f"\nBreakpoints: {', '.join(debugger.breakpoints) or 'none'}")
+    return text.append(f"\nBreakpoints: {debugger.listed()}")
