@@ -172,4 +172,4 @@ $(VENV)/pyvenv.cfg:
 	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { \
 		echo "$(PYTHON) cannot make virtual environments: install them (on Debian and Ubuntu: apt install python3-venv)." >&2; exit 1; }
 	@"$(PYTHON)" -m venv $(VENV)
-	@$(PIP) install --quiet "pip>=26"
+	@$(PIP) install --quiet "pip>=26" || echo "Going on with the pip that $(PYTHON) brings, which is slower." >&2
