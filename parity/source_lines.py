@@ -46,8 +46,12 @@ def source_lines(world: World, engine: str, name: str) -> list[tuple[Path, int]]
 
 
 def editor_command(path: Path, line: int) -> list[str]:
-    """The command that opens a line in ``$EDITOR``; raises UsageError where none is set."""
-    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
+    """The command that opens a line in ``$EDITOR``; raises UsageError where none is set, or what is no command."""
+    text = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    try:
+        editor = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"EDITOR is {text!r}, and no command ({error}): set another to open {path}:{line}.") from error
     if not editor:
         raise UsageError(f"no editor is set: set EDITOR to open {path}:{line}.")
     is_code = Path(editor[0]).stem in ("code", "code-insiders", "codium", "cursor")

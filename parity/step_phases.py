@@ -48,18 +48,14 @@ class StepPhases:
             yield name, (one, other), found
 
     @property
-    def first(self) -> str | None:
-        """The first phase after which the engines differ; None where there is none, or an engine tells no phases."""
-        return next((name for name, _, differences in self.rows() if differences), None)
-
-    @property
     def text(self) -> str:
         """Where the engines part, in one sentence; empty where one tells no phases, or is alone."""
         if None in self.sides or self.sides[0] is self.sides[1]:
             return ""
-        if self.first is None:
-            return "The states agree after every phase."
-        return f"The engines first differ in phase {self.first!r}."
+        for name, _, differences in self.rows():
+            if differences:
+                return f"The engines first differ in phase {name!r}."
+        return "The states agree after every phase."
 
 
 def step_phases(pair: Callable[[], Pair], before: tuple[State, State], action: Action | None) -> StepPhases:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from parity.compare import value_text
 from parity.console import counted
+from parity.debug.fields import value_of
 from parity.debug.session import Session
 from parity.errors import ParityError, UsageError, unknown
 from parity.report import action_name
@@ -76,7 +76,7 @@ class Debugger:
 
     def _break(self, rest: str) -> str:
         self.session.run_until(rest, steps=0)
-        self.breakpoints.append(rest)
+        self.breakpoints = [*dict.fromkeys((*self.breakpoints, rest))]
         return f"Breakpoints: {self.listed()}."
 
     def _delete(self, rest: str) -> str:
@@ -92,7 +92,8 @@ class Debugger:
     def _compare(self, rest: str) -> str:
         one, _, other = rest.partition(" ")
         found = self.session.compare(_number(one), _number(other))
-        parts = (f"{each.field} {value_text(each.expected)} {value_text(each.observed)}" for each in found.differences)
+        parts = [f"{each.field} {value_text(each.expected)} {value_text(each.observed)}" for each in found.differences]
+        parts[5:] = [f"{len(parts) - 5} more"] if len(parts) > 5 else []
         where = "no difference" if found.step is None else f"step {found.step} differs: {', '.join(parts)}"
         return f"Common to step {found.common}, rewards since {found.rewards[0]:g} and {found.rewards[1]:g}; {where}."
 
@@ -133,19 +134,16 @@ def _pair(text: str) -> tuple[str, object]:
     name, equals, value = (part.strip() for part in text.partition("="))
     if not (name and equals and value):
         raise UsageError(f"{quoted(text)} is no NAME = VALUE, such as hp = 1: give both.")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
+    return name, value_of(value)
 
 
 def _number(text: str) -> int:
-    if not text.isdecimal():
-        raise UsageError(f"'{text}' is no whole number: give one.")
+    if not text.isdecimal() or len(text) > 20:
+        raise UsageError(f"{quoted(text)} is no whole number of at most 20 digits: give one.")
     return int(text)
 
 
 def _file(text: str) -> str:
-    if not text:
-        raise UsageError("no file is named: give its path.")
+    if not text or not text.isprintable():
+        raise UsageError(f"{quoted(text)} names no file: give its path.")
     return text

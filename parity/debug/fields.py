@@ -65,14 +65,14 @@ class FieldReader:
         lie behind the end of a list. Raises UsageError where there is no such field, or several.
         """
         keys = keys_of(name)
-        if keys[:1] and keys[0] not in FAMILIES:
+        if keys[0] not in FAMILIES:
             known = _paths(self.family(fields, STATE))
             paths = [path for path in known if path[-1] == keys[0]]
             nearest = [path for path in paths if len(path) == min(map(len, paths))]
             if len(nearest) != 1:
                 listed = " or ".join(path_text((STATE, *path)) for path in nearest)
                 said = f"it may be {listed}" if listed else f"there is no {unknown(name, {path[-1] for path in known})}"
-                raise UsageError(f"'{name}' is no field of the state, {said}: give one of its fields.")
+                raise UsageError(f"{quoted(name)} is no field of the state, {said}: give one of its fields.")
             keys = (STATE, *nearest[0], *keys[1:])
         value = self.family(fields, str(keys[0]))
         for key in keys[1:]:
@@ -81,7 +81,7 @@ class FieldReader:
                     break
             elif not isinstance(value, dict) or key not in value:
                 among = value if isinstance(value, dict) else ()
-                raise UsageError(f"'{name}' is no field: there is no {unknown(str(key), among)} in it.")
+                raise UsageError(f"{quoted(name)} is no field: there is no {unknown(str(key), among)} in it.")
             value = value[key]
         return keys
 
@@ -89,9 +89,17 @@ class FieldReader:
 def keys_of(field: str) -> Keys:
     """The keys in a field's name, also as differences have it: ``state.apples[0].cell``, ``observation[3: hp]``."""
     keys: list[str | int] = []
-    for plain, indices, label in re.findall(r"([^.\[\]]+)|\[([\d, ]+)\]|\[(?:[\d, ]+: )?(.+?)\]", field):
+    for plain, indices, label in re.findall(r"([^.\[\]]+)|\[([\d, ]{1,99})\]|\[(?:[\d, ]+: )?(.+?)\]", field):
         keys += [*map(int, re.findall(r"\d+", indices))] if indices else [plain or label]
-    return tuple(keys)
+    return tuple(keys) or ("",)
+
+
+def value_of(text: str) -> Any:  # noqa: ANN401 - a JSON value
+    """A value as JSON has it, else the text itself."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def path_text(keys: Keys) -> str:
@@ -112,7 +120,7 @@ def put_in(state: State, keys: Keys, value: object) -> None:
     given = float(value) if type(before) is float and type(value) is int else value
     if before is not None and type(given) is not type(before):
         kinds = type(before).__name__, type(value).__name__
-        raise UsageError(f"{last} takes a value of type {kinds[0]}, not {kinds[1]}: give one.")
+        raise UsageError(f"state.{path_text(keys)} takes a value of type {kinds[0]}, not {kinds[1]}: give one.")
     place[last] = given
 
 
@@ -170,13 +178,11 @@ def action_of(world: World, action: Action | str) -> Action:
     if action == RESTART or (world.action_space is not None and world.action_space.contains(action)):
         return action  # type: ignore[return-value]
     known, text = list(world.actions), str(action)
-    number = known.index(text) if text in known else int(text) if text.isdecimal() else -1
-    if not 0 <= number < len(world.actions):
-        listed = ", ".join(world.actions) or "arrays of numbers"
-        raise UsageError(
-            f"world '{world.name}' has no action {unknown(str(action), world.actions)}: its actions are {listed}."
-        )
-    return number
+    names = known if text in known else [*map(str, range(len(known)))]
+    if text not in names:
+        listed = ", ".join(known) or "arrays of numbers"
+        raise UsageError(f"world '{world.name}' has no action {unknown(text, known)}: its actions are {listed}.")
+    return names.index(text)
 
 
 def _differs(field: str, reader: FieldReader, now: Moment) -> Condition:
@@ -208,10 +214,7 @@ def _draws(part: list[str]) -> Condition:
 
 def _compares(field: str, sign: str, literal: str, reader: FieldReader, now: Moment) -> Condition:
     keys = reader.find(now.sides[0], field)
-    try:
-        value = json.loads(literal)
-    except ValueError:
-        value = literal
+    value = value_of(literal)
     current = reader.value(now.sides[0], keys)
     if sign in _ORDERS and not (is_number(value) and (current == ABSENT or is_number(current))):
         raise UsageError(f"{quoted(field)} {sign} {quoted(literal)} compares no numbers: give == or !=, or a number.")

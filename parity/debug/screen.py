@@ -32,7 +32,7 @@ class DebugApp(App[None]):
     .beside #middle { layout: horizontal; }
     .beside #boards { width: auto; padding-right: 2; }
     .beside #panel { width: 1fr; }
-    #message { height: 2; }
+    #message { height: auto; min-height: 2; max-height: 8; }
     Input { height: 1; border: none; padding: 0; background: ansi_default; display: none; }
     """
     ENABLE_COMMAND_PALETTE = False
@@ -141,8 +141,14 @@ class DebugApp(App[None]):
             if not places:
                 raise UsageError(f"no source of engine '{engine}' has '{name}': give a mark, or another engine.")
             command = editor_command(*places[0])
+            failure = None
             with self.suspend():
-                subprocess.run(command, check=False)
+                try:
+                    subprocess.run(command, check=True)
+                except (OSError, subprocess.SubprocessError) as error:  # the screen would not come back after it
+                    failure = UsageError(f"the editor failed: {error}; set EDITOR to open {places[0][0]} in another.")
+            if failure is not None:
+                raise failure
             debugger.message, debugger.is_refusal = f"Opened {places[0][0].name}:{places[0][1]}.", False
         except (UsageError, OSError, SuspendNotSupported) as error:
             debugger.message, debugger.is_refusal = str(error), True

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from parity.compare import OBSERVATION, STATE, Difference, value_text
+from parity.console import counted
 from parity.debug.fields import FieldReader, action_of, parse_condition, path_text, put_in
 from parity.debug.timeline import Fork, ForkComparison, Timeline, compare_forks
 from parity.debug.view import GameView
@@ -135,10 +136,11 @@ class Session(GameView, Closable):
         return self.diff()
 
     def back(self, steps: int = 1) -> None:
-        """Go back; from an edited start, to before the edit. Raises UsageError where the game begins."""
+        """Go back; from an edited start, to before the edit. Raises UsageError where there are not as many steps."""
+        if steps > (most := self.current.place):
+            raise UsageError(f"the game began {counted(most, 'step')} ago: go back no further.")
         for _ in range(steps):
-            if not self._back():
-                raise UsageError("the game begins here: there is no step to go back to.")
+            self._back()
 
     def go(self, step: int) -> None:
         """Go to a step of this fork, forwards by its own actions. Raises UsageError where it has no such step."""
@@ -174,7 +176,7 @@ class Session(GameView, Closable):
 
     def check(self) -> None:
         """Replay this fork from its start; raises EngineError where an engine gives anything else than before."""
-        self.current.timeline.check(self.current)
+        self.current.timeline.put(self.current, self.current.begins)
 
     # edits and forks
 
@@ -247,11 +249,11 @@ class Session(GameView, Closable):
 
     def _back(self) -> bool:
         fork = self.current
+        if fork.place == 0:
+            return False
         if fork.place == fork.begins:
-            before = fork.before_edit()
-            if before is None:
-                return False
-            self.current, before.place = before, fork.begins
+            self.current = fork.before_edit()
+            self.current.place = fork.begins
         self.current.place -= 1
         return True
 

@@ -92,12 +92,13 @@ class Fork:
         before = (moment.action for moment in self.path[: self.begins])
         return (*(action for action in before if action is not None), *self.case.actions)
 
-    def before_edit(self) -> Fork | None:
-        """The fork that an edit at this one's start left; None where there was no edit."""
+    def before_edit(self) -> Fork:
+        """The fork that the edit at this one's start left."""
         fork = self
-        while fork.parent is not None and fork.parent.begins == self.begins:
+        while fork.begins == self.begins:
+            assert fork.parent is not None
             fork = fork.parent
-        return fork.parent
+        return fork
 
 
 @dataclass(frozen=True)
@@ -106,13 +107,12 @@ class ForkComparison:
 
     common: the last step before they part. step: the compared one, by default the first at which a field differs;
     None: none does as far as both were played. differences: there; the first fork's values are ``expected``.
-    last: the last step of each. rewards: of each, summed after ``common``.
+    rewards: of each, summed after ``common``.
     """
 
     common: int
     step: int | None
     differences: tuple[Difference, ...]
-    last: tuple[int, int]
     rewards: tuple[float, float]
 
 
@@ -120,10 +120,9 @@ def compare_forks(world: World, one: Fork, other: Fork, step: int | None = None)
     """Compare two forks of one tree at a step, or at the first at which they differ, as far as both were played."""
     shared = sum(left is right for left, right in zip(one.path, other.path, strict=False))
     common = one.path[shared - 1].step
-    last = one.last, other.last
     differences: list[Difference] = []
     found = step
-    for each in range(common, min(last) + 1) if step is None else (step,):
+    for each in range(common, min(one.last, other.last) + 1) if step is None else (step,):
         expected, observed = one.at_step(each).sides[0], other.at_step(each).sides[0]
         # the start of an edited fork has no reward
         names = [name for name in expected if name in observed]
@@ -134,7 +133,7 @@ def compare_forks(world: World, one: Fork, other: Fork, step: int | None = None)
             found = each
             break
     rewards = (sum(moment.reward for moment in fork.path[shared:]) for fork in (one, other))
-    return ForkComparison(common, found, tuple(differences), last, (next(rewards), next(rewards)))
+    return ForkComparison(common, found, tuple(differences), (next(rewards), next(rewards)))
 
 
 def tree_lines(forks: Sequence[Fork], current: Fork, fork: Fork | None = None, depth: int = 0) -> Iterator[str]:
@@ -173,16 +172,12 @@ class Timeline:
     def extend(self, fork: Fork) -> None:
         """Play the first action of a fork that is not played yet. Raises EngineError."""
         if self._now is not fork.path[-1]:
-            self._put(fork, max(fork.begins, len(fork.path) - 1 - RUN_UP))
+            self.put(fork, max(fork.begins, len(fork.path) - 1 - RUN_UP))
         action = fork.action(len(fork.path) - 1)
         assert action is not None
         with self._moving():
             fork.path.append(self._act(fork, fork.path[-1], action))
         self._now = fork.path[-1]
-
-    def check(self, fork: Fork) -> None:
-        """Replay a fork from its start; raises EngineError where an engine gives anything else than it did."""
-        self._put(fork, fork.begins)
 
     @contextmanager
     def _moving(self) -> Iterator[None]:
@@ -199,8 +194,11 @@ class Timeline:
             raise
         self._has_failed = False
 
-    def _put(self, fork: Fork, place: int) -> None:
-        """Make the engines stand at the end of a path, by a replay from a place in it, else from the start."""
+    def put(self, fork: Fork, place: int) -> None:
+        """Make the engines stand at the end of a path, by a replay from a place in it, else from the start.
+
+        Raises EngineError where an engine gives anything else than it did.
+        """
         with self._moving():
             fault = self._replay(fork, place)
             # an engine that does not come back from its states exactly is replayed from the start

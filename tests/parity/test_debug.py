@@ -103,6 +103,11 @@ def test_a_run_stops_at_the_first_step_at_which_a_condition_holds(
         ("differs hq", "no 'hq'"),
         ("__import__('os').system('false') == 0", "is no field"),
         ("", "no condition is ''"),
+        ("differs []", r"'\[\]' is no field"),
+        (". == 0", r"'\.' is no field"),
+        (f"action {'1' * 5000}", "has no action"),
+        (f"apples[{'1' * 5000}] == 0", r"'apples\[1+\.\.\.' is no field"),
+        (f"hp < {'[' * 100_000}", "compares no numbers"),
     ],
 )
 def test_other_conditions_are_refused_in_one_sentence(condition: str, sentence: str) -> None:
@@ -127,9 +132,10 @@ def test_going_back_and_forth_takes_no_step_of_an_engine() -> None:
         assert engines[0].taken == 20
         with pytest.raises(UsageError, match="the steps 0 to 20, and no 21"):
             game.go(21)
-        game.back(20)
-        with pytest.raises(UsageError, match="the game begins here"):
-            game.back()
+        game.back(17)
+        with pytest.raises(UsageError, match="the game began 3 steps ago"):
+            game.back(4)
+        assert game.position == 3
 
 
 def test_play_from_an_earlier_step_goes_on_exactly_as_a_new_game_does() -> None:
@@ -261,7 +267,7 @@ def test_other_actions_fork_and_forks_are_a_tree_that_can_be_compared() -> None:
         ]
         assert [fork.parent and fork.parent.number for fork in game.forks] == [None, 0, 1, 1]
         found = game.compare(0, 2)
-        assert (found.common, found.step, found.last) == (2, 3, (3, 4))
+        assert (found.common, found.step) == (2, 3)
         assert [each.field for each in found.differences if each.family == "state"] == ["state.walker", "state.hp"]
         assert found.rewards == pytest.approx((-0.01, -0.02))
         assert game.compare(1, 3).step is None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import runpy
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -168,6 +169,42 @@ def test_rules_are_shown_with_their_texts_and_source_lines_and_a_key_opens_one(
     assert "no source of engine 'x' has 'wasp': give a mark, or another engine." in other
 
 
+@pytest.mark.parametrize(
+    ("editor", "message"),
+    [
+        (
+            "no-such-editor",
+            r"the editor failed: \[Errno 2\] No such file or directory: 'no-such-editor'; set EDITOR ",
+        ),
+        ("false", "the editor failed: Command .* returned non-zero exit status 1.; set EDITOR to open "),
+        ("'vim", 'EDITOR is "\'vim", and no command .No closing quotation.: set another to open '),
+    ],
+)
+def test_an_editor_that_fails_is_a_message_on_a_screen_that_goes_on(
+    editor: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resumed = []
+
+    @contextmanager
+    def suspend(_: DebugApp) -> Iterator[None]:  # as textual's, which an exception leaves suspended
+        yield
+        resumed.append(True)
+
+    monkeypatch.setenv("EDITOR", editor)
+    monkeypatch.setattr(DebugApp, "suspend", suspend)
+    failed, after = screens("n", "o", "enter", "n", size=(200, 24))[-2:]
+    assert any(re.match(message, line) for line in failed)
+    assert resumed or editor == "'vim"
+    assert after[0].startswith("orchard, fork 0 of 1, step 2")
+
+
+def test_a_long_message_is_shown_to_its_end() -> None:
+    lines = screens("y", "9", "enter", "m", "0 1", "enter")
+    assert lines[6][-4].startswith("Common to step 0, rewards since 0 and 0; step 0 differs: observation[5:")
+    assert lines[6][-1] == "observation[15: fruit 13] 0.6666666865348816 0.3333333432674408, 14 more."
+    assert lines[0][-2:] == ["? lists keys and commands.", ""]
+
+
 def test_a_wrong_command_is_a_message_and_escape_closes_the_line() -> None:
     wrong = screens(":", "stepp", "enter", "e", "hp = 9", "enter", "e", "hp", "escape", "n")
     assert "there is no command 'stepp' (did you mean 'step'?): ? lists them." in wrong[3]
@@ -229,14 +266,19 @@ def test_commands_reach_the_whole_session(tmp_path: Path) -> None:
         assert do(f"save {tmp_path / 'trace.json'}").startswith("Saved 47 actions")
         assert do(f"shrink {tmp_path / 'small.json'}").startswith("Saved 1 action in")
         assert do(f"test {tmp_path / 'test_it.py'}").startswith("Saved as a test")
-        assert do("save") == "no file is named: give its path."
+        assert do("save") == "'' names no file: give its path."
+        assert do("test a\0b") == r"'a\x00b' names no file: give its path."
+        assert do("break differs") == "Breakpoints: differs."
         assert do("back 5") == "Fork 0, step 42: up (0)."
         assert do("fork") == "Fork 1, step 42: up (0)."
         assert do("step rest") == "Fork 1, step 43: rest (5)."
         assert do("compare 0 1").startswith("Common to step 42, ")
         assert do("switch 0") == "Fork 0, step 42: up (0)."
         assert do("go 47") == "Fork 0, step 47: rest (5)."
-        assert do("go far") == "'far' is no whole number: give one."
+        assert do("go far") == "'far' is no whole number of at most 20 digits: give one."
+        assert do(f"back {'1' * 5000}").endswith("...' is no whole number of at most 20 digits: give one.")
+        assert do(f"set hp = {'[' * 100_000}") == "state.hp takes a value of type int, not str: give one."
+        assert do(f"back {10**19}") == "the game began 47 steps ago: go back no further."
         assert do("set hp") == "'hp' is no NAME = VALUE, such as hp = 1: give both."
         assert do("price fruit = 0.2") == "Fork 2, step 47: price fruit = 0.2."
         assert do("price fruit = 99") == "the price fruit must be a number from -10 to 10, got 99."
