@@ -50,7 +50,14 @@ def validate_values(config: type[Any], values: Mapping[str, Any], source: str, s
             raise UsageError(f"{source} has an unknown key {key}{where}: there are {', '.join(known)}.")
         if fault := fault_of(known[key], value):
             raise UsageError(f"{source}: {key}{where} {fault}, got {value!r:.60}.")
-    return {key: float(value) if isinstance(known[key].values, FloatRange) else value for key, value in values.items()}
+    return {key: _of_kind(known[key], value) for key, value in values.items()}
+
+
+def _of_kind(each: Setting, value: Any) -> Any:  # noqa: ANN401 - of the setting's type
+    """A value of TOML, which knows no paths and writes 1 for 1.0, as the setting's."""
+    if isinstance(each.values, FloatRange):
+        return float(value)
+    return Path(value) if each.kind is Path else value
 
 
 def from_environment(

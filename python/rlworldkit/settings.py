@@ -148,8 +148,8 @@ def fault_of(each: Setting, value: Any) -> str | None:  # noqa: ANN401 - of what
     if value is None and each.default is None:
         return None
     if each.values is None:
-        kinds: dict[Callable[[str], Any], str] = {str: "a text", bool: "true or false"}
-        return None if type(value) is each.kind else f"must be {kinds.get(each.kind, 'another')}"
+        kind, text = (bool, "true or false") if each.kind is bool else (str, "a text")
+        return None if type(value) is kind else f"must be {text}"
     if isinstance(value, bool) and each.values.fault(value) is None:
         return "must be a number, not true or false"
     return each.values.fault(value)

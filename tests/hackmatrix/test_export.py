@@ -110,7 +110,7 @@ def test_the_card_has_metrics_curve_commands_and_limits(exported: Path) -> None:
     for part in (
         "| train/entropy | 512 | 0.75 |",
         "![Learning curve](policy.onnx.png)",
-        "hackmatrix evaluate policy.onnx --deterministic",
+        f"hackmatrix evaluate {exported} --deterministic",
         "kills 0.4",
         '"gamma": 0.9',
         "## Limits",
@@ -171,6 +171,8 @@ def test_what_is_exported_is_not_exported_again_or_named_as_another_kind(exporte
     assert "policy.onnx cannot be exported: give what it was exported from." in refusal
     refusal = run(main, "export", params, "--format", "npz", "--output", "policy.onnx").refusal()
     assert "policy.onnx is not named as a file of --format npz: name it *.npz" in refusal
+    refusal = run(main, "export", params, "--output", "policy.bin").refusal()
+    assert "policy.bin is not named as a file of --format onnx: name it *.onnx" in refusal
 
 
 def test_prices_are_those_of_the_run_or_not_known(params: Path, tmp_path: Path) -> None:

@@ -60,6 +60,8 @@ def checked_groups(parser: Parser, args: Any) -> dict[str, list[str]]:  # noqa: 
     """The members of the groups by name; ends with one sentence where a group or an output cannot be had."""
     for target in (args.json, args.markdown, args.picture):
         check_output(parser, target)
+    if args.json == args.markdown == STANDARD_OUTPUT:
+        parser.error("--json and --markdown cannot both be standard output: name a file for one")
     if args.picture and Path(args.picture).suffix.lower() not in _PICTURES:
         parser.error(f"--picture must end in {', '.join(_PICTURES)}, got {args.picture!r}")
     groups: dict[str, list[str]] = {}

@@ -1,6 +1,7 @@
 """``export``: write an agent's policy as a file for other programs, and a model card beside it."""
 
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,7 +20,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     suffix = args.output.suffix[1:] if args.output else ""
     kind = args.format or (suffix if suffix in FORMATS else ONNX)
-    if suffix in FORMATS and suffix != kind:
+    if args.output and suffix != kind:
         parser.error(f"{args.output} is not named as a file of --format {kind}: name it *.{kind}")
     output = args.output or Path(f"{args.agent.resolve().stem}.{kind}")
     card, picture = (Path(f"{output}{end}") for end in (".md", ".png"))
@@ -36,10 +37,12 @@ def main(game: Game, argv: Sequence[str]) -> int:
         curve = read_bytes(path.parent / CURVE, 16 * MIB)
     except (FileNotFoundError, Unreadable):
         curve = b""
-    commands = [shlex.join([game.name, "export", *argv])]
+    is_installed = Path(sys.executable).with_name(game.name).exists()
+    program = [game.name] if is_installed else ["python", "-m", game.module]
+    commands = [shlex.join([*program, "export", *argv])]
     if kind == ONNX:
         model = ["--model"] if game.evaluation is None else []
-        commands.append(shlex.join([game.name, "evaluate", *model, output.name, "--deterministic"]))
+        commands.append(shlex.join([*program, "evaluate", *model, str(output), "--deterministic"]))
     metrics = curves(path.parent, game.milestone)
     page = model_card(output, metadata, metrics, picture.name if curve else None, commands)
     for target, written in ((output, content), (picture, curve), (card, page)):

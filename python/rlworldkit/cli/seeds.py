@@ -100,6 +100,9 @@ def _group(
             raise UsageError(f"{flag} does not go with --seeds and --variant: leave it out.")
     if options.resume not in (None, LATEST):
         raise UsageError(f"--seeds resumes all of its runs: give --resume {LATEST} and the group's --checkpoint-dir.")
+    folders = [options.checkpoint_dir / variant.name for variant in variants]
+    if options.resume and not any(any(folder.glob("seed-*")) for folder in folders):
+        raise UsageError(f"There is no run of the group in {folders[0]}: name its folder as --checkpoint-dir.")
     last = config.seed + number - 1
     if fault := SEED.fault(last):
         raise UsageError(f"the last seed {fault}, got {last}: give a lower --seed or fewer --seeds.")
@@ -116,13 +119,13 @@ def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, 
     flags = without(argv, "seed", "seeds", "run-name", "checkpoint-dir", "resume")
     group = [f"--seed={config.seed}", f"--seeds={number}", "--resume", LATEST, f"--checkpoint-dir={folder}"]
     resume = typed_command(game.name, game.module, "train", *flags, *group)  # runs that had not begun need all flags
-    runs = runs_of(folder, config, number, variants, without(flags, "variant"), bool(options.resume))
+    make_folder(folder, "choose another --checkpoint-dir")
+    runs = runs_of(folder, config, number, variants, without(flags, "variant", "seeds-mode"), bool(options.resume))
     if not options.resume and any(trained_files(run.folder) for run in runs):
         raise UsageError(f"{folder} already holds runs: choose another --run-name, or {resume}")
     left = [run for run in runs if run.outcome is None]
     if not left:
         raise UsageError(f"The runs in {folder} have had all their steps: ask for more with --total-timesteps.")
-    make_folder(folder, "choose another --checkpoint-dir")
     import jax  # here: a mistaken command line should not have to wait for it
 
     is_vmapped = (options.seeds_mode or (PROCESSES if jax.default_backend() == "cpu" else VMAP)) == VMAP

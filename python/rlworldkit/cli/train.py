@@ -34,12 +34,13 @@ def main(game: Game, argv: Sequence[str]) -> int:
     if options.cpu_devices is not None:
         os.environ.update(of_parts(options.cpu_devices))
     enable_compilation_cache(game.name)
-    check_company(options)
+    is_group = options.seeds is not None or bool(arguments.variant)
+    check_company(options, is_group)
     if options.resume is None:
         # before anything imports JAX, for which a mistake should not have to wait
         config_of(game, arguments, options, {})
         prices_of(game, arguments, {})
-    if options.seeds is not None or arguments.variant:
+    if is_group:
         return train_group(game, argv, arguments, options)
     stop_with_input()
     plan = plan_of(game, arguments, options, _joined(options))

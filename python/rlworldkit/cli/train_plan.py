@@ -158,12 +158,14 @@ def without(words: Sequence[str], *flags: str) -> list[str]:
     return parser.parse_known_args(words)[1]
 
 
-def check_company(options: TrainOptions) -> None:
+def check_company(options: TrainOptions, is_group: bool) -> None:
     """Raises UsageError for a flag that has no effect beside the others, or without another."""
     if options.rewind and options.resume is None:
         raise UsageError("--rewind goes with --resume: name a checkpoint to rewind to.")
     if options.init_from is not None and options.resume is not None:
         raise UsageError("--init-from does not go with --resume, which has parameters of its own: leave one out.")
+    if options.seeds_mode is not None and not is_group:
+        raise UsageError("--seeds-mode goes with --seeds or --variant: add one, or leave it out.")
     for flag, value in (("--run-name", options.run_name), ("--resume", options.resume)):
         if options.run_suffix is not None and value is not None:
             raise UsageError(f"--run-suffix does not go with {flag}: it is for names made from time and seed.")

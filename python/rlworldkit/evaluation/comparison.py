@@ -43,7 +43,7 @@ def compared(groups: Groups, target: float | None = None, score: str = RETURN) -
     """The figures as plain values: of each group, and of each pair of groups.
 
     target: the score that counts as optimal, for the optimality gap; None leaves that out. A paired difference is of
-    runs from the same seed in both groups. score: what it is, in words.
+    runs from the same seed in both groups, of their means where a group has several. score: what it is, in words.
     """
     scores = {name: np.array([[run.score] for run in runs]) for name, runs in groups.items()}
     figures = {"mean": lambda of: of.mean(axis=(-2, -1)), "median": median, "iqm": interquartile_mean}
@@ -61,15 +61,22 @@ def compared(groups: Groups, target: float | None = None, score: str = RETURN) -
     }
     pairs = []
     for first, second in combinations(groups, 2):
-        ours, theirs = (
-            {run.seed: run.score for run in groups[name] if run.seed is not None} for name in (first, second)
-        )
+        ours, theirs = _by_seed(groups[first]), _by_seed(groups[second])
         seeds = sorted(ours.keys() & theirs.keys())
         better = with_interval(probability_of_improvement, scores[first], scores[second])
         difference = mean([ours[seed] - theirs[seed] for seed in seeds]) if seeds else None
         found = {"probability_of_improvement": better, "paired_seeds": seeds, "paired_difference": difference}
         pairs.append({"first": first, "second": second, **found})
     return {"groups": of_groups, "thresholds": thresholds.tolist(), "target": target, "score": score, "pairs": pairs}
+
+
+def _by_seed(runs: Sequence[ScoredRun]) -> dict[int, float]:
+    """The mean score of the runs from each seed that is known."""
+    scores: dict[int, list[float]] = {}
+    for run in runs:
+        if run.seed is not None:
+            scores.setdefault(run.seed, []).append(run.score)
+    return {seed: sum(of_seed) / len(of_seed) for seed, of_seed in scores.items()}
 
 
 def as_tables(figures: Mapping[str, Any]) -> list[Records]:

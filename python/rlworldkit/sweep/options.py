@@ -11,12 +11,7 @@ EVALUATE = "evaluate/"
 RETURN = "train/mean_episode_return"
 MEDIAN, HALVING, NONE = "median", "halving", "none"
 _BUDGET, _SEARCH, _TRIALS = "budget, at least one of", "search", "trials"
-_HOURS, _RUNS, _GAMES, _AT_ONCE = (
-    FloatRange(0, 1e9, above=True),
-    IntRange(1, 100),
-    IntRange(1, 10**6),
-    IntRange(1, 1024),
-)
+_HOURS, _RUNS, _GAMES = FloatRange(0, 1e9, above=True), IntRange(1, 100), IntRange(1, 10**6)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 
 from parity.arguments import IntRange
 from parity.errors import UsageError, unknown
+from parity.strict_json import is_json_number
 from rlworldkit.config_layers import read_toml, validate_values
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores
@@ -119,9 +120,15 @@ def _add(sweep: Sweep, file: Path, name: str, value: Any, axis: Any, defaults: d
             sweep.space[name] = CategoricalDistribution(value)
         elif not isinstance(value, dict):
             sweep.held[name] = value
+        elif not {"low", "high"} <= value.keys() <= {"low", "high", "log", "step"}:
+            raise ValueError("it must have low and high, and beside them log or step")
         elif type(value.get("log", False)) is not bool:
             raise ValueError("log must be true or false")
+        elif value.get("log") and defaults:
+            raise ValueError("prices are whole steps, which log has not")
+        elif not is_json_number(step := value.get("step", 1)) or (axis is IntDistribution and type(step) is not int):
+            raise ValueError(f"step must be a {'whole ' if axis is IntDistribution else ''}number")
         else:
             sweep.space[name] = axis(**defaults | value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, ArithmeticError) as error:
         raise UsageError(f"{file}: {name} cannot be searched ({error}): {_RANGE}.") from None

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from toy_world.adapter import GAME
 
 from rlworldkit.cli.app import main
 from rlworldkit.cli.seeds import Variant, runs_of
+from rlworldkit.evaluation.comparison import ScoredRun, compared
 from rlworldkit.ppo.params import load_params
 from rlworldkit.runs.processes import TrainProcess, train_all
 from rlworldkit.runs.sinks import Metrics
@@ -176,6 +178,17 @@ def test_groups_are_compared_also_run_by_run_of_one_seed(group: Path, capsys: py
     assert Path("c.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_several_runs_of_one_seed_are_paired_by_their_mean() -> None:
+    one, other = [ScoredRun("a", 0, 1.0), ScoredRun("b", 0, 3.0)], [ScoredRun("c", 0, 0.5), ScoredRun("d", None, 9.0)]
+    (pair,) = compared({"one": one, "other": other})["pairs"]
+    assert pair["paired_seeds"] == [0]
+    assert pair["paired_difference"]["mean"] == 1.5
+
+
+def test_two_outputs_do_not_mix(refused: Callable[..., str]) -> None:
+    assert "name a file for one" in refused("compare", "--group=a=random", "--json=-", "--markdown=-")
+
+
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
@@ -187,6 +200,9 @@ def test_groups_are_compared_also_run_by_run_of_one_seed(group: Path, capsys: py
         (["--seeds", "2", "--resume", "a.pkl"], "--resume latest"),
         (["--seeds", "2", "--run-suffix", "a"], "--run-suffix does not go with --seeds"),
         (["--seeds", "2", "--seed", str(2**64 - 1)], "the last seed"),
+        (["--seeds", "2", "--resume", "latest"], "There is no run of the group in checkpoints"),
+        (["--seeds", "2", "--checkpoint-dir", "trainer.py"], "choose another --checkpoint-dir"),
+        (["--seeds-mode", "vmap"], "--seeds-mode goes with --seeds or --variant"),
     ],
 )
 def test_what_cannot_be_trained_is_refused_in_one_sentence(
