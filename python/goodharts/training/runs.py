@@ -71,6 +71,11 @@ class Job:
     is_on_wandb: bool = False
 
     @property
+    def has_ended(self) -> bool:
+        """Whether it has had all of its updates before it starts."""
+        return self.start is not None and self.start.update >= self.config.training.updates
+
+    @property
     def label(self) -> str:
         """What it is called among others: its mode, and its folder where it has one."""
         return f"{self.mode} {self.folder}" if self.folder != Path() else self.mode

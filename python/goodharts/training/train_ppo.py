@@ -122,10 +122,11 @@ def _train(arguments: argparse.Namespace) -> int:
             for folder, _ in _places(arguments, config):
                 stack.enter_context(reserved(arguments.mode, folder))
         jobs = _jobs_to_resume(arguments, config, console) if arguments.resume else _new_jobs(arguments, config)
-        for job in jobs:
+        left = [job for job in jobs if not job.has_ended]
+        for job in left:
             engine_named(job.config.training.engine).check(job.config)
-        at_once = max(len(arguments.mode), min(len(jobs), available_cores()))
-        results = _run(jobs, at_once, console, arguments.dashboard and is_first)
+        at_once = max(len(arguments.mode), min(len(left), available_cores()))
+        results = _run(left, at_once, console, arguments.dashboard and is_first)
     for each in results:
         for line in (each.sentence, *(f"  {file}" for file in each.files)):
             print_line(console, line)
@@ -191,18 +192,21 @@ def _sum_up(jobs: list[Job], console: Console) -> None:
     for job in jobs:
         if found := read_csv(job.folder / RUNS / job.name / METRICS):
             rows.setdefault(job.mode, []).append(found)
-            models.setdefault(job.mode, []).append(str(model_path(job.mode, job.folder / MODELS)))
+            if (model := model_path(job.mode, job.folder / MODELS)).exists():
+                models.setdefault(job.mode, []).append(str(model))
     if rows:
         draw_groups(rows, Path(CURVE), "Goodharts")
-        groups = [f"--group={mode}={','.join(paths)}" for mode, paths in models.items()]
         print_line(console, f"  {CURVE}")
+    if models:
+        groups = [f"--group={mode}={','.join(paths)}" for mode, paths in models.items()]
         print_line(console, f"Compare: {typed_command('goodharts', 'goodharts.cli.main', 'compare', *groups)}")
 
 
 def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Console) -> list[Job]:
-    """Return the runs of these modes that go on with the settings they began with; [runtime] alone is that of now.
+    """Return the runs of these modes, which go on with the settings they began with; [runtime] alone is that of now.
 
-    Raises UsageError where a checkpoint cannot be used, or where all of them have had their updates.
+    With --seeds, a run without a checkpoint begins with the settings of those that have one. Raises UsageError where a
+    checkpoint cannot be used, or where all runs have had their updates.
     """
     from goodharts.training.checkpoints import checkpoint_path, read_checkpoint
     from goodharts.training.runs import MODELS, Job
@@ -211,11 +215,19 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
         if getattr(arguments, f"training.{key}") is not None and (key != "seed" or arguments.seeds is None):
             raise UsageError(f"--{key.replace('_', '-')} does not go with --resume: a run goes on as it began.")
     jobs, done = list[Job](), []
-    places = [(folder, of_seed, mode) for folder, of_seed in _places(arguments, config) for mode in arguments.mode]
-    for folder, config, mode in places:
-        path = checkpoint_path(mode, folder / MODELS)
-        if arguments.seeds is not None and not path.exists():
-            jobs += (job for job in _new_jobs(arguments, config) if (job.folder, job.mode) == (folder, mode))
+    places = [
+        (checkpoint_path(mode, folder / MODELS), mode, folder, of_seed)
+        for folder, of_seed in _places(arguments, config)
+        for mode in arguments.mode
+    ]
+    begun, new = [path for path, *_ in places if path.exists()], dict[tuple[Path, str], Job]()
+    if arguments.seeds is not None and begun:
+        common = dataclasses.replace(read_checkpoint(begun[0]).config, runtime=config.runtime)
+        common = common.over({"training": {"seed": config.training.seed}}, "--seed")
+        new = {(job.folder, job.mode): job for job in _new_jobs(arguments, common)}
+    for path, mode, folder, config in places:
+        if new and path not in begun:
+            jobs.append(new[folder, mode])
             continue
         start = read_checkpoint(path)
         kept = dataclasses.replace(start.config, runtime=config.runtime)
@@ -230,11 +242,10 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
                 soft_wrap=True,
             )
         kept = _with_updates(kept, updates)
-        if start.update < kept.training.updates:
-            jobs.append(Job(start.mode, kept, start.name, start, folder=folder, is_on_wandb=arguments.wandb))
-        else:
+        jobs.append(Job(start.mode, kept, start.name, start, folder=folder, is_on_wandb=arguments.wandb))
+        if jobs[-1].has_ended:
             done.append(f"{start.path} has had its {start.update:,} updates: ask for more with --updates.")
-    if not jobs:
+    if len(done) == len(jobs):
         raise UsageError(done[0])
     for line in done:
         print_line(console, line)

@@ -100,9 +100,10 @@ def _group(
             raise UsageError(f"{flag} does not go with --seeds and --variant: leave it out.")
     if options.resume not in (None, LATEST):
         raise UsageError(f"--seeds resumes all of its runs: give --resume {LATEST} and the group's --checkpoint-dir.")
-    folders = [options.checkpoint_dir / variant.name for variant in variants]
-    if options.resume and not any(any(folder.glob("seed-*")) for folder in folders):
-        raise UsageError(f"There is no run of the group in {folders[0]}: name its folder as --checkpoint-dir.")
+    pattern = "*/seed-*" if arguments.variant else "seed-*"
+    if options.resume and not any(options.checkpoint_dir.glob(pattern)):
+        place = options.checkpoint_dir / pattern
+        raise UsageError(f"There is no run of a group at {place}: give its --variant words and --checkpoint-dir.")
     last = config.seed + number - 1
     if fault := SEED.fault(last):
         raise UsageError(f"the last seed {fault}, got {last}: give a lower --seed or fewer --seeds.")
@@ -155,10 +156,11 @@ def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, 
     rows = {name or game.title: [run.rows for run in of_variant] for name, of_variant in by_variant.items()}
     draw_groups(rows, folder / CURVE, folder.name)
     print_line(console, f"  {folder / CURVE}")
-    if stop.requested:
+    if stop.requested or has_failed:
         print_line(console, f"Resume: {resume}")
-    else:
-        groups = [f"--group={name or 'all'}={folder / name}" for name in by_variant]
+    with_agents = [name for name, of in by_variant.items() if any(trained_files(run.folder) for run in of)]
+    if with_agents and not stop.requested:
+        groups = [f"--group={name or 'all'}={folder / name}" for name in with_agents]
         print_line(console, f"Compare: {typed_command(game.name, game.module, 'compare', *groups)}")
     return 1 if has_failed else 0
 

@@ -326,6 +326,19 @@ def test_several_seeds_are_trained_and_resumed_as_each_alone(monkeypatch: pytest
         assert (alone.update, beside.update) == (2, 2)
 
 
+def test_a_run_that_had_not_begun_gets_the_settings_of_its_group() -> None:
+    seeds = ("--mode", "proxy", "--seed", "7", "--seeds")
+    assert "There is no checkpoint seed-7" in run(main, *seeds, "2", "--resume").err
+    assert run(main, *seeds, "1", "--updates", "1", "--n-envs", "3").code == 0
+    ran = run(main, *seeds, "2", "--resume")
+    assert ran.code == 0
+    assert "seed-7/models/ppo_proxy.checkpoint.pth has had its 1 updates" in ran.out
+    models = [Path(f"seed-{seed}/models/ppo_proxy.pth") for seed in (7, 8)]
+    assert f"--group=proxy={models[0]},{models[1]}" in ran.out
+    settings = [read_model(path).config["training"] for path in models]
+    assert [(of["seed"], of["n_envs"], of["updates"]) for of in settings] == [(7, 3, 1), (8, 3, 1)]
+
+
 @pytest.mark.parametrize("flag", ["--benchmark", "--dashboard"])
 def test_what_shows_a_single_run_does_not_go_with_several_seeds(flag: str) -> None:
     ran = run(main, "--seeds", "2", flag)
