@@ -60,7 +60,10 @@ def editor_command(path: Path, line: int) -> list[str]:
 
 @lru_cache(maxsize=1000)
 def _text(path: Path, _changed: int) -> str:
-    return path.read_text(encoding="utf-8", errors="replace") if path.stat().st_size <= _MOST_BYTES else ""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace") if path.stat().st_size <= _MOST_BYTES else ""
+    except OSError:  # such as one that may not be read: it has no lines to show
+        return ""
 
 
 def _numbered(text: str) -> Iterator[tuple[int, str]]:

@@ -298,6 +298,6 @@ class Session(GameView, Closable):
 
 def _checked_seed(world: World, seed: int) -> int:
     """The seed; raises UsageError where the world's engines do not take it."""
-    if not 0 <= seed < 2**world.seed_bits:
-        raise UsageError(f"seed {seed} is outside 0 ... 2^{world.seed_bits} - 1: choose one inside.")
-    return seed
+    if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**world.seed_bits:
+        raise UsageError(f"seed {seed} is no whole number of 0 ... 2^{world.seed_bits} - 1: choose one.")
+    return int(seed)

@@ -316,7 +316,7 @@ def test_another_seed_begins_a_fork_with_the_same_actions() -> None:
         assert (game.position, game.case) == (3, Case((5, 0, 2), seed=4))
         found = game.compare(0, 2)
         assert (found.common, found.step) == (0, 0)
-        with pytest.raises(UsageError, match=r"seed -1 is outside"):
+        with pytest.raises(UsageError, match="seed -1 is no whole number"):
             game.set_seed(-1)
         game.back(3)
         game.back()
@@ -372,7 +372,9 @@ def test_a_golden_episode_ends_with_its_actions_and_an_agent_goes_on(tmp_path: P
         ({"trace": "none.json"}, "there is no trace file none.json"),
         ({"trace": GOLDEN, "actions": ["up"]}, "give others only with a seed"),
         ({"seed": 1, "actions": ["up", "jump"]}, "has no action 'jump'"),
-        ({"seed": -1}, "seed -1 is outside"),
+        ({"seed": -1}, "seed -1 is no whole number of 0 ... 2\\^64 - 1"),
+        ({"seed": "7"}, "seed 7 is no whole number"),
+        ({"seed": 1.5}, "seed 1.5 is no whole number"),
         ({"case": Case((9,), seed=1)}, "action 9"),
         ({"case": Case((), state={**dict.fromkeys(WORLD.state_fields, 99), "apples": []})}, "the start is refused"),
         ({"engines": ("plain", "plane")}, "no engine 'plane'"),

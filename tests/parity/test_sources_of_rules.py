@@ -36,6 +36,21 @@ def test_the_line_of_a_mark_is_where_it_is_counted_in_each_engine() -> None:
     assert lines("sting", "nan") == lines("nothing at all") == []
 
 
+def test_a_source_that_cannot_be_read_has_no_lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "secret.py").write_text("sting = 1")
+    (tmp_path / "plain.py").write_text("sting = 2")
+    read_text = Path.read_text
+
+    def read(path: Path, **given: str) -> str:
+        if path.stem == "secret":
+            raise PermissionError(13, "Permission denied")
+        return read_text(path, **given)
+
+    monkeypatch.setattr(Path, "read_text", read)
+    world = replace(WORLD, sources={"plain": tmp_path})
+    assert source_lines(world, "plain", "sting") == [(tmp_path / "plain.py", 1)]
+
+
 def test_an_editor_opens_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     path = Path("a.py")
     monkeypatch.delenv("VISUAL", raising=False)
