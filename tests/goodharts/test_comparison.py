@@ -143,7 +143,8 @@ def test_groups_of_models_are_compared_by_a_figure(folder: Path) -> None:
     for name in ("one", "other"):
         (folder / name / "models").mkdir(parents=True)
         write_model(folder / name / "models" / "ppo_proxy.pth", small_model(training={"seed": 7}))
-    groups = "--group several=mine,one --group one=other/models/ppo_proxy.pth"
+    assert run(main, "export", "other/models/ppo_proxy.pth", "--output", "other.onnx").code == 0
+    groups = "--group several=mine,one --group one=other.onnx"
     flags = "--games 4 --steps 40 --figure survival --json all.json --markdown - --picture all.png"
     ran = run(main, "compare", *groups.split(), *flags.split())
     assert ran.code == 0
@@ -153,4 +154,8 @@ def test_groups_of_models_are_compared_by_a_figure(folder: Path) -> None:
     agents = [run["agent"] for run in found["groups"]["several"]["runs"]]
     assert agents == ["mine/ppo_ground_truth.pth", "mine/ppo_proxy.pth", "one/models/ppo_proxy.pth"]
     assert found["pairs"][0]["paired_seeds"] == [7]
+    few = run(main, "compare", *groups.split(), "--games", "1", "--steps", "1")
+    assert (few.code, "has no efficiency here: give more --games or --steps" in few.err) == (2, True)
+    (folder / "empty").mkdir()
+    assert "There is no model in empty" in run(main, "compare", "--group", "some=one,empty").err
     assert imread(folder / "all.png").shape[2] == 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -112,21 +113,26 @@ def _compare_groups(parser: Parser, args: argparse.Namespace, groups: Mapping[st
     """Compare groups of models by a figure of each; models that were trained from the same seed are pairs."""
     if args.results or args.models:
         parser.error("--group names all that is compared: leave files and --models out")
-    from goodharts.models import model_path, read_model
+    from goodharts.models import model_path
     from rlworldkit.evaluation.comparison import ScoredRun
 
     config, console = read_config(flags_given(args)), open_console(stderr=args.json == STANDARD_OUTPUT)
-    names, scored = [model_path(mode).name for mode in MODES], {}
+    names, read = [model_path(mode).name for mode in MODES], {}
     for name, members in groups.items():
         paths = []
         for path in map(Path, members):
-            paths += sorted(file for file in path.rglob("*.pth") if file.name in names) if path.is_dir() else [path]
-        if not paths:
-            raise UsageError(f"There is no model in {members[0]}, such as {names[0]}: name files or folders.")
-        models = [read_model(path) for path in paths]
+            found = sorted(file for file in path.rglob("*.pth") if file.name in names) if path.is_dir() else [path]
+            if not found:
+                raise UsageError(f"There is no model in {path}, such as {names[0]}: name files or folders.")
+            paths += found
+        read[name] = paths, [_model_at(path) for path in paths]
+    scored = {}
+    for name, (paths, models) in read.items():
         figures = [found.figures[args.figure]["mean"] for found in _played(models, config, args, console)]
         seeds = [model.config.get("training", {}).get("seed") for model in models]
         scored[name] = [ScoredRun(str(path), *each) for path, *each in zip(paths, seeds, figures, strict=True)]
+        if lacking := [run.path for run in scored[name] if math.isnan(run.score)]:
+            raise UsageError(f"{lacking[0]} has no {args.figure} here: give more --games or --steps, or a --figure.")
     write_comparison(console, scored, args, FIGURES[args.figure].title)
     return 0
 
@@ -179,13 +185,19 @@ def _played(
 
 def _models(players: tuple[str, ...] | None, path: Path | None) -> Sequence[Model | OnnxModel | None]:
     """The models to evaluate, None for chance; raises UsageError where one cannot be used."""
-    from goodharts.models import model_path, read_model, read_model_of
-    from goodharts.onnx_model import read_onnx_model
+    from goodharts.models import model_path, read_model
 
     if path is not None:
-        mode = None if players is None else ",".join(players)
-        return [read_onnx_model(path, mode) if path.suffix == ONNX else read_model_of(path, mode)]
+        return [_model_at(path, None if players is None else ",".join(players))]
     return [None if name == RANDOM else read_model(model_path(name)) for name in players or DEFAULT_MODES]
+
+
+def _model_at(path: Path, mode: str | None = None) -> Model | OnnxModel:
+    """The model in a file, of a mode if one is given; raises UsageError where it cannot be used."""
+    from goodharts.models import read_model_of
+    from goodharts.onnx_model import read_onnx_model
+
+    return read_onnx_model(path, mode) if path.suffix == ONNX else read_model_of(path, mode)
 
 
 def _models_in(folder: Path) -> list[Model]:

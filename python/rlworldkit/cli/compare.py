@@ -22,6 +22,7 @@ from rlworldkit.watch.agents import agents_of
 
 if TYPE_CHECKING:
     from rlworldkit.evaluation.comparison import Groups
+    from rlworldkit.evaluation.spec import Player
 
 _PICTURES = (".png", ".svg", ".pdf")
 _TARGET = FloatRange(-1e12, 1e12)
@@ -41,18 +42,21 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
     assert game.evaluation is not None
     spec = game.evaluation()
-    agents = {name: [found for each in members for found in _agents(Path(each))] for name, members in groups.items()}
+    how = {"deterministic": args.deterministic, "seed": args.player_seed}
+    runs = {
+        name: [(*found, player_of(spec, found[0], **how)) for each in members for found in _agents(Path(each))]
+        for name, members in groups.items()
+    }
     console = open_console(stderr=STANDARD_OUTPUT in (args.json, args.markdown))
     prices = prices_note(changed_prices(spec.env.world))
     print_line(console, f"Each agent plays the games {args.seed} to {args.seed + args.episodes - 1}{prices}.")
-    how = {"engine": args.engine, "num_envs": args.num_envs, "max_steps": args.max_steps}
+    sizes = {"engine": args.engine, "num_envs": args.num_envs, "max_steps": args.max_steps}
 
-    def scored(agent: str, seed: int | None) -> ScoredRun:
-        player = player_of(spec, agent, deterministic=args.deterministic, seed=args.player_seed)
-        episodes = play_episodes(spec, player, args.seed, args.episodes, **how)
+    def scored(agent: str, seed: int | None, player: "Player") -> ScoredRun:
+        episodes = play_episodes(spec, player, args.seed, args.episodes, **sizes)
         return ScoredRun(agent, seed, sum(episode.stats["return"] for episode in episodes) / len(episodes))
 
-    write_comparison(console, {name: [scored(*each) for each in of] for name, of in agents.items()}, args, RETURN)
+    write_comparison(console, {name: [scored(*each) for each in of] for name, of in runs.items()}, args, RETURN)
     return 0
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from parity.console import counted
 from parity.table import Records
 from rlworldkit.aggregate import (
     interquartile_mean,
@@ -91,8 +92,8 @@ def as_tables(figures: Mapping[str, Any]) -> list[Records]:
     tables = [Records("groups", figures["score"], ("group", "runs", *shown.values()), of_groups)]
     of_pairs = []
     for pair in figures["pairs"]:
-        difference, seeds = pair["paired_difference"], len(pair["paired_seeds"])
-        text = f"{interval(difference)} over {seeds} seeds" if seeds else "no seed in both"
+        difference, seeds = pair["paired_difference"], pair["paired_seeds"]
+        text = f"{interval(difference)} over {counted(len(seeds), 'seed')}" if seeds else "no seed in both"
         of_pairs.append((f"{pair['first']} over {pair['second']}", percent(pair["probability_of_improvement"]), text))
     pairs = Records("pairs", "", ("pair", "probability of improvement", "paired difference"), of_pairs)
     return [*tables, pairs] if of_pairs else tables

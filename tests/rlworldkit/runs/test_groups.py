@@ -196,6 +196,10 @@ def test_several_runs_of_one_seed_are_paired_by_their_mean() -> None:
     assert pair["paired_difference"]["mean"] == 1.5
 
 
+def test_agents_are_read_before_any_plays(refused: Callable[..., str]) -> None:
+    assert "nosuch.npz does not exist" in refused("compare", "--group=a=random", "--group=b=nosuch.npz")
+
+
 def test_two_outputs_do_not_mix(refused: Callable[..., str]) -> None:
     assert "name a file for one" in refused("compare", "--group=a=random", "--json=-", "--markdown=-")
 
