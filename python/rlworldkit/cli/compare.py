@@ -103,7 +103,8 @@ def _agents(path: Path) -> Iterator[tuple[str, int | None]]:
         runs = [([file for file in agents_of(folder) if file.suffix == ".npz"], folder) for folder in folders]
         found = [(agents[0], folder) for agents, folder in runs if agents]
     if not found:
-        raise UsageError(f"There is no run with an agent in {path}: name the folder of a run, or an agent's file.")
+        advice = "name the folder of one, or a params_*.npz or .onnx file"
+        raise UsageError(f"There is no run of `train` with an agent in {path}: {advice}.")
     for agent, folder in found:
         seed = read_saved_config(folder).get("seed") if agent.is_file() else None
         yield str(agent), seed if isinstance(seed, int) else None

@@ -198,6 +198,7 @@ def test_several_runs_of_one_seed_are_paired_by_their_mean() -> None:
 
 def test_agents_are_read_before_any_plays(refused: Callable[..., str]) -> None:
     assert "nosuch.npz does not exist" in refused("compare", "--group=a=random", "--group=b=nosuch.npz")
+    assert "There is no run of `train` with an agent in ." in refused("compare", "--group=a=random,.")
 
 
 def test_two_outputs_do_not_mix(refused: Callable[..., str]) -> None:
