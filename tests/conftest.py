@@ -32,9 +32,7 @@ if (
     os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true") == "true"
     and version("jax").split(".")[:2] == ["0", "10"]  # later ones end the process over a flag that they do not know
 ):
-    # To split a program into parts that are compiled at once costs more than it gives, as each core has a process.
-    quick = "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {quick}".strip()
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false".strip()
 
 import jax  # noqa: E402 - JAX must find its settings first
 import numpy as np  # noqa: E402
