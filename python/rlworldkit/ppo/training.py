@@ -131,12 +131,17 @@ def train(
         on_episodes: see ``run_training``.
 
     Raises:
-        UsageError: the settings cannot be used, or ``start`` has had all their steps.
+        UsageError: the settings cannot be used, ``start`` has had all their steps, or ``seeds`` is empty or goes with
+            what is of one run.
         CheckpointError: ``start`` does not fit them, or the last checkpoint cannot be written.
         TrainingDiverged: the loss is no longer a number.
         ParityError: ``initial`` is of another network, or there is not enough memory.
     """
     if seeds is not None:
+        if not seeds or any(each is not None for each in (run, start, initial, on_episodes)):
+            raise UsageError(
+                "seeds must be at least one, without a run, start, initial or on_episodes: see train_together."
+            )
         return train_together(
             [TrainJob(dataclasses.replace(config, seed=seed), env, Run()) for seed in seeds], None, devices
         )

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from toy_world.adapter import GAME, OrchardJaxEnv
 
+from parity.errors import UsageError
 from rlworldkit.cli.app import main
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
@@ -53,6 +54,12 @@ def test_runs_share_calls_until_each_has_ended_by_itself() -> None:
     assert [str(result) for result in results] == ["ended as a00", "", "ended as a2"]
     assert isinstance(results[1], ZeroDivisionError)
     assert calls == [(["a", "a", "a"], 2), (["a0", "a0", "a0"], 1)], "the place of a run that has ended is another's"
+
+
+@pytest.mark.parametrize(("seeds", "run"), [((), None), ((3, 4), Run())])
+def test_train_refuses_no_seeds_and_what_is_of_one_run(seeds: tuple[int, ...], run: Run | None) -> None:
+    with pytest.raises(UsageError, match="seeds must be at least one, without a run"):
+        train(SMALL, ENV, run, seeds=seeds)  # type: ignore[call-overload]
 
 
 @pytest.fixture(scope="module", autouse=True)
