@@ -154,6 +154,14 @@ time.sleep(60)
 """
 
 
+def is_playing(process: psutil.Process) -> bool:
+    """A zombie only waits for somebody to ask what it ended with."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def test_no_server_outlives_a_client_that_is_killed() -> None:
     """Neither one that waits for a request nor one in a step that never ends."""
     with subprocess.Popen([sys.executable, "-c", CLIENT], stdout=subprocess.PIPE, text=True, cwd=TOYS) as client:
@@ -161,8 +169,7 @@ def test_no_server_outlives_a_client_that_is_killed() -> None:
         servers = [psutil.Process(int(word)) for word in client.stdout.readline().split()]
         client.kill()
     limit = time.monotonic() + 10
-    # a zombie only waits for somebody to ask what it ended with
-    while playing := [each for each in servers if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]:
+    while playing := [each for each in servers if is_playing(each)]:
         assert time.monotonic() < limit, playing
         time.sleep(0.02)
     assert len(servers) == 2
