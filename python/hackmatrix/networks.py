@@ -4,12 +4,15 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from flax import linen as nn
 from jax import Array
 
 from hackmatrix.egocentric import EgocentricBoard, FirstLayer
-from hackmatrix.rules import CELL_FEATURES, DIRECTIONS, GRID_PART, PLAYER_PART, SIZE
-from hackmatrix.train_config import CENTRED, CONV, MLP
+from hackmatrix.rules import CELL_FEATURES, DIRECTIONS, GRID_PART, NUM_CELLS, PLAYER_PART, SIZE
+from hackmatrix.train_config import CENTRED, CONV, MLP, TURNED
+from hackmatrix.turned import NEAR, SYMMETRY
+from rlworldkit.ppo.symmetry import Symmetry
 
 CROSS = ((0, 0), *DIRECTIONS)
 """A cell and its neighbours, which are also what a siphon reaches (S1)."""
@@ -56,6 +59,35 @@ class Conv(PlayerCentred):
     cell_features: int = 8
 
 
+class Turned(nn.Module):
+    """Boards turned so that the exit is at the top right, of observations float32 (..., 1545).
+
+    Every cell is embedded as it lies on the turned board, and those `NEAR` the player once more as they lie around it,
+    each with whether it is on the board. What `PlayerCentred` adds follows.
+    """
+
+    symmetry: ClassVar[Symmetry] = SYMMETRY
+    cell_features: int = 8
+    near_features: int = 12
+    dtype: str = "float32"
+
+    @nn.compact
+    def __call__(self, obs: Array) -> Array:
+        """Embed the cells of turned observations, (..., 789)."""
+        dtype = jnp.dtype(self.dtype)
+        cells = obs[..., GRID_PART].reshape(*obs.shape[:-1], NUM_CELLS, len(CELL_FEATURES))
+        board = nn.tanh(nn.Dense(self.cell_features, dtype=dtype, name="cell")(cells))
+        place, one_hot = _place(obs)
+        seen = place[..., None, :] + np.array(NEAR)
+        on_board = ((seen >= 0) & (seen < SIZE)).all(axis=-1, keepdims=True)
+        cell = (jnp.clip(seen, 0, SIZE - 1) * np.array([SIZE, 1])).sum(axis=-1, keepdims=True)
+        near = jnp.where(on_board, jnp.take_along_axis(cells, cell, axis=-2), 0)
+        near = jnp.concatenate([near, on_board.astype(near.dtype)], axis=-1)
+        near = nn.tanh(nn.Dense(self.near_features, dtype=dtype, name="near")(near))
+        parts = (board, near, obs[..., : GRID_PART.start], one_hot)
+        return jnp.concatenate([part.reshape(*obs.shape[:-1], -1).astype(dtype) for part in parts], axis=-1)
+
+
 def _crosses(board: Array) -> Array:
     """Each cell of boards (..., 6, 6, features) with its neighbours, (..., 6, 6, 5 * features).
 
@@ -68,11 +100,16 @@ def _crosses(board: Array) -> Array:
 
 def _seen_by_player(board: Array, obs: Array) -> EgocentricBoard:
     """Boards (..., 6, 6, features) as they lie around the player, with the rest of the observations."""
-    place = jnp.round(obs[..., PLAYER_PART][..., :2] * (SIZE - 1)).astype(jnp.int32)  # O1: row/5, column/5
-    one_hot = jax.nn.one_hot(place, SIZE).reshape(*obs.shape[:-1], -1)
+    place, one_hot = _place(obs)
     others = jnp.concatenate([obs[..., : GRID_PART.start], one_hot], axis=-1)
     return EgocentricBoard(board, place, others.astype(board.dtype))
 
 
-NETWORKS = {CENTRED: PlayerCentred, CONV: Conv, MLP: None}
+def _place(obs: Array) -> tuple[Array, Array]:
+    """The player's row and column, int32 (..., 2), and both one-hot, float32 (..., 12)."""
+    place = jnp.round(obs[..., PLAYER_PART][..., :2] * (SIZE - 1)).astype(jnp.int32)  # O1: row/5, column/5
+    return place, jax.nn.one_hot(place, SIZE).reshape(*obs.shape[:-1], -1)
+
+
+NETWORKS = {CENTRED: PlayerCentred, CONV: Conv, TURNED: Turned, MLP: None}
 """The networks of ``--network``, by name."""

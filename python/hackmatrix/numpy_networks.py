@@ -5,17 +5,26 @@
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
-from hackmatrix.rules import CELL_FEATURES, DIRECTIONS, GRID_PART, PLAYER_PART, SIZE
-from hackmatrix.train_config import CENTRED, CONV, MLP
+from hackmatrix.rules import CELL_FEATURES, DIRECTIONS, GRID_PART, NUM_CELLS, PLAYER_PART, SIZE
+from hackmatrix.train_config import CENTRED, CONV, MLP, TURNED
+from hackmatrix.turned import NEAR, SYMMETRY
 from rlworldkit.ppo.numpy_network import Floats, NumpyEncoder, dense
 
 _SIGHT = 2 * SIZE - 1
 _SHIFTS = np.stack([np.eye(_SIGHT, SIZE, place - SIZE + 1, np.float32).ravel() for place in range(SIZE)])
 """For each row, or column, of the player a matrix of ones and zeros: cells of the board to places of the view."""
+_NEAR_CELLS = np.stack(
+    [
+        [[(row + down, column + right) == divmod(cell, SIZE) for cell in range(NUM_CELLS)] for down, right in NEAR]
+        for row, column in map(divmod, range(NUM_CELLS), repeat(SIZE))
+    ]
+).astype(np.float32)
+"""For each cell of the player which cells lie `NEAR` it, as ones: (36, 37, 36)."""
 
 
 def centred(params: Mapping[str, Any], observations: Floats, rounds: int = 0) -> Floats:
@@ -42,8 +51,7 @@ def _crosses(boards: Floats) -> Floats:
 def _seen_by_player(boards: Floats, observations: Floats) -> Floats:
     """Boards (n, 6, 6, features) laid out around the player, then the rest of the observations: (n, features)."""
     count, features = len(observations), boards.shape[-1]
-    place = np.rint(observations[:, PLAYER_PART][:, :2] * np.float32(SIZE - 1))  # O1: row/5, column/5
-    here = (place.reshape(count, 2, 1) == np.arange(SIZE)).astype(np.float32)
+    here = _here(observations)
     shifts = (here @ _SHIFTS).reshape(count, 2, _SIGHT, SIZE)
     down = (shifts[:, 0] @ boards.reshape(count, SIZE, SIZE * features)).reshape(count, _SIGHT, SIZE, features)
     seen = shifts[:, 1].reshape(count, 1, _SIGHT, SIZE) @ down
@@ -51,5 +59,36 @@ def _seen_by_player(boards: Floats, observations: Floats) -> Floats:
     return np.concatenate([part.reshape(count, -1) for part in parts], axis=1)
 
 
-NUMPY_NETWORKS: Mapping[str, NumpyEncoder | None] = {CENTRED: centred, CONV: partial(centred, rounds=2), MLP: None}
+def _here(observations: Floats) -> Floats:
+    """The player's row and column, each one-hot: (n, 2, 6)."""
+    place = np.rint(observations[:, PLAYER_PART][:, :2] * np.float32(SIZE - 1))  # O1: row/5, column/5
+    return (place.reshape(len(observations), 2, 1) == np.arange(SIZE)).astype(np.float32)
+
+
+class Turned:
+    """Turned boards, cell by cell and around the player, as `networks.Turned` lays them out: (n, 1545) to (n, 789)."""
+
+    symmetry = SYMMETRY
+
+    def __call__(self, params: Mapping[str, Any], observations: Floats) -> Floats:
+        """``observations`` are turned."""
+        if not {"cell", "near"} <= set(params):
+            raise ValueError("there is no embedding of cells")
+        count = len(observations)
+        cells = observations[:, GRID_PART].reshape(count, NUM_CELLS, len(CELL_FEATURES))
+        here = _here(observations)
+        player = (here[:, 0].reshape(count, SIZE, 1) * here[:, 1].reshape(count, 1, SIZE)).reshape(count, NUM_CELLS)
+        near = (player @ _NEAR_CELLS.reshape(NUM_CELLS, -1)).reshape(count, len(NEAR), NUM_CELLS) @ cells
+        near = np.concatenate([near, (player @ _NEAR_CELLS.sum(axis=2)).reshape(count, len(NEAR), 1)], axis=2)
+        parts = np.tanh(dense(params["cell"], cells)), np.tanh(dense(params["near"], near))
+        parts = (*parts, observations[:, : GRID_PART.start], here)
+        return np.concatenate([part.reshape(count, -1) for part in parts], axis=1)
+
+
+NUMPY_NETWORKS: Mapping[str, NumpyEncoder | None] = {
+    CENTRED: centred,
+    CONV: partial(centred, rounds=2),
+    TURNED: Turned(),
+    MLP: None,
+}
 """The networks of ``--network``, by name."""

@@ -9,7 +9,7 @@ from rlworldkit.ppo.config import ARCHIVE, NO_CURRICULUM, ROBUST
 from rlworldkit.ppo.value_heads import TWO_HOT
 from rlworldkit.settings import setting
 
-CENTRED, CONV, MLP = "centred", "conv", "mlp"
+CENTRED, CONV, MLP, TURNED = "centred", "conv", "mlp", "turned"
 STAGES, GENTLE, PROGRAMS = "stages", "gentle", "programs"
 ARCHIVE_AND_PROGRAMS = f"{ARCHIVE}+{PROGRAMS}"
 
@@ -63,7 +63,8 @@ class TrainConfig(config.TrainConfig):
     network: str = setting(
         CENTRED,
         "`centred` reads the board as it lies around the player, `conv` also what lies around each cell, "
-        "`mlp` reads the observation flat",
+        "`turned` reads it cell by cell and near the player, turned so that the exit is at the top right, `mlp` reads "
+        "the observation flat",
         group="network",
-        values=OneOf((CENTRED, CONV, MLP)),
+        values=OneOf((CENTRED, CONV, MLP, TURNED)),
     )

@@ -70,7 +70,7 @@ def test_the_policy_plays_the_agent_s_games_on_the_swift_engine(
     assert len({episode.stats["return"] for episode in expected}) > GAMES / 4, "games differ"
 
 
-@pytest.mark.parametrize(("network", "head"), [*zip(NETWORKS, (TWO_HOT, SYMLOG, PLAIN), strict=True)])
+@pytest.mark.parametrize(("network", "head"), [*zip(NETWORKS, (TWO_HOT, SYMLOG, PLAIN, PLAIN), strict=True)])
 def test_every_network_and_value_head_is_computed_as_in_numpy(network: str, head: ValueHead, tmp_path: Path) -> None:
     agent, policy = tmp_path / "params_1.npz", tmp_path / "policy.onnx"
     params, (layer, outputs) = new_params(network), HEADS[head]

@@ -64,6 +64,11 @@ class ActorCritic(nn.Module):
 
         ``is_sorted``: observations (samples, *shape) are sorted by ``JaxEnv.sort_key``.
         """
+        symmetry, turn = getattr(self.encoder, "symmetry", None), None
+        if symmetry:
+            *leading, _ = obs.shape
+            flat, turn = symmetry.turned(obs.reshape(-1, obs.shape[-1]), jnp)
+            obs = flat.reshape(*leading, -1)
         if self.encoder:
             hidden = self.encoder(dtype=self.dtype, name=self.encoder_name)(obs)
         else:
@@ -78,6 +83,8 @@ class ActorCritic(nn.Module):
             hidden = activate(dense(self.hidden_dim, dtype=dtype, kernel_init=init, name=name)(hidden))
         hidden = hidden.astype(jnp.float32)
         logits = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(0.01), name="policy")(hidden)
+        if symmetry:
+            logits = symmetry.turned_back(logits.reshape(-1, self.num_actions), turn, jnp).reshape(logits.shape)
         if self.num_privileges:
             known = jnp.zeros((*hidden.shape[:-1], self.num_privileges)) if privileges is None else privileges
             critic = nn.Dense(self.hidden_dim, kernel_init=nn.initializers.orthogonal(2**0.5), name=CRITIC)

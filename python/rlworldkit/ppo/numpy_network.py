@@ -14,7 +14,9 @@ from rlworldkit.ppo.value_heads import HEADS, values_of
 Floats = NDArray[np.float32]
 
 NumpyEncoder = Callable[[Mapping[str, Any], Floats], Floats]
-"""``encoder(parameters, observations (n, *shape))`` is what the first hidden layer reads, (n, features)."""
+"""``encoder(parameters, observations (n, *shape))`` is what the first hidden layer reads, (n, features).
+
+It may have an attribute ``symmetry``, a `rlworldkit.ppo.symmetry.Symmetry`."""
 
 
 class NumpyNetwork:
@@ -35,6 +37,9 @@ class NumpyNetwork:
 
     def __call__(self, observations: Floats) -> tuple[Floats, Floats]:
         """Evaluate observations."""
+        symmetry, turn = getattr(self._encoder, "symmetry", None), None
+        if symmetry:
+            observations, turn = symmetry.turned(observations, np)
         if self._encoder:
             hidden = self._encoder(self._layer(self.architecture.name), observations)
         else:
@@ -42,6 +47,8 @@ class NumpyNetwork:
         for number in range(self.architecture.num_layers):
             hidden = self._activate(dense(self._layer(hidden_layer(self.architecture.activation, number)), hidden))
         logits = dense(self._layer("policy"), hidden)
+        if symmetry:
+            logits = symmetry.turned_back(logits, turn, np)
         if self.architecture.num_privileges:  # which players do not know
             unknown = hidden[:, :1] * np.zeros(self.architecture.num_privileges, np.float32)
             hidden = self._activate(dense(self._layer(CRITIC), np.concatenate([hidden, unknown], axis=1)))

@@ -174,8 +174,8 @@ def learn(
     if config.normalize_advantage == BATCH:
         samples = samples._replace(advantage=scaled_advantage(samples.advantage, config.advantage))
 
-    # several devices split the samples in any order, and only an encoder makes use of it
-    can_sort = mesh is None and env.networks()[config.network] is not None
+    # several devices split the samples in any order, and only a first layer of an encoder's own makes use of it
+    can_sort = mesh is None and hasattr(env.networks()[config.network], "first_layer")
     sort_key = env.sort_key(samples.transition.obs) if can_sort else None
     step = partial(_gradient_step, env=env, config=config, is_sorted=sort_key is not None, rates=rates)
 

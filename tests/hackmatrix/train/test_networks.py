@@ -14,7 +14,7 @@ from jax import Array
 from hackmatrix import jax_env, rules
 from hackmatrix.egocentric import EgocentricBoard
 from hackmatrix.jax_training import ENV, HackMatrixJaxEnv
-from hackmatrix.networks import Conv, PlayerCentred
+from hackmatrix.networks import Conv, PlayerCentred, Turned
 from rlworldkit.ppo.networks import ActorCritic, network_of
 from rlworldkit.ppo.networks import make_network as make_kit_network
 from rlworldkit.ppo.params import Params, load_params, save_params
@@ -142,6 +142,53 @@ class TestConv:
         # of cells whose surroundings came along whole, none of them beyond the board's edge
         here, there = self.board(params, obs)[2:3, 2:3], self.board(params, moved)[3:4, 3:4]
         np.testing.assert_allclose(here, there, rtol=1e-6)
+
+
+class TestTurned:
+    network = make_network("turned", rules.NUM_ACTIONS, 8, 1)
+
+    @staticmethod
+    def observation(place: tuple[int, int], corner: int, key: Array) -> np.ndarray:
+        obs = seen_from(place, key)
+        exits = obs[rules.GRID_PART].reshape(rules.NUM_CELLS, -1)[:, rules.CELL_FEATURES.index("exit")]
+        exits[:] = np.arange(rules.NUM_CELLS) == corner
+        return obs
+
+    @pytest.mark.parametrize("place", [(0, 0), (2, 3), (5, 1)])
+    def test_cells_are_seen_where_they_lie_on_the_board_and_near_the_player(
+        self, place: tuple[int, int], key: Array
+    ) -> None:
+        view, obs = Turned(cell_features=4, near_features=3), seen_from(place, key)
+        params: Any = view.init(key, obs)
+        seen: Any = view.apply(params, obs)
+        assert seen.shape == (36 * 4 + 37 * 3 + 33 + 12,)
+        np.testing.assert_allclose(seen, reference.turned(params["params"], obs), rtol=1e-5, atol=1e-6)
+
+    @pytest.mark.parametrize("corner", rules.CORNERS)
+    @pytest.mark.parametrize("place", [(0, 0), (1, 4), (4, 1), (3, 3)])
+    def test_boards_that_differ_by_a_symmetry_have_one_value_and_logits_that_follow_their_moves(
+        self, place: tuple[int, int], corner: int, key: Array
+    ) -> None:
+        obs = self.observation(place, corner, key)
+        board = obs[rules.GRID_PART].reshape(rules.GRID_SHAPE)
+        row, column = place
+        up, down, left, right = range(4)
+        images = {
+            "rows reversed": (board[::-1], (5 - row, column), [down, up, left, right]),
+            "columns reversed": (board[:, ::-1], (row, 5 - column), [up, down, right, left]),
+            "exchanged": (board.swapaxes(0, 1), (column, row), [right, left, down, up]),
+        }
+        params = jax.jit(self.network.init)(key, obs)
+        apply: Any = jax.jit(self.network.apply)
+        logits, value = apply(params, obs)
+        if (row if corner >= 30 else 5 - row) == (column if corner % 6 else 5 - column):
+            images.pop("exchanged")  # a player on the exit's diagonal has no side of it
+        for image, seen_at, moves in images.values():
+            other = np.concatenate([np.array(seen_at, np.float32) / 5, obs[2 : rules.GRID_PART.start], image.ravel()])
+            theirs, same = apply(params, other)
+            np.testing.assert_allclose(same, value, rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(theirs[:4], logits[np.array(moves)], rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(theirs[4:], logits[4:], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["mlp", "conv"])

@@ -13,7 +13,7 @@ from hackmatrix.env_spec import ENV_SPEC, split
 from hackmatrix.evaluation import policy_of
 from hackmatrix.networks import NETWORKS
 from hackmatrix.numpy_networks import NUMPY_NETWORKS
-from hackmatrix.rules import NUM_ACTIONS, OBSERVATION_SIZE
+from hackmatrix.rules import CELL_FEATURES, CORNERS, GRID_PART, NUM_ACTIONS, NUM_CELLS, OBSERVATION_SIZE
 from hackmatrix.train_config import CONV
 from hackmatrix.view_spec import VIEW
 from parity.errors import ParityError
@@ -30,6 +30,8 @@ def observations(seed: int, count: int) -> np.ndarray:
     random = np.random.default_rng(seed)
     seen = random.random((count, OBSERVATION_SIZE)).astype(np.float32)
     seen[:, :2] = random.integers(0, 6, (count, 2)) / np.float32(5)
+    exits = seen[:, GRID_PART].reshape(count, NUM_CELLS, -1)[..., CELL_FEATURES.index("exit")]
+    exits[:] = np.eye(NUM_CELLS)[random.choice(CORNERS, count)]
     return seen
 
 
@@ -38,7 +40,7 @@ def test_every_network_has_its_twin() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "hidden_dim", "num_layers"), [*zip(NETWORKS, (32, 8, 8), (3, 1, 2), strict=True)], ids=NETWORKS
+    ("name", "hidden_dim", "num_layers"), [*zip(NETWORKS, (32, 8, 8, 8), (3, 1, 2, 1), strict=True)], ids=NETWORKS
 )
 def test_a_network_in_numpy_computes_what_the_trainer_s_does(name: str, hidden_dim: int, num_layers: int) -> None:
     made = new_params(name, hidden_dim, num_layers)
