@@ -41,7 +41,7 @@ GAMES, STEPS = (8, 64, 256, 1024, 4096), 32
 LEARNED, PLAYED = 8192, 256
 """Samples of a minibatch, and games that a rollout evaluates at once."""
 FORWARD, GRADIENT = "forward", "gradient"
-_COLOURS = {"centred": "#1b7f4d", "conv": "#7a5195", "mlp": "#d98c2b"}
+_COLOURS = {"centred": "#1b7f4d", "conv": "#7a5195", "turned": "#2f6fb0", "mlp": "#d98c2b"}
 _MARKERS = {GRADIENT: "o", FORWARD: "^"}
 
 

@@ -13,6 +13,7 @@ import jax
 
 from hackmatrix.jax_env import PACKED_SIZE
 from hackmatrix.rules import DIRECTIONS, GRID_PART, NUM_ACTIONS, NUM_CELLS, SIZE
+from hackmatrix.turned import NEAR
 from rlworldkit.ppo.params import Params
 
 FLOAT = 4
@@ -59,18 +60,23 @@ def layers_of(params: Params) -> list[Layer]:
     """Layers of a network, from the shapes of its kernels."""
     leaves = jax.tree_util.tree_leaves_with_path(params)
     kernels = {path[-2].key: leaf.shape for path, leaf in leaves if path[-1].key == "kernel"}
-    features = kernels.get("cell", (0, 0))[1]
-    return [_layer(name, reads, gives, features) for name, (reads, gives) in kernels.items()]
+    features, near = (kernels.get(name, (0, 0))[1] for name in ("cell", "near"))
+    return [_layer(name, reads, gives, features, near) for name, (reads, gives) in kernels.items()]
 
 
-def _layer(name: str, reads: int, gives: int, features: int) -> Layer:
-    """A layer of a network whose cells have so many features, none where it reads observations flat."""
+def _layer(name: str, reads: int, gives: int, features: int, near: int) -> Layer:
+    """A layer of a network whose cells have so many features, none where it reads observations flat.
+
+    near: the features of cells near the player, where they have their own.
+    """
     if name == "cell":
         return Layer(NUM_CELLS * reads * gives, 0, NUM_CELLS * gives)
+    if name == "near":
+        return Layer(len(NEAR) * reads * gives, 0, len(NEAR) * gives)
     if name.startswith("round"):
         return Layer(_TOLD * features * gives, _TOLD * features * gives, NUM_CELLS * gives)
     if name == "hidden_0":
-        board = NUM_CELLS * features
+        board = NUM_CELLS * features + len(NEAR) * near
         others = GRID_PART.start + 2 * SIZE if features else reads
         return Layer((board + others) * gives, board * gives, gives)
     return Layer(reads * gives, reads * gives, gives if name.startswith("hidden") else 0)
