@@ -25,6 +25,7 @@ _NEAR_CELLS = np.stack(
     ]
 ).astype(np.float32)
 """For each cell of the player which cells lie `NEAR` it, as ones: (36, 37, 36)."""
+_ON_BOARD = _NEAR_CELLS.sum(axis=2)
 
 
 def centred(params: Mapping[str, Any], observations: Floats, rounds: int = 0) -> Floats:
@@ -78,10 +79,10 @@ class Turned:
         cells = observations[:, GRID_PART].reshape(count, NUM_CELLS, len(CELL_FEATURES))
         here = _here(observations)
         player = (here[:, 0].reshape(count, SIZE, 1) * here[:, 1].reshape(count, 1, SIZE)).reshape(count, NUM_CELLS)
-        near = (player @ _NEAR_CELLS.reshape(NUM_CELLS, -1)).reshape(count, len(NEAR), NUM_CELLS) @ cells
-        near = np.concatenate([near, (player @ _NEAR_CELLS.sum(axis=2)).reshape(count, len(NEAR), 1)], axis=2)
-        parts = np.tanh(dense(params["cell"], cells)), np.tanh(dense(params["near"], near))
-        parts = (*parts, observations[:, : GRID_PART.start], here)
+        seen = (player @ _NEAR_CELLS.reshape(NUM_CELLS, -1)).reshape(count, len(NEAR), NUM_CELLS) @ cells
+        near: Floats = np.concatenate([seen, (player @ _ON_BOARD).reshape(count, len(NEAR), 1)], axis=2)
+        board, around = np.tanh(dense(params["cell"], cells)), np.tanh(dense(params["near"], near))
+        parts = board, around, observations[:, : GRID_PART.start], here
         return np.concatenate([part.reshape(count, -1) for part in parts], axis=1)
 
 

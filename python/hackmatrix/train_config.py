@@ -19,8 +19,8 @@ class TrainConfig(config.TrainConfig):
     """Worldkit's settings; the network is the one that sees the board from the player's cell.
 
     Presets: ``documented`` is the run for an accelerator. ``quick`` is for four minutes on two CPU cores: small
-    minibatches make many gradient steps, which a short run learns more from. ``win`` is for an hour of one core,
-    and what it learns survives the 500 that a victory brings.
+    minibatches make many gradient steps, which a short run learns more from. ``win`` is for an hour of one core:
+    it finds the programs that pay by itself, and what it learns survives the 500 that a victory brings.
     """
 
     presets: ClassVar = {
@@ -36,17 +36,22 @@ class TrainConfig(config.TrainConfig):
             "log_interval": 4,
         },
         "win": {
-            "total_timesteps": 16_000_000,
-            "curriculum": ARCHIVE,
-            "curriculum_share": 0.2,
-            "learning_rate": 5e-4,
+            "total_timesteps": 42_000_000,
+            "max_steps": 1000,
+            "curriculum": ARCHIVE_AND_PROGRAMS,
+            "curriculum_share": 0.3,
+            "learning_rate": 2e-3,
             "learning_rate_end": 2e-5,
-            "gamma": 0.997,
-            "gae_lambda": 0.9,
+            "gamma": 0.999,
+            "gae_lambda": 0.92,
             "num_minibatches": 32,
+            "update_epochs": 1,
             "vf_coef": 0.1,
-            "ent_coef": 0.01,
+            "ent_coef": 0.015,
+            "ent_coef_end": 0.003,
+            "rare_action_bonus": 0.3,
             "advantage": ROBUST,
+            "network": TURNED,
             "value_head": TWO_HOT,
             "log_interval": 20,
         },

@@ -66,9 +66,8 @@ class ActorCritic(nn.Module):
         """
         symmetry, turn = getattr(self.encoder, "symmetry", None), None
         if symmetry:
-            *leading, _ = obs.shape
-            flat, turn = symmetry.turned(obs.reshape(-1, obs.shape[-1]), jnp)
-            obs = flat.reshape(*leading, -1)
+            flat, turn = symmetry.turned(obs.reshape(-1, *obs.shape[obs.ndim - self.observation_axes :]), jnp)
+            obs = flat.reshape(obs.shape)
         if self.encoder:
             hidden = self.encoder(dtype=self.dtype, name=self.encoder_name)(obs)
         else:
