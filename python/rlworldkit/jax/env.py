@@ -30,6 +30,7 @@ Encoder = Callable[..., "nn.Module"]
 
 That layer is ``nn.Dense`` unless the encoder has an attribute ``first_layer``: a module class with the parameters of
 ``nn.Dense`` that is called with the encoder's output and whether the samples are sorted by ``JaxEnv.sort_key``.
+An attribute ``symmetry``, a `rlworldkit.ppo.symmetry.Symmetry`, turns the observations before they are read.
 """
 
 
