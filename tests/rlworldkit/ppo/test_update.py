@@ -80,20 +80,25 @@ def test_every_epoch_learns_from_every_sample_once_in_an_order_of_its_own(batch:
     assert len({frozenset(one) for one, _ in epochs}) == SMALLEST.update_epochs
 
 
-def test_minibatches_are_sorted_by_the_key_of_the_environment(batch: tuple[TrainState, Samples]) -> None:
+@pytest.mark.parametrize("first_layer", ["its own", "a plain one"])
+def test_minibatches_are_sorted_by_the_key_of_the_environment_for_a_first_layer_of_the_encoder_s_own(
+    first_layer: str, batch: tuple[TrainState, Samples]
+) -> None:
+    class Layered(nn.Module):
+        first_layer = nn.Dense
+
     class Sorted(Watched):
         def networks(self) -> Mapping[str, Encoder | None]:
-            return {"mlp": nn.Module}  # an encoder is what a key is asked for
+            return {"mlp": Layered if first_layer == "its own" else nn.Module}
 
         def sort_key(self, compact: Orchard) -> Array:
             return (number(compact) % 3).astype(jnp.int32)
 
     played, epochs = epochs_of(Sorted, batch)
-    for epoch in epochs:
-        for numbers in epoch:
-            keys = [number % 3 for number in numbers]
-            assert keys == sorted(keys)
-        assert {*epoch[0], *epoch[1]} == played
+    keys = [[number % 3 for number in numbers] for epoch in epochs for numbers in epoch]
+    assert all(each == sorted(each) for each in keys) == (first_layer == "its own")
+    for one, other in epochs:
+        assert {*one, *other} == played
 
 
 def test_no_random_key_is_used_twice() -> None:
