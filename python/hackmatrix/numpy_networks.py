@@ -5,7 +5,6 @@
 
 from collections.abc import Mapping
 from functools import partial
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,9 @@ from rlworldkit.ppo.numpy_network import Floats, NumpyEncoder, dense
 _SIGHT = 2 * SIZE - 1
 _SHIFTS = np.stack([np.eye(_SIGHT, SIZE, place - SIZE + 1, np.float32).ravel() for place in range(SIZE)])
 """For each row, or column, of the player a matrix of ones and zeros: cells of the board to places of the view."""
-_NEAR_CELLS = np.stack(
-    [
-        [[(row + down, column + right) == divmod(cell, SIZE) for cell in range(NUM_CELLS)] for down, right in NEAR]
-        for row, column in map(divmod, range(NUM_CELLS), repeat(SIZE))
-    ]
-).astype(np.float32)
+_PLACES = np.stack(np.divmod(np.arange(NUM_CELLS), SIZE), axis=1)
+_SEEN = _PLACES[:, None] + np.array(NEAR)
+_NEAR_CELLS = (_SEEN[:, :, None] == _PLACES).all(axis=-1).astype(np.float32)
 """For each cell of the player which cells lie `NEAR` it, as ones: (36, 37, 36)."""
 _ON_BOARD = _NEAR_CELLS.sum(axis=2)
 

@@ -43,7 +43,7 @@ def turned(layers: Mapping[str, Any], obs: Floats) -> Floats:
     return np.concatenate([_embedded(layers, obs).ravel(), around.ravel(), _others(obs)])
 
 
-ENCODERS = {"centred": centred, "conv": conv, "turned": turned}
+ENCODERS = {"centred": centred, "conv": conv}
 
 
 def _embedded(layers: Mapping[str, Any], obs: Floats) -> Floats:
