@@ -161,6 +161,7 @@ def test_an_interrupt_waits_for_no_run_and_leaves_no_copy() -> None:
     class EndlessJudge(Judge):
         def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:
             copies.put(copy)
+            over.wait(0.5)  # until the main thread waits: Python loses a signal that arrives as a wait begins
             pthread_kill(main_thread().ident or 0, SIGINT)
             over.wait(20)
             return Verdict(bench.engine, mutant, SURVIVED)
