@@ -23,9 +23,10 @@ RATE = FloatRange(0, 1, above=True)
 ABOVE_0 = FloatRange(0, 1e6, above=True)
 WEIGHT = FloatRange(0, 1e6)
 NO_CURRICULUM, ARCHIVE = "none", "archive"
-AdvantageScale = Literal["standard", "robust"]
+AdvantageScale = Literal["standard", "robust", "levels"]
 STANDARD: Final = "standard"
 ROBUST: Final = "robust"
+LEVELS: Final = "levels"
 NormalizedOver = Literal["minibatch", "batch"]
 MINIBATCH: Final = "minibatch"
 BATCH: Final = "batch"
@@ -114,9 +115,10 @@ class TrainConfig:
     advantage: AdvantageScale = setting(
         STANDARD,
         "what a minibatch's advantages are divided by: their `standard` deviation, or their mean absolute one and cut "
-        "at ten of it, `robust` against a rare large reward",
+        "at ten of it, `robust` against a rare large reward, or, in a batch, the mean of that and of what it is at the "
+        "sample's level, `levels`, so that late rewards do not hide early ones",
         group=_PPO,
-        values=OneOf((STANDARD, ROBUST)),
+        values=OneOf((STANDARD, ROBUST, LEVELS)),
     )
     normalize_advantage: NormalizedOver = setting(
         MINIBATCH,
@@ -166,6 +168,11 @@ class TrainConfig:
     def curricula(self) -> tuple[str, ...]:
         """The names in ``curriculum``, each of as many games."""
         return tuple(self.curriculum.split("+"))
+
+    @property
+    def scaled_over(self) -> NormalizedOver:
+        """Which advantages are scaled together: a minibatch has too few of some levels."""
+        return BATCH if self.advantage == LEVELS else self.normalize_advantage
 
     @property
     def natural_games(self) -> int:

@@ -18,7 +18,7 @@ from jax import Array
 
 from rlworldkit.jax.categorical import Categorical, categorical_class
 from rlworldkit.jax.env import Compact
-from rlworldkit.ppo.config import GRADIENT_STEPS, MINIBATCH, AdvantageScale, TrainConfig
+from rlworldkit.ppo.config import GRADIENT_STEPS, LEVELS, MINIBATCH, STANDARD, AdvantageScale, TrainConfig
 from rlworldkit.ppo.params import Params
 from rlworldkit.ppo.value_heads import symlog, two_hot
 
@@ -64,6 +64,7 @@ class Transition(NamedTuple):
     action_mask: Array  # bool (..., actions)
     truncated_value: Array | None  # float32
     episode: EpisodeInfo | None = None
+    level: Array | None = None  # int32, where advantages are scaled by level
 
 
 class Samples(NamedTuple):
@@ -184,21 +185,25 @@ def compute_gae(
     return advantages, advantages + value
 
 
-def scaled_advantage(advantage: Array, how: AdvantageScale) -> Array:
+def scaled_advantage(advantage: Array, how: AdvantageScale, level: Array | None = None, levels: int = 0) -> Array:
     """The advantages of a minibatch or a batch, (samples,), around 0 and of the order of 1.
 
     ``standard``: divided by their standard deviation. ``robust``: by their mean absolute deviation, and cut at
     ``MOST_DEVIATIONS``; a single reward of hundreds then neither drowns all others nor moves the policy alone.
+    ``levels``: as ``robust``, but by the geometric mean of that deviation and of that of the sample's ``level``, int32
+    (samples,) below ``levels``.
     """
     centred = advantage - advantage.mean()
-    match how:
-        case "robust":
-            deviation = jnp.abs(centred).mean()
-            return jnp.clip(centred / (deviation + ADVANTAGE_EPSILON), -MOST_DEVIATIONS, MOST_DEVIATIONS)
-        case "standard":
-            return centred / (advantage.std() + ADVANTAGE_EPSILON)
-        case unknown:
-            assert_never(unknown)
+    if how == STANDARD:
+        return centred / (advantage.std() + ADVANTAGE_EPSILON)
+    size = jnp.abs(centred)
+    deviation = size.mean()
+    if how == LEVELS:
+        assert level is not None
+        members = jnp.maximum(jnp.bincount(level, length=levels), 1)
+        of_level = jnp.bincount(level, weights=size, length=levels) / members
+        deviation = jnp.sqrt(deviation * of_level)[level]
+    return jnp.clip(centred / (deviation + ADVANTAGE_EPSILON), -MOST_DEVIATIONS, MOST_DEVIATIONS)
 
 
 def value_errors(
@@ -251,7 +256,7 @@ def ppo_loss(
     log_ratio = policy.log_prob(transition.action) - transition.log_prob
     ratio = jnp.exp(log_ratio)
     advantage = samples.advantage
-    if config.normalize_advantage == MINIBATCH:
+    if config.scaled_over == MINIBATCH:
         advantage = scaled_advantage(advantage, config.advantage)
     clipped_ratio = jnp.clip(ratio, 1.0 - clip_eps, 1.0 + clip_eps)
     pg_loss = -jnp.minimum(ratio * advantage, clipped_ratio * advantage).mean()

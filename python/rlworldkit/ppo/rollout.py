@@ -16,7 +16,7 @@ from jax.sharding import Mesh
 from rlworldkit.jax.env import Compact, JaxEnv, State, StepOutput
 from rlworldkit.jax.exact import rounded, total
 from rlworldkit.ppo import curriculum, parallel
-from rlworldkit.ppo.config import NO_CURRICULUM, TrainConfig
+from rlworldkit.ppo.config import LEVELS, NO_CURRICULUM, TrainConfig
 from rlworldkit.ppo.masked_ppo import EpisodeInfo, Samples, Transition, compute_gae, masked_categorical
 from rlworldkit.ppo.params import Params
 from rlworldkit.ppo.value_heads import FIRST_SCALE, ValueScale, rescaled
@@ -165,6 +165,7 @@ def _env_step(
         action_mask=action_mask,
         truncated_value=last_value(runner.train_state, step) if may_truncate else None,
         episode=EpisodeInfo(done, step.terminated, episode_steps, episode_return, counts) if counts else None,
+        level=parallel.over_games(env.level, mesh)(runner.env_state) if config.advantage == LEVELS else None,
     )
     added = parallel.over_games(env.metrics, mesh)(step, action)
     natural = config.natural_games

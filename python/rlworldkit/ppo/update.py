@@ -16,7 +16,7 @@ from jax.typing import ArrayLike
 from parity.errors import UsageError
 from rlworldkit.jax.env import JaxEnv, State
 from rlworldkit.ppo import curriculum, parallel
-from rlworldkit.ppo.config import ARCHIVE, BATCH, NO_CURRICULUM, TrainConfig
+from rlworldkit.ppo.config import ARCHIVE, BATCH, LEVELS, NO_CURRICULUM, TrainConfig
 from rlworldkit.ppo.masked_ppo import (
     EpisodeInfo,
     LossStats,
@@ -66,6 +66,8 @@ def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) ->
         raise UsageError(f"curriculum must be {' or '.join(curricula)}, got {config.curriculum}.")
     if config.network not in networks:
         raise UsageError(f"network must be {' or '.join(networks)}, got {config.network}.")
+    if config.advantage == LEVELS and not env.levels:
+        raise UsageError(f"{env.name} has no levels to scale advantages by: choose another --advantage.")
     if config.privileged_critic and not env.num_privileges:
         raise UsageError(f"{env.name} has no privileges that a critic could read: leave --privileged-critic out.")
     low, high = config.seed & 0xFFFFFFFF, config.seed >> 32
@@ -171,8 +173,10 @@ def learn(
     explained = 1 - samples.advantage.var() / jnp.maximum(samples.target.var(), _LEAST_VARIANCE)
     if train_state.value_scale is not None:
         train_state, samples = _followed(train_state, samples, config)
-    if config.normalize_advantage == BATCH:
-        samples = samples._replace(advantage=scaled_advantage(samples.advantage, config.advantage))
+    if config.scaled_over == BATCH:
+        level = samples.transition.level
+        scaled = scaled_advantage(samples.advantage, config.advantage, level, env.levels)
+        samples = samples._replace(advantage=scaled, transition=samples.transition._replace(level=None))
 
     # several devices split the samples in any order, and only a first layer of an encoder's own makes use of it
     can_sort = mesh is None and hasattr(env.networks()[config.network], "first_layer")

@@ -45,7 +45,12 @@ SMALLEST = TrainConfig(
     seed=3,
 )
 LEVELLED = dataclasses.replace(
-    SMALL, total_timesteps=8 * SMALL.batch_size, log_interval=4, curriculum=ARCHIVE, curriculum_share=0.25
+    SMALL,
+    total_timesteps=8 * SMALL.batch_size,
+    log_interval=4,
+    curriculum=ARCHIVE,
+    curriculum_share=0.25,
+    advantage="levels",
 )
 """Four of the 16 games are the curriculum's."""
 LIMIT = 5

@@ -179,6 +179,11 @@ def test_a_curriculum_that_the_world_does_not_have_is_named() -> None:
             init_runner(dataclasses.replace(SMALL, curriculum=unknown), Levelled())
 
 
+def test_without_levels_advantages_are_not_scaled_by_them() -> None:
+    with pytest.raises(UsageError, match=r"has no levels to scale advantages by: choose another --advantage\."):
+        init_runner(dataclasses.replace(SMALL, advantage="levels"), PackedOrchard())
+
+
 def test_going_on_is_as_if_it_had_never_stopped(levelled: CompiledTraining, levelled_run: Run, tmp_path: Path) -> None:
     state, path = levelled_run[0], tmp_path / "checkpoint_8.pkl"
     save_checkpoint(path, state, dataclasses.asdict(LEVELLED), Levelled())

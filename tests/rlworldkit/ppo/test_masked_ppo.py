@@ -212,3 +212,15 @@ def test_a_victory_among_many_steps_is_cut_and_leaves_the_others_their_size(key:
     assert robust[0] == 10
     assert jnp.abs(robust[1:]).mean() > 0.4
     assert jnp.abs(scaled_advantage(with_victory, "standard")[1:]).mean() < 0.06
+
+
+def test_a_level_of_small_advantages_is_scaled_up_by_the_root_of_what_it_is_smaller_by() -> None:
+    level = jnp.array([0, 0, 0, 0, 2, 2, 2, 2])
+    late = jnp.array([0, 0, 0, 0, 1, 1, 1, 1], bool)
+    advantage = jnp.array([1.0, -1.0, 3.0, -3.0, 100.0, -100.0, 300.0, -300.0])
+    unit = jnp.where(late, (200 * 101) ** 0.5, (2 * 101) ** 0.5)
+    np.testing.assert_allclose(scaled_advantage(advantage, "levels", level, 3), advantage / unit, rtol=1e-6)
+    alone = scaled_advantage(advantage, "levels", jnp.zeros_like(level), 3)
+    np.testing.assert_allclose(alone, scaled_advantage(advantage, "robust"), rtol=1e-6)
+    victory = jnp.zeros(1024).at[0].set(500.0)
+    assert scaled_advantage(victory, "levels", jnp.zeros(1024, int), 3)[0] == 10
