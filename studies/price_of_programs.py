@@ -11,10 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from shared.programs import PROGRAMS, new_within_reach, programs_of, wanted_of
 
 from hackmatrix.evaluation import EVALUATION
-from hackmatrix.rules import SIPHON
+from hackmatrix.rules import ACTIONS, CELL_FEATURES, DIRECTIONS, GRID_PART, GRID_SHAPE, PROGRAM_PART, SIPHON, SIZE
 from parity.arguments import STEPS, Parser
 from parity.errors import ParityError
 from rlworldkit.cli.outputs import fail
@@ -23,6 +22,11 @@ from rlworldkit.evaluation.players import player_of
 from rlworldkit.evaluation.report import summary
 from rlworldkit.evaluation.spec import Player
 from rlworldkit.jax.xla import enable_compilation_cache
+
+PROGRAMS = ACTIONS[SIPHON + 1 :]
+_SIPHONED = CELL_FEATURES.index("siphoned")
+_HELD = slice(_SIPHONED + 1, _SIPHONED + 1 + len(PROGRAMS))
+_CROSS = ((0, 0), *DIRECTIONS)  # S1
 
 
 def main() -> None:
@@ -48,7 +52,7 @@ def play(params: str, together: Sequence[str] | None, episodes: int, engine: str
     player = player_of(EVALUATION, params, deterministic=False, seed=0)
     each = {"none": (), **{name: (name,) for name in PROGRAMS}, "all": PROGRAMS}
     for name, wanted in {",".join(together): together}.items() if together else each.items():
-        chosen = insisting(player, wanted_of(wanted))
+        chosen = insisting(player, np.array([name in wanted for name in PROGRAMS]))
         played = play_episodes(EVALUATION, chosen, 0, episodes, engine=engine, num_envs=256)
         value = summary(EVALUATION, played)["return"]
         uses = np.mean([sum(episode.stats["programs_used"].values()) for episode in played])
@@ -62,10 +66,27 @@ def insisting(player: Player, wanted: NDArray[np.bool_]) -> Player:
         observations: NDArray[np.float32], masks: NDArray[np.bool_], seeds: NDArray[np.uint64], steps: NDArray[np.int64]
     ) -> NDArray[np.int32]:
         actions = player(observations, masks, seeds, steps)
-        new = np.asarray(new_within_reach(observations)) & wanted
+        new = new_within_reach(observations) & wanted
         return np.where(masks[:, SIPHON] & new.any(axis=1), SIPHON, actions).astype(np.int32)
 
     return choose
+
+
+def new_within_reach(observations: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Programs that a siphon would add, bool (n, 23), in observations (n, 1545)."""
+    board = observations[:, GRID_PART].reshape(-1, *GRID_SHAPE)
+    held = np.pad(board[..., _HELD] * (board[..., _SIPHONED, None] == 0), ((0, 0), (1, 1), (1, 1), (0, 0)))
+    rows, columns = np.rint((SIZE - 1) * observations[:, :2]).astype(int).T + 1
+    cross = [held[np.arange(len(held)), rows + up, columns + right] for up, right in _CROSS]
+    return (np.stack(cross) > 0).any(axis=0) & (observations[:, PROGRAM_PART] == 0)
+
+
+def programs_of(text: str) -> list[str]:
+    """The type of a flag: names of programs with commas between them."""
+    names = text.split(",")
+    if unknown := set(names) - set(PROGRAMS):
+        raise argparse.ArgumentTypeError(f"there is no program {min(unknown)!r}; name some of {', '.join(PROGRAMS)}")
+    return names
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from parity.arguments import OneOf
 from rlworldkit.ppo import config
-from rlworldkit.ppo.config import ARCHIVE, NO_CURRICULUM, ROBUST
+from rlworldkit.ppo.config import ARCHIVE, LEVELS, NO_CURRICULUM
 from rlworldkit.ppo.value_heads import TWO_HOT
 from rlworldkit.settings import setting
 
@@ -19,7 +19,7 @@ class TrainConfig(config.TrainConfig):
     """Worldkit's settings; the network is the one that sees the board from the player's cell.
 
     Presets: ``documented`` is the run for an accelerator. ``quick`` is for four minutes on two CPU cores: small
-    minibatches make many gradient steps, which a short run learns more from. ``win`` is for an hour of one core:
+    minibatches make many gradient steps, which a short run learns more from. ``win`` is for 90 minutes of one core:
     it finds the programs that pay by itself, and what it learns survives the 500 that a victory brings.
     """
 
@@ -36,7 +36,7 @@ class TrainConfig(config.TrainConfig):
             "log_interval": 4,
         },
         "win": {
-            "total_timesteps": 42_000_000,
+            "total_timesteps": 75_000_000,
             "max_steps": 1000,
             "curriculum": ARCHIVE_AND_PROGRAMS,
             "curriculum_share": 0.3,
@@ -50,7 +50,7 @@ class TrainConfig(config.TrainConfig):
             "ent_coef": 0.015,
             "ent_coef_end": 0.003,
             "rare_action_bonus": 0.3,
-            "advantage": ROBUST,
+            "advantage": LEVELS,
             "network": TURNED,
             "value_head": TWO_HOT,
             "log_interval": 20,

@@ -58,7 +58,7 @@ def test_the_game_is_trained_and_its_metrics_add_up(tmp_path: Path) -> None:
 
 def test_parameters_of_the_shipped_agent_need_its_network(tmp_path: Path, refused: CommandRefused) -> None:
     said = refused("train", "--no-wandb", "--checkpoint-dir", tmp_path, "--init-from", "best")
-    assert "--network centred --hidden-dim 256 --num-layers 2 --value-head two-hot" in said
+    assert "--network turned --hidden-dim 256 --num-layers 2 --value-head two-hot" in said
 
 
 def test_a_mistake_is_found_before_jax_is_imported() -> None:
