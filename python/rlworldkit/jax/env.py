@@ -82,7 +82,8 @@ class JaxEnv(ABC):
         marks: names of the rule marks (``rlworldkit.jax.marks``), in the order of the world's ``parity.World``.
         phase_names: names of what ``phases`` gives, in the order of a step; none: the world tells no phases.
         can_truncate: whether the world itself truncates episodes.
-        levels: number of levels that ``level`` tells apart, for the curriculum archive; 0: none.
+        levels: number of levels that ``level`` tells apart, for the curriculum archive and ``--advantage levels``;
+            0: none.
         num_privileges: how many numbers ``privileges`` gives; 0: there are none.
         packages: Python packages whose sources determine what is computed. If given, traced programs are cached on
             disk (``rlworldkit.jax.trace_cache``).
