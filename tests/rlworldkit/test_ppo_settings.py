@@ -240,6 +240,8 @@ def test_advantages_of_a_batch_are_scaled_together_and_diagnostics_are_of_the_up
     alone = loss_of(by_itself, state, half)
     assert float(alone.pg_loss) == pytest.approx(0, abs=1e-4)
     assert alone.diagnostics == {}
+    by_level = dataclasses.replace(by_itself, advantage="levels")  # which are those of a batch too
+    assert float(loss_of(by_level, state, half).pg_loss) == pytest.approx(-float(half.advantage.mean()), rel=1e-4)
 
     _, stats = learnt(config, state, samples._replace(advantage=raised))
     told = {name: float(value) for name, value in stats.diagnostics.items()}
