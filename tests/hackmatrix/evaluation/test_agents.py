@@ -26,7 +26,7 @@ from rlworldkit.runs.folder import CONFIG
 from rlworldkit.watch.agents import load_agent
 from tests.hackmatrix.agents import new_params
 
-MIN_RETURN, MIN_STAGE = 350.0, 6.2
+MIN_RETURN, MIN_STAGE = 410.0, 6.6
 """Limits that `best` must exceed in the mean of 128 games, its actions drawn: return and highest stage."""
 LARGEST = 1_500_000
 """Bytes that one agent may take in every clone and every wheel."""
