@@ -6,24 +6,24 @@ It plays as it was trained, once on the observation of the rules and once on a c
 """
 
 import argparse
-from typing import Any
+from dataclasses import replace
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
-from numpy.typing import NDArray
 
 from hackmatrix import jax_env
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.rules import PLAYER_FEATURES
+from hackmatrix.world import WORLD
+from parity import EngineOptions
 from parity.arguments import STEPS, Parser
 from parity.errors import ParityError
 from rlworldkit.cli.outputs import fail
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.players import player_of
 from rlworldkit.evaluation.report import percent, summary
-from rlworldkit.evaluation.spec import Player
+from rlworldkit.evaluation.spec import EvaluationSpec
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.xla import enable_compilation_cache
 
@@ -52,35 +52,24 @@ def main() -> None:
     enable_compilation_cache("hackmatrix")
     try:
         player = player_of(EVALUATION, args.params, deterministic=False, seed=0)
-        for name, one in {"hidden": player, "shown": seeing_all(player)}.items():
-            played = play_episodes(EVALUATION, one, 0, args.episodes, engine="jax", num_envs=256)
-            found = summary(EVALUATION, played)
+        for name, spec in {"hidden": EVALUATION, "shown": all_shown()}.items():
+            played = play_episodes(spec, player, 0, args.episodes, engine="jax", num_envs=256)
+            found = summary(spec, played)
             value, wins = found["return"], percent(found["win_rate"])
             print(f"{name:6} return {value['mean']:.2f} ± {value['high'] - value['mean']:.2f}, {wins} won")
     except ParityError as error:
         fail(error)
 
 
-def seeing_all(player: Player) -> Player:
-    """The player, but on the observations of ``AllShown``, which follows the games: it is asked before every step."""
+def all_shown() -> EvaluationSpec:
+    """HackMatrix as it is evaluated, its JAX engine that of ``AllShown``."""
     env = AllShown()
-    engine: JaxEngine | None = None
-    seen: NDArray[Any] = np.empty((0, *env.observation_shape), np.float32)
 
-    def choose(
-        observations: NDArray[np.float32], masks: NDArray[np.bool_], seeds: NDArray[np.uint64], steps: NDArray[np.int64]
-    ) -> NDArray[np.int32]:
-        nonlocal engine, seen
-        if engine is None or engine.games != len(steps):
-            engine, seen = JaxEngine(len(steps), env), np.array(observations)
-        begun = np.flatnonzero(steps == 0)
-        if len(begun):
-            seen[begun] = engine.reset(seeds[begun], begun)
-        actions = player(seen, masks, seeds, steps)
-        seen = np.array(engine.step(actions).observation)
-        return actions
+    def engine(games: int, options: EngineOptions = EngineOptions()) -> JaxEngine:
+        return JaxEngine(games, env, prices=options.prices)
 
-    return choose
+    world = replace(WORLD, engines={"jax": engine})
+    return replace(EVALUATION, env=replace(EVALUATION.env, world=world))
 
 
 if __name__ == "__main__":
