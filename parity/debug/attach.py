@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from argparse import Namespace
 from dataclasses import asdict
@@ -72,11 +73,13 @@ def check_screen(otherwise: str) -> None:
 
 
 def show(session: Session, *, sub_step: bool = False) -> int:
-    """Show a session's screen until it is left; returns the exit code."""
+    """Show a session's screen until it is left; returns the exit code. A signal takes effect after it."""
     from parity.debug.screen import DebugApp  # textual is optional
 
     app = DebugApp(Debugger(session), sub_step=sub_step)
     app.run()
+    if app.ended_by is not None:
+        signal.raise_signal(app.ended_by)
     return app.return_code or 0
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import subprocess
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import events
@@ -21,7 +23,10 @@ _COMMAND_OF_KEY = {key: word for word, (keys, _, _) in COMMANDS.items() for key 
 
 
 class DebugApp(App[None]):
-    """The screen of a debugger: boards, a panel, a message and a command line."""
+    """The screen of a debugger: boards, a panel, a message and a command line.
+
+    ended_by: the signal that closed it, else None.
+    """
 
     CSS = """
     Screen { background: ansi_default; color: ansi_default; }
@@ -40,6 +45,8 @@ class DebugApp(App[None]):
 
     def __init__(self, debugger: Debugger, *, sub_step: bool = False) -> None:
         super().__init__(ansi_color=True)
+        self.ended_by: signal.Signals | None = None
+        self._handlers: dict[signal.Signals, Any] = {}
         self._debugger = debugger
         self._panel = "phases" if sub_step else panes.PANELS[0]
         self._engine = 0
@@ -58,6 +65,18 @@ class DebugApp(App[None]):
     def on_mount(self) -> None:
         self.query_one("#panel").focus()
         self.set_interval(0.02, self._run)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            self._handlers[number] = signal.getsignal(number)
+            asyncio.get_running_loop().add_signal_handler(number, self._end, number)
+
+    def on_unmount(self) -> None:
+        for number, handler in self._handlers.items():
+            asyncio.get_running_loop().remove_signal_handler(number)
+            signal.signal(number, handler)
+
+    def _end(self, number: signal.Signals) -> None:
+        self.ended_by = number
+        self.exit()
 
     def on_resize(self) -> None:
         self._show()

@@ -19,7 +19,7 @@ class TrainConfig(config.TrainConfig):
     """Worldkit's settings; the network is the one that sees the board from the player's cell.
 
     Presets: ``documented`` is the run for an accelerator. ``quick`` is for four minutes on two CPU cores: small
-    minibatches make many gradient steps, which a short run learns more from. ``win`` is for 90 minutes of one core:
+    minibatches make many gradient steps, which a short run learns more from. ``win`` is for two hours of two cores:
     it finds the programs that pay by itself, and what it learns survives the 500 that a victory brings.
     """
 

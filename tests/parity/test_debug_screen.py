@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import runpy
+import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -22,6 +25,7 @@ from parity.debug import Session, panes
 from parity.debug.debugger import Debugger
 from parity.debug.screen import DebugApp
 from parity.trace import Case
+from tests.terminals import in_terminal
 
 SPEC = "toy_world:WORLD"
 Size = tuple[int, int]
@@ -317,6 +321,19 @@ def test_without_a_terminal_or_textual_the_screen_is_refused_in_one_sentence(mon
     assert "needs a terminal: run it in one, or give --until CONDITION" in parity("debug").refusal()
     monkeypatch.setattr("parity.debug.attach.find_spec", lambda _: None)
     assert "needs textual: run" in parity("debug").refusal()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_command_and_leaves_the_terminal_as_before(number: signal.Signals) -> None:
+    def act(terminal: int, wait_for: Callable[[str], None], process: int) -> None:
+        wait_for("step 0")
+        os.kill(process, number)
+
+    words = [sys.executable, "-m", "parity", "debug", "--world", SPEC]
+    folder = Path(__file__).parent  # where toy_world is
+    output, code, is_as_before = in_terminal(words, act, (30, 100), folder)
+    assert (code, is_as_before) == (-number, True)
+    assert "\x1b[?1049l" in output
 
 
 def test_a_run_opens_the_screen_at_its_first_divergence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from rlworldkit.cli.train_plan import (
     VMAP,
     TrainOptions,
     config_of,
+    initial_of,
     parser_of_train,
     plan_of,
     without,
@@ -120,6 +121,7 @@ def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, 
     flags = without(argv, "seed", "seeds", "run-name", "checkpoint-dir", "resume")
     group = [f"--seed={config.seed}", f"--seeds={number}", "--resume", LATEST, f"--checkpoint-dir={folder}"]
     resume = typed_command(game.name, game.module, "train", *flags, *group)  # runs that had not begun need all flags
+    initial_of(game, options, config)
     make_folder(folder, "choose another --checkpoint-dir")
     runs = runs_of(folder, config, number, variants, without(flags, "variant", "seeds-mode"), bool(options.resume))
     if not options.resume and any(trained_files(run.folder) for run in runs):
@@ -134,7 +136,7 @@ def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, 
     at_once = len(left) if is_vmapped else min(len(left), available_cores())
     print_line(console, f"Training {counted(len(left), 'run')} in {folder}, {at_once} at a time.")
     stop = StopRequest(
-        lambda: print_line(console, "Stopping all runs; a second Ctrl-C ends them at once."),
+        lambda: print_line(console, "Stopping all runs; a second Ctrl-C ends the command at once."),
         (lambda: print_nothing_to_save(console)) if is_vmapped else None,
     )
     totals = {run.name: config.num_updates * config.batch_size for run in left}

@@ -125,13 +125,19 @@ def plan_of(game: Game, arguments: argparse.Namespace, options: TrainOptions, is
     config, prices = config_of(game, arguments, options, before), prices_of(game, arguments, prices_before)
     if (priced := game.with_prices(prices)) is not game and priced.train_env:
         env = priced.train_env()
-    initial = None
-    if options.init_from is not None:
-        from rlworldkit.ppo.params import load_initial_params
-
-        initial = load_initial_params(game.env().world.agent_at(options.init_from), config, env)
+    initial = initial_of(game, options, config)
     folder = _folder_of(game, options, config, start) if is_first else None
     return TrainPlan(options, config, env, prices, start, initial, folder)
+
+
+def initial_of(game: Game, options: TrainOptions, config: TrainConfig) -> "InitialParams | None":
+    """The parameters that ``--init-from`` names; raises UsageError where they cannot be used."""
+    if options.init_from is None:
+        return None
+    from rlworldkit.ppo.params import load_initial_params
+
+    assert game.train_env is not None
+    return load_initial_params(game.env().world.agent_at(options.init_from), config, game.train_env())
 
 
 def parser_of_train(game: Game) -> Parser:
@@ -162,7 +168,7 @@ def check_company(options: TrainOptions, is_group: bool) -> None:
     """Raises UsageError for a flag that has no effect beside the others, or without another."""
     if options.rewind and options.resume is None:
         raise UsageError("--rewind goes with --resume: name a checkpoint to rewind to.")
-    if options.init_from is not None and options.resume is not None:
+    if options.init_from is not None and options.resume is not None and not is_group:  # a group: of runs not begun
         raise UsageError("--init-from does not go with --resume, which has parameters of its own: leave one out.")
     if options.seeds_mode is not None and not is_group:
         raise UsageError("--seeds-mode goes with --seeds or --variant: add one, or leave it out.")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -152,15 +153,19 @@ def test_runs_of_a_group_go_on_where_there_is_an_agent_and_begin_elsewhere(tmp_p
     assert new.words == ["--lr=1e-3", "--seed", "4", "--run-name", "seed-4", "--checkpoint-dir", str(tmp_path)]
 
 
-def test_a_group_with_a_failed_run_says_how_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_group_with_a_failed_run_says_how_it_goes_on(group: Path, capsys: pytest.CaptureFixture[str]) -> None:
     metrics = Path("checkpoints/group/seed-0/metrics.csv")
     metrics.parent.mkdir(parents=True)
     metrics.write_text("update,timesteps,train/mean_episode_return\n1,64,0.5\n")
-    assert main(replace(GAME, module="nowhere"), ["train", *FLAGS, "--seeds=1", "--run-name=group"]) == 1
+    words = [f"--init-from={group / 'own' / 'seed-3' / 'params_2.npz'}", "--seeds=1", "--run-name=group"]
+    assert main(replace(GAME, module="nowhere"), ["train", *FLAGS, *words]) == 1
     shown = capsys.readouterr().out
     assert "No module named nowhere" in shown
     assert "--resume latest --checkpoint-dir=checkpoints/group" in shown
     assert "Compare" not in shown, "there is no agent"
+    resume = shown.rpartition("Resume: ")[2].partition(" train ")[2]
+    assert main(replace(GAME, module="nowhere"), ["train", *shlex.split(resume)]) == 1
+    assert "No module named nowhere" in capsys.readouterr().out
 
 
 @pytest.mark.long
@@ -218,6 +223,7 @@ def test_two_outputs_do_not_mix(refused: Callable[..., str]) -> None:
         (["--seeds", "2", "--seed", str(2**64 - 1)], "the last seed"),
         (["--seeds", "2", "--resume", "latest"], "There is no run of a group at checkpoints/seed-*"),
         (["--seeds", "2", "--checkpoint-dir", "trainer.py"], "choose another --checkpoint-dir"),
+        (["--seeds", "2", "--init-from", "nothing.npz"], "nothing.npz does not exist"),
         (["--seeds-mode", "vmap"], "--seeds-mode goes with --seeds or --variant"),
     ],
 )
