@@ -90,9 +90,11 @@ def test_an_interrupt_at_any_instruction_of_a_step_arrives_and_mixes_no_answers_
 
 
 CHILD = f"""
+import gc
 import time
 from hackmatrix.gym_env import HackMatrixVectorEnv
 
+gc.disable()  # Python itself ignores what is raised in a callback of the collector
 for seed in range({ROUNDS}):
     env = HackMatrixVectorEnv({GAMES})
     env.reset(seed=seed)
