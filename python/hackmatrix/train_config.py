@@ -50,7 +50,6 @@ class TrainConfig(config.TrainConfig):
             "vf_coef": 0.1,
             "ent_coef": 0.015,
             "ent_coef_end": 0.003,
-            "rare_action_bonus": 0.3,
             "advantage": LEVELS,
             "network": TURNED,
             "value_head": TWO_HOT,
