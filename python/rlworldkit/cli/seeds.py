@@ -121,7 +121,7 @@ def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, 
     flags = without(argv, "seed", "seeds", "run-name", "checkpoint-dir", "resume")
     group = [f"--seed={config.seed}", f"--seeds={number}", "--resume", LATEST, f"--checkpoint-dir={folder}"]
     resume = typed_command(game.name, game.module, "train", *flags, *group)  # runs that had not begun need all flags
-    initial_of(game, options, config)
+    initial_of(game, options, config)  # raises before any run begins
     make_folder(folder, "choose another --checkpoint-dir")
     runs = runs_of(folder, config, number, variants, without(flags, "variant", "seeds-mode"), bool(options.resume))
     if not options.resume and any(trained_files(run.folder) for run in runs):
