@@ -37,7 +37,7 @@ class TrainConfig(config.TrainConfig):
         },
         "win": {
             "num_envs": 512,
-            "total_timesteps": 200_000_000,
+            "total_timesteps": 320_000_000,
             "max_steps": 1000,
             "curriculum": ARCHIVE_AND_PROGRAMS,
             "curriculum_share": 0.3,
