@@ -25,7 +25,6 @@ from rlworldkit.ppo.masked_ppo import (
     Samples,
     optimizer_of,
     ppo_loss,
-    rare_action_bonuses,
     rates_at,
 )
 from rlworldkit.ppo.networks import network_of
@@ -34,7 +33,7 @@ from rlworldkit.ppo.params import checkpoint_path, load_initial_params, load_par
 from rlworldkit.ppo.program import compile_training
 from rlworldkit.ppo.rollout import RunnerState, TrainState, collect_rollout, evaluate, samples_of
 from rlworldkit.ppo.training import TrainResult, train
-from rlworldkit.ppo.update import init_runner, learn, make_train
+from rlworldkit.ppo.update import init_runner, learn
 from rlworldkit.ppo.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
 from rlworldkit.runs.run import Run
 from tests.rlworldkit.ppo.conftest import SMALLEST
@@ -159,21 +158,20 @@ class TestRates:
         ent_coef_end=0.35,
         learning_rate_end=0.01,
         learning_rate_steps="updates",
-        rare_action_bonus=0.5,
     )
 
     @pytest.mark.parametrize(("update", "done"), [(0, 0.0), (1, 0.25), (4, 1.0), (9, 1.0)])
     def test_every_gradient_step_of_an_update_has_the_rates_of_the_update(self, update: int, done: float) -> None:
         for step in (6 * update, 6 * update + 5):
             rates: Any = rates_at(self.SCHEDULED, step)
-            expected = [0.2 - 0.1 * done, 0.15 + 0.2 * done, 0.05 - 0.04 * done, 0.5 - 0.5 * done]
+            expected = [0.2 - 0.1 * done, 0.15 + 0.2 * done, 0.05 - 0.04 * done]
             np.testing.assert_allclose(rates, expected, rtol=1e-6)
 
     def test_a_run_of_one_update_has_the_first_ones_and_without_ends_all_have_the_same(self) -> None:
         rates: Any = rates_at(dataclasses.replace(self.SCHEDULED, total_timesteps=CONFIG.batch_size), 0)
-        np.testing.assert_allclose(rates, [0.2, 0.15, 0.05, 0.5])
+        np.testing.assert_allclose(rates, [0.2, 0.15, 0.05])
         for constant in (CONFIG, dataclasses.replace(CONFIG, learning_rate_end=0.01)):  # the optimizer's own rate falls
-            assert rates_at(constant, 100) == Rates(0.2, 0.15, None, 0.0)
+            assert rates_at(constant, 100) == Rates(0.2, 0.15, None)
 
     def test_a_run_steps_as_far_as_the_rate_of_its_update(self) -> None:
         """Adam's first steps are as long as the rate; the last update's is a thousandth of the first one's."""
@@ -200,24 +198,6 @@ class TestRates:
         assert float(narrow.clip_frac) == pytest.approx(float((jnp.exp(drawn) - 1 > 0.1).mean()))
         parts = narrow.pg_loss + 0.5 * narrow.value_loss - 0.5 * narrow.entropy
         assert float(narrow.total_loss) == pytest.approx(float(parts), rel=1e-5)
-
-
-def test_an_action_earns_a_bonus_while_natural_games_seldom_take_it() -> None:
-    """Of two actions a tenth of an even share is 1 in 20: an action of 1 step in 40 earns half, in every game."""
-    actions = jnp.zeros((20, 3), jnp.int32).at[0, 0].set(1).at[:, 2].set(1)
-    bonuses = rare_action_bonuses(actions, 2, 2, 0.5)
-    np.testing.assert_allclose(bonuses, jnp.where(actions == 1, 0.25, 0.0), atol=1e-6)
-
-
-def test_the_bonus_for_rare_actions_is_learnt_from_and_no_metric_counts_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rlworldkit.ppo.masked_ppo.RARE", 2.0)  # nearly every action
-    runner = fresh("plain")
-    plain, paid = (
-        make_train(dataclasses.replace(CONFIG, rare_action_bonus=bonus), ENV)(runner, jnp.int32(1))[1]
-        for bonus in (0.0, 50.0)
-    )
-    np.testing.assert_array_equal(paid.rollout.reward_sum, plain.rollout.reward_sum)
-    assert paid.loss.value_loss[0] > 2 * plain.loss.value_loss[0]
 
 
 def test_entropy_below_the_floor_costs_its_shortfall() -> None:

@@ -104,13 +104,6 @@ class TrainConfig:
         0.0, "mean entropy (nats) of a minibatch below which the loss pays for the shortfall", group=_PPO, values=WEIGHT
     )
     entropy_floor_coef: float = setting(0.0, "price of the shortfall", group=_PPO, values=WEIGHT)
-    rare_action_bonus: float = setting(
-        0.0,
-        "reward for an action that nobody takes, to explore those that are seldom valid; less for one that is taken, "
-        "none at a tenth of an even share of the steps, and none at the end of the run",
-        group=_PPO,
-        values=WEIGHT,
-    )
     max_grad_norm: float = setting(0.5, "gradient norm to clip at", group=_PPO, values=ABOVE_0)
     advantage: AdvantageScale = setting(
         STANDARD,
@@ -198,7 +191,6 @@ class TrainConfig:
             "--lr-end": self.learning_rate_end,
             "--clip-eps-end": self.clip_eps_end,
             "--ent-coef-end": self.ent_coef_end,
-            "--rare-action-bonus": self.rare_action_bonus or None,
         }
         return [flag for flag, end in ends.items() if end is not None]
 

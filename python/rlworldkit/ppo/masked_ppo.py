@@ -25,8 +25,6 @@ from rlworldkit.ppo.value_heads import symlog, two_hot
 MASKED_LOGIT = -1e9
 ADAM_EPSILON = 1e-5
 ADVANTAGE_EPSILON = 1e-8
-RARE = 0.1
-"""The share of an even share of the steps below which an action is rare."""
 MOST_DEVIATIONS = 10.0
 """The size at which ``robust`` advantages are cut, in mean absolute deviations."""
 
@@ -94,7 +92,6 @@ class Rates(NamedTuple):
     clip_eps: Array | float
     ent_coef: Array | float
     learning_rate: Array | float | None = None
-    rare_action_bonus: Array | float = 0.0
 
 
 def rates_at(config: TrainConfig, step: Array | int, num_updates: Array | int | None = None) -> Rates:
@@ -112,18 +109,7 @@ def rates_at(config: TrainConfig, step: Array | int, num_updates: Array | int | 
         between(config.clip_eps, config.clip_eps_end),
         between(config.ent_coef, config.ent_coef_end),
         None if optimizer_has_rate(config) else between(config.learning_rate, config.learning_rate_end),
-        between(config.rare_action_bonus, 0.0),
     )
-
-
-def rare_action_bonuses(actions: Array, natural_games: int, num_actions: int, most: Array | float) -> Array:
-    """What a rollout's actions, int32 (steps, games), earn by being rare in its natural games (``curriculum``).
-
-    ``most``, less by the action's share of the steps: nothing from ``RARE`` of an even share on.
-    """
-    natural = actions[:, :natural_games]
-    shares = jnp.bincount(natural.ravel(), length=num_actions) / natural.size
-    return (most * jnp.maximum(1.0 - shares * (num_actions / RARE), 0.0))[actions]
 
 
 def optimizer_has_rate(config: TrainConfig) -> bool:

@@ -25,7 +25,6 @@ from rlworldkit.ppo.masked_ppo import (
     Transition,
     optimizer_of,
     ppo_loss,
-    rare_action_bonuses,
     rates_at,
     scaled_advantage,
 )
@@ -143,10 +142,6 @@ def _update(
     def learned(
         runner: RunnerState, transitions: Transition, updates_of_run: Array | int | None
     ) -> tuple[TrainState, LossStats]:
-        if config.rare_action_bonus:
-            most = rates_at(config, runner.train_state.step, updates_of_run).rare_action_bonus
-            bonuses = rare_action_bonuses(transitions.action, config.natural_games, env.num_actions, most)
-            transitions = transitions._replace(reward=transitions.reward + bonuses)
         samples = samples_of(runner, transitions, config, env, mesh)
         return learn(runner.train_state, samples, runner.key, config, env, mesh, updates_of_run)
 

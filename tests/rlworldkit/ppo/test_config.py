@@ -30,7 +30,7 @@ DEFAULTS = (
     "curriculum_share=0.2, learning_rate=0.00025, learning_rate_end=None, learning_rate_steps='gradient-steps', "
     "gamma=0.99, gae_lambda=0.95, num_minibatches=4, update_epochs=4, clip_eps=0.2, clip_eps_end=None, "
     "clip_value_loss=True, vf_coef=0.5, ent_coef=0.15, ent_coef_end=None, entropy_floor=0.0, "
-    "entropy_floor_coef=0.0, rare_action_bonus=0.0, max_grad_norm=0.5, advantage='standard', "
+    "entropy_floor_coef=0.0, max_grad_norm=0.5, advantage='standard', "
     "normalize_advantage='minibatch', "
     "network='mlp', hidden_dim=256, num_layers=2, activation='tanh', dtype='float32', "
     "value_head='plain', popart_beta=0.001, "
