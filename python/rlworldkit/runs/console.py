@@ -32,6 +32,7 @@ class ConsoleProgress:
     def __init__(self, totals: Mapping[str, int], console: Console, headlines: Sequence[Headline] = HEADLINES) -> None:
         self._console, self._headlines, self._totals = console, headlines, totals
         self._newest: dict[str, Metrics] = {run: {} for run in totals}
+        self._first: dict[str, Metrics] = {}
         self._bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -61,6 +62,7 @@ class ConsoleProgress:
         """Show the newest metrics of a run, by default of the only one."""
         run = run or next(iter(self._totals))
         self._newest[run] = metrics
+        self._first.setdefault(run, metrics)
         if self._live:
             self._bars.update(self._tasks[run], completed=metrics["timesteps"])
             self._live.update(self._panel())
@@ -87,7 +89,10 @@ class ConsoleProgress:
 
     def _line(self, run: str) -> str:
         metrics, total = self._newest[run], self._totals[run]
-        seconds_left = (total - metrics["timesteps"]) * metrics["seconds"] / metrics["timesteps"]
+        steps, seconds = (metrics[name] - self._first[run][name] for name in ("timesteps", "seconds"))
+        if not steps:  # the first line of a resumed run also counts the sessions before
+            steps, seconds = metrics["timesteps"], metrics["seconds"]
+        seconds_left = (total - metrics["timesteps"]) * seconds / steps
         figures = "  ".join(f"{shown} {_formatted(metrics, name, style)}" for shown, name, style in self._headlines)
         name = f"{run}  " if len(self._totals) > 1 else ""
         return f"{name}{metrics['timesteps']:,.0f} of {total:,} steps  {figures}  {duration(seconds_left)} left"

@@ -98,6 +98,14 @@ def test_without_a_terminal_progress_is_one_plain_line_per_interval() -> None:
     assert "return –" in lines[1]
 
 
+def test_the_time_left_of_a_resumed_run_follows_its_own_speed() -> None:
+    output = io.StringIO()
+    with ConsoleProgress({"run": 1_000_000}, Console(file=output, width=40)) as progress:
+        progress.write({"timesteps": 500_000, "seconds": 5_000.0})
+        progress.write({"timesteps": 600_000, "seconds": 5_100.0})
+    assert output.getvalue().splitlines()[1].endswith("0:06:40 left")
+
+
 def test_on_a_terminal_progress_is_a_live_panel() -> None:
     output = io.StringIO()
     console = Console(file=output, force_terminal=True, width=140, _environ={"TERM": "xterm"})
