@@ -6,7 +6,7 @@ step (``JaxEnv.reseed``), so that no search sees what its own game is going to d
 under the same chance: what is common to them cancels out where they are compared.
 
 The policy's likeliest action stays unless another one is better by more than chance: whatever earned most was lucky.
-Only what the policy itself may well do is tried: of places where it has hardly ever been the value is a guess.
+Only what the policy itself may well do is tried: the other actions would take most of the time and win few games more.
 """
 
 from __future__ import annotations
