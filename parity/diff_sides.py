@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from parity.checkout import commit_of, repository_of, status
 from parity.compare import OBSERVATION, value_text
 from parity.contract import run_seeds
 from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
-from parity.errors import ParityError, UsageError
-from parity.places import PLACE, checkout_of, commit_of, is_dirty, with_remote_engines
+from parity.errors import UsageError
+from parity.module_paths import PLACE, checkout_of, is_installed, require_own_world, world_home
+from parity.places import with_remote_engines
 from parity.prices import changed_prices, price_values, with_prices
 from parity.registry import engine_name
 from parity.remote import RemoteFactory, methods
@@ -55,12 +58,16 @@ def open_side(local: World, spec: str, engine: str, word: str, prices: Mapping[s
     ``spec``: what ``--world`` calls the world. Raises UsageError and EngineError as ``with_remote_engines``.
     """
     label, is_place = engine_name(local, engine), word.startswith(("pip:", "python:"))
-    if word != HERE:
+    if word == HERE:
+        require_own_world(spec, or_installed=False)
+    else:
         label += PLACE + (word if is_place else f"rev:{word}")
+    checkout = repository_of(Path.cwd()) if is_place else checkout_of(spec)
     world = with_remote_engines(local, spec, [label])
-    factory = world.engines[label]
+    factory, home = world.engines[label], world_home(spec)
     if isinstance(factory, RemoteFactory):
         described = factory.describe()
+        home = Path(described["home"])
         lists: dict[str, Any] = {name: tuple(described[name]) for name in _FORM}
         # of an earlier revision prices may say more
         lists["prices"] = tuple(Price(*(price[each.name] for each in fields(Price))) for price in described["prices"])
@@ -71,13 +78,11 @@ def open_side(local: World, spec: str, engine: str, word: str, prices: Mapping[s
     if len(word) == COMMIT_LENGTH and not is_place:
         label = label.replace(word, word[:12])
     label += "".join(f" {name}={value:g}" for name, value in changed_prices(world).items())
-    try:
-        checkout = checkout_of(spec)
-    except ParityError:  # the world is installed, and nobody works in a checkout
+    if checkout is not None and word != HERE and not is_place:
+        return Side(label, world, factory, commit_of(checkout, word))
+    if checkout is None or not home.is_relative_to(checkout) or is_installed(home):
         return Side(label, world, factory)
-    is_here = word == HERE or is_place
-    commit = commit_of(checkout, "HEAD" if is_here else word)
-    return Side(label, world, factory, commit, is_here and is_dirty(checkout))
+    return Side(label, world, factory, *status(checkout))
 
 
 @dataclass(frozen=True)

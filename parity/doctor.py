@@ -16,6 +16,7 @@ from typing import NamedTuple
 from parity import __version__
 from parity.console import open_console
 from parity.errors import ParityError, install_command
+from parity.module_paths import own_copy
 from parity.places import cache_folder
 from parity.registry import load_world, registered
 from parity.strict_json import json_text
@@ -78,7 +79,10 @@ def packages(distribution: str, names: Iterable[str], title: str, folder: Path, 
         return Check("packages", NOTE, f"{title}, run from its folder without being installed", f"run `{remedy}`")
     if faults := [*filter(None, map(_fault, needed)), *_rivals(distribution, names)]:
         return Check("packages", BROKEN, "; ".join([title, *faults]), f"run `{remedy}`")
-    return Check("packages", OK, ", ".join([title, *versions(map(_name, needed))]))
+    found = ", ".join([title, *versions(map(_name, needed))])
+    if (copy := own_copy(folder.name, folder / "__init__.py")) is not None:
+        return Check("packages", NOTE, found, f"the repository of the working directory has another in {copy.parent}")
+    return Check("packages", OK, found)
 
 
 def versions(distributions: Iterable[str]) -> list[str]:

@@ -10,8 +10,8 @@ from parity.compare import STATE
 from parity.console import typed_command
 from parity.errors import StateRefused, UsageError
 from parity.ledger import Ledger
+from parity.module_paths import PLACE
 from parity.pair import Pair
-from parity.places import PLACE
 from parity.prices import changed_prices
 from parity.registry import is_module
 from parity.replay import Divergence, ReplayMoment, moments

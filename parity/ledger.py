@@ -38,7 +38,7 @@ from parity.arguments import SHARE
 from parity.compare import Difference
 from parity.engine import State
 from parity.errors import EngineError, UsageError, blamed
-from parity.places import PLACE
+from parity.module_paths import PLACE
 from parity.registry import imported
 from parity.remote import RemoteFactory
 from parity.safe_read import MIB, Unreadable, is_number, is_object, json_of, quoted, read_text

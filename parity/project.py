@@ -15,7 +15,7 @@ from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, Values, two_eng
 from parity.coverage import require_marks
 from parity.errors import UsageError
 from parity.ledger import read_ledger
-from parity.places import PLACE
+from parity.module_paths import PLACE
 from parity.registry import engine_name, load_pair, load_world
 from parity.safe_read import MIB, Unreadable, quoted, read_text
 from parity.source_specs import open_source

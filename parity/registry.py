@@ -12,7 +12,8 @@ from parity.adapters.named import is_named
 from parity.engine import AutoResetBatch, Engine, GameSeeds
 from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import UsageError, unknown
-from parity.places import PLACE, environments, with_remote_engines
+from parity.module_paths import PLACE, require_own_world
+from parity.places import environments, with_remote_engines
 from parity.safe_read import quoted
 from parity.tape import TAPE
 from parity.trace import Trace, check_actions
@@ -58,20 +59,25 @@ def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
     raise UsageError(f"no registered world has the engines {wanted} ({known}): give --world NAME or other engines.")
 
 
-def load_world(spec: str | World | None = None) -> World:
+def load_world(spec: str | World | None = None, *, anywhere: bool = False) -> World:
     """The world of that name, or of that ``module:attribute`` in the working directory or on the path, or itself.
 
-    Raises UsageError when there is none or it cannot be imported.
+    Raises UsageError when there is none or it cannot be imported, or where the repository of the working directory has
+    it too, but another one is imported, which will do with ``anywhere``.
     """
     if isinstance(spec, World):
         return spec
     name = world_spec(spec)
     if any(map(is_named, name.split(","))):
-        return environments(name.split(","))
+        world = environments(name.split(","))
+        for each in name.split(","):
+            if not anywhere and PLACE not in each:
+                require_own_world(each)
+        return world
     if not is_module(name) and name not in registered():
         said = unknown(name, registered())
         raise UsageError(f"there is no world {said}: give module:attribute, or one that is {_known()}.")
-    return _loaded(name)
+    return _loaded(name, anywhere=anywhere)
 
 
 def load_named_in(path: Path, name: str) -> World:
@@ -92,7 +98,7 @@ def is_module(spec: str) -> bool:
     return ":" in spec
 
 
-def _loaded(name: str) -> World:
+def _loaded(name: str, *, anywhere: bool = False) -> World:
     try:
         world: object = imported(name) if is_module(name) else registered()[name].load()
     except Exception as error:  # importing runs the world's own code, which may raise anything
@@ -103,6 +109,8 @@ def _loaded(name: str) -> World:
         raise UsageError(f"world '{name}' cannot be imported ({fault}): {advice}.") from error
     if not isinstance(world, World):
         raise UsageError(f"world '{name}' is of type {type(world).__name__}, not a parity.World: register one.")
+    if not anywhere:
+        require_own_world(name)
     return world
 
 

@@ -71,7 +71,7 @@ class RemoteFactory:
         return RemoteEngine(self, games, options)
 
     def describe(self) -> dict[str, Any]:
-        """The world as the server has it (``describe_world``); raises EngineError or UsageError."""
+        """The world as the server has it (``describe_world``), and its ``home``; raises EngineError or UsageError."""
         server = _Server(self)
         server.close()
         return server.description
@@ -198,7 +198,7 @@ class _Server:
         self._readable = select.poll()
         self._readable.register(self._process.stdout, select.POLLIN)
         hello = self.receive()
-        self.description: dict[str, Any] = hello.get("world", {})
+        self.description: dict[str, Any] = {**hello.get("world", {}), "home": hello.get("home")}
         if (version := hello.get("version")) != VERSION:
             self._fail(f"speaks version {version} of the protocol instead of {VERSION}: name another revision")
         if (name := self.description["name"]) != factory.world.name:

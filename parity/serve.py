@@ -14,7 +14,7 @@ from parity.channel import VERSION, Channel
 from parity.engine import BatchEngine, EngineOptions
 from parity.engine_guard import no_json
 from parity.errors import EngineError, UsageError
-from parity.places import world_home
+from parity.module_paths import world_home
 from parity.registry import engine_name, load_world, world_spec
 from parity.remote import ERRORS, describe_world
 from parity.world import EngineFactory, World
@@ -36,7 +36,7 @@ def serve(options: Namespace) -> int:
     os.dup2(2, 1)
     threading.Thread(target=_end_with_client, args=(source,), daemon=True).start()
     spec = world_spec(options.world, [options.engine])
-    world = load_world(spec)
+    world = load_world(spec, anywhere=True)  # whoever started this process has said where
     factory, opened = world.engines[engine_name(world, options.engine)], None
     channel = Channel(os.fdopen(source, "rb"), os.fdopen(sink, "wb"))
     channel.send({"version": VERSION, "world": describe_world(world), "home": str(world_home(spec))})

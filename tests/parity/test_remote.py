@@ -22,10 +22,12 @@ from command_line import ORCHARD, git, parity
 from toy_world import WORLD
 
 from parity import BatchEngine, EngineError, EngineOptions, StateRefused, UsageError, World, load_world
+from parity.checkout import commit_of, status
 from parity.engine_guard import GuardedEngine
 from parity.lockstep import Settings
 from parity.lockstep import run as lockstep
-from parity.places import _cached, checkout_of, commit_of, is_dirty, with_remote_engines
+from parity.module_paths import checkout_of
+from parity.places import _cached, with_remote_engines
 from parity.prices import with_prices
 from parity.remote import RemoteFactory, describe_world
 
@@ -207,7 +209,8 @@ def test_serve_without_a_client_or_a_world_is_one_sentence() -> None:
 
 def test_another_interpreter_plays_with_its_own_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(TOYS)  # where parity finds the world; it is installed
-    assert factory(f"planes@python:{sys.executable}").describe() == describe_world(WORLD)
+    described = factory(f"planes@python:{sys.executable}").describe()
+    assert described == {**describe_world(WORLD), "home": str(TOYS / "toy_world")}
     venv.create(tmp_path / "bare", symlinks=True)
     with pytest.raises(EngineError, match=r"status 1; it said: .*/bare/bin/python: No module named parity"):
         factory(f"planes@python:{tmp_path}/bare/bin/python").describe()
@@ -283,8 +286,10 @@ def test_a_revision_plays_as_it_was_whatever_the_working_tree_has(meadow: Path, 
     with pytest.raises(UsageError, match="there is no revision 'no-such' in"):
         paid("loud@rev:no-such")
     checkout = checkout_of("meadow:WORLD")
-    assert (checkout, is_dirty(checkout)) == (meadow.resolve(), True)
-    assert {path.name for path in cached("revisions")} == {commit_of(checkout, tag) for tag in ("first", "third")}
+    assert checkout == meadow.resolve()
+    assert status(checkout) == (commit_of(checkout, "bare"), True)
+    commits = {path.name.partition("-")[0] for path in cached("checkouts")}
+    assert commits == {commit_of(checkout, tag) for tag in ("first", "third")}
     assert not (meadow / ".git" / "worktrees").exists()
 
 
