@@ -17,7 +17,7 @@ from parity.compare import OBSERVATION, value_text
 from parity.contract import run_seeds
 from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
 from parity.errors import UsageError
-from parity.module_paths import PLACE, checkout_of, is_installed, require_own_world, world_home
+from parity.module_paths import PLACE, checkout_of, is_installed, module_of, require_own_world, world_home
 from parity.places import with_remote_engines
 from parity.prices import changed_prices, price_values, with_prices
 from parity.registry import engine_name
@@ -59,7 +59,7 @@ def open_side(local: World, spec: str, engine: str, word: str, prices: Mapping[s
     """
     label, is_place = engine_name(local, engine), word.startswith(("pip:", "python:"))
     if word == HERE:
-        require_own_world(spec, or_installed=False)
+        require_own_world(spec, module_of(spec), or_installed=False)
     else:
         label += PLACE + (word if is_place else f"rev:{word}")
     checkout = repository_of(Path.cwd()) if is_place else checkout_of(spec)

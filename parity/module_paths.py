@@ -22,11 +22,11 @@ PLACE = "@"
 
 def world_home(spec: str) -> Path:
     """The folder of the module that registers the world of this name or ``module:attribute``."""
-    module = _module(spec)
+    module = module_of(spec)
     return _file(module).parent if module else Path.cwd()
 
 
-def _module(spec: str) -> str:
+def module_of(spec: str) -> str:
     """The module that has a world; nothing for an environment of a library, unless its name says a module of here."""
     if is_named(spec):
         _, *module, _ = spec.partition(",")[0].partition(PLACE)[0].split(":")
@@ -52,12 +52,12 @@ def own_copy(module: str, file: Path) -> Path | None:
     return next((copy for copy in copies if copy.is_file() and not copy.samefile(file)), None)
 
 
-def require_own_world(spec: str, *, or_installed: bool = True) -> None:
+def require_own_world(spec: str, module: str, *, or_installed: bool = True) -> None:
     """Raises UsageError where the repository of the working directory has the world too, but another one is imported.
 
-    ``or_installed``: one that is installed, and not by an editable install, will do.
+    ``module``: has the world. ``or_installed``: one that is installed, and not by an editable install, will do.
     """
-    if not (module := _module(spec)):
+    if not module:
         return
     file = _file(module)
     if (or_installed and is_installed(file)) or (copy := own_copy(module, file)) is None:
@@ -70,7 +70,7 @@ def require_own_world(spec: str, *, or_installed: bool = True) -> None:
     paths = dict.fromkeys(map(str, [copy.parents[depth], *filter(Path.is_dir, others)]))
     raise UsageError(
         f"world '{spec}' is imported from {file.parent}, but the repository of the working directory has it in "
-        f"{copy.parent}: put PYTHONPATH={shlex.quote(os.pathsep.join(paths))} before the command, or go to the other."
+        f"{copy.parent}: put PYTHONPATH={shlex.quote(os.pathsep.join(paths))} before the command, or go to the first folder."
     )
 
 

@@ -12,7 +12,7 @@ from parity.adapters.named import is_named
 from parity.engine import AutoResetBatch, Engine, GameSeeds
 from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import UsageError, unknown
-from parity.module_paths import PLACE, require_own_world
+from parity.module_paths import PLACE, module_of, require_own_world
 from parity.places import environments, with_remote_engines
 from parity.safe_read import quoted
 from parity.tape import TAPE
@@ -72,7 +72,7 @@ def load_world(spec: str | World | None = None, *, anywhere: bool = False) -> Wo
         world = environments(name.split(","))
         for each in name.split(","):
             if not anywhere and PLACE not in each:
-                require_own_world(each)
+                require_own_world(each, module_of(each))
         return world
     if not is_module(name) and name not in registered():
         said = unknown(name, registered())
@@ -110,7 +110,7 @@ def _loaded(name: str, *, anywhere: bool = False) -> World:
     if not isinstance(world, World):
         raise UsageError(f"world '{name}' is of type {type(world).__name__}, not a parity.World: register one.")
     if not anywhere:
-        require_own_world(name)
+        require_own_world(name, (name if is_module(name) else registered()[name].value).partition(":")[0])
     return world
 
 
