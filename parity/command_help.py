@@ -103,7 +103,8 @@ _HELP = {
     ),
     "parity diff": _Help(
         "The same games are played on both sides. What differs is listed by family, with small cases, and with what "
-        "the change does to the returns of agents.",
+        "the change does to the returns of agents. Revisions, and . as the working directory, are of the repository "
+        "that the command runs in; a world that is imported from another one is refused.",
         (
             "parity diff main . --world my_module:WORLD",
             "parity diff . . --world my_module:WORLD --price-b kills=0.5 --html diff.html",

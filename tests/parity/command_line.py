@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 import toy_world
 
+from parity.checkout import outside_hooks
 from parity.cli import main
 
 ORCHARD = "toy_world:WORLD"
@@ -53,10 +55,11 @@ def parity(command: str, *words: str | Path, world: str = ORCHARD) -> Ran:
     return run(main, command, "--world", world, *words)
 
 
-def git(folder: Path, *words: str) -> None:
-    """Run git in a folder."""
+def git(folder: Path, *words: str | Path) -> None:
+    """Run git in a folder, also where a hook of git runs the tests."""
     settings = "-c", "user.name=a", "-c", "user.email=a@b"
-    subprocess.run(["git", *settings, *words], cwd=folder, check=True, capture_output=True)
+    command, environment = ["git", *settings, *words], outside_hooks(os.environ)
+    subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
 
 
 def orchard(**parts: Any) -> str:  # noqa: ANN401 - of a world

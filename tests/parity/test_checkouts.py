@@ -130,8 +130,9 @@ def test_a_revision_equals_a_clean_checkout_of_it_file_by_file(original: Path, t
     assert ("lib dep/deeper/deep.py" in there) == is_whole
     assert ("tests/world.py" in there) == (kind != "sparse")
     if kind != "sparse":
-        assert (there["lines.crlf"][1], there["up"][1]) == (b"one\r\ntwo\r\n", b"SMALL\n")
-        assert there["format"][1] == b"$Format:%H$" + (b"\r\n" if kind == "autocrlf" else b"\n")
+        end = b"\r\n" if kind == "autocrlf" else b"\n"
+        assert there["lines.crlf"][1] == b"one\r\ntwo\r\n"
+        assert (there["up"][1], there["format"][1]) == (b"SMALL" + end, b"$Format:%H$" + end)
     assert subprocess.check_output(["git", "-C", checkout, "count-objects", "-v"]) == before
     assert status(checkout)[1] is False
 
