@@ -83,8 +83,7 @@ def _submodule(checkout: Path, tree: Tree, name: str) -> Path | None:
     folder = checkout / tree.folder / name
     if folder.is_dir():
         is_there = (folder / ".git").exists()
-        words = "rev-parse", "--absolute-git-dir"
-        return Path(_git(f"git fails in {folder}", folder, words)) if is_there else None
+        return Path(_git(f"git fails in {folder}", folder, ("rev-parse", "--absolute-git-dir"))) if is_there else None
     modules = f"{tree.commit}:.gitmodules"
     words = "config", "--null", "--blob", modules, "--get-regexp", r"^submodule\..*\.path$"
     for entry in _git(f"{modules} cannot be read", tree.git_dir, words, _variables(tree.git_dir)).split("\0"):

@@ -67,10 +67,10 @@ def require_own_world(spec: str, module: str, *, or_installed: bool = True) -> N
     while there != there.parent and there.name == here.name:
         there, here = there.parent, here.parent
     others = (here / path.relative_to(there) for path in search_path() if is_code(path, there))
-    paths = dict.fromkeys(map(str, [copy.parents[depth], *filter(Path.is_dir, others)]))
+    paths = os.pathsep.join(dict.fromkeys(map(str, [copy.parents[depth], *filter(Path.is_dir, others)])))
     raise UsageError(
         f"world '{spec}' is imported from {file.parent}, but the repository of the working directory has it in "
-        f"{copy.parent}: put PYTHONPATH={shlex.quote(os.pathsep.join(paths))} before the command, or go to the first folder."
+        f"{copy.parent}: put PYTHONPATH={shlex.quote(paths)} before the command, or go to the first folder."
     )
 
 
@@ -118,8 +118,10 @@ def locations(module: str) -> list[Path]:
         spec = find_spec(module)
     except (ImportError, ValueError):  # a module that was made without a file
         return []
-    found = spec and (spec.submodule_search_locations or ([spec.origin] if spec.has_location else []))
-    return [Path(place) for place in found or () if place]
+    if spec is None:
+        return []
+    file = [spec.origin] if spec.origin is not None and spec.has_location else []
+    return [Path(place) for place in spec.submodule_search_locations or file]
 
 
 def is_code(path: Path, checkout: Path) -> bool:

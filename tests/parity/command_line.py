@@ -55,7 +55,7 @@ def parity(command: str, *words: str | Path, world: str = ORCHARD) -> Ran:
     return run(main, command, "--world", world, *words)
 
 
-def git(folder: Path, *words: str | Path) -> None:
+def git(folder: Path, *words: str) -> None:
     """Run git in a folder, also where a hook of git runs the tests."""
     settings = "-c", "user.name=a", "-c", "user.email=a@b"
     command, environment = ["git", *settings, *words], outside_hooks(os.environ)

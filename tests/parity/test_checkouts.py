@@ -17,7 +17,9 @@ from parity import UsageError, load_world, registry
 from parity.checkout import check_out, commit_of, key_of, status, trees_of
 from parity.cli import main
 from parity.doctor import BROKEN, NOTE, packages
+from parity.places import python_environment
 from parity.project import checks_of
+from parity.remote import RemoteFactory
 from parity.world import GROUP
 
 TOYS = Path(__file__).parent / "toy_world"
@@ -94,7 +96,8 @@ def clone(original: Path, to: Path, autocrlf: str = "false", *, with_submodules:
     recurse = ["--recurse-submodules"] if with_submodules else []
     settings = "filter.upper.smudge=tr a-z A-Z", "filter.upper.clean=tr A-Z a-z", f"core.autocrlf={autocrlf}"
     filters = [word for setting in settings for word in ("-c", setting)]
-    git(original.parent, "-c", "protocol.file.allow=always", "clone", "--quiet", *filters, *recurse, original, to)
+    words = "-c", "protocol.file.allow=always", "clone", "--quiet", *filters, *recurse, str(original), str(to)
+    git(original.parent, *words)
     return to
 
 
@@ -210,15 +213,18 @@ def test_tests_scripts_and_doctors_say_so_too(climbs: tuple[Path, Path], monkeyp
         next(checks_of("a", {"world": "climb:WORLD"}))
     with pytest.raises(UsageError, match=f"{first}/source, .* {second}/source: "):
         load_world("climb:WORLD")
+    world = load_world("climb:WORLD", anywhere=True)
+    served = RemoteFactory(world, "climb:WORLD", "one", python_environment({}, map(Path, sys.path)))
+    assert served.describe()["home"] == str(first / "source")  # such as a copy with a planted fault
     entry = EntryPoint("climb", "climb:WORLD", GROUP)
     monkeypatch.setattr(registry, "entry_points", lambda group: [entry])
-    (world,) = (each for each in run(main, "doctor", "--json").json["checks"] if each["name"] == "world")
-    assert (world["status"], f"{first}/source" in world["found"]) == (BROKEN, True)
+    (check,) = (each for each in run(main, "doctor", "--json").json["checks"] if each["name"] == "world")
+    assert (check["status"], f"{first}/source" in check["found"]) == (BROKEN, True)
     for root in climbs:
         (root / "tool").mkdir()
         (root / "tool" / "__init__.py").touch()
-    check = packages("rl-parity", (), "tool", first / "tool", remedy="")
-    assert (check.status, check.remedy.endswith(f" has another in {second}/tool")) == (NOTE, True)
+    harness = packages("rl-parity", (), "tool", first / "tool", remedy="")
+    assert (harness.status, harness.remedy.endswith(f" has another in {second}/tool")) == (NOTE, True)
 
 
 def test_revisions_are_those_of_the_working_directory(
@@ -294,7 +300,7 @@ def test_a_world_that_a_hook_of_an_editable_install_finds_is_found_at_a_revision
     (packages / "here.pth").write_text("\n".join([*filter(None, sys.path), str(TOYS.parent)]))
     words = "-P", "-m", "parity", "diff", "HEAD~1", "HEAD", "--world", "climbing", *SMALL
     environment = {**os.environ, "PYTHONPATH": "", "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    command = [tmp_path / "venv" / "bin" / "python", *words]
+    command = [str(tmp_path / "venv" / "bin" / "python"), *words]
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     if layout == "climb":
         assert (done.returncode, done.stderr) == (1, "")
