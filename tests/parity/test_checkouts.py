@@ -17,6 +17,7 @@ from parity import UsageError, load_world, registry
 from parity.checkout import check_out, commit_of, key_of, status, trees_of
 from parity.cli import main
 from parity.doctor import BROKEN, NOTE, packages
+from parity.module_paths import module_of, require_own_world
 from parity.places import python_environment
 from parity.project import checks_of
 from parity.remote import RemoteFactory
@@ -213,6 +214,9 @@ def test_tests_scripts_and_doctors_say_so_too(climbs: tuple[Path, Path], monkeyp
         next(checks_of("a", {"world": "climb:WORLD"}))
     with pytest.raises(UsageError, match=f"{first}/source, .* {second}/source: "):
         load_world("climb:WORLD")
+    with pytest.raises(UsageError, match=f"^world 'gym:climb:Climb-v0' is imported from {first}/source, "):
+        require_own_world("gym:climb:Climb-v0", module_of("gym:climb:Climb-v0"))
+    assert [*map(module_of, ("gym:CartPole-v1", "gym:no_such:Climb-v0"))] == ["", ""]
     world = load_world("climb:WORLD", anywhere=True)
     served = RemoteFactory(world, "climb:WORLD", "one", python_environment({}, map(Path, sys.path)))
     assert served.describe()["home"] == str(first / "source")  # such as a copy with a planted fault
