@@ -15,7 +15,7 @@ from parity.errors import UsageError
 
 _CONFIGURATION = {"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"}
 """Variables that git counts to those of one repository, but people set for all, such as safe.directory."""
-_SUBMODULE = "160000 "
+_SUBMODULE, _COMMIT = "160000 ", "# branch.oid "
 _READ_TREE = (
     *("-c", "core.hooksPath=/dev/null", "-c", "core.splitIndex=false", "-c", "core.fsmonitor=false"),
     *("read-tree", "--reset", "-u", "--no-recurse-submodules"),
@@ -40,8 +40,9 @@ def status(checkout: Path) -> tuple[str | None, bool]:
         return None, False
     words = "--no-optional-locks", "status", "--porcelain=v2", "--branch", "--untracked-files=normal"
     lines = _git(f"git status fails in {checkout}", checkout, words).splitlines()
-    commit = lines[0].removeprefix("# branch.oid ")
-    return None if commit == "(initial)" else commit, any(not line.startswith("#") for line in lines)
+    commits = [line.removeprefix(_COMMIT) for line in lines if line.startswith(_COMMIT)]
+    commit = next((each for each in commits if each != "(initial)"), None)
+    return commit, any(not line.startswith("#") for line in lines)
 
 
 class Tree(NamedTuple):
