@@ -24,6 +24,7 @@ from parity.diff import START, Comparison, check_expected, family_of, is_in, is_
 from parity.diff_sides import build_corpus, open_side, share
 from parity.errors import UsageError
 from parity.finding import open_alone, shrunk_report
+from parity.intervals import paired_intervals
 from parity.pair import Pair
 from parity.prices import changed_prices, read_prices
 from parity.printing import changes_table
@@ -32,7 +33,7 @@ from parity.replay import Divergence
 from parity.report import Report, print_report, report_episode
 from parity.settings import settings_of
 from parity.strict_json import json_text
-from parity.table import Records, markdown_text, mean_interval
+from parity.table import Records, markdown_text
 from parity.trace import trace_text
 from parity.viewer.page import Page
 from parity.viewer.write import write_page
@@ -157,7 +158,7 @@ def _agents(found: Comparison) -> Records:
     means = np.array([found.returns[:, own].mean(axis=1) for _, own in playing])
     ranks = (1 + (means[None] > means[:, None]).sum(axis=1)).tolist()
     rows = [
-        (name, *map(mean_interval, (*found.returns[:, own], found.returns[1, own] - found.returns[0, own])), *rank)
+        (name, *paired_intervals(*found.returns[:, own]), *rank)
         for (name, own), rank in zip(playing, ranks, strict=True)
     ]
     moved = [f"{name} from {one} to {other}" for name, *_, one, other in rows if one != other]

@@ -97,6 +97,9 @@ def print_report(report: Report, console: Console) -> None:
         ):
             console.print(Text(f"Components are in units of {unit:g} reward."))
     console.print(_boards(report, last))
+    if report.world.signs:
+        signs = "  ".join(f"{sign} {meaning}" for sign, meaning in report.world.signs.items())
+        console.print(Text(f"Signs: {signs}", style="bright_black"))
     console.print(Text(f"Replay with: {report.command}"), soft_wrap=True)
 
 

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from parity.console import counted
 from parity.engine_guard import DEFAULT_TIMEOUT
+from parity.intervals import paired_intervals
 from parity.ledger import Ledger
 from parity.replay import Divergence
-from parity.table import Records, mean_interval
+from parity.table import Records
 
 STRICT, INJECTED, RESYNCHRONISED = MODES = ("strict", "injected", "resynchronised")
 FREE_RUNNING = "free-running"
@@ -67,7 +68,7 @@ class Effect:
     def records(self, engines: tuple[str, str]) -> Records:
         """Means with 95% intervals, of the difference that of the paired games, and when differences begin."""
         rows = [
-            (name, *map(mean_interval, (*sides, sides[1] - sides[0])), int((sides[0] != sides[1]).sum()))
+            (name, *paired_intervals(*sides), int((sides[0] != sides[1]).sum()))
             for name, sides in self.measures.items()
         ]
         seen = self.first[self.first >= 0]

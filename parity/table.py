@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from parity.engine import Array
-
 SHOWN_ROWS = 20
-Z = 1.959964
-"""Standard deviations that hold 95% of a normal distribution."""
 
 
 class Table(RichTable):
-    """A table that folds in a narrow terminal what is too long for its column, where rich would cut it off."""
+    """A table that folds in a narrow terminal what is too long for its column, where rich would cut it off.
+
+    In a file or a pipe no blanks end its lines: one long cell would make all of them as long.
+    """
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Render it as rich does."""
         for column in self.columns:
             column.overflow = "fold"
-        yield from super().__rich_console__(console, options)
+        rendered = super().__rich_console__(console, options)
+        if console.is_terminal:
+            yield from rendered
+            return
+        for line in Segment.split_lines(part for part in rendered if isinstance(part, Segment)):
+            yield Segment("".join(part.text for part in line).rstrip(" ") + "\n")
 
 
 @dataclass(frozen=True)
@@ -76,14 +81,9 @@ def _text(value: object) -> str:
         return f"{mean} [{low}, {high}]"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.5g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def mean_interval(values: Array) -> list[float]:
-    """The mean of values (n,) and its 95% normal interval, which is infinitely wide for a single value."""
-    mean = float(np.mean(values))
-    margin = Z * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("inf")
-    return [mean, mean - margin, mean + margin]
+    if isinstance(value, float):
+        return f"{value:.5g}" if math.isfinite(value) else "–"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def markdown_text(text: str) -> str:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from parity.intervals import FEWEST, RESAMPLES, TAILS
+
 Floats = NDArray[np.float64]
-RESAMPLES = 2000
-_TAILS = (2.5, 97.5)
 
 
 def interquartile_mean(scores: Floats) -> Floats:
@@ -46,14 +46,17 @@ def performance_profile(scores: Floats, thresholds: Floats) -> Floats:
 def with_interval(figure: Callable[..., Floats], *groups: ArrayLike, seed: int = 0) -> dict[str, Any]:
     """A figure of groups of scores (runs, tasks) as ``mean``, with its interval from ``low`` to ``high``.
 
-    Numbers or lists. One run per group has no interval: it is NaN.
+    Numbers or lists. The interval is NaN where a group has fewer than ``FEWEST`` runs, and where all resamples agree,
+    as they do of runs that are alike.
     """
     arrays = [np.asarray(group, np.float64) for group in groups]
     found = figure(*arrays)
     low = high = np.full_like(found, np.nan)
-    if any(len(array) > 1 for array in arrays):
+    if all(len(array) >= FEWEST for array in arrays):
         rng = np.random.default_rng(seed)
-        low, high = np.percentile(figure(*(_resampled(array, rng) for array in arrays)), _TAILS, axis=0)
+        bounds = np.percentile(figure(*(_resampled(array, rng) for array in arrays)), TAILS, axis=0)
+        if (bounds[0] != bounds[1]).any():
+            low, high = bounds
     return {"mean": found.tolist(), "low": low.tolist(), "high": high.tolist()}
 
 

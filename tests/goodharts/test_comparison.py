@@ -155,7 +155,7 @@ def test_groups_of_models_are_compared_by_a_figure(folder: Path) -> None:
     assert agents == ["mine/ppo_ground_truth.pth", "mine/ppo_proxy.pth", "one/models/ppo_proxy.pth"]
     assert found["pairs"][0]["paired_seeds"] == [7]
     few = run(main, "compare", *groups.split(), "--games", "1", "--steps", "1")
-    assert (few.code, "has no efficiency here: give more --games or --steps" in few.err) == (2, True)
+    assert (few.code, "Every score of group several is NaN: let its runs play more games" in few.err) == (2, True)
     (folder / "empty").mkdir()
     assert "There is no model in empty" in run(main, "compare", "--group", "some=one,empty").err
     assert imread(folder / "all.png").shape[2] == 4

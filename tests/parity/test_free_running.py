@@ -11,14 +11,16 @@ import numpy as np
 import pytest
 from command_line import orchard, parity
 from numpy.typing import NDArray
+from scipy import stats
 from toy_world import WORLD
 from toy_world.plain import PlainEngine
 from toy_world.planes import PlanesEngine
 
 from parity import BatchStep
+from parity.intervals import mean_intervals, paired_intervals
 from parity.lockstep import Settings, run
 from parity.settings import Effect
-from parity.table import mean_interval
+from parity.table import Records
 from parity.trace import read_trace
 
 REST = WORLD.actions.index("rest")
@@ -97,12 +99,13 @@ def test_each_engine_is_acted_on_by_what_it_shows() -> None:
 
 
 def test_the_command_measures_and_shows_the_first_difference(tmp_path: Path) -> None:
-    world = orchard(engines={"plain": PlainEngine, "other": GenerousEngine})
+    world = orchard(engines={"plain": PlainEngine, "other": GenerousEngine}, signs={"w": "hidden wasp"})
     words = "run", "--engines", "plain,other", "--steps", "20", "--games", "4", "--mode", "free-running"
     ran = parity(*words, "--out", tmp_path, world=world)
     assert (ran.code, "Mode: free-running." in ran.out) == (1, True)
     assert "What is shown differs in 4 of 4 games, first after 1 action, in the median game after 1." in ran.out
     assert "found in mode free-running" in ran.out
+    assert "Signs: w hidden wasp\n" in ran.out
     assert read_trace(tmp_path / "trace.json").mode == "free-running"
     found = parity(*words, "--no-report", "--json", world=world).json
     assert (found["mode"], found["passed"], found["effect"]["first"]) == ("free-running", False, [1, 1, 1, 1])
@@ -120,6 +123,14 @@ def test_a_report_says_where_states_were_not_compared(mode: str, replays: bool) 
     assert (ran.code, "Black box: without states, only what is shown is compared" in ran.out) == (0, replays)
 
 
-def test_an_interval_is_that_of_the_normal_distribution() -> None:
-    assert mean_interval(np.array([1.0, 3.0])) == pytest.approx([2, 2 - 1.959964, 2 + 1.959964])
-    assert mean_interval(np.array([5.0])) == [5, -math.inf, math.inf]
+def test_an_interval_is_that_of_the_percentile_bootstrap_and_never_below_a_count() -> None:
+    rare, usual = np.array([0.0] * 37 + [1.0, 1.0, 4.0]), np.random.default_rng(1).normal(3, 2, 40)
+    for values, found in zip((rare, usual), mean_intervals(np.stack([rare, usual], axis=1)), strict=True):
+        expected = stats.bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(2))
+        low, high = expected.confidence_interval
+        assert found == pytest.approx([values.mean(), low, high], abs=0.05 * (high - low))
+    assert mean_intervals(np.full((7, 1), 0.1)) == [[pytest.approx(0.1), 0.1, 0.1]]
+    one, other, difference = paired_intervals(np.array([5.0, 1.0]), np.array([7.0, 2.0]))
+    assert (one, other[0], difference[0]) == ([3, -math.inf, math.inf], 4.5, 1.5)
+    shown = Records("effect", "", ("mean",), [[one]]).texts()
+    assert shown == [["3 [–, –]"]], "two games have no interval"

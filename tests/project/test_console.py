@@ -54,6 +54,15 @@ def test_in_a_file_nothing_is_wrapped_and_tables_are_as_wide_as_their_cells(
     lines = printed(monkeypatch, tmp_path / "out.txt", None)
     assert lines[0] == LONG
     assert {len(line) for line in lines[1:]} == {len(LONG) + 12}
+    bare = Table("heading", "", box=None, title="title", title_justify="left", pad_edge=False)
+    bare.add_row(LONG, "y")
+    bare.add_row("short", "z" * 200)
+    with (tmp_path / "bare.txt").open("w") as file:
+        monkeypatch.setattr(sys, "stdout", file)
+        open_console().print(bare)
+    title, heading, long, short = (tmp_path / "bare.txt").read_text().splitlines()
+    assert (title, heading, long) == ("title", "heading", f"{LONG}  y"), "a long cell pads no other line"
+    assert short.endswith("z")
     # a page of a fixed width has it in a file too
     assert max(map(len, printed(monkeypatch, tmp_path / "out.txt", 100))) == 100
 

@@ -57,8 +57,11 @@ def test_a_performance_profile_is_that_of_rliable() -> None:
     assert found == {"mean": [1.0, 0.5, 0.0625], "low": [1.0, 0.25, 0.0], "high": [1.0, 0.75, 0.1875]}
 
 
-def test_the_median_is_over_runs_and_one_run_has_no_interval() -> None:
+def test_the_median_is_over_runs_and_one_or_two_or_equal_runs_have_no_interval() -> None:
     assert median(np.array([[1.0, 3.0], [0.0, 0.0], [5.0, 5.0]])) == 2.0
-    found = with_interval(median, np.array([[1.5]]))
-    assert found["mean"] == 1.5
-    assert np.isnan([found["low"], found["high"]]).all()
+    for scores, expected in (([[1.5]], 1.5), ([[1.0], [2.0]], 1.5), ([[2.0]] * 4, 2.0)):
+        found = with_interval(median, scores)
+        assert found["mean"] == expected
+        assert np.isnan([found["low"], found["high"]]).all()
+    better = with_interval(probability_of_improvement, OURS, [[0.0, 0.0]] * 2)
+    assert np.isnan([better["low"], better["high"]]).all(), "both groups need runs enough"

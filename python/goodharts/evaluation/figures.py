@@ -1,7 +1,7 @@
 """Figures of an evaluation (G11), with 95% confidence intervals, and the published ones of this world.
 
 Every figure is a ratio of two sums over lives. Lives of one game share its grid, but games know nothing of each other:
-intervals come from the percentile bootstrap (Efron 1979) that draws whole games anew.
+intervals come from a bootstrap that draws whole games anew (``parity.intervals``).
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from parity.intervals import TAILS, resampled_sums
 
 if TYPE_CHECKING:
     from goodharts.evaluation.lives import Lives
@@ -66,11 +68,6 @@ PUBLISHED: Mapping[str, Mapping[str, float]] = {
 PUBLISHED_STEPS = 16_384
 """Of each of those games."""
 
-RESAMPLES = 2000
-_AT_ONCE = 250
-"""Resamples in one go, of which each takes a number for every game."""
-_TAILS = (2.5, 97.5)
-
 
 def figures(lives: Lives) -> dict[str, Any]:
     """Count games, steps, lives, deaths and censored lives, and give each of ``FIGURES`` as an ``Interval``.
@@ -94,7 +91,7 @@ def figures(lives: Lives) -> dict[str, Any]:
     }
     sums = [np.bincount(lives["game"], column, games) for column in columns.values()]
     per_game = np.stack(sums, axis=1).astype(np.float64)
-    resampled = _resampled(per_game) if games > 1 else np.full((1, len(columns)), math.nan)
+    resampled = resampled_sums(per_game) if games > 1 else np.full((1, len(columns)), math.nan)
     totals, drawn = (dict(zip(columns, found.T, strict=True)) for found in (per_game.sum(axis=0), resampled))
     return {
         "games": games,
@@ -106,17 +103,10 @@ def figures(lives: Lives) -> dict[str, Any]:
     }
 
 
-def _resampled(per_game: Floats) -> Floats:
-    """The sums over as many games, drawn with replacement: (RESAMPLES, k) from (games, k)."""
-    rng, games = np.random.default_rng(0), len(per_game)
-    drawn = (rng.multinomial(games, np.full(games, 1 / games), size=_AT_ONCE) for _ in range(RESAMPLES // _AT_ONCE))
-    return np.concatenate([often @ per_game for often in drawn])
-
-
 def _interval(figure: Figure, totals: Mapping[str, Floats], resampled: Mapping[str, Floats]) -> Interval:
     """A figure of sums () and of resampled sums (r,); nan where there is nothing to divide by."""
     with np.errstate(invalid="ignore", divide="ignore"):
         mean, values = (figure.factor * (sums[figure.part] / sums[figure.whole]) for sums in (totals, resampled))
     known = values[~np.isnan(values)]
-    low, high = np.percentile(known, _TAILS) if len(known) else (math.nan, math.nan)
+    low, high = np.percentile(known, TAILS) if len(known) else (math.nan, math.nan)
     return {"mean": float(mean), "low": float(low), "high": float(high)}

@@ -9,6 +9,7 @@ from rich.console import Console
 from parity.arguments import FloatRange, Parser
 from parity.console import open_console
 from parity.errors import UsageError
+from parity.intervals import FEWEST
 from parity.prices import changed_prices, prices_note, read_prices
 from parity.strict_json import json_text
 from rlworldkit.cli.evaluate import add_playing_flags
@@ -124,7 +125,8 @@ def _parser(game: Game) -> Parser:
     parser = Parser(
         prog=f"{game.name} compare",
         description="Let agents play the same games, and compare groups of them: interquartile mean, median and "
-        "probability of improvement with 95% stratified bootstrap intervals, and differences of runs from one seed.",
+        "probability of improvement with 95% stratified bootstrap intervals, and differences of runs from one seed. An "
+        f"interval needs {FEWEST} runs or seeds.",
         allow_abbrev=False,
     )
     add_group_flags(parser)

@@ -97,7 +97,8 @@ def add_playing_flags(parser: Parser, episodes: int, seeded: str, engines: str) 
 def _parser(game: Game) -> Parser:
     parser = Parser(
         prog=f"{game.name} evaluate",
-        description="Let somebody play whole episodes and say how well they went, with 95% confidence intervals.",
+        description="Let somebody play whole episodes and say how well they went, with 95% intervals: the percentile "
+        "bootstrap over games, Wilson's for shares.",
         allow_abbrev=False,
     )
     parser.add_argument(

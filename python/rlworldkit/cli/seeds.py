@@ -205,6 +205,7 @@ def _train_vmapped(
 
 def _table(by_variant: Mapping[str, Sequence[TrainProcess]]) -> Table:
     """Each run with its last return, and the interquartile mean of each variant's."""
+    from parity.intervals import FEWEST
     from rlworldkit.aggregate import interquartile_mean, with_interval
     from rlworldkit.evaluation.report import interval  # as in evaluate
 
@@ -217,5 +218,7 @@ def _table(by_variant: Mapping[str, Sequence[TrainProcess]]) -> Table:
         known = np.array([found for found in returns if not math.isnan(found)])
         if len(known) > 1:
             mean = interval(with_interval(interquartile_mean, known[:, None]))
-            table.add_row(name, "", mean, f"interquartile mean of {len(known)} runs")
+            without = f", {lacking} without a return left out" if (lacking := len(returns) - len(known)) else ""
+            few = f" (an interval needs {FEWEST})" if len(known) < FEWEST else ""
+            table.add_row(name, "", mean, f"interquartile mean of {len(known)} runs{few}{without}")
     return table

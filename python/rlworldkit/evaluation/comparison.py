@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from parity.console import counted
+from parity.errors import UsageError
+from parity.intervals import FEWEST
 from parity.table import Records
 from rlworldkit.aggregate import (
     interquartile_mean,
@@ -44,8 +47,12 @@ def compared(groups: Groups, target: float | None = None, score: str = RETURN) -
     """The figures as plain values: of each group, and of each pair of groups.
 
     target: the score that counts as optimal, for the optimality gap; None leaves that out. A paired difference is of
-    runs from the same seed in both groups, of their means where a group has several. score: what it is, in words.
+    runs from the same seed in both groups, of their means where a group has several. score: what it is, in words. Runs
+    whose score is NaN are counted as ``left_out``; raises UsageError for a group that has no others.
     """
+    everyone, groups = groups, {name: [run for run in of if not isnan(run.score)] for name, of in groups.items()}
+    if empty := [name for name, runs in groups.items() if not runs]:
+        raise UsageError(f"Every score of group {empty[0]} is NaN: let its runs play more games, or name others.")
     scores = {name: np.array([[run.score] for run in runs]) for name, runs in groups.items()}
     figures = {"mean": lambda of: of.mean(axis=(-2, -1)), "median": median, "iqm": interquartile_mean}
     if target is not None:
@@ -56,6 +63,7 @@ def compared(groups: Groups, target: float | None = None, score: str = RETURN) -
     of_groups = {
         name: {
             "runs": [{"agent": run.path, "seed": run.seed, "score": run.score} for run in runs],
+            "left_out": len(everyone[name]) - len(runs),
             **{figure: with_interval(function, scores[name]) for figure, function in figures.items()},
         }
         for name, runs in groups.items()
@@ -89,7 +97,20 @@ def as_tables(figures: Mapping[str, Any]) -> list[Records]:
         (name, len(found["runs"]), *(interval(found[figure]) for figure in shown))
         for name, found in figures["groups"].items()
     ]
-    tables = [Records("groups", figures["score"], ("group", "runs", *shown.values()), of_groups)]
+    notes = [
+        f"{counted(found['left_out'], 'run')} of {name} left out: the score is NaN."
+        for name, found in figures["groups"].items()
+        if found["left_out"]
+    ]
+    parts = [*(found[figure] for found in figures["groups"].values() for figure in shown)]
+    parts += [
+        pair[figure] for pair in figures["pairs"] for figure in ("probability_of_improvement", "paired_difference")
+    ]
+    if not all(part is None or isfinite(part["low"]) for part in parts):
+        notes.append(
+            f"[–, –]: an interval needs at least {FEWEST} runs of a group, or seeds in both, that are not all alike."
+        )
+    tables = [Records("groups", figures["score"], ("group", "runs", *shown.values()), of_groups, " ".join(notes))]
     of_pairs = []
     for pair in figures["pairs"]:
         difference, seeds = pair["paired_difference"], pair["paired_seeds"]

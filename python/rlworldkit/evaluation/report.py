@@ -1,36 +1,43 @@
-"""Statistics of many episodes, with 95% confidence intervals."""
+"""Statistics of many episodes, with 95% intervals."""
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from parity.intervals import mean_intervals
 from parity.prices import changed_prices, prices_text
 from parity.strict_json import json_text
-from parity.table import Table, Z, mean_interval
+from parity.table import Table
 from rlworldkit.evaluation.spec import Episode, EvaluationSpec, Figures, Rows
+
+_Z = 1.959964
+"""Standard deviations that hold 95% of a normal distribution."""
 
 
 def summary(spec: EvaluationSpec, episodes: Sequence[Episode]) -> Figures:
     """Return the figures as plain values, the world's among them.
 
-    Means are ``{"mean", "low", "high"}`` with a normal interval, shares the same with Wilson's (1927). Of each
+    Means are ``{"mean", "low", "high"}`` with a bootstrap interval, shares the same with Wilson's (1927). Of each
     action with an opening: uses in an episode, and the share of its openings in which it was taken at once. ``prices``
     are those that are not the game's own, in reward.
     """
     world = spec.env.world
     reported = world.actions if spec.actions is None else spec.actions
-    returns = [episode.stats["return"] for episode in episodes]
+    of_episodes = means({name: [episode.stats[name] for episode in episodes] for name in ("return", "steps")})
+    uses = np.array([episode.uses for episode in episodes])
+    taken = means({name: uses[:, world.actions.index(name)] for name in reported})
     general = {
         "episodes": len(episodes),
-        "return": {**mean(returns), "median": float(np.median(returns))},
-        "length": mean([episode.stats["steps"] for episode in episodes]),
+        "return": {**of_episodes["return"], "median": float(np.median([each.stats["return"] for each in episodes]))},
+        "length": of_episodes["steps"],
         "endings": dict(Counter(episode.ending for episode in episodes).most_common()),
-        "reward": {
-            name: mean([episode.stats["reward_breakdown"][name] for episode in episodes]) for name in world.components
-        },
-        "actions": {name: _use(episodes, world.actions.index(name)) for name in reported},
+        "reward": means(
+            {name: [each.stats["reward_breakdown"][name] for each in episodes] for name in world.components}
+        ),
+        "actions": {name: _use(episodes, world.actions.index(name), taken[name]) for name in reported},
     }
     return {**spec.figures(general, episodes), "prices": changed_prices(world)}
 
@@ -55,28 +62,37 @@ def as_tables(spec: EvaluationSpec, figures: Figures, title: str) -> list[Table]
 
     reward = Table("component", "per episode", box=None)
     for name, value in figures["reward"].items():
-        if value["low"] or value["high"]:
+        if value["mean"] or value["low"] or value["high"]:
             reward.add_row(name, interval(value, ".3f"))
 
-    uses = Table("action", "uses per episode", "openings", "taken at once", box=None)
+    caption = "opening: the action became possible; taken at once: in that very step. Brackets: 95% intervals."
+    uses = Table("action", "uses per episode", "openings", "taken at once", box=None, caption=caption)
+    uses.caption_justify = "left"
     for name, use in figures["actions"].items():
         if use["openings"]:
             uses.add_row(name, interval(use["uses"], ".3f"), f"{use['openings']:,}", percent(use["at_once"]))
     return [overview, reward, uses]
 
 
-def _use(episodes: Sequence[Episode], action: int) -> Figures:
+def _use(episodes: Sequence[Episode], action: int, taken: Figures) -> Figures:
     openings = sum(episode.openings[action] for episode in episodes)
     return {
-        "uses": mean([episode.uses[action] for episode in episodes]),
+        "uses": taken,
         "openings": openings,
         "at_once": share(sum(episode.at_once[action] for episode in episodes), openings),
     }
 
 
-def mean(values: Sequence[float]) -> dict[str, float]:
-    """The mean of values and its normal interval; infinite for a single value."""
-    return dict(zip(("mean", "low", "high"), mean_interval(np.asarray(values)), strict=True))
+def means(columns: Mapping[str, ArrayLike]) -> dict[str, dict[str, float]]:
+    """The mean of each of these equally many values, and its interval of ``parity.intervals``."""
+    found = mean_intervals(np.stack([np.asarray(values, np.float64) for values in columns.values()], axis=1))
+    ends = "mean", "low", "high"
+    return {name: dict(zip(ends, each, strict=True)) for name, each in zip(columns, found, strict=True)}
+
+
+def mean(values: ArrayLike) -> dict[str, float]:
+    """The mean of values and its interval, as of ``means``."""
+    return means({"": values})[""]
 
 
 def share(count: int, total: int) -> dict[str, float]:
@@ -84,13 +100,13 @@ def share(count: int, total: int) -> dict[str, float]:
     if not total:
         return {"mean": math.nan, "low": 0.0, "high": 1.0}
     part = count / total
-    centre = (part + Z**2 / (2 * total)) / (1 + Z**2 / total)
-    margin = Z * math.sqrt(part * (1 - part) / total + Z**2 / (4 * total**2)) / (1 + Z**2 / total)
+    centre = (part + _Z**2 / (2 * total)) / (1 + _Z**2 / total)
+    margin = _Z * math.sqrt(part * (1 - part) / total + _Z**2 / (4 * total**2)) / (1 + _Z**2 / total)
     return {"mean": part, "low": max(0.0, centre - margin), "high": min(1.0, centre + margin)}
 
 
 def interval(value: dict[str, float], style: str = ".2f") -> str:
-    """A mean and its interval, such as ``1.50 [1.20, 1.80]``; of a single value, ``1.50 [–, –]``."""
+    """A mean and its interval, such as ``1.50 [1.20, 1.80]``; where there is none, ``1.50 [–, –]``."""
     low, high = (format(value[end], style) if math.isfinite(value[end]) else "–" for end in ("low", "high"))
     return f"{value['mean']:{style}} [{low}, {high}]"
 

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from parity.atomic_write import write_whole
+from parity.intervals import FEWEST
 from rlworldkit.aggregate import interquartile_mean, with_interval
 from rlworldkit.pictures import drawn, literal
 from rlworldkit.runs.sinks import Metrics, Milestone
@@ -63,7 +64,7 @@ def draw_groups(groups: Mapping[str, Sequence[Sequence[Metrics]]], path: Path, t
             lambda scores: np.stack([interquartile_mean(each[..., None]) for each in np.moveaxis(scores, -1, 0)], -1),
             np.stack([np.interp(grid, steps, returns) for steps, returns in curves]),
         )
-        label = f"{name}, interquartile mean of {len(curves)} runs, 95% interval"
+        label = f"{name}, interquartile mean of {len(curves)} runs" + ", 95% interval" * (len(curves) >= FEWEST)
         axis.plot(grid, found["mean"], color=colour, linewidth=2, label=literal(label))
         axis.fill_between(grid, found["low"], found["high"], color=colour, alpha=0.2, linewidth=0)
     axis.set(title=literal(title), xlabel="environment steps (millions)", ylabel="mean return (reward units)")

@@ -1,6 +1,7 @@
 """Several runs with one command: from several seeds, and with other prices of the reward."""
 
 import json
+import math
 import os
 import shlex
 import shutil
@@ -16,9 +17,10 @@ import numpy as np
 import pytest
 from toy_world.adapter import GAME
 
+from parity.errors import UsageError
 from rlworldkit.cli.app import main
 from rlworldkit.cli.seeds import Variant, runs_of
-from rlworldkit.evaluation.comparison import ScoredRun, compared
+from rlworldkit.evaluation.comparison import ScoredRun, as_tables, compared
 from rlworldkit.ppo.params import load_params
 from rlworldkit.runs.processes import TrainProcess, train_all
 from rlworldkit.runs.sinks import Metrics
@@ -199,6 +201,20 @@ def test_several_runs_of_one_seed_are_paired_by_their_mean() -> None:
     (pair,) = compared({"one": one, "other": other})["pairs"]
     assert pair["paired_seeds"] == [0]
     assert pair["paired_difference"]["mean"] == 1.5
+
+
+def test_runs_without_a_score_are_left_out_and_what_has_no_interval_is_said() -> None:
+    few = [ScoredRun("a", 0, 1.0), ScoredRun("b", 1, math.nan), ScoredRun("c", 2, 3.0)]
+    many = [ScoredRun("d", seed, float(seed)) for seed in range(4)]
+    figures = compared({"few": few, "many": many})
+    assert figures["groups"]["few"]["left_out"] == 1
+    groups, pairs = as_tables(figures)
+    assert groups.texts()[0] == ["few", "2", *["2.00 [–, –]"] * 3]
+    assert groups.note.startswith("1 run of few left out: the score is NaN. [–, –]: an interval needs at least 3 runs")
+    assert pairs.texts()[0][1:] == ["62.5% [–, –]", "1.00 [–, –] over 2 seeds"]
+    assert as_tables(compared({"many": many}))[0].note == ""
+    with pytest.raises(UsageError, match="Every score of group none is NaN"):
+        compared({"many": many, "none": few[1:2]})
 
 
 def test_agents_are_read_before_any_plays(refused: Callable[..., str]) -> None:
