@@ -44,8 +44,8 @@ def open_console(*, stderr: bool = False, quiet: bool = False, width: int | None
 
     accept_every_sign()
     console = Console(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
-    there = console.width if console.is_terminal else UNLIMITED
-    console.width = min(there, width or UNLIMITED)
+    if width or not console.is_terminal:  # a width that is set stays, however a terminal changes
+        console.width = min(console.width if console.is_terminal else UNLIMITED, width or UNLIMITED)
     return console
 
 

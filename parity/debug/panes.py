@@ -21,11 +21,13 @@ from parity.source_lines import source_lines
 from parity.step_phases import PhaseRow
 from parity.world import Board
 
-PANELS = ("differences", "reward", "marks", "actions", "observation", "state", "forks", "phases", "rules", "help")
-"""Panels by their keys 1 to 9; ``?`` opens the last."""
+HELP = "help"
+PANELS = ("differences", "reward", "marks", "actions", "observation", "state", "forks", "phases", "rules", HELP)
+"""Panels by their keys 1 to 9; ``?`` opens and closes the last."""
 _KEYS = {
     ":": "type a command",
     "1-9": ", ".join(PANELS[:-1]),
+    "?": "this help; ? or Esc closes it",
     "< >": "the phase before, or the next one",
     "o": "open MARK [ENGINE]: its source line in $EDITOR",
     "x": "the other engine's board",
@@ -33,6 +35,8 @@ _KEYS = {
 }
 BESIDE = 44
 """The least columns of a panel beside the boards."""
+BELOW = 3
+"""The least lines of a panel below the boards."""
 _MOST = 2000
 
 
@@ -76,6 +80,7 @@ def boards(session: Session, size: tuple[int, int], engine: int, phase: int | No
         for part in parts[:-1]:
             part.pad_right(width - len(part))
         lines.append(Text.assemble(*parts))
+        lines[-1].truncate(size[0], overflow="ellipsis")
     return Text("\n", no_wrap=True, end="").join(lines), len(shown) * width * is_beside
 
 
@@ -106,7 +111,7 @@ def _state(session: Session, side: int, phase: int | None) -> State:
 def panel(debugger: Debugger, name: str, width: int, phase: int | None = None) -> Text | Grid:
     """A panel by its name; text that fits the width is shown several times as fast as a table that folds its cells."""
     session = debugger.session
-    if name == "help":
+    if name == HELP:
         return _help(debugger)
     if name == "forks":
         return Text(session.tree())
@@ -232,4 +237,7 @@ def _help(debugger: Debugger) -> Text:
         text.append(f"{keys:>8}  ", "bold").append(f"{word} {about}\n".replace(" :", ":"))
     for keys, about in _KEYS.items():
         text.append(f"{keys:>8}  ", "bold").append(f"{about}\n")
-    return text.append(f"\nBreakpoints: {debugger.listed()}")
+    text.append(f"\nBreakpoints: {debugger.listed()}\n\n")
+    for sign, meaning in debugger.session.world.signs.items():
+        text.append(f"{sign:>8}  ", "bold").append(f"{meaning}\n")
+    return text

@@ -48,7 +48,7 @@ class DebugApp(App[None]):
         self.ended_by: signal.Signals | None = None
         self._handlers: dict[signal.Signals, Any] = {}
         self._debugger = debugger
-        self._panel = "phases" if sub_step else panes.PANELS[0]
+        self._panel = self._panel_below = "phases" if sub_step else panes.PANELS[0]
         self._engine = 0
         self._phase: int | None = None
         self._steps_by_phase = sub_step
@@ -79,12 +79,13 @@ class DebugApp(App[None]):
         self.exit()
 
     def on_resize(self) -> None:
-        self._show()
+        self.call_later(self._show)  # once textual has the new size
 
     def on_key(self, event: events.Key) -> None:
         line = self.query_one(Input)
         if event.key == "escape":
             self._debugger.stop()
+            self._panel = self._panel_below
             self._close(line)
         elif line.display:  # typed before the line had the focus
             if event.key == "enter":
@@ -104,9 +105,9 @@ class DebugApp(App[None]):
         elif key == "x":
             self._engine = 1 - self._engine
         elif key == "?":
-            self._panel = panes.PANELS[-1]
+            self._panel = panes.HELP if self._panel != panes.HELP else self._panel_below
         elif key.isdecimal() and 1 <= int(key) < len(panes.PANELS):
-            self._panel = panes.PANELS[int(key) - 1]
+            self._panel = self._panel_below = panes.PANELS[int(key) - 1]
         elif key in ("<", ">") or (self._steps_by_phase and word in ("step", "back")):
             self._go_to_phase(backwards=key == "<" or word == "back")
         elif word in AT_ONCE:
@@ -187,6 +188,8 @@ class DebugApp(App[None]):
         debugger, phase = self._debugger, self._phase
         boards, columns = panes.boards(debugger.session, self.size, self._engine, phase)
         self.set_class(columns > 0, "beside")
+        has_room = columns > 0 or boards.plain.count("\n") + panes.BELOW + 4 <= self.size.height
+        self.query_one("#boards").display = has_room or self._panel == panes.PANELS[0]  # else they hide the panel
         parts = {
             "title": panes.title(debugger, self.size.width, phase),
             "boards": boards,

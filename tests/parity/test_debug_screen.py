@@ -96,6 +96,34 @@ def test_each_panel_has_its_key() -> None:
         assert "Fork 0, step 1: up (0)." in lines
 
 
+def test_help_closes_by_its_key_and_by_escape_and_tells_the_signs_of_the_board() -> None:
+    world = replace(WORLD, signs={"w": "hidden wasp"})
+    seen = screens("2", "?", "?", "?", "escape", size=(80, 60), world=world)[1:]
+    headings = [lines[6].split()[:1] for lines in seen]
+    assert headings == [["reward"], ["right"], ["reward"], ["right"], ["reward"]]
+    assert "       w  hidden wasp" in seen[1]
+
+
+def test_in_a_small_terminal_rows_are_cut_and_panels_that_are_asked_for_take_the_place_of_the_boards() -> None:
+    with Session(SPEC, ("plain", "restless"), seed=3) as session:
+
+        async def run() -> list[list[str]]:
+            app, seen = DebugApp(Debugger(session)), []
+            async with app.run_test(size=(80, 24)) as pilot:
+                for key, size in (("c", (80, 24)), ("1", (16, 9)), ("6", (16, 9)), ("1", (9, 12)), ("1", (40, 12))):
+                    await pilot.press(key)
+                    await pilot.resize_terminal(*size)
+                    await until_it_stands(app, pilot)
+                    seen.append([strip.text.rstrip() for strip in app.screen._compositor.render_strips()])
+            return seen
+
+        _, boards, panel, narrow, larger = asyncio.run(run())
+    assert boards[1:7] == ["plain", ".  W  .  .", ".  .  .  .", ".  .  .  ●●", ".  ●● .  w", "diff  pla  rest"]
+    assert panel[1:4] == ["stat  pla  rest", "e     in   less▅", "seed  3    3"]
+    assert narrow[2:4] == [".  W  . …", ".  .  . …"]
+    assert [line.split() for line in larger[1:7:5]] == [["plain", "restless"], ["differences", "plain", "restless"]]
+
+
 def test_phases_are_stepped_through_and_shown_with_their_words() -> None:
     lines, *seen = screens("8", "c", "<", "<", ">", ">")[2:]
     assert [line.split() for line in lines[6:13]] == [

@@ -86,7 +86,7 @@ def _in_terminal(args: argparse.Namespace, played: Games, view: ViewSpec, captio
 
     verdicts: list[str] = []
     try:
-        with open_terminal(open_console(), caption, view.text_size) as screen:
+        with open_terminal(open_console(), caption, view, args.engine) as screen:
             verdicts.extend(last.verdict for last in play(played, screen, Controls(args.speed), stop))
     finally:
         print("\n".join(verdicts))

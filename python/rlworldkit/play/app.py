@@ -20,6 +20,7 @@ from rlworldkit.play import panes
 from rlworldkit.play.dialogs import COMMANDS, Page, help_text
 from rlworldkit.play.game import shortened
 from rlworldkit.play.session import Session
+from rlworldkit.render.display import is_room, missing_room
 from rlworldkit.render.spans import as_text
 from rlworldkit.watch.controls import Controls
 
@@ -106,7 +107,7 @@ class GameScreen(Screen[None]):
                 yield Static(id="turns")
 
     def on_resize(self) -> None:
-        (width, height), layout = self.size, self._layout
+        layout = self._layout
         self.set_class(self._is_small, "small")
         self.set_class(layout.large, "large")
         middle = layout.size[1] - 3
@@ -120,11 +121,10 @@ class GameScreen(Screen[None]):
         }.items():
             styles = self.query_one(name).styles
             styles.width, styles.height = columns, lines
-        below = height - layout.size[1]
+        below = self.size.height - layout.size[1]
         self.query_one("#below").display = below >= _LEAST_BELOW
         self.query_one("#rewards").display = below >= len(self._session.game.view.world.components) + 2
-        found, (columns, lines) = f"The terminal has {width} columns and {height} lines:", self._little.size
-        self._put("#small", Text(f"{found} enlarge it to {columns} and {lines}, or leave with q."))
+        self._put("#small", Text(missing_room(self.size, self._little.size)))
         self._show()
 
     def on_key(self, event: events.Key) -> None:
@@ -151,12 +151,11 @@ class GameScreen(Screen[None]):
 
     @property
     def _is_small(self) -> bool:
-        return self.size.width < self._little.size[0] or self.size.height < self._little.size[1]
+        return not is_room(self.size, self._little.size)
 
     @property
     def _layout(self) -> panes.Layout:
-        much = self._much.size
-        return self._much if self.size.width >= much[0] and self.size.height >= much[1] else self._little
+        return self._much if is_room(self.size, self._much.size) else self._little
 
     def _open(self, page: Page) -> None:
         if self._session.agent_plays:

@@ -13,16 +13,25 @@ def has_display() -> bool:
     return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
+def is_room(there: tuple[int, int], size: tuple[int, int]) -> bool:
+    """Return whether something of a size, in columns and lines, fits."""
+    return there[0] >= size[0] and there[1] >= size[1]
+
+
 def require_room(console: Console, doing: str, *sizes: tuple[int, int]) -> None:
-    """Raises UsageError where a terminal has room for none of these sizes, in columns and lines.
+    """Raises UsageError where a terminal has room for none of these sizes, in columns and lines, the least one last.
 
     doing: what the room is for, such as ``watching``.
     """
-    width, height = console.size
-    if any(width >= columns and height >= lines for columns, lines in sizes):
-        return
-    needed = " or ".join(f"{columns} columns and {lines} lines" for columns, lines in sizes)
-    raise UsageError(
-        f"The terminal has {width} columns and {height} lines and {doing} needs {needed}: "
-        "enlarge it, or make its letters smaller."
-    )
+    (width, height), (columns, lines) = console.size, sizes[-1]
+    if not any(is_room((width, height), size) for size in sizes):
+        raise UsageError(
+            f"The terminal has {width} columns and {height} lines and {doing} needs {columns} columns and {lines} "
+            "lines: enlarge it, or make its letters smaller."
+        )
+
+
+def missing_room(there: tuple[int, int], least: tuple[int, int]) -> str:
+    """What a screen says that has become too small."""
+    found = f"The terminal has {there[0]} columns and {there[1]} lines:"
+    return f"{found} enlarge it to {least[0]} and {least[1]}, or leave with q."

@@ -15,7 +15,7 @@ from rlworldkit.render.pen import Pen, pixels, surface_of
 from rlworldkit.watch.controls import KEYS, Controls
 from rlworldkit.watch.frames import Decision, Frame
 from rlworldkit.watch.spec import ViewSpec
-from rlworldkit.watch.text import MOST_ACTIONS, likeliest_first, reward_rows
+from rlworldkit.watch.text import MOST_ACTIONS, VALUE, likeliest_first, reward_rows
 
 _PANEL = 360
 """Pixels beside the board."""
@@ -67,7 +67,7 @@ def film_of_frames(
 def _draw_decision(pen: Pen, decision: Decision, names: Sequence[str]) -> None:
     pen.text(names[decision.action], (0, 0), 24, AGENT, align="left")
     if decision.value is not None:
-        pen.text(f"value {decision.value:.2f}", (_COLUMN, 0), 20, TEXT, align="right")
+        pen.text(f"{VALUE} {decision.value:.2f}", (_COLUMN, 0), 20, TEXT, align="right", fit=210)
     shown = likeliest_first(decision)
     for line, action in enumerate(shown[:MOST_ACTIONS]):
         probability, y = float(decision.probabilities[action]), 26 + _LINE * line

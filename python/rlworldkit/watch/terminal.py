@@ -12,26 +12,33 @@ from rich.console import Console
 from rich.live import Live
 
 from rlworldkit.render.display import require_room
+from rlworldkit.render.panels import Panels
 from rlworldkit.watch.controls import Controls
 from rlworldkit.watch.frames import Frame
+from rlworldkit.watch.spec import ViewSpec
 from rlworldkit.watch.text import page, page_sizes
 
 _CTRL_C = b"\x03"
 
 
 class Terminal:
-    """A terminal that shows pages and gives keys one by one."""
+    """A terminal that shows pages, as large as it is at the time, and gives keys one by one."""
 
-    def __init__(self, live: Live, caption: str) -> None:
-        self._live, self._caption = live, caption
+    def __init__(self, live: Live, caption: str, panels: Panels) -> None:
+        self._live, self._caption, self._panels = live, caption, panels
+        self._shown: tuple[Frame, Controls] | None = None
+        self._size = live.console.size
 
     def show(self, frame: Frame, controls: Controls) -> None:
         """Show a frame."""
-        self._live.update(page(frame, controls, self._caption, self._live.console.width), refresh=True)
+        self._shown, self._size = (frame, controls), self._live.console.size
+        self._live.update(page(frame, controls, self._caption, self._size, self._panels), refresh=True)
 
     def key(self, seconds: float) -> str | None:
-        """Return the next key, q where the terminal has gone."""
+        """Return the next key, q where the terminal has gone; what is shown follows the terminal's size."""
         descriptor = sys.stdin.fileno()
+        if self._shown and self._live.console.size != self._size:
+            self.show(*self._shown)
         if not select.select([descriptor], [], [], seconds)[0]:
             return None
         pressed = os.read(descriptor, 1)
@@ -39,9 +46,9 @@ class Terminal:
 
 
 @contextmanager
-def open_terminal(console: Console, caption: str, text_size: tuple[int, int]) -> Iterator[Terminal]:
+def open_terminal(console: Console, caption: str, view: ViewSpec, engine: str) -> Iterator[Terminal]:
     """The terminal as a screen; afterwards it is as it was. Raises UsageError where it is too small."""
-    require_room(console, "watching", *page_sizes(text_size))
+    require_room(console, "watching", *page_sizes(view.text_size))
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
     try:
@@ -52,6 +59,6 @@ def open_terminal(console: Console, caption: str, text_size: tuple[int, int]) ->
             raw[6][control] = b"\0"
         termios.tcsetattr(descriptor, termios.TCSADRAIN, raw)
         with Live(console=console, screen=True, auto_refresh=False) as live:
-            yield Terminal(live, caption)
+            yield Terminal(live, caption, view.panels(view.world, engine))
     finally:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

@@ -1,19 +1,32 @@
 """The command as a person types it: in a terminal, a window, a pipe and a film, and what it refuses."""
 
+import io
 import os
 import runpy
 import signal
 import sys
+import termios
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pygame
 import pytest
 from PIL import Image
+from rich.console import Console
+from rich.screen import Screen
 
 from hackmatrix.cli.main import main
+from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
+from rlworldkit.envs.episodes import Episodes
 from rlworldkit.render.window import Window
+from rlworldkit.watch.agents import load_agent
+from rlworldkit.watch.controls import Controls
+from rlworldkit.watch.frames import AgentPlayer, games
+from rlworldkit.watch.text import page
 from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import in_terminal
 
@@ -94,6 +107,57 @@ def test_keys_in_a_terminal_pause_step_and_ctrl_c_quits_and_it_is_as_before(swif
     assert [line.split(" in ")[0] for line in after.splitlines()] == ["game 0: left", "game 1: left"]
 
 
+def test_what_is_watched_follows_the_size_of_the_terminal(swift_built: None, params: Path) -> None:
+    def act(terminal: int, wait_for: Callable[[str], None], process: int) -> None:
+        wait_for("\u250c")
+        for size, text in (
+            ((24, 80), "step 1"),
+            ((12, 40), "has 40 columns"),
+            ((24, 80), "q"),
+            (SIZE, "\u250c"),
+        ):
+            termios.tcsetwinsize(terminal, size)
+            wait_for(text)
+        os.write(terminal, b" ")
+        wait_for("paused")
+        termios.tcsetwinsize(terminal, (24, 80))
+        wait_for("paused, 4 actions/s")
+        wait_for(" quit")
+        os.write(terminal, b"q")
+
+    words = [sys.executable, str(WATCH), str(params), "--speed", "4"]
+    assert in_terminal(words, act, SIZE)[1:] == (0, True)
+
+
+def test_in_80_columns_and_24_lines_there_is_a_small_board_with_the_decision_and_the_rewards(
+    swift_built: None, params: Path
+) -> None:
+    def page_of(step: int, size: tuple[int, int]) -> list[str]:
+        console = Console(width=size[0], height=size[1], file=io.StringIO(), record=True)
+        console.print(Screen(page(played[step], Controls(4), "best, likeliest actions", size, panels)))
+        return [line.rstrip() for line in console.export_text().splitlines()]
+
+    panels = VIEW.panels(VIEW.world, "swift")
+    with closing(Episodes(VIEW.world, 1, "swift", max_episode_steps=3)) as episodes:
+        (game,) = games(VIEW, episodes, AgentPlayer(load_agent(VIEW, params)), 0, 1)
+        played = list(game)
+    lines = page_of(2, (80, 24))
+    assert lines[0] == "game 0, step 2  4 actions/s  best, likeliest actions"
+    assert (lines[1][:11], lines[1][56:]) == ("5         │", " stage 1 of 8, turn 2")
+    assert lines[14] == "space pause   s one step   + - faster, slower   n next game   q quit"
+    assert lines[15].split()[::2] == ["action", "reward", "episode"]
+    assert "reward still expected" in lines[16]
+    assert any(line.split()[-3:-2] == ["total"] for line in lines[16:])
+    assert len(lines) == 24
+    earned = np.full(len(VIEW.world.components), 0.5)
+    crowded = replace(played[2], earned=earned, components=np.arange(len(earned)) // 12)
+    played[2] = crowded
+    shown = [line.split() for line in page_of(2, (80, 24))[15:]]
+    assert [line[-1] for line in shown[:9]] == ["episode", *["+0.500"] * 6, "…", "+7.500"]
+    assert shown[1][-2][0] == "+", "components of the step come first"
+    assert page_of(2, (40, 12))[0] == "The terminal has 40 columns and 12"
+
+
 def test_a_signal_leaves_the_terminal_as_before(swift_built: None, params: Path) -> None:
     def act(terminal: int, wait_for: Callable[[str], None], process: int) -> None:
         wait_for("step 1")
@@ -109,11 +173,11 @@ def test_a_terminal_that_is_too_small_is_one_sentence(
 ) -> None:
     for stream in (sys.stdin, sys.stdout):
         monkeypatch.setattr(stream, "isatty", lambda: True)
-    for name, value in {"TERM": "xterm", "COLUMNS": "80", "LINES": "24"}.items():
+    for name, value in {"TERM": "xterm", "COLUMNS": "79", "LINES": "24"}.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(SystemExit, match="2"):
         main(["watch", str(params)])
-    sentence = "The terminal has 80 columns and 24 lines and watching needs "
+    sentence = "The terminal has 79 columns and 24 lines and watching needs 80 columns and 24 lines: enlarge it"
     assert capsys.readouterr().err.strip().splitlines()[-1].startswith(sentence)
 
 
