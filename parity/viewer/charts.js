@@ -47,7 +47,7 @@ function valueChart(steps, go) {
   const line = drawn("polyline", { class: "curve", points: points.map(([x, y]) => `${x},${heightOf(y, low, high)}`).join(" ") });
   const said = `What the agent expected to earn, from ${shown(values[0])} before the first step to ` +
     `${shown(values.at(-1))} before the last; lowest ${shown(low)}, highest ${shown(high)}.`;
-  return stepChart({ title: "Value", said, steps, go, high: axis(high), low: axis(low), marks: [line] });
+  return stepChart({ title: "Value: reward still expected", said, steps, go, high: axis(high), low: axis(low), marks: [line] });
 }
 
 const heightOf = (value, low, high) => (high > low ? HEIGHT * (1 - (value - low) / (high - low)) : HEIGHT / 2);

@@ -85,7 +85,7 @@ function sentenceOf(step) {
     now === 0 ? "The start" : `After ${step.action}`,
     earned && `earned ${[...new Set(earned.map(signed))].join(" and ")}`,
     share !== undefined && `probability ${percent(Number(share))}`,
-    step.value !== undefined && `expected ${shown(Number(step.value))}`,
+    step.value !== undefined && `reward still expected ${shown(Number(step.value))}`,
   ];
   return `${parts.filter(Boolean).join(", ")}.`;
 }

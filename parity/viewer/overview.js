@@ -155,7 +155,7 @@ const CELLS = {
   end: ({ number, end }) => make("td", {}, end ? make("a", {
     href: addressOf(number, nearEnd(number)), title: "Ten steps before the end",
     "aria-label": `${endText(end)}, ${cellName(end.row, end.column)}: ten steps before the end`,
-  }, `${endText(end)} (−${Math.min(BEFORE_END, page.episodes[number].actions)})`) : "–"),
+  }, `${endText(end)} (last ${counted(Math.min(BEFORE_END, page.episodes[number].actions), "step")})`) : "–"),
 };
 
 /** The active filters, each as a button that removes it. */

@@ -39,7 +39,7 @@ def test_what_lies_across_an_edge_is_next_to_the_agent_G1(x: int, y: int) -> Non
 
 def test_the_text_shows_the_agent_what_it_sees_and_faintly_what_is_near() -> None:
     heading, *lines = plain(draw_text(state_of(0, 0, [1, 7], [CORNER])))
-    assert heading == "energy 1.23, step 7, at 0, 0 among 2 food, 1 poison"
+    assert heading == "energy 1.23, step 7, at 0, 0 among 2 food ●, 1 poison ◆"
     assert len(lines) == 17
     rows = [line[::2] for line in lines]
     assert rows[7] == "   ····◆······   "  # across both edges

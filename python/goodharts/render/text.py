@@ -24,7 +24,8 @@ def draw_text(state: State) -> str:
 
 
 def _numbers(state: State) -> str:
-    energy, items = state["energy"] / 1000, f"{state['foodCount']} food, {state['poisonCount']} poison"
+    energy, (food, poison) = state["energy"] / 1000, (sign for sign, _ in _SIGNS.values())
+    items = f"{state['foodCount']} food {food}, {state['poisonCount']} poison {poison}"
     return f"energy {energy:.2f}, step {state['steps']}, at {state['x']}, {state['y']} among {items}"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hackmatrix.explain.play import ExplainedStep, explained_steps
-from hackmatrix.explain.show import WIDTH, as_json, print_before, print_step, verdict
+from hackmatrix.explain.show import WIDTH, as_json, print_before, print_legend, print_step, verdict
 from hackmatrix.rules import ACTIONS
 from hackmatrix.swift_env.process import is_engine_expected
 from hackmatrix.world import TRACE_NAMES, WORLD
@@ -104,6 +104,7 @@ def _play(case: Case, world: World, args: argparse.Namespace) -> list[ExplainedS
                 print_before(console, step, before)
             print_step(console, step, args.engines, before)
             printed.append(step)
+    print_legend(console)
     console.print(verdict(played, args.engines), style="bold", soft_wrap=True)
     if args.trace and not all(step.states_agree for step in played):
         words = "replay", "--world", "hackmatrix", "--engines", ",".join(args.engines), args.trace

@@ -5,7 +5,6 @@ from typing import Any
 
 from rich import box
 from rich.console import Console, RenderableType
-from rich.padding import Padding
 from rich.table import Column
 from rich.text import Text
 
@@ -13,12 +12,14 @@ from hackmatrix.explain.play import ExplainedStep
 from hackmatrix.explain.readings import Reading
 from hackmatrix.explain.transition import Transition, exit_distance
 from hackmatrix.render.model import BoardModel, board_model
-from hackmatrix.render.words import cell_text
+from hackmatrix.render.words import SIGNS, cell_text, legend
 from hackmatrix.rules import ACTIONS, COMPONENTS, SIZE
+from hackmatrix.world import WORLD
 from parity import State
 from parity.console import counted
 from parity.table import Table
 from parity.trace import RESTART
+from rlworldkit.render.spans import FAINT
 
 WIDTH = 100
 _DIFFERS = "!="
@@ -67,8 +68,19 @@ def _print_state(console: Console, state: State, before: State | None) -> None:
     _print_indented(console, f"{place}, record: {record}")
 
 
+def print_legend(console: Console) -> None:
+    """The signs on the boards, and what ids of rules refer to."""
+    assert WORLD.rule_book is not None
+    console.print(Text("signs", style="bold"))
+    for line in (*legend(WIDTH - 2, SIGNS), f"C1, W2 and the like: rules of {WORLD.rule_book.name}"):
+        console.print(f"  {line}", style=FAINT)
+    console.print()
+
+
 def _print_indented(console: Console, content: RenderableType) -> None:
-    console.print(Padding(content, (0, 0, 0, 2), expand=False))
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_row("", content)
+    console.print(grid)
 
 
 def heading(step: ExplainedStep) -> str:

@@ -1,5 +1,6 @@
 """The words for what is on a board: the same in a terminal, in explanations and in the parity reports; and legends."""
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from hackmatrix.render.model import Cell, Enemy, Transmission
@@ -99,10 +100,10 @@ _SEEN: tuple[Sign, ...] = (
 )
 
 
-def legend(width: int) -> tuple[str, ...]:
-    """The signs that a player sees, in lines of at most ``width`` columns."""
+def legend(width: int, signs: Iterable[Sign] = _SEEN) -> tuple[str, ...]:
+    """Signs, by default those that a player sees, in lines of at most ``width`` columns."""
     lines: list[list[str]] = [[]]
-    for sign, meaning in _SEEN:
+    for sign, meaning in signs:
         entry = f"{sign} {meaning}"
         if lines[-1] and len(" ".join([*lines[-1], entry])) > width:
             lines.append([])

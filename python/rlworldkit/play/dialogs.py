@@ -35,7 +35,7 @@ class Page(ModalScreen[None]):
 
     CSS = """
     Page { align: center middle; background: ansi_default; }
-    Page VerticalScroll { width: 80; height: auto; max-height: 23; }
+    Page VerticalScroll { width: 80; max-width: 100%; height: auto; max-height: 23; }
     Page #foot { dock: bottom; height: 1; }
     """
     BINDINGS: ClassVar = [Binding("escape,enter,q", "close", show=False)]
@@ -74,4 +74,6 @@ def help_text(panels: Panels, path: str) -> Text:
     text.append("\n")
     for left, right in zip_longest(signs[:half], signs[half:], fillvalue=""):
         text.append(f"  {left:<38}{right}\n")
+    if book := panels.world.rule_book:
+        text.append(f"\nIn brackets behind a reason: the rule of {book.name} that says so")
     return text.append(f"\nSaved in {path}")

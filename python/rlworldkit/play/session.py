@@ -5,11 +5,13 @@ An action that is not valid is refused with its reason and never reaches the eng
 
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 
 import numpy as np
 
 from parity.errors import UsageError
-from rlworldkit.play.game import PlayedGame, Table, last_turn, outlook, save, shortened, unused
+from parity.rule_book import rule_text
+from rlworldkit.play.game import LINE, PlayedGame, Table, last_turn, outlook, save, shortened, unused
 from rlworldkit.render.panels import Obstacle
 from rlworldkit.watch.frames import AgentPlayer, decide
 
@@ -89,7 +91,7 @@ class Session:
         self.agent_plays, self.is_looking = False, True
         if reason := self.obstacle(action):
             self.preview = Preview(action, None)
-            self._refuse(f"{self._world.actions[action]} cannot be played: {reason}.")
+            self._refuse(f"{self._world.actions[action]} cannot be played: {reason}.", reason.rules)
             return
         ahead = self.game.after(action, self._table.look(action), by_agent=False)
         self.preview = Preview(action, ahead)
@@ -148,7 +150,7 @@ class Session:
 
     def _play(self, action: int, *, by_agent: bool) -> None:
         if reason := self.obstacle(action):
-            self._refuse(f"{self._world.actions[action]} is refused: {reason}. The game is as it was.")
+            self._refuse(f"{self._world.actions[action]} is refused: {reason}. The game is as it was.", reason.rules)
             return
         self.is_looking, self.preview = False, None
         self._arrive(self.game.after(action, self._table.play(action), by_agent=by_agent))
@@ -182,5 +184,8 @@ class Session:
     def _following(self) -> int:
         return (self.game.seed + 1) % (1 << 64)
 
-    def _refuse(self, reason: str) -> None:
-        self.message = Message((reason,), is_refusal=True)
+    def _refuse(self, reason: str, rules: str = "") -> None:
+        """Say why something is not done; below it the text of the last of these rules, which says most."""
+        rule = rules.rpartition(", ")[2]
+        texts = [shorten(f"{rule}: {rule_text(self._world, rule)}", LINE, placeholder=" …")] if rule else []
+        self.message = Message((reason, *texts), is_refusal=True)

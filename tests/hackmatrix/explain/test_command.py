@@ -62,6 +62,11 @@ def test_numbers_and_names_in_any_case_are_the_same_game(swift_built: None, caps
     assert "step 0: up (0)\n" in printed
     assert "distance_shaping      +0.050  = 0.05 x 1: closest approach 9 -> 8" in printed
     assert "swift played 4 steps; the rewards recomputed from table W agree." in printed
+    legend = " ".join(printed.partition("signs\n")[2].split())
+    for sign in (">D1 daemon comes in 1 turn", "[7]+4 7 points, spawns 4", "e3 energy", "ds data siphon to pick up"):
+        assert sign in legend
+    assert "C1, W2 and the like: rules of hackmatrix-rules.md" in legend
+    assert not any(line.endswith(" ") for line in printed.splitlines())
 
 
 def test_a_page_has_100_columns_and_is_plain(swift_built: None, capsys: pytest.CaptureFixture[str]) -> None:

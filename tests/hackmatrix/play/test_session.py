@@ -19,12 +19,17 @@ UP, DOWN, LEFT, RIGHT = range(len(MOVES))
 
 
 def test_an_invalid_action_is_refused_with_its_reason_and_never_reaches_the_engine(session: Session) -> None:
-    for action, reason in ((DOWN, "the board ends there (M1)"), (SIPHON, "no data siphon is held (M2)")):
+    board, siphon = "M1: 0–3 move up, down, left, right: the neighbour cell", "M2: 4 siphon: "
+    refusals = (DOWN, "the board ends there (M1)", board), (SIPHON, "no data siphon is held (M2)", siphon)
+    for action, reason, rule in refusals:
         before = session.game
         session.press(action)
         assert session.game is before
         assert session.message.is_refusal
-        assert session.message.lines == (f"{ACTIONS[action]} is refused: {reason}. The game is as it was.",)
+        said, text = session.message.lines
+        assert said == f"{ACTIONS[action]} is refused: {reason}. The game is as it was."
+        assert text.startswith(rule)
+        assert len(text) <= 80
     session.toggle_agent()
     assert (session.agent_plays, session.message.lines) == (False, (NO_AGENT,))
     session.press(UP)
@@ -41,7 +46,7 @@ def test_a_look_shows_what_would_come_and_enter_plays_it(session: Session) -> No
     assert session.message.lines[0].startswith(f"up would earn {NEARER}")
     seen = session.displayed
     session.press(DOWN)
-    assert session.message.lines == ("down cannot be played: the board ends there (M1).",)
+    assert session.message.lines[0] == "down cannot be played: the board ends there (M1)."
     assert session.displayed is session.game
     session.press(UP)
     session.confirm()
@@ -104,7 +109,7 @@ def test_at_the_end_the_game_is_saved_and_the_next_seed_is_one_key_away(table: T
     assert "N plays game 0" in session.message.lines[1]
     assert len(read_trace(first).case.actions) == len(session.game.turns)
     session.press(UP)
-    assert session.message.lines == ("up is refused: the game is over (C4). The game is as it was.",)
+    assert session.message.lines[0] == "up is refused: the game is over (C4). The game is as it was."
     session.next_game()
     assert (session.game.seed, session.game.turns) == (0, ())
     assert session.path == first.with_name("game-2.json")

@@ -90,7 +90,7 @@ def test_a_step_says_what_was_done_how_likely_it_was_what_it_earned_and_what_sig
     assert step.decision is not None
     assert step.components is not None
     reward = f"{sum(step.components[0]) / 1000:+.3g}".replace("-", "−")
-    sentence = f"After {step.action}, earned {reward}, probability 75.0 %, expected 0.625."
+    sentence = f"After {step.action}, earned {reward}, probability 75.0 %, reward still expected 0.625."
     expect(page.locator("#sentence")).to_have_text(sentence)
     taken = page.locator("#probabilities tr.taken")
     expect(taken.locator("th")).to_have_text(f"▸{step.action}, taken")
