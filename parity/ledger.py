@@ -26,7 +26,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -41,7 +40,7 @@ from parity.errors import EngineError, UsageError, blamed
 from parity.module_paths import PLACE
 from parity.registry import imported
 from parity.remote import RemoteFactory
-from parity.safe_read import MIB, Unreadable, is_number, is_object, json_of, quoted, read_text
+from parity.safe_read import MIB, Unreadable, is_number, is_object, json_of, quoted, read_text, toml_of
 from parity.tape import Tape
 from parity.trace import RESTART, Action, Trace, trace_of
 from parity.world import EngineFactory, World
@@ -230,9 +229,9 @@ def read_ledger(path: Path) -> Ledger:
 def ledger_of(text: str, path: Path) -> Ledger:
     """The ledger that a text is, which stands in ``path``; raises UsageError as ``read_ledger`` does."""
     try:
-        content = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{path} is no TOML file ({error}): correct it.") from error
+        content = toml_of(text)
+    except Unreadable as error:
+        raise UsageError(f"{path} cannot be read: {error}: correct it.") from error
     worlds, entries = content.get("worlds", []), content.get("entries", {})
     are_tables = is_object(entries) and entries and all(map(is_object, entries.values()))
     if content.keys() - {"worlds", "entries"} or not _are_texts(worlds) or not are_tables:

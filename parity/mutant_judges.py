@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import time
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from parity.mutant_table import read_mutants
 from parity.mutants import CAUGHT, FAILED, SURVIVED, UNBUILDABLE, UNSOUND, Judge, Verdict
 from parity.places import python_environment
 from parity.remote import RemoteFactory
+from parity.safe_read import quoted, read_toml
 from parity.world import Mutant, MutationBench, World
 
 TESTS = "tests"
@@ -132,15 +132,19 @@ def project_bench(table: Path) -> MutationBench:
     mutants = read_mutants(table, TESTS)
     if untested := [mutant.name for mutant in mutants if not mutant.tests]:
         raise UsageError(f"mutant '{untested[0]}' of {table} names no tests: name those that should notice it.")
-    content = tomllib.loads(table.read_text(encoding="utf-8"))
-    folders = content.get("pythonpath", ["."])
+    content = {"pythonpath": ["."], "ignore": [".*", "__pycache__"], **read_toml(table)}
+    for key in ("pythonpath", "ignore"):
+        if not isinstance(content[key], list) or not all(isinstance(text, str) for text in content[key]):
+            raise UsageError(f"{key} of {table} must be a list of texts, got {quoted(content[key])}.")
     return MutationBench(
         engine=TESTS,
         reference="",
         source=Path.cwd(),
         mutants=mutants,
-        environment=lambda copy: {"PYTHONPATH": os.pathsep.join(str(copy / folder) for folder in folders)},
-        ignore=tuple(content.get("ignore", (".*", "__pycache__"))),
+        environment=lambda copy: {
+            "PYTHONPATH": os.pathsep.join(str(copy / folder) for folder in content["pythonpath"])
+        },
+        ignore=tuple(content["ignore"]),
     )
 
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 import ast
 import re
 import threading
-import tomllib
 from pathlib import Path
 
 from parity.errors import UsageError
+from parity.safe_read import Unreadable, read_toml
 from parity.world import Mutant
 
 _PARSING = threading.Lock()
@@ -32,8 +32,8 @@ def read_mutants(table: Path, *sections: str, folder: str = "") -> tuple[Mutant,
     Raises UsageError where the table cannot be read.
     """
     try:
-        content = tomllib.loads(table.read_text(encoding="utf-8"))
-        return tuple(
+        content = read_toml(table)
+        mutants = tuple(
             Mutant(
                 name=entry["name"],
                 file=folder + group["file"],
@@ -47,9 +47,15 @@ def read_mutants(table: Path, *sections: str, folder: str = "") -> tuple[Mutant,
             for group in content[section]
             for entry in group["mutants"]
         )
-    except OSError as error:
-        raise UsageError(f"{table} cannot be read: {error.strerror}.") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        for mutant in mutants:
+            if not all(isinstance(text, str) for text in (mutant.name, mutant.old, mutant.new, *mutant.tests)):
+                raise TypeError("names, texts and tests must be texts")
+        return mutants
+    except FileNotFoundError:
+        raise UsageError(f"there is no table of mutants {table}: name a TOML file.") from None
+    except Unreadable as error:
+        raise UsageError(f"{table} cannot be read: {error}: correct it.") from None
+    except (KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{table} is no table of mutants ({type(error).__name__}: {error}): correct it.") from None
 
 

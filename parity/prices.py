@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from parity.errors import UsageError, unknown
-from parity.safe_read import MIB, Unreadable, quoted, read_text
+from parity.safe_read import Unreadable, quoted, read_toml
 from parity.world import Price, PriceValues, World
 
 
@@ -82,10 +81,10 @@ def read_prices(words: Iterable[str], path: Path | None) -> dict[str, object]:
     prices: dict[str, object] = {}
     if path is not None:
         try:
-            prices |= tomllib.loads(read_text(path, MIB))
+            prices |= read_toml(path)
         except FileNotFoundError:
             raise UsageError(f"there is no file of prices {path}: give the path of a TOML file.") from None
-        except (Unreadable, tomllib.TOMLDecodeError) as fault:
+        except Unreadable as fault:
             raise UsageError(f"{path} cannot be read as prices: {fault}: give lines such as kills = 0.4.") from fault
     for word in words:
         name, equals, value = word.partition("=")

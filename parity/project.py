@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from parity.errors import UsageError
 from parity.ledger import read_ledger
 from parity.module_paths import PLACE
 from parity.registry import engine_name, load_pair, load_world
-from parity.safe_read import MIB, Unreadable, quoted, read_text
+from parity.safe_read import Unreadable, is_object, quoted, read_toml
 from parity.source_specs import open_source
 from parity.sources import POLICY, TRACES
 from parity.tape import TAPE
@@ -62,15 +61,16 @@ def read_tables(path: Path) -> dict[str, dict[str, Any]] | None:
     Raises UsageError for a key that there is not, and a value of another kind.
     """
     try:
-        table = tomllib.loads(read_text(path, MIB)).get("tool", {}).get("parity")
+        tool = read_toml(path).get("tool")
     except FileNotFoundError:
         return None
-    except (Unreadable, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}.") from error
-    if table is None:
+    except Unreadable as error:
+        raise UsageError(f"{path} cannot be read: {error}: correct it.") from error
+    if not is_object(tool) or "parity" not in tool:
         return None
-    tables = table.get("worlds") if isinstance(table, dict) and table.keys() == {"worlds"} else None
-    if not isinstance(tables, dict) or not all(isinstance(values, dict) for values in tables.values()):
+    table = tool["parity"]
+    tables = table["worlds"] if is_object(table) and table.keys() == {"worlds"} else None
+    if not is_object(tables) or not all(map(is_object, tables.values())):
         raise UsageError(f"[tool.parity] in {path} must hold tables [tool.parity.worlds.NAME] and nothing else.")
     for name, values in tables.items():
         for key, value in values.items():

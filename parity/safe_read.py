@@ -10,7 +10,9 @@ import io
 import json
 import math
 import os
+import re
 import stat
+import tomllib
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -24,6 +26,10 @@ MIB = 2**20
 GIB = 2**30
 QUOTED_LENGTH = 60
 """Characters of a file's content that a message quotes at most."""
+_LONG_INTEGER = re.compile(r"[0-9_]{4301,}")
+"""Of more digits than Python converts."""
+_DEEP_KEY = re.compile(r"""(?<![\w."'-])(?:["'\w-]++[ \t]*+\.[ \t]*+){100}""")
+"""A dotted key of a hundred parts; the time that reading one takes grows with the square of their number."""
 
 
 class Unreadable(Exception):
@@ -55,7 +61,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def read_text(path: Path, limit: int) -> str:
-    """The UTF-8 text in a file; raises as ``read_bytes`` does."""
+    """The UTF-8 text in a file, without a byte order mark; raises as ``read_bytes`` does."""
     return _text_of(read_bytes(path, limit))
 
 
@@ -66,17 +72,53 @@ def read_json(path: Path, limit: int) -> Any:  # noqa: ANN401 - whatever JSON ca
 
 def json_of(content: bytes) -> Any:  # noqa: ANN401 - whatever JSON can say
     """The JSON value that some bytes are, no name in it given twice; raises Unreadable."""
+    text = _text_of(content)
     try:
-        return json.loads(_text_of(content), object_pairs_hook=_without_repeats)
+        return json.loads(text, object_pairs_hook=_without_repeats)
     except RecursionError:
         raise Unreadable("it is nested too deeply") from None
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise Unreadable(f"it is no JSON ({error})") from None
+    except ValueError:
+        raise Unreadable(_integer_fault(text)) from None
+
+
+def read_toml(path: Path, limit: int = MIB) -> dict[str, Any]:
+    """The tables in a TOML file; raises as ``read_bytes`` does."""
+    return toml_of(read_text(path, limit))
+
+
+def toml_of(text: str) -> dict[str, Any]:
+    """The tables that a TOML text is, its integers of 64 bits as ``is_number`` has them; raises Unreadable."""
+    try:
+        if _DEEP_KEY.search(text):
+            raise RecursionError
+        content = tomllib.loads(text)
+    except RecursionError:
+        raise Unreadable("it is nested too deeply") from None
+    except tomllib.TOMLDecodeError as error:
+        fault, _, place = str(error).removesuffix(")").rpartition(" (at ")
+        raise Unreadable(f"it is no TOML ({place}: {fault[:QUOTED_LENGTH]})") from None
+    except ValueError:
+        raise Unreadable(_integer_fault(text)) from None
+    values = [*content.items()]
+    for key, value in values:  # which grows
+        if isinstance(value, dict | list):
+            values += value.items() if isinstance(value, dict) else ((key, each) for each in value)
+        elif type(value) is int and not is_number(value):
+            raise Unreadable(f"{quoted(key)} is an integer of more than 64 bits")
+    return content
+
+
+def _integer_fault(text: str) -> str:
+    found = _LONG_INTEGER.search(text)
+    line = f" (line {text.count(chr(10), 0, found.start()) + 1})" if found else ""
+    return f"it holds an integer of more than 4,300 digits{line}"
 
 
 def _text_of(content: bytes) -> str:
     try:
-        return content.decode("utf-8")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Unreadable(f"it is no UTF-8 text (byte {error.start})") from None
 

@@ -21,7 +21,7 @@ from goodharts.torch_env.tables import PRICES
 from parity.arguments import GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Values
 from parity.errors import UsageError
 from parity.world import PriceValues
-from rlworldkit.config_layers import from_environment, read_toml, validate_values
+from rlworldkit.config_layers import from_environment, read_settings, validate_values
 from rlworldkit.settings import Setting, add_flag, check_settings, setting, settings_of
 
 Layer = Mapping[str, Mapping[str, Any]]
@@ -318,7 +318,7 @@ def read_config(
     config = Config()
     for file in (DEFAULTS_FILE, (folder or Path()) / USER_FILE):
         with contextlib.suppress(FileNotFoundError):
-            config = config.over(read_toml(file), str(file))
+            config = config.over(read_settings(file), str(file))
     config = config.over(from_environment(SECTIONS, environ, _PREFIX, _SHORT), "The environment")
     return config.over(flags or {}, "The command line").validated()
 

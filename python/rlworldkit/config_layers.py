@@ -1,30 +1,23 @@
 """Settings from TOML files and environment variables, as layers under the flags of a command."""
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from parity.arguments import FloatRange
 from parity.errors import UsageError
-from parity.safe_read import MIB, Unreadable, read_text
+from parity.safe_read import Unreadable, read_toml
 from rlworldkit.settings import Setting, fault_of, settings_of
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
-def read_toml(file: Path) -> dict[str, Any]:
-    """The content of a TOML file of at most a mebibyte.
-
-    Raises FileNotFoundError where there is none, and UsageError where it cannot be read or is no TOML; the sentence
-    names it.
-    """
+def read_settings(file: Path) -> dict[str, Any]:
+    """The tables of a TOML file; raises FileNotFoundError where there is none, and UsageError that names the file."""
     try:
-        return tomllib.loads(read_text(file, MIB))
+        return read_toml(file)
     except Unreadable as fault:
         raise UsageError(f"{file} cannot be read: {fault}; fix it or move it away.") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{file} is no TOML ({error or 'it is nested too deeply'}): fix it.") from None
 
 
 def from_file(config: type[Any], file: Path | None) -> dict[str, Any]:
@@ -35,7 +28,7 @@ def from_file(config: type[Any], file: Path | None) -> dict[str, Any]:
     if file is None:
         return {}
     try:
-        values = read_toml(file)
+        values = read_settings(file)
     except FileNotFoundError:
         raise UsageError(f"There is no {file}: name a TOML file of settings.") from None
     return validate_values(config, values, str(file))

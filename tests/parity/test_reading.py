@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import tracemalloc
 import zipfile
 import zlib
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from parity.safe_read import MIB, Unreadable, quoted, read_bytes, read_json, read_npz, read_text, read_zip
+from parity.safe_read import MIB, Unreadable, quoted, read_bytes, read_json, read_npz, read_text, read_toml, read_zip
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_only_regular_files_up_to_a_size_are_read(name: str, sentence: str, tmp_
         (b'{"a": 1, "b": 2, "a": 3}', "it names 'a' twice"),
         (b"[" * 200_000, "nested too deeply"),
         (b'{"a":' * 200_000, "nested too deeply"),
-        (b"9" * 5000, "no JSON"),
+        (b"[1,\n" + b"9" * 5000 + b"]", r"it holds an integer of more than 4,300 digits \(line 2\)"),
     ],
 )
 def test_what_is_no_json_is_said_in_one_line(content: bytes, fault: str, tmp_path: Path) -> None:
@@ -52,6 +53,34 @@ def test_what_is_no_json_is_said_in_one_line(content: bytes, fault: str, tmp_pat
     with pytest.raises(Unreadable, match=fault) as caught:
         read_json(tmp_path / "file", MIB)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (b"a = '\xff'", "it is no UTF-8 text (byte 5)"),
+        (b"a = 1\nb =\n", "it is no TOML (line 2, column 4: Invalid value)"),
+        (b"a = 1\na = 2\n", "it is no TOML (line 2, column 6: Cannot overwrite a value)"),
+        (b"[%b]\n" % (b"k" * 9999) * 2, f"it is no TOML (line 2, column 10001: Cannot declare ('{'k' * 43})"),
+        (b"a = " + b"[" * 200_000, "it is nested too deeply"),
+        (b"a." * 200_000 + b"a = 1", "it is nested too deeply"),
+        (b"a = 1\nb = " + b"9" * 5000, "it holds an integer of more than 4,300 digits (line 2)"),
+        (b"a = [{ b = 18446744073709551616 }]", "'b' is an integer of more than 64 bits"),
+        (b"a = [0x" + b"f" * 5000 + b"]", "'a' is an integer of more than 64 bits"),
+        (b"#" * (MIB + 1), "it is larger than 1 MiB, the most that is read of such a file"),
+    ],
+)
+def test_what_is_no_toml_is_said_in_one_line_that_names_the_place(content: bytes, fault: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(content)
+    with pytest.raises(Unreadable, match=f"^{re.escape(fault)}$"):
+        read_toml(tmp_path / "file")
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b'\xef\xbb\xbf{"a": 1}')
+    assert (read_text(tmp_path / "file", MIB), read_json(tmp_path / "file", MIB)) == ('{"a": 1}', {"a": 1})
+    (tmp_path / "file").write_bytes(b"\xef\xbb\xbfa = 18446744073709551615\r\n")
+    assert read_toml(tmp_path / "file") == {"a": 2**64 - 1}
 
 
 def test_what_is_good_is_read_through_a_link_too_and_a_missing_file_is_the_callers_to_name(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 from parity.arguments import IntRange
 from parity.errors import UsageError, unknown
 from parity.strict_json import is_json_number
-from rlworldkit.config_layers import read_toml, validate_values
+from rlworldkit.config_layers import read_settings, validate_values
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, preset_of
@@ -69,7 +69,7 @@ def read_sweep(game: Game, file: Path, flags: Mapping[str, Any]) -> Sweep:
     search space or an end.
     """
     try:
-        values = read_toml(file)
+        values = read_settings(file)
     except FileNotFoundError:
         raise UsageError(f"There is no {file}: name a TOML file that describes a sweep.") from None
     settings, prices = (values.pop(name, {}) for name in ("settings", "prices"))

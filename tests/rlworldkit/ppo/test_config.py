@@ -159,7 +159,7 @@ def test_train_sb3_reads_a_file_too(configured: list[TrainConfig], refused: Call
         ("clip_value_loss = 1", "settings.toml: clip_value_loss must be true or false, got 1."),
         ("network = 1", "settings.toml: network must be a text, got 1."),
         ("num_minibatches = 3", "num_minibatches must divide the batch"),
-        ("gamma =", "settings.toml is no TOML ("),
+        ("gamma =", "settings.toml cannot be read: it is no TOML (end of document: "),
         (None, "There is no settings.toml: name a TOML file of settings."),
     ],
 )
