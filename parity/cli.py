@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,11 @@ from parity import commands, diff_command, ledger, ledger_command
 from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Parser, two_engines
 from parity.command_help import explain
 from parity.completion import FLAG, HELP, SHELLS, PrintCompletion
-from parity.console import discard_output, is_output_closed, is_output_full, open_missing_streams
+from parity.console import CLOSED_PIPE_EXIT_CODE, discard_output, is_output_closed, is_output_full, open_missing_streams
 from parity.debug.attach import debug
 from parity.doctor import doctor
 from parity.engine_guard import DEFAULT_TIMEOUT, LESS_MEMORY
-from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory, report_bug
 from parity.ledger import KINDS, THEN
 from parity.prices import add_price_flags
 from parity.sanitize_command import sanitize
@@ -280,10 +281,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED_EXIT_CODE
     except BrokenPipeError:
         discard_output()
-        return 1
+        return CLOSED_PIPE_EXIT_CODE
     except Exception as error:
         if options.traceback:
-            raise
+            traceback.print_exc()
         if isinstance(error, ParityError):
             fault = error
         elif isinstance(error, OSError) and is_output_full(error):
@@ -292,6 +293,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif is_out_of_memory(error):
             fault = UsageError(f"this needs more memory than there is: {LESS_MEMORY}.")
         else:
-            raise
+            return report_bug(f"parity {options.command}")
         print(f"parity: {fault}", file=sys.stderr)
         return fault.exit_code

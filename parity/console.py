@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 UNLIMITED = 100_000
 """Columns, which no line ever has."""
+CLOSED_PIPE_EXIT_CODE = 141
+"""Of a command whose output nobody reads to its end: what a shell gives for SIGPIPE."""
 
 _MODES = {"stdin": "r", "stdout": "w", "stderr": "w"}
 _REPLACING = "parity.replacing"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from parity.compare import STATE
 from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
-from parity.errors import EngineError, StateRefused, UsageError, is_out_of_memory
+from parity.errors import FOREIGN_FAULTS, EngineError, StateRefused, UsageError, is_out_of_memory
 from parity.phases import Phase
 from parity.world import World
 
@@ -153,8 +153,8 @@ class GuardedEngine(BatchEngine):
             ) from None
         except (EngineError, UsageError) as error:
             kind = UsageError if isinstance(error, UsageError) else EngineError
-            raise kind(f"engine '{self.name}' failed in {what}: {error}") from error
-        except Exception as error:
+            raise kind(f"engine '{self.name}' failed in {what}: {str(error).removesuffix('.')}.") from error
+        except FOREIGN_FAULTS as error:
             fault = f"failed in {what}: {type(error).__name__}: {error} (--traceback shows where)"
             if is_out_of_memory(error):
                 fault = f"needs more memory in {what} than there is: {LESS_MEMORY}"

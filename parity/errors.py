@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import shlex
 import sys
+import traceback
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
@@ -52,6 +53,10 @@ class StateRefused(ParityError, ValueError):
     """An engine will not take a state in ``set_state``; its games are as they were before."""
 
 
+FOREIGN_FAULTS = Exception, SystemExit
+"""What code of others may raise: its ``sys.exit`` would otherwise choose the exit code of the command."""
+
+
 @contextmanager
 def blamed(what: str) -> Iterator[None]:
     """Turn an exception of a world's own code into a UsageError of one sentence that names ``what`` raised it."""
@@ -59,9 +64,16 @@ def blamed(what: str) -> Iterator[None]:
         yield
     except ParityError:
         raise
-    except Exception as error:
+    except FOREIGN_FAULTS as error:
         fault = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise UsageError(f"{what} fails with {fault} (--traceback shows where): correct it.") from error
+
+
+def report_bug(program: str) -> int:
+    """Print the traceback of the exception at hand, which no command should raise; returns the exit code."""
+    traceback.print_exc()
+    print(f"{program}: this is a bug of the program: report it with the traceback above.", file=sys.stderr)
+    return ParityError.exit_code
 
 
 _OUT_OF_MEMORY = ("resource_exhausted", "out of memory", "can't allocate memory", "cannot allocate memory")

@@ -11,7 +11,7 @@ from pathlib import Path
 from parity.adapters.named import is_named
 from parity.engine import AutoResetBatch, Engine, GameSeeds
 from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
-from parity.errors import UsageError, unknown
+from parity.errors import FOREIGN_FAULTS, UsageError, unknown
 from parity.module_paths import PLACE, module_of, require_own_world
 from parity.places import environments, with_remote_engines
 from parity.safe_read import quoted
@@ -101,7 +101,7 @@ def is_module(spec: str) -> bool:
 def _loaded(name: str, *, anywhere: bool = False) -> World:
     try:
         world: object = imported(name) if is_module(name) else registered()[name].load()
-    except Exception as error:  # importing runs the world's own code, which may raise anything
+    except FOREIGN_FAULTS as error:  # importing runs the world's own code
         fault = f"{type(error).__name__}: {error}"
         module = name.partition(":")[0]
         is_missing = isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")

@@ -13,7 +13,7 @@ from typing import Any
 from parity.channel import VERSION, Channel
 from parity.engine import BatchEngine, EngineOptions
 from parity.engine_guard import no_json
-from parity.errors import EngineError, UsageError
+from parity.errors import FOREIGN_FAULTS, EngineError, UsageError
 from parity.module_paths import world_home
 from parity.registry import engine_name, load_world, world_spec
 from parity.remote import ERRORS, describe_world
@@ -51,7 +51,7 @@ def serve(options: Namespace) -> int:
                 channel.send({})
             else:
                 channel.send(_answer(opened, **request))
-        except Exception as error:  # the engine's, whatever it is: the client raises it
+        except FOREIGN_FAULTS as error:  # the engine's, whatever it is: the client raises it
             kind = next((name for name, kind in ERRORS.items() if isinstance(error, kind)), None)
             channel.send({"error": (kind, f"{error}" if kind else f"{type(error).__name__}: {error}")})
     if opened is not None:

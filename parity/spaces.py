@@ -17,7 +17,7 @@ class Box:
     """Arrays of ``shape`` with numbers from ``low`` to ``high``, both included, as Gymnasium's Box has them.
 
     low, high: one number for all places, or one for each, in C order; a bound that is not finite is drawn as if it were
-    -1 or 1. dtype: of a float or an integer.
+    -1 or 1, or one away from the other bound where that lies beyond. dtype: of a float, an integer or bool.
     """
 
     low: float | tuple[float, ...]
@@ -32,13 +32,15 @@ class Box:
 
     def sample(self, rng: np.random.Generator, games: int) -> NDArray[Any]:
         """Actions (games, *shape), drawn uniformly within the bounds."""
-        low, high = (np.broadcast_to(side, (self.size,)) for side in (self.low, self.high))
-        if np.issubdtype(self.dtype, np.integer):
-            drawn = rng.integers(low, high, (games, self.size), endpoint=True)
+        kind = {"b": np.int64, "i": np.int64, "u": np.uint64}.get(np.dtype(self.dtype).kind, np.float64)
+        low, high = (np.broadcast_to(np.array(side, kind), (self.size,)) for side in (self.low, self.high))
+        if kind is not np.float64:
+            drawn = rng.integers(low, high, (games, self.size), kind, endpoint=True)
         else:
-            low, high = np.where(np.isfinite(low), low, -1.0), np.where(np.isfinite(high), high, 1.0)
-            # rounding to the type may not step over a bound
-            drawn = np.clip(rng.uniform(low, high, (games, self.size)).astype(self.dtype), low, high)
+            least, most = np.minimum(-1.0, high - 1), np.maximum(1.0, low + 1)
+            low, high = np.where(np.isfinite(low), low, least), np.where(np.isfinite(high), high, most)
+            drawn = 2 * rng.uniform(low / 2, high / 2, (games, self.size))  # high - low may be more than a float holds
+            drawn = np.clip(drawn.astype(self.dtype), low, high)  # rounding to the type may not step over a bound
         return drawn.astype(self.dtype).reshape(games, *self.shape)
 
     def array(self, actions: Sequence[Any]) -> NDArray[Any]:
@@ -66,8 +68,9 @@ def MultiDiscrete(sizes: Sequence[int]) -> Box:
 
 def action_numbers(action: NDArray[Any]) -> int | tuple[int | float, ...]:
     """An action of a batch as JSON has it: a number, or the numbers of an array in C order."""
-    is_whole = action.ndim == 0 and np.issubdtype(action.dtype, np.integer)
-    return int(action) if is_whole else tuple(action.ravel().tolist())
+    numbers = action.astype(np.uint8) if action.dtype == np.bool_ else action
+    is_whole = numbers.ndim == 0 and np.issubdtype(numbers.dtype, np.integer)
+    return int(numbers) if is_whole else tuple(numbers.ravel().tolist())
 
 
 def checked_actions(actions: ArrayLike, games: int, count: int) -> NDArray[np.int32]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,7 @@ class GymGame(SingleGame):
         return observation
 
     def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
-        step: tuple[Any, ...] = self._env.step(action + self._first)
+        step: tuple[Any, ...] = self._env.step(action + self._first if self._first else action)
         observation, reward, terminated, truncated, _ = step
         return Outcome(observation, reward if np.ndim(reward) else float(reward), terminated, truncated)
 
@@ -118,7 +118,7 @@ class VectorGames(ReplayedGames):
         return self._array(observation, "reset")
 
     def _array(self, observation: Any, call: str) -> Array:  # noqa: ANN401 - what the environment shows
-        array = as_array(observation, axes=1)
+        array = as_array(_batched(self._env.single_observation_space, observation), axes=1)
         return self.demand_form(array, (array.dtype, array.shape[1:]), call).copy()
 
     def step(self, actions: NDArray[Any]) -> BatchStep:
@@ -130,7 +130,7 @@ class VectorGames(ReplayedGames):
         over, before = self._over.copy(), self._last
         if over.any():  # another game goes on in their place, which nobody sees
             self._begin(np.flatnonzero(over))
-        shown, rewards, *flags, _ = self._env.step(actions + self._first)
+        shown, rewards, *flags, _ = self._env.step((actions + self._first).astype(self._env.single_action_space.dtype))
         observation, reward = self._array(shown, "step"), np.array(rewards)
         terminated, truncated = (np.array(flag, np.bool_) for flag in flags)
         if before is not None and over.any():
@@ -167,6 +167,25 @@ class VectorSide:
     """A vector environment as a side of a pairing: ``make(games)`` as ``VectorGames`` takes it."""
 
     make: Callable[[int], gymnasium.vector.VectorEnv[Any, Any, Any]]
+
+
+def require_fixed_form(space: gymnasium.Space[Any]) -> None:
+    """Raise UsageError for observations that are not of one form, such as of a Sequence."""
+    if (kind := type(space).__name__) in ("Sequence", "Graph", "OneOf"):
+        raise UsageError(f"observations in a {kind} have no fixed form: write a parity.Pairing that gives them one.")
+    parts: Any = getattr(space, "spaces", ())
+    for part in parts.values() if isinstance(parts, Mapping) else parts:
+        require_fixed_form(part)
+
+
+def _batched(space: Any, shown: Any) -> Any:  # noqa: ANN401 - a space of one game, and what all games show
+    """Observations as arrays, where Gymnasium has a tuple of those of each game, as of texts."""
+    parts = getattr(space, "spaces", None)
+    if isinstance(parts, Mapping):
+        return {name: _batched(part, shown[name]) for name, part in parts.items()}
+    if isinstance(parts, tuple):
+        return tuple(map(_batched, parts, shown))
+    return np.array(shown) if isinstance(shown, tuple) else shown
 
 
 def _first_action(space: Any) -> Any:  # noqa: ANN401 - a space of Gymnasium, and a number

@@ -21,12 +21,14 @@ import numpy as np
 from parity.adapters.observations import Shape, as_array
 from parity.adapters.pairing import Maker, Pairing
 from parity.adapters.single import Outcome, SingleGame
-from parity.errors import ParityError, UsageError, install_command
+from parity.errors import FOREIGN_FAULTS, ParityError, UsageError, install_command
 from parity.spaces import Box, box_of
 from parity.world import World
 
 WORLD = "environments"
 """The name of every world of named environments."""
+_MOST_NAMES = 2**16
+"""Actions that are called by their numbers; more are numbers in a range."""
 
 
 class Environment(NamedTuple):
@@ -64,9 +66,9 @@ def environment(name: str) -> World:
     try:
         make, space, observation, players = _KINDS[kind](what)
         return environments_world({name: make}, _actions(space), _shape(observation), players)
-    except ParityError:
-        raise
-    except Exception as error:  # whatever a library raises for a name that it does not know
+    except ParityError as error:
+        raise UsageError(f"{name} cannot be played: {str(error).removesuffix('.')}.") from error
+    except FOREIGN_FAULTS as error:  # whatever a library raises for a name that it does not know
         missing = (getattr(error, "name", None) or "").partition(".")[0] if isinstance(error, ImportError) else ""
         if missing and not what.startswith(missing):
             raise UsageError(f"{name} needs {missing}: {install_command(missing)}.") from error
@@ -103,7 +105,7 @@ def _actions(space: Any) -> tuple[str, ...] | Box:  # noqa: ANN401 - of any libr
     shape = tuple(getattr(space, "shape", None) or ())
     count = getattr(space, "nvec", getattr(space, "num_values", getattr(space, "n", None)))
     if count is not None and shape == ():
-        return tuple(map(str, range(int(count))))
+        return tuple(map(str, range(int(count)))) if count <= _MOST_NAMES else Box(0, int(count) - 1, (), "int64")
     start = np.asarray(getattr(space, "start", 0))
     if type(space).__name__ == "MultiBinary":
         bounds: tuple[Any, ...] = 0, 1
@@ -114,6 +116,8 @@ def _actions(space: Any) -> tuple[str, ...] | Box:  # noqa: ANN401 - of any libr
         bounds = tuple(getattr(space, one, getattr(space, other, None)) for one, other in names)
     if any(side is None for side in bounds):
         raise UsageError(f"actions in a {type(space).__name__} cannot be chosen: Discrete, MultiDiscrete and Box can.")
+    if np.dtype(space.dtype).itemsize > 8:
+        raise UsageError(f"actions of {space.dtype} cannot be chosen: those of at most 64 bits can.")
     low, high = (tuple(np.broadcast_to(side, shape).ravel().tolist()) for side in bounds)
     return Box(low, high, shape, str(np.dtype(space.dtype)))
 
@@ -121,9 +125,10 @@ def _actions(space: Any) -> tuple[str, ...] | Box:  # noqa: ANN401 - of any libr
 def _gym(what: str) -> Environment:
     import gymnasium
 
-    from parity.adapters.gymnasium import GymGame
+    from parity.adapters.gymnasium import GymGame, require_fixed_form
 
     with closing(gymnasium.make(what)) as env:
+        require_fixed_form(env.observation_space)
         spaces = env.action_space, env.observation_space.sample()
     return Environment(lambda: GymGame(lambda: gymnasium.make(what)), *spaces)
 

@@ -61,7 +61,9 @@ def _parts(value: Any) -> Iterable[tuple[Any, Any]] | None:  # noqa: ANN401 - wh
 def _leaf(value: object) -> Array:
     leaf = np.asarray(value)
     if leaf.dtype.kind == "U":
-        leaf = leaf.astype(f"U{TEXT}") if leaf.itemsize <= 4 * TEXT else leaf  # one type, however long the text is
+        if leaf.itemsize > 4 * TEXT:
+            raise EngineError(f"an observation holds a text of more than {TEXT} signs, the most that are compared")
+        leaf = leaf.astype(f"U{TEXT}")  # one type, however long the text is
     if leaf.dtype.names is None and leaf.dtype.kind not in "biufU":
         raise EngineError(
             f"an observation holds a {type(value).__name__}, where arrays, numbers and texts are compared"

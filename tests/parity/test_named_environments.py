@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,12 +14,14 @@ import numpy as np
 import pytest
 from command_line import Ran
 from command_line import run as run_command
+from gymnasium.spaces import Box, Dict, Discrete, Graph, MultiBinary, MultiDiscrete, OneOf, Sequence, Text, Tuple
 
-from parity import UsageError
+from parity import UsageError, spaces
 from parity.adapters.gymnasium import VectorGames
 from parity.cli import main
 from parity.lockstep import Settings, run
 from parity.registry import load_pair, load_world, world_spec
+from parity.spaces import action_numbers
 
 CATCH = """
 import dm_env, numpy as np
@@ -118,6 +122,76 @@ def test_spaces_of_several_numbers_are_read() -> None:
         assert run(world, pair, Settings(games=2, steps=5)).divergences == []
     finally:
         del gymnasium.registry["TwoNumbers-v0"]
+
+
+LARGEST = np.finfo(np.float64).max
+SPACES: list[gymnasium.Space[Any]] = [
+    Box(5, np.inf, (2,)),
+    Box(-np.inf, -5, (2,), np.float16),
+    Box(np.array([5, -np.inf, -LARGEST, 0.5]), np.array([np.inf, -5, LARGEST, np.inf]), dtype=np.float64),
+    Box(np.iinfo(np.int64).min, np.iinfo(np.int64).max, (2,), np.int64),
+    Box(0, 2**64 - 1, (2,), np.uint64),
+    Box(0, 1, (3,), np.bool_),
+    Box(-1, 1, ()),
+    Discrete(3, start=-7),
+    Discrete(10**12, start=2),
+    Discrete(3, dtype=np.uint8),
+    MultiDiscrete([[3, 2], [4, 5]], start=[[1, -2], [3, 4]]),
+    MultiBinary((2, 3)),
+]
+TEXTS = Dict(a=Text(5, min_length=0), b=Tuple([Discrete(3), Text(4)]))
+
+
+@pytest.fixture
+def registered() -> Iterator[Callable[[gymnasium.Space[Any], gymnasium.Space[Any]], str]]:
+    """Registers an environment of these spaces, of actions and observations, that refuses actions outside."""
+
+    def register(actions: gymnasium.Space[Any], shown: gymnasium.Space[Any]) -> str:
+        class Played(gymnasium.Env[Any, Any]):
+            def __init__(self) -> None:
+                self.action_space, self.observation_space = deepcopy((actions, shown))
+
+            def reset(self, *, seed: int | None = None, options: object = None) -> Any:  # noqa: ANN401
+                self.observation_space.seed(seed)
+                return self.observation_space.sample(), {}
+
+            def step(self, action: Any) -> Any:  # noqa: ANN401
+                assert self.action_space.contains(action), repr(action)
+                return self.observation_space.sample(), float(np.ravel(action)[0] % 7), False, False, {}
+
+        gymnasium.register("Spaces-v0", lambda **_: Played(), disable_env_checker=True)
+        return "gym:Spaces-v0,gymvec:Spaces-v0"
+
+    yield register
+    gymnasium.registry.pop("Spaces-v0", None)
+
+
+@pytest.mark.parametrize("space", [*SPACES, TEXTS], ids=str)
+def test_every_space_is_played_by_single_and_vector_environments_alike(
+    space: gymnasium.Space[Any], registered: Callable[..., str]
+) -> None:
+    names = registered(*((Discrete(2), space) if space is TEXTS else (space, Discrete(4))))
+    world, _, pair = load_pair(names, tuple(names.split(",")))
+    assert run(world, pair, Settings(games=3, steps=5)).divergences == []
+    if (actions := world.action_space) is not None:  # as a trace has them, and read again
+        drawn = actions.sample(np.random.default_rng(0), 64)
+        numbers = [action_numbers(each) for each in drawn]
+        assert all(map(actions.contains, numbers))
+        np.testing.assert_array_equal(actions.array(numbers), drawn)
+
+
+def test_bounds_on_one_side_are_drawn_beyond_them_and_others_as_ever() -> None:
+    space = spaces.Box((5.0, -np.inf, -np.inf, 0.0), (np.inf, -5.0, np.inf, 0.5), (4,), "float64")
+    drawn = space.sample(np.random.default_rng(0), 1000)
+    assert np.abs(drawn.min(0) - (5, -6, -1, 0)).max() < 0.01
+    assert np.abs(drawn.max(0) - (6, -5, 1, 0.5)).max() < 0.01
+
+
+@pytest.mark.parametrize("shown", [Dict(a=Sequence(Discrete(3))), Graph(Box(0, 1, (2,)), None), OneOf([Discrete(2)])])
+def test_observations_without_a_fixed_form_are_refused(
+    shown: gymnasium.Space[Any], registered: Callable[..., str]
+) -> None:
+    assert "have no fixed form: write a parity.Pairing" in engines(registered(Discrete(2), shown)).refusal()
 
 
 def test_a_vector_environment_that_restarts_its_games_is_refused() -> None:

@@ -23,6 +23,7 @@ from written_page import episode_data, page_data
 from parity import BatchStep, Tolerance
 from parity.cli import build_parser, main
 from parity.compare import Difference
+from parity.errors import UsageError
 from parity.trace import Case, Trace, read_trace, write_trace
 
 EMPTY = Trace(ORCHARD, ("plain", "planes"), Case((), seed=3), components=())
@@ -230,6 +231,7 @@ def test_a_world_without_marks_has_no_coverage(lacks: dict[str, object], sentenc
     [
         ("dying", r"failed in step: BrokenPipeError: .* That was after 2 steps, with seed 0"),
         ("hanging", "gave no answer to step within 0.2 seconds"),
+        ("quitting", "failed in step: SystemExit: 0 "),
         ("hungry", "engine 'hungry' needs more memory in step than there is: give fewer --games"),
     ],
 )
@@ -244,6 +246,35 @@ def test_too_little_memory_outside_an_engine_is_one_sentence_and_2(monkeypatch: 
 
     monkeypatch.setattr("parity.commands.run_lockstep", fail)
     assert parity("run") == (2, "", "parity: this needs more memory than there is: give fewer --games.\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "code", "last"),
+    [
+        (KeyError("a"), (), 3, "parity run: this is a bug of the program: report it with the traceback above."),
+        (UsageError("no."), ("--traceback",), 2, "parity: no."),
+        (BrokenPipeError(), (), 141, ""),
+    ],
+)
+def test_what_nobody_expects_never_ends_with_1_which_means_that_engines_differ(
+    error: Exception, words: tuple[str, ...], code: int, last: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("parity.commands.run_lockstep", fail)
+    monkeypatch.setattr("parity.cli.discard_output", lambda: None)
+    ran = run(main, *words, "run", "--world", ORCHARD)
+    assert (ran.code, (ran.err.splitlines() or [""])[-1]) == (code, last)
+    assert ("Traceback" in ran.err) is (code != 141)
+
+
+def test_a_world_that_ends_the_process_when_it_is_imported_is_one_sentence_and_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "quitting_world.py").write_text("raise SystemExit(0)")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "cannot be imported (SystemExit: 0)" in parity("run", world="quitting_world:WORLD").refusal()
 
 
 def test_a_trace_with_actions_that_the_world_lacks_is_refused(tmp_path: Path) -> None:

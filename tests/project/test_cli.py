@@ -82,8 +82,9 @@ def test_a_mistake_gets_one_sentence_and_code_2(
             "hackmatrix evaluate needs more memory than there is: give fewer --num-envs.",
         ),
         ("bench", KeyboardInterrupt(), "hackmatrix: interrupted."),
+        ("bench", KeyError(), "hackmatrix bench: this is a bug of the program: report it with the traceback above."),
     ],
-    ids=["error", "memory", "Ctrl+C"],
+    ids=["error", "memory", "Ctrl+C", "bug"],
 )
 def test_what_ends_a_command_is_one_sentence(
     command: str,
@@ -100,8 +101,10 @@ def test_what_ends_a_command_is_one_sentence(
         code: object = cli.main([command])
     except SystemExit as stopped:
         code = stopped.code
-    assert code == (130 if isinstance(fault, KeyboardInterrupt) else 2)
-    assert capsys.readouterr().err == f"{sentence}\n"
+    assert code == {KeyboardInterrupt: 130, KeyError: 3}.get(type(fault), 2)
+    said = capsys.readouterr().err
+    assert said.endswith(f"{sentence}\n")
+    assert said.startswith("Traceback" if code == 3 else sentence)
 
 
 Main = Callable[[list[str]], int]

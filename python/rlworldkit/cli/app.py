@@ -16,8 +16,15 @@ from importlib import metadata
 
 from parity.arguments import Parser, parser_of
 from parity.completion import FLAG, HELP, SHELLS, PrintCompletion
-from parity.console import discard_output, is_output_full, open_missing_streams
-from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command, is_out_of_memory
+from parity.console import CLOSED_PIPE_EXIT_CODE, discard_output, is_output_full, open_missing_streams
+from parity.errors import (
+    INTERRUPTED_EXIT_CODE,
+    ParityError,
+    UsageError,
+    install_command,
+    is_out_of_memory,
+    report_bug,
+)
 from rlworldkit.cli.outputs import fail
 from rlworldkit.game import Game
 
@@ -77,15 +84,13 @@ def main(game: Game, argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED_EXIT_CODE
     except BrokenPipeError:
         discard_output()
-        return 1
-    except OSError as error:
-        if not is_output_full(error):
-            raise
-        discard_output()
-        fail(f"{game.name}: the output could not be written ({error.strerror}): make room, or send it elsewhere.")
+        return CLOSED_PIPE_EXIT_CODE
     except Exception as error:
+        if isinstance(error, OSError) and is_output_full(error):
+            discard_output()
+            fail(f"{game.name}: the output could not be written ({error.strerror}): make room, or send it elsewhere.")
         if not is_out_of_memory(error):
-            raise
+            return report_bug(f"{game.name} {command}")
         less = "give fewer --num-envs" if command in KIT_COMMANDS else "ask for less at once"
         fail(f"{game.name} {command} needs more memory than there is: {less}.")
 

@@ -94,6 +94,13 @@ class DyingEngine(CountingEngine):
         return super().step(actions)
 
 
+class QuittingEngine(CountingEngine):
+    """Ends the process in its first step, as if all were well."""
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        raise SystemExit(0)
+
+
 class HungryEngine(PlanesEngine):
     """Runs out of a device's memory in its first step."""
 

@@ -101,6 +101,7 @@ WORLD = World(
         "double": faulty.DoubleEngine,
         "dying": faulty.DyingEngine,
         "hungry": faulty.HungryEngine,
+        "quitting": faulty.QuittingEngine,
         "hanging": faulty.HangingEngine,
     },
     actions=("up", "down", "left", "right", "pick", "rest"),
