@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parity import commands, diff_command, ledger, ledger_command
+from parity import commands, diff_command, errors, ledger, ledger_command
 from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Parser, two_engines
 from parity.command_help import explain
 from parity.completion import FLAG, HELP, SHELLS, PrintCompletion
@@ -18,7 +18,6 @@ from parity.console import CLOSED_PIPE_EXIT_CODE, discard_output, is_output_clos
 from parity.debug.attach import debug
 from parity.doctor import doctor
 from parity.engine_guard import DEFAULT_TIMEOUT, LESS_MEMORY
-from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory, report_bug
 from parity.ledger import KINDS, THEN
 from parity.prices import add_price_flags
 from parity.sanitize_command import sanitize
@@ -273,26 +272,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if str(options.json) in ("True", "-") and is_output_closed():
         parser.error("--json prints on standard output, which is closed")
     try:
+        errors.require_working_directory()
         exit_code = int(options.does(options))
         sys.stdout.flush()
         return exit_code
     except KeyboardInterrupt:
         print("parity: stopped.", file=sys.stderr)
-        return INTERRUPTED_EXIT_CODE
+        return errors.INTERRUPTED_EXIT_CODE
     except BrokenPipeError:
         discard_output()
         return CLOSED_PIPE_EXIT_CODE
     except Exception as error:
         if options.traceback:
             traceback.print_exc()
-        if isinstance(error, ParityError):
+        if isinstance(error, errors.ParityError):
             fault = error
         elif isinstance(error, OSError) and is_output_full(error):
             discard_output()
-            fault = UsageError(f"the output could not be written ({error.strerror}): make room.")
-        elif is_out_of_memory(error):
-            fault = UsageError(f"this needs more memory than there is: {LESS_MEMORY}.")
+            fault = errors.UsageError(f"the output could not be written ({error.strerror}): make room.")
+        elif errors.is_out_of_memory(error):
+            fault = errors.UsageError(f"this needs more memory than there is: {LESS_MEMORY}.")
         else:
-            return report_bug(f"parity {options.command}")
+            return errors.report_bug(f"parity {options.command}")
         print(f"parity: {fault}", file=sys.stderr)
         return fault.exit_code

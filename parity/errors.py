@@ -7,6 +7,7 @@ person can cause and fix.
 from __future__ import annotations
 
 import difflib
+import os
 import shlex
 import sys
 import traceback
@@ -43,6 +44,14 @@ class UsageError(ParityError):
     """The person asked for something that does not exist or cannot be read."""
 
     exit_code = 2
+
+
+def require_working_directory() -> None:
+    """Raise UsageError where the working directory is gone: paths begin there, and libraries end the process."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise UsageError(f"the working directory is gone ({error.strerror}): go to one that exists.") from None
 
 
 class EngineError(ParityError):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import run
 
 from goodharts.cli import main as goodharts
 from hackmatrix import RULES_VERSION, __version__
@@ -105,6 +106,21 @@ def test_what_ends_a_command_is_one_sentence(
     said = capsys.readouterr().err
     assert said.endswith(f"{sentence}\n")
     assert said.startswith("Traceback" if code == 3 else sentence)
+
+
+def test_a_working_directory_that_is_gone_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tmp_path.rmdir()
+    sentence = "the working directory is gone (No such file or directory): go to one that exists.\n"
+    for main, line in (
+        (cli.main, "view best"),
+        (cli.main, "export best"),
+        (cli.main, "doctor"),
+        (goodharts.main, "evaluate --model x.pth"),
+        (parity, "run --world hackmatrix"),
+        (parity, "diff . HEAD --world hackmatrix"),
+    ):
+        assert run(main, *line.split()).refusal().removeprefix("parity: ") == sentence
 
 
 Main = Callable[[list[str]], int]

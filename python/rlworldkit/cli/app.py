@@ -24,6 +24,7 @@ from parity.errors import (
     install_command,
     is_out_of_memory,
     report_bug,
+    require_working_directory,
 )
 from rlworldkit.cli.outputs import fail
 from rlworldkit.game import Game
@@ -116,6 +117,7 @@ def _run(game: Game, command: str, arguments: list[str]) -> int:
     if command == VERSION:
         print(version_text(game))
         return 0
+    require_working_directory()
     try:
         if command in game.commands:
             return game.commands[command].main(arguments)
