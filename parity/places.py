@@ -32,7 +32,7 @@ from parity.adapters.named import is_named
 from parity.checkout import check_out, commit_of, key_of, output, outside_hooks, trees_of
 from parity.errors import ParityError, UsageError
 from parity.module_paths import PLACE, announced, checkout_of, is_code, is_installed, locations, search_path, world_home
-from parity.remote import RemoteFactory
+from parity.remote import RemoteFactory, execution_fault
 from parity.tape import TAPE, open_tape
 from parity.world import EngineFactory, MutationBench, World
 
@@ -152,6 +152,8 @@ def _built(bench: MutationBench, export: Path, checkout: Path) -> Path:
 
 def _in_interpreter(here: RemoteFactory, file: str) -> RemoteFactory:
     if (python := shutil.which(os.path.expanduser(file))) is None:
+        if fault := execution_fault(Path(file).expanduser()):
+            raise UsageError(f"{fault}.")
         raise UsageError(f"there is no interpreter {file}: name a Python in which parity and the world are installed.")
     return replace(here, python=os.path.abspath(python))
 

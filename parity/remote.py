@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import select
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -185,7 +186,6 @@ class _Server:
                 stderr=self._log,
                 env=factory.environment,
                 cwd=factory.folder,
-                pipesize=_PIPE_BYTES,
                 process_group=0,  # Ctrl+C in a terminal is the client's to handle
             )
         except OSError as error:
@@ -193,6 +193,8 @@ class _Server:
             raise UsageError(f"{factory.python} cannot be run ({error.strerror}): name an interpreter.") from error
         assert self._process.stdout is not None
         assert self._process.stdin is not None
+        for pipe in (self._process.stdin, self._process.stdout):
+            enlarge_pipe(pipe)
         self._end = weakref.finalize(self, end_process, self._process, self._log, _CLOSING_SECONDS)
         self._channel = Channel(self._process.stdout, self._process.stdin)
         self._readable = select.poll()
@@ -254,6 +256,24 @@ class _Server:
             raise kind(f"its server {fault}; {said}.")
         fault.add_note(said)
         raise fault
+
+
+def execution_fault(path: Path) -> str | None:
+    """Why a file that is there cannot be run, and what to do; None: it can, or there is none."""
+    if not os.path.isfile(path) or os.access(path, os.X_OK):
+        return None
+    if os.statvfs(path).f_flag & getattr(os, "ST_NOEXEC", 0):
+        return f"{path} lies on a file system that is mounted noexec: copy it to another one"
+    return f"{path} lacks the permission to be run: give it with {shlex.join(['chmod', '+x', str(path)])}"
+
+
+def enlarge_pipe(pipe: IO[bytes]) -> None:
+    """Let a pipe hold a mebibyte, unless the user's pipes hold as much as they may: then it is only slower."""
+    if sys.platform == "linux":
+        import fcntl
+
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
 def end_process(process: subprocess.Popen[bytes], log: IO[bytes], seconds: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -116,6 +117,22 @@ def test_errors_of_the_engine_are_raised_here_as_what_they_are(opened: Open) -> 
         dying.step(RESTS)
     with pytest.raises(EngineError, match=r"^BrokenPipeError: the process has gone$"):
         dying.step(RESTS)
+
+
+def test_a_server_starts_with_small_pipes_where_the_users_hold_as_much_as_they_may(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr("fcntl.fcntl", refuse)
+    assert len(opened("plain@cpu").get_state(ALL)) == len(ALL)
+
+
+def test_an_interpreter_that_may_not_be_executed_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    (tmp_path / "python").touch()
+    with pytest.raises(UsageError, match=r"python lacks the permission to be run: give it with chmod \+x "):
+        with_remote_engines(WORLD, ORCHARD, [f"plain@python:{tmp_path}/python"])
 
 
 def test_a_server_that_hangs_or_dies_is_ended_and_named(opened: Open) -> None:

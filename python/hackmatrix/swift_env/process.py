@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hackmatrix.swift_env.memory import nameless_file
 from parity.console import typed_program
 from parity.errors import EngineError
-from parity.remote import end_process
+from parity.remote import end_process, enlarge_pipe, execution_fault
 
 BINARY_VARIABLE = "HACKMATRIX_BINARY"
 DEADLINE = 10.0
@@ -36,9 +36,6 @@ _MOST_CREDITS, _MISS_COST, _PROBE_EVERY = 8, 4, 64
 """A failed spin costs four credits; without credits one answer in 64 is spun for."""
 _READ_BYTES = 1 << 12
 _CLOSING_SECONDS = 5.0
-_PIPE_BYTES = 1 << 20
-_SET_PIPE_SIZE = 1031
-"""Linux's F_SETPIPE_SZ: with the 64 KiB of a new pipe, a frame would take many turns of both processes."""
 
 
 def is_checkout() -> bool:
@@ -70,7 +67,9 @@ def binary_path() -> Path:
     named = os.environ.get(BINARY_VARIABLE)
     folder = ".build-macos" if sys.platform == "darwin" else ".build-linux"
     path = Path(named) if named else _ROOT / folder / "release" / "HackMatrix" if is_checkout() else _BUNDLED
-    if path.is_file() and os.access(path, os.X_OK):
+    if fault := execution_fault(path):
+        raise SwiftEngineError(f"the Swift engine cannot be run: {fault} ({BINARY_VARIABLE} may name another file).")
+    if os.path.isfile(path):
         return path
     if named:
         right = f"{build_hint()} and give the path it prints" if is_checkout() else "give another path, or unset it"
@@ -123,11 +122,7 @@ class SwiftProcess:
         self._ahead = b""
         """Bytes read beyond the last frame."""
         os.set_blocking(self._input.fileno(), False)
-        if sys.platform == "linux":
-            import fcntl
-
-            with contextlib.suppress(OSError):
-                fcntl.fcntl(self._output.fileno(), _SET_PIPE_SIZE, _PIPE_BYTES)
+        enlarge_pipe(self._output)
         self._writable, self._readable = select.poll(), select.poll()
         self._writable.register(self._input, select.POLLOUT)
         self._readable.register(self._output, select.POLLIN)

@@ -2,12 +2,14 @@
 
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import psutil
 import pytest
 
 from hackmatrix.swift_env import SwiftEngineError, SwiftGames
-from hackmatrix.swift_env.process import SwiftProcess, binary_path
+from hackmatrix.swift_env.process import BINARY_VARIABLE, SwiftProcess, binary_path
 from hackmatrix.world import WORLD
 from rlworldkit.envs.episodes import Episodes
 from tests.hackmatrix.swift_env.test_bridge import ends
@@ -96,6 +98,42 @@ def test_a_start_that_fails_is_one_sentence_and_leaves_no_file_open(
         SwiftGames(np.zeros(GAMES, np.uint64))
     assert caught.tb  # which keeps the frames, and what is in them
     assert sorted(os.listdir("/dev/fd")) == before
+
+
+@pytest.mark.parametrize(
+    ("mode", "flags", "said"),
+    [
+        (0o644, 0, "lacks the permission to be run: give it with chmod [+]x "),
+        (0o755, os.ST_NOEXEC, "is mounted noexec: copy"),
+    ],
+)
+@pytest.mark.parametrize("is_named", [False, True])
+def test_an_engine_that_may_not_be_executed_is_not_said_to_be_missing(
+    mode: int, flags: int, said: str, is_named: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    binary = tmp_path / "HackMatrix"
+    binary.touch(mode)
+    if is_named:
+        monkeypatch.setenv(BINARY_VARIABLE, str(binary))
+    else:
+        monkeypatch.delenv(BINARY_VARIABLE, raising=False)
+        monkeypatch.setattr("hackmatrix.swift_env.process.is_checkout", lambda: False)
+        monkeypatch.setattr("hackmatrix.swift_env.process._BUNDLED", binary)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=flags))
+    with pytest.raises(SwiftEngineError, match=f"^the Swift engine cannot be run: {re.escape(str(binary))} .*{said}"):
+        binary_path()
+
+
+def test_pipes_stay_small_where_the_users_hold_as_much_as_they_may(
+    swift_built: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr("fcntl.fcntl", refuse)
+    with SwiftGames(np.zeros(1, np.uint64)) as games:
+        assert len(games.restart().seeds) == 1
 
 
 @pytest.mark.usefixtures("transport")
