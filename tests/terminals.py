@@ -6,10 +6,11 @@ import io
 import os
 import pty
 import select
+import signal
 import subprocess
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 PATIENCE = 120
@@ -27,6 +28,25 @@ class LostTerminal(io.StringIO):
             raise OSError(errno.EIO, "Input/output error")
 
 
+@contextlib.contextmanager
+def default_signals() -> Iterator[None]:
+    """Let signals do here, and in what is started here, what they do in a command that a terminal starts.
+
+    Of those who start the tests, ``nohup`` has SIGHUP ignored, and a shell SIGINT in its background jobs.
+    """
+    handlers = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGHUP: signal.SIG_DFL,
+        signal.SIGTERM: signal.SIG_DFL,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def in_terminal(
     words: list[str], act: Act, size: tuple[int, int], folder: Path | None = None, **variables: str
 ) -> tuple[str, int, bool]:
@@ -41,7 +61,8 @@ def in_terminal(
     # the terminal's own size counts, not one that the tests were started with
     inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
     environment = {**inherited, "TERM": "xterm-256color", **variables}
-    process = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=folder)
+    with default_signals():
+        process = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=folder)
     seen = b""
     end = time.monotonic() + PATIENCE
 

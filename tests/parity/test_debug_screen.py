@@ -359,7 +359,11 @@ def test_a_signal_ends_the_command_and_leaves_the_terminal_as_before(number: sig
 
     words = [sys.executable, "-m", "parity", "debug", "--world", SPEC]
     folder = Path(__file__).parent  # where toy_world is
-    output, code, is_as_before = in_terminal(words, act, (30, 100), folder)
+    before = signal.signal(number, signal.SIG_IGN)  # as under nohup, which is none of a command in a terminal
+    try:
+        output, code, is_as_before = in_terminal(words, act, (30, 100), folder)
+    finally:
+        signal.signal(number, before)
     assert (code, is_as_before) == (-number, True)
     assert "\x1b[?1049l" in output
 

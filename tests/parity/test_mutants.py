@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from shutil import copytree
-from signal import SIGINT, default_int_handler, pthread_kill, signal
+from signal import SIGINT, pthread_kill
 from subprocess import CompletedProcess, TimeoutExpired
 from threading import Event, main_thread
 from time import monotonic
@@ -40,6 +40,7 @@ from parity.mutants import (
 )
 from parity.replay import Divergence
 from parity.trace import Case
+from tests.terminals import default_signals
 
 (BENCH,) = WORLD.benches
 PLAN = LockstepJudge(WORLD, ORCHARD, Settings(source="directed", steps=60, games=16), run_timeout=60)
@@ -167,12 +168,8 @@ def test_an_interrupt_waits_for_no_run_and_leaves_no_copy() -> None:
             return Verdict(bench.engine, mutant, SURVIVED)
 
     start = monotonic()
-    before = signal(SIGINT, default_int_handler)  # where the tests run in the background it is ignored
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            run_mutants(BENCH, BENCH.mutants[:1], EndlessJudge(), jobs=1)
-    finally:
-        signal(SIGINT, before)
+    with default_signals(), pytest.raises(KeyboardInterrupt):
+        run_mutants(BENCH, BENCH.mutants[:1], EndlessJudge(), jobs=1)
     assert monotonic() - start < 15
     assert not copies.get().exists()
     over.set()

@@ -16,6 +16,7 @@ import pytest
 
 from hackmatrix.gym_env import HackMatrixVectorEnv
 from hackmatrix.swift_env import SwiftEngineError
+from tests.terminals import default_signals
 
 pytestmark = pytest.mark.usefixtures("transport")
 
@@ -125,7 +126,5 @@ def test_every_sigint_interrupts_a_stepping_process(swift_built: None) -> None:
 
 @pytest.fixture(autouse=True)
 def _python_s_own_handler() -> Iterator[None]:
-    """A shell starts its background jobs with SIGINT ignored, and children inherit that."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+    with default_signals():
+        yield

@@ -24,6 +24,7 @@ from rlworldkit.ppo.params import load_params
 from rlworldkit.runs.folder import run_folder
 from rlworldkit.runs.run import Run as RunOfTraining
 from rlworldkit.runs.sinks import read_csv
+from tests.terminals import default_signals
 
 from .sealing import payload_of, sealed
 
@@ -104,13 +105,10 @@ def test_the_name_of_a_run_that_came_to_nothing_can_be_used_again(tmp_path: Path
     assert (tmp_path / "config.json").exists()
 
 
-def test_a_terminal_that_closes_saves_and_says_how_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever the tests were started with
-    request.addfinalizer(lambda: signal.signal(signal.SIGHUP, before))
+def test_a_terminal_that_closes_saves_and_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RunOfTraining, "write", lambda run, metrics: signal.raise_signal(signal.SIGHUP))
-    run = call(tmp_path, f"{FLAGS} --no-wandb --total-timesteps 4000 --run-name closed")
+    with default_signals():
+        run = call(tmp_path, f"{FLAGS} --no-wandb --total-timesteps 4000 --run-name closed")
     assert run.exit_code == 0
     assert "Stopping after the current chunk" in run.output
     assert f"--resume {run.folder}/checkpoint_2.pkl" in run.output
