@@ -32,8 +32,12 @@ class Box:
 
     def sample(self, rng: np.random.Generator, games: int) -> NDArray[Any]:
         """Actions (games, *shape), drawn uniformly within the bounds."""
-        kind = {"b": np.int64, "i": np.int64, "u": np.uint64}.get(np.dtype(self.dtype).kind, np.float64)
-        low, high = (np.broadcast_to(np.array(side, kind), (self.size,)) for side in (self.low, self.high))
+        kind: Any = {"b": np.int64, "i": np.int64, "u": np.uint64}.get(np.dtype(self.dtype).kind, np.float64)
+        bounds: list[NDArray[Any]] = [
+            np.broadcast_to(np.array(side, kind), self.size) for side in (self.low, self.high)
+        ]
+        low, high = bounds
+        drawn: NDArray[Any]
         if kind is not np.float64:
             drawn = rng.integers(low, high, (games, self.size), kind, endpoint=True)
         else:

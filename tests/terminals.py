@@ -12,6 +12,7 @@ import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 PATIENCE = 120
 """Seconds that a command may take."""
@@ -34,11 +35,8 @@ def default_signals() -> Iterator[None]:
 
     Of those who start the tests, ``nohup`` has SIGHUP ignored, and a shell SIGINT in its background jobs.
     """
-    handlers = {
-        signal.SIGINT: signal.default_int_handler,
-        signal.SIGHUP: signal.SIG_DFL,
-        signal.SIGTERM: signal.SIG_DFL,
-    }
+    handlers: dict[int, Any] = dict.fromkeys((signal.SIGHUP, signal.SIGTERM), signal.SIG_DFL)
+    handlers[signal.SIGINT] = signal.default_int_handler
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield

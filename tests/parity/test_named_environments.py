@@ -131,12 +131,12 @@ SPACES: list[gymnasium.Space[Any]] = [
     Box(np.array([5, -np.inf, -LARGEST, 0.5]), np.array([np.inf, -5, LARGEST, np.inf]), dtype=np.float64),
     Box(np.iinfo(np.int64).min, np.iinfo(np.int64).max, (2,), np.int64),
     Box(0, 2**64 - 1, (2,), np.uint64),
-    Box(0, 1, (3,), np.bool_),
+    Box(0, 1, (3,), np.bool_),  # type: ignore[arg-type]
     Box(-1, 1, ()),
     Discrete(3, start=-7),
     Discrete(10**12, start=2),
     Discrete(3, dtype=np.uint8),
-    MultiDiscrete([[3, 2], [4, 5]], start=[[1, -2], [3, 4]]),
+    MultiDiscrete(np.array([[3, 2], [4, 5]]), start=np.array([[1, -2], [3, 4]])),
     MultiBinary((2, 3)),
 ]
 TEXTS = Dict(a=Text(5, min_length=0), b=Tuple([Discrete(3), Text(4)]))
