@@ -132,8 +132,8 @@ def test_without_torch_an_own_command_says_what_to_install(command: str, monkeyp
 
 def test_a_module_of_our_own_that_is_missing_is_no_mistake_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "goodharts.lost")
-    with pytest.raises(ModuleNotFoundError):
-        main(["train"])
+    ran = run(main, "train")
+    assert (ran.code, "ModuleNotFoundError: No module named 'goodharts.lost'" in ran.err) == (3, True)
 
 
 WITHOUT = """
