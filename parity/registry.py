@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import TypeVar
 
 from parity.adapters.named import is_named
 from parity.engine import AutoResetBatch, Engine, GameSeeds
@@ -18,6 +19,8 @@ from parity.safe_read import quoted
 from parity.tape import TAPE
 from parity.trace import Trace, check_actions
 from parity.world import GROUP, World
+
+Loaded = TypeVar("Loaded")
 
 
 def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
@@ -74,10 +77,18 @@ def load_world(spec: str | World | None = None, *, anywhere: bool = False) -> Wo
             if not anywhere and PLACE not in each:
                 require_own_world(each, module_of(each))
         return world
-    if not is_module(name) and name not in registered():
-        said = unknown(name, registered())
-        raise UsageError(f"there is no world {said}: give module:attribute, or one that is {_known()}.")
-    return _loaded(name, anywhere=anywhere)
+    return load_registered(name, World, GROUP, anywhere=anywhere)
+
+
+def load_registered(name: str, kind: type[Loaded], group: str, *, anywhere: bool = False) -> Loaded:
+    """The value that installed packages register by that name in a group of entry points, or of a ``module:attribute``.
+
+    Raises UsageError as ``load_world`` does, and where it is of another type than ``kind``.
+    """
+    if not is_module(name) and name not in registered(group):
+        said = unknown(name, registered(group))
+        raise UsageError(f"there is no world {said}: give module:attribute, or one that is {_known(group)}.")
+    return _loaded(name, kind, group, anywhere=anywhere)
 
 
 def load_named_in(path: Path, name: str) -> World:
@@ -90,7 +101,7 @@ def load_named_in(path: Path, name: str) -> World:
             f"{path} names the world {quoted(name)}, which is not registered ({_known()}), and no file may have a "
             "module imported: give --world NAME or module:attribute."
         )
-    return _loaded(name)
+    return _loaded(name, World, GROUP)
 
 
 def is_module(spec: str) -> bool:
@@ -98,29 +109,30 @@ def is_module(spec: str) -> bool:
     return ":" in spec
 
 
-def _loaded(name: str, *, anywhere: bool = False) -> World:
+def _loaded(name: str, kind: type[Loaded], group: str, *, anywhere: bool = False) -> Loaded:
     try:
-        world: object = imported(name) if is_module(name) else registered()[name].load()
+        world: object = imported(name) if is_module(name) else registered(group)[name].load()
     except FOREIGN_FAULTS as error:  # importing runs the world's own code
         fault = f"{type(error).__name__}: {error}"
         module = name.partition(":")[0]
         is_missing = isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")
         advice = "go to its folder, or name that in PYTHONPATH" if is_missing else "fix it first"
         raise UsageError(f"world '{name}' cannot be imported ({fault}): {advice}.") from error
-    if not isinstance(world, World):
-        raise UsageError(f"world '{name}' is of type {type(world).__name__}, not a parity.World: register one.")
+    if not isinstance(world, kind):
+        wanted = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+        raise UsageError(f"world '{name}' is of type {type(world).__name__}, not a {wanted}: register one.")
     if not anywhere:
-        require_own_world(name, (name if is_module(name) else registered()[name].value).partition(":")[0])
+        require_own_world(name, (name if is_module(name) else registered(group)[name].value).partition(":")[0])
     return world
 
 
-def _known() -> str:
-    return f"registered: {', '.join(sorted(registered())) or 'none'}"
+def _known(group: str = GROUP) -> str:
+    return f"registered: {', '.join(sorted(registered(group))) or 'none'}"
 
 
-def registered() -> dict[str, EntryPoint]:
+def registered(group: str = GROUP) -> dict[str, EntryPoint]:
     """The worlds that installed packages register, by name."""
-    return {entry.name: entry for entry in entry_points(group=GROUP)}
+    return {entry.name: entry for entry in entry_points(group=group)}
 
 
 def imported(spec: str) -> object:

@@ -3,8 +3,8 @@
 from importlib.util import find_spec
 
 from hackmatrix.rules import VERSION
+from rlworldkit import __version__ as __version__
 
-__version__ = "0.1.0"
 RULES_VERSION = VERSION
 
 if find_spec("gymnasium") is not None:  # an extra; whoever has it finds HackMatrix-v0 registered

@@ -1,4 +1,34 @@
-"""Environments, trainers, runs, evaluation, benchmarks and viewers for every world of the harness.
+"""Environments, trainers, evaluation, benchmarks and viewers for every world of the harness.
 
-Knows no world. A world hands in an adapter (`rlworldkit.game.Game`); docs/tutorials/your-own-world.md goes through one.
+A world goes by the name that its package registers, or by ``module:attribute``:
+
+    >>> import rlworldkit
+    >>> env = rlworldkit.make("toy_world.adapter:GAME", engine="jax")
+    >>> run = rlworldkit.train("toy_world.adapter:GAME", num_envs=8, num_steps=8, total_timesteps=128, quiet=True)
+    >>> rlworldkit.evaluate("toy_world.adapter:GAME", run, games=20)["episodes"]
+    20
+
+The package knows no world. One hands in an adapter (`rlworldkit.game.Game`); docs/tutorials/your-own-world.md goes
+through one.
 """
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rlworldkit.api import evaluate, make, train
+
+__version__ = "0.1.0"
+__all__ = ["__version__", "evaluate", "make", "train"]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a function of ``api``
+    """Import what is asked for only now, so that importing the package takes no time."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from rlworldkit import api
+
+    return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

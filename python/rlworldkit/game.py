@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from parity.prices import price_values, with_prices
+from parity.registry import load_registered
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.runs.sinks import Milestone
 from rlworldkit.sb3.config import MaskablePPOConfig
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from rlworldkit.evaluation.spec import EvaluationSpec
     from rlworldkit.jax.env import JaxEnv
     from rlworldkit.watch.spec import ViewSpec
+
+GROUP = "rlworldkit.games"
+"""The group of the entry points by which games are registered."""
 
 
 def import_attribute(module: str, name: str) -> Any:  # noqa: ANN401 - of the type that its place in ``Game`` has
@@ -132,3 +136,11 @@ class Game:
             view=view and (lambda mode, path: viewed(view(mode, path))),
             sb3_env=sb3_env and (lambda config: sb3_env(config).with_prices(prices)),
         )
+
+
+def load_game(world: str | Game) -> Game:
+    """The game that is registered by this name, or that ``module:attribute`` is, or itself.
+
+    Raises UsageError when there is none or it cannot be imported.
+    """
+    return world if isinstance(world, Game) else load_registered(world, Game, GROUP)

@@ -113,8 +113,8 @@ registered = {
     each.name: {(entry.group, entry.name) for entry in each.entry_points} for each in distributions(path=[str(wheel)])
 }
 assert registered["rl-parity"] == {("console_scripts", "parity"), ("pytest11", "parity")}
-commands = {("console_scripts", name) for name in ("goodharts", "hackmatrix")}
-assert registered["hackmatrix"] == commands | {("parity.worlds", world.name) for world in (WORLD, *WORLDS.values())}
+games = {(group, name) for group in ("console_scripts", "rlworldkit.games") for name in ("goodharts", "hackmatrix")}
+assert registered["hackmatrix"] == games | {("parity.worlds", world.name) for world in (WORLD, *WORLDS.values())}
 
 # It has no engine of Swift: JAX is the default, and whoever wants the other one reads how to get it.
 assert (next(iter(WORLD.engines)), _parser().parse_args([]).engines) == ("jax", ("jax",))

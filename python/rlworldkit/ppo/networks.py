@@ -124,24 +124,24 @@ def network_of(params: Params, networks: Mapping[str, Encoder | None], observati
     return network_for(architecture_of(params, encoders), networks, observation_axes)
 
 
-def load_logits(path: Path, env: JaxEnv) -> Callable[[ArrayLike], Array]:
+def load_logits(source: Path | Params, env: JaxEnv) -> Callable[[ArrayLike], Array]:
     """Load a network as a compiled function: observations (n, ...) to logits (n, actions)."""
-    network, params = load_network(path, env)
+    network, params = load_network(source, env)
     return jax.jit(lambda observations: network.apply(params, observations)[0])
 
 
-def load_network(path: Path, env: JaxEnv) -> tuple[ActorCritic, Params]:
-    """The network whose parameters the trainer of this world wrote as ``params_*.npz``, and the parameters.
+def load_network(source: Path | Params, env: JaxEnv) -> tuple[ActorCritic, Params]:
+    """The network whose parameters the trainer of this world wrote as ``params_*.npz`` or gave, and the parameters.
 
-    Raises ParityError, with one sentence, for any other file.
+    Raises ParityError, with one sentence, for anything else.
     """
-    params = load_params(path)
+    params, name = (load_params(source), source) if isinstance(source, Path) else (source, "This run")
     network = network_of(params, env.networks(), len(env.observation_shape))
     observations = jax.ShapeDtypeStruct((1, *env.observation_shape), jnp.float32)
     try:
         logits, _ = jax.eval_shape(network.apply, params, observations)
     except (FlaxError, TypeError, ValueError) as error:
-        raise misfit(path) from error
+        raise misfit(name) from error
     if logits.shape[1] != env.num_actions:
-        raise other_actions(path, env.num_actions)
+        raise other_actions(name, env.num_actions)
     return network, params

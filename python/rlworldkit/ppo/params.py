@@ -82,15 +82,15 @@ def architecture_of(params: Params, encoders: Collection[str]) -> Architecture:
     return Architecture(name, num_actions, hidden_dim, num_layers, head_of(layers), num_privileges, activation)
 
 
-def misfit(path: Path) -> ParityError:
-    """The error for a file whose parameters do not take a world's observations."""
+def misfit(path: Path | str) -> ParityError:
+    """The error for a file, or another source, whose parameters do not take a world's observations."""
     return ParityError(
         f"{path} holds the parameters of a network for other observations than this world's, or only some of them; "
         "give another params_*.npz file."
     )
 
 
-def other_actions(path: Path, num_actions: int) -> ParityError:
+def other_actions(path: Path | str, num_actions: int) -> ParityError:
     """The error for a file whose network does not choose among a world's actions."""
     return ParityError(f"{path} holds a network for another number of actions than the {num_actions} here.")
 

@@ -4,12 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import jax
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import vector as vector_wrappers
 
 import hackmatrix  # noqa: F401 - registers HackMatrix-v0
+import rlworldkit
 from hackmatrix.gym_env import HackMatrixVectorEnv
 from hackmatrix.gym_wrappers import FlatObservation
 from parity.errors import UsageError
@@ -99,3 +101,12 @@ def test_an_environment_with_its_mask_in_the_observation_is_made_again_from_its_
         made.close()
     with pytest.raises(UsageError, match="a mask belongs to Discrete actions, not to Box"):
         MaskInObservation(gym.make("Pendulum-v1"))
+
+
+def test_rlworldkit_makes_and_evaluates_it_by_its_name() -> None:
+    env, same = rlworldkit.make("hackmatrix"), gym.make("HackMatrix-v0")
+    jax.tree.map(np.testing.assert_array_equal, env.reset(seed=7)[0], same.reset(seed=7)[0])
+    env.close()
+    same.close()
+    figures = rlworldkit.evaluate("hackmatrix", "walk", games=3, engine="swift")
+    assert (figures["episodes"], sum(figures["stages"].values())) == (3, 3)

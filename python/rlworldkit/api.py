@@ -1,0 +1,209 @@
+"""Make, train and evaluate a world by its name: what ``import rlworldkit`` offers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from parity.console import open_console
+from parity.errors import UsageError, install_command
+from parity.prices import changed_prices
+from rlworldkit.config_layers import validate_values
+from rlworldkit.game import Game, load_game
+from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
+from rlworldkit.ppo.config import auto_scale_for_batch_size, preset_of
+from rlworldkit.runs.saved_config import PRICES
+
+if TYPE_CHECKING:
+    from rlworldkit.envs.gym_env import WorldEnv
+    from rlworldkit.envs.gymnax_style import GymnaxStyle
+    from rlworldkit.envs.vector_env import WorldVectorEnv
+    from rlworldkit.evaluation.spec import Figures, Player
+    from rlworldkit.ppo.training import TrainResult
+
+GYMNASIUM, GYMNAX = "gymnasium", "gymnax"
+
+
+@overload
+def make(world: str | Game, *, num_envs: int, mode: str | None = None, **options: Any) -> WorldVectorEnv: ...
+
+
+@overload
+def make(world: str | Game, *, interface: Literal["gymnax"], max_steps: int | None = None) -> GymnaxStyle: ...
+
+
+@overload
+def make(
+    world: str | Game,
+    *,
+    num_envs: None = None,
+    mode: str | None = None,
+    interface: Literal["gymnasium"] = "gymnasium",
+    **options: Any,
+) -> WorldEnv: ...
+
+
+def make(
+    world: str | Game,
+    *,
+    num_envs: int | None = None,
+    mode: str | None = None,
+    interface: str = GYMNASIUM,
+    **options: Any,
+) -> WorldEnv | WorldVectorEnv | GymnaxStyle:
+    """Make an environment of a world: for Gymnasium one game, or many in one engine; for JAX pure functions.
+
+    Args:
+        world: the name that a package registers, ``module:attribute`` of a `rlworldkit.game.Game`, or the value itself.
+        num_envs: so many games as a vector environment; None: one game.
+        mode: a mode of the world, where it has several; None: its first.
+        interface: ``gymnasium``, or ``gymnax`` for the world in JAX.
+        options: those of `WorldEnv` (``engine``, ``render_mode``, ``max_episode_steps``, ``prices``, …), of
+            `WorldVectorEnv`, or of `GymnaxStyle` (``max_steps``).
+
+    Raises:
+        UsageError: there is no such world, mode or interface, an option is wrong, or a package is missing.
+        EngineError: the engine cannot start.
+    """
+    game = load_game(world)
+    if interface not in (GYMNASIUM, GYMNAX):
+        raise UsageError(f"there is no interface {interface!r}: choose {GYMNASIUM} or {GYMNAX}.")
+    if mode is not None and mode not in game.modes:
+        known = f"choose one of {', '.join(game.modes)}" if game.modes else "leave it out, since there is but one"
+        raise UsageError(f"{game.name} has no mode {mode!r}: {known}.")
+    if interface == GYMNAX:
+        if game.train_env is None or num_envs is not None or mode is not None:
+            raise UsageError(
+                f"{game.name} has no {GYMNAX} interface: leave it out."
+                if game.train_env is None
+                else f"the {GYMNAX} interface is of one game: leave num_envs and mode out, and batch it by jax.vmap."
+            )
+        from rlworldkit.envs.gymnax_style import GymnaxStyle
+
+        return GymnaxStyle(game.train_env(), **options)
+    try:
+        from rlworldkit.envs.gym_env import WorldEnv
+        from rlworldkit.envs.vector_env import WorldVectorEnv
+    except ModuleNotFoundError as error:
+        raise UsageError(f"make needs {error.name}: run `{install_command(game.requirement)}`.") from error
+    spec = game.view(mode, None).evaluation.env if mode is not None and game.view else game.env()
+    return WorldEnv(spec, **options) if num_envs is None else WorldVectorEnv(spec, num_envs, **options)
+
+
+def train(
+    world: str | Game,
+    *,
+    preset: str | None = None,
+    prices: Mapping[str, object] = {},
+    folder: str | Path | None = None,
+    quiet: bool = False,
+    **settings: Any,
+) -> TrainResult:
+    """Train an agent on the world's JAX engine with masked PPO, as the command ``train`` does.
+
+    Args:
+        world: as in `make`.
+        preset: settings of the world that go together, by name; ``settings`` go over them.
+        prices: those of the reward that are not the world's own, by name.
+        folder: a new run's folder, which gets checkpoints, metrics and a learning curve; None: nothing is written.
+        quiet: show no progress.
+        settings: those of the world's `rlworldkit.ppo.config.TrainConfig`, such as ``seed`` and ``total_timesteps``.
+
+    Returns:
+        The run: `evaluate` takes it for its agent, and ``files`` has the last checkpoint and the agent's file.
+
+    Raises:
+        UsageError: there is no such world, or a setting, a price or the folder cannot be used.
+        ParityError: training failed.
+    """
+    game = load_game(world)
+    if game.train_env is None:
+        raise UsageError(f"{game.name} has no trainer of rlworldkit: run its own command, `{game.name} train`.")
+    kind = game.train_config
+    values = {**preset_of(kind, preset), **validate_values(kind, settings, "train")}
+    config = auto_scale_for_batch_size(kind(**values), explicit=values).validated()
+    game = game.with_prices(prices)
+    notes = {PRICES: changed_prices(game.env().world)}
+    _prepare_jax(game)
+    from rlworldkit.ppo.training import train as train_run
+    from rlworldkit.runs.folder import run_folder
+    from rlworldkit.runs.run import Run
+
+    path = None if folder is None else Path(folder).absolute()
+    if path is not None:
+        run_folder(path.parent, "folder", game.name, config.seed, path.name)
+    run = Run(path, title=f"{game.title}, masked PPO", console=open_console(quiet=quiet), milestone=game.milestone)
+    with run:
+        assert game.train_env is not None
+        return train_run(config, game.train_env(), run, notes=notes)
+
+
+def evaluate(
+    world: str | Game,
+    agent: str | Path | TrainResult,
+    *,
+    games: int = 1000,
+    seed: int = 0,
+    engine: str = "jax",
+    deterministic: bool = False,
+    player_seed: int = 0,
+    max_steps: int = 5000,
+    num_envs: int = 256,
+    prices: Mapping[str, object] = {},
+) -> Figures:
+    """Let an agent play whole episodes, and return the figures that the command ``evaluate --json`` writes.
+
+    Args:
+        world: as in `make`.
+        agent: what `train` returned, a ``params_*.npz`` or ``.onnx`` file, an agent that comes with the world, or
+            ``random`` or another player of the world, by name.
+        games: how many episodes.
+        seed: the first one's; the others follow.
+        engine: one of the world's engines.
+        deterministic: take the likeliest actions instead of drawing them with ``player_seed``.
+        player_seed: of the drawn actions.
+        max_steps: episodes are truncated after so many steps.
+        num_envs: how many games are played at once, which changes no figure.
+        prices: those of the reward that are not the world's own, by name.
+
+    Returns:
+        Plain values by name. Means and shares are ``{"mean", "low", "high"}`` with a 95% interval.
+
+    Raises:
+        UsageError: there is no such world, agent or engine, or a price cannot be used.
+        EngineError: the engine cannot start, or fails.
+    """
+    game = load_game(world).with_prices(prices)
+    if game.evaluation is None:
+        raise UsageError(f"{game.name} has figures of its own: run its own command, `{game.name} evaluate`.")
+    if games < 1 or num_envs < 1:
+        raise UsageError(f"games and num_envs must be at least 1, got {games} and {num_envs}.")
+    _prepare_jax(game)
+    from rlworldkit.evaluation.play import play_episodes
+    from rlworldkit.evaluation.players import player_of
+    from rlworldkit.evaluation.report import summary
+
+    spec = game.evaluation()
+    if isinstance(agent, str | Path):
+        player = player_of(spec, str(agent), deterministic=deterministic, seed=player_seed)
+    else:
+        player = _trained_player(game, agent, deterministic, player_seed)
+    episodes = play_episodes(spec, player, seed, games, num_envs=num_envs, engine=engine, max_steps=max_steps)
+    return summary(spec, episodes)
+
+
+def _trained_player(game: Game, run: TrainResult, deterministic: bool, seed: int) -> Player:
+    """The player with a run's parameters; raises ParityError where they are of another world."""
+    from rlworldkit.evaluation.players import logits_player
+    from rlworldkit.ppo.networks import load_logits
+
+    if game.train_env is None:
+        raise UsageError(f"{game.name} trains no agent of rlworldkit: name a file or a player.")
+    return logits_player(load_logits(run.params, game.train_env()), deterministic=deterministic, player_seed=seed)
+
+
+def _prepare_jax(game: Game) -> None:
+    """Set up JAX as the commands do, where it is not imported yet."""
+    prefer_wide_vectors()
+    enable_compilation_cache(game.name)

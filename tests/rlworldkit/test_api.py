@@ -1,0 +1,132 @@
+"""``import rlworldkit``: make, train and evaluate a world by its name, as the commands do."""
+
+import doctest
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from toy_world.adapter import GAME
+
+import rlworldkit
+from parity.errors import ParityError, UsageError
+from rlworldkit.cli.app import main
+from rlworldkit.envs.gym_env import WorldEnv
+from rlworldkit.envs.gymnax_style import GymnaxStyle
+from rlworldkit.envs.vector_env import WorldVectorEnv
+from rlworldkit.evaluation.report import as_json
+from rlworldkit.ppo.params import load_params
+from rlworldkit.ppo.training import TrainResult
+
+WORLD = "toy_world.adapter:GAME"
+SETTINGS: dict[str, Any] = {"num_envs": 8, "num_steps": 8, "total_timesteps": 128}
+PRICES = {"sting": -3}
+
+
+class Trained(NamedTuple):
+    """A run in a folder, and what it printed."""
+
+    run: TrainResult
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    folder = tmp_path_factory.mktemp("runs") / "first"
+    return Trained(rlworldkit.train(WORLD, folder=folder, seed=3, prices=PRICES, quiet=True, **SETTINGS), folder)
+
+
+def test_the_package_says_what_it_offers_and_imports_nothing_until_asked() -> None:
+    code = (
+        "import sys, rlworldkit; print(dir(rlworldkit), rlworldkit.__version__);"
+        "print(*[name for name in ('numpy', 'jax', 'parity', 'rlworldkit.api') if name in sys.modules])"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    names = ["__version__", "evaluate", "make", "train"]
+    assert printed.splitlines() == [f"{names} {rlworldkit.__version__}", ""]
+    assert not hasattr(rlworldkit, "trian")
+
+
+def test_the_example_of_the_docstring_runs_and_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert doctest.testmod(rlworldkit) == doctest.TestResults(failed=0, attempted=4)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_world_is_made_for_gymnasium_alone_and_in_batches_and_for_jax() -> None:
+    with_prices: WorldEnv = rlworldkit.make(GAME, engine="jax", max_episode_steps=3, prices=PRICES)
+    many: WorldVectorEnv = rlworldkit.make(WORLD, num_envs=2, engine="plain")
+    in_jax: GymnaxStyle = rlworldkit.make(WORLD, interface="gymnax", max_steps=7)
+    assert (type(with_prices), with_prices.engine) == (WorldEnv, "jax")
+    assert with_prices.env_spec.world.price_values != GAME.env().world.price_values
+    assert (many.num_envs, many.engine) == (2, "plain")
+    observation, _ = with_prices.reset(seed=5)
+    np.testing.assert_array_equal(many.reset(seed=5)[0][0], observation)
+    np.testing.assert_array_equal(in_jax.observe(in_jax.reset_from_seed(jnp.array([5, 0], jnp.uint32))), observation)
+    assert in_jax.max_steps == 7
+    for env in (with_prices, many):
+        env.close()
+
+
+def test_a_run_is_that_of_the_command(trained: Trained, tmp_path: Path) -> None:
+    run, folder = trained
+    assert run.files == [folder / "checkpoint_2.pkl", folder / "params_2.npz"]
+    assert {"config.json", "metrics.csv", "learning_curve.png"} < {path.name for path in folder.iterdir()}
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in SETTINGS.items()]
+    where = ["--checkpoint-dir", str(tmp_path), "--run-name", "first", "--no-wandb"]
+    assert main(GAME, ["train", *flags, "--seed=3", "--price=sting=-3", *where]) == 0
+    jax.tree.map(np.testing.assert_array_equal, load_params(tmp_path / "first" / "params_2.npz"), run.params)
+    written, ours = (json.loads((path / "config.json").read_text()) for path in (tmp_path / "first", folder))
+    assert {name for name in written if written[name] != ours[name]} <= {"began"}
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_figures_are_those_of_the_command(trained: Trained, deterministic: bool, tmp_path: Path) -> None:
+    file, path = str(trained.run.files[-1]), tmp_path / "figures.json"
+    how: dict[str, Any] = {"games": 30, "seed": 5, "deterministic": deterministic, "max_steps": 40, "prices": PRICES}
+    flags = ["--episodes=30", "--seed=5", "--max-steps=40", "--price=sting=-3", *["--deterministic"] * deterministic]
+    assert main(GAME, ["evaluate", file, *flags, "--json", str(path)]) == 0
+    for agent in (trained.run, file, Path(file)):
+        assert as_json(rlworldkit.evaluate(WORLD, agent, **how)) == path.read_text()
+    assert rlworldkit.evaluate(WORLD, file, engine="plain", num_envs=7, **how) == rlworldkit.evaluate(
+        WORLD, file, **how
+    )
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "said"),
+    [
+        ("make", {"world": "orchrad"}, "there is no world 'orchrad'"),
+        ("make", {"world": "toy_world.adapter:ENV"}, "is of type EnvSpec, not a rlworldkit.Game"),
+        ("make", {"engine": "rust"}, "there is no engine 'rust': choose plain or jax."),
+        ("make", {"mode": "hard"}, "orchard has no mode 'hard': leave it out, since there is but one."),
+        ("make", {"interface": "dm_env"}, "there is no interface 'dm_env': choose gymnasium or gymnax."),
+        ("make", {"interface": "gymnax", "num_envs": 4}, "leave num_envs and mode out, and batch it by jax.vmap."),
+        ("train", {"lrr": 1e-3}, "train has an unknown key lrr"),
+        ("train", {"gamma": 2}, "train: gamma must be a number from 0 to 1, got 2."),
+        ("train", {"preset": "quick"}, "--preset must be left out, since this world has none, got 'quick'."),
+        ("train", {"prices": {"stign": 1}}, "stign"),
+        ("evaluate", {"agent": "nobody"}, "Or evaluate random."),
+        ("evaluate", {"agent": "random", "engine": "rust"}, "there is no engine 'rust': choose plain or jax."),
+        ("evaluate", {"agent": "random", "games": 0}, "games and num_envs must be at least 1, got 0 and 256."),
+    ],
+)
+def test_a_mistake_gets_a_sentence(function: str, given: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        getattr(rlworldkit, function)(**{"world": WORLD} | given)
+    assert said in str(caught.value)
+
+
+def test_a_folder_that_holds_a_run_and_a_run_of_another_world_are_refused(trained: Trained) -> None:
+    files = sorted(trained.folder.iterdir())
+    with pytest.raises(UsageError, match=r"first already holds a run; choose another"):
+        rlworldkit.train(WORLD, folder=trained.folder, quiet=True, **SETTINGS)
+    assert sorted(trained.folder.iterdir()) == files
+    foreign = trained.run._replace(params={"params": {"policy": {"kernel": np.zeros((3, 2))}}})
+    with pytest.raises(ParityError, match="not those of an ActorCritic"):
+        rlworldkit.evaluate(WORLD, foreign, games=2)
