@@ -110,6 +110,7 @@ pictures: $(VENV)/.all ## draw the documents' pictures anew, of the latest agent
 	@test -n "$(AGENT)" || { echo "There is no agent to draw: run make train first, or name one with AGENT=params_100.npz." >&2; exit 1; }
 	@test -f models/goodharts.json || { echo "There is nothing of Goodharts to draw: run make goodharts first." >&2; exit 1; }
 	@./swift-build
+	@$(VENV)/bin/python studies/site_pictures.py
 	@$(VENV)/bin/python studies/watch_pictures.py $(AGENT)
 	@$(VENV)/bin/python studies/play_pictures.py $(AGENT)
 	@mkdir -p .cache

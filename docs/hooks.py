@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -18,12 +21,14 @@ from hackmatrix.cli.game import GAME as HACKMATRIX
 from hackmatrix.rules import MARKS as HACKMATRIX_MARKS
 from parity.arguments import parser_of
 from parity.cli import build_parser
+from rlworldkit import __version__
 from rlworldkit.cli.app import kit_commands, main
 
 ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 GAMES = (HACKMATRIX, GOODHARTS)
-COMMANDS_PAGE, API_PAGE = "commands.md", "api.md"
 API = {
+    "Worlds by their names": ("rlworldkit.api",),
     "The harness": ("parity", "parity.testing", "parity.lockstep", "parity.settings", "parity.trace", "parity.shrink"),
     "Worlds in rlworldkit": ("rlworldkit.jax.env", "rlworldkit.game", "rlworldkit.envs.spec", "rlworldkit.watch.spec"),
     "Training and evaluation": (
@@ -41,15 +46,37 @@ MARKS = {
 """World -> mark -> rule id: a page has the table of a world where it says ``<!-- marks: WORLD -->``."""
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the generated pages."""
-    for name, content in ((COMMANDS_PAGE, commands_page()), (API_PAGE, api_page())):
-        files.append(File.generated(config, name, content=content))
-    return files
+Groups = dict[str, dict[str, str]]
+"""Generated pages of a section: heading -> path -> Markdown; those without a heading come first."""
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Show the version on every page."""
+    config.site_name = f"{config.site_name} {__version__}"
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    """Add the generated pages, and put each section in the place where the navigation has its folder."""
+    sections = {"commands/": command_pages(), "api/": api_pages(), "notebooks/": notebook_pages()}
+    for groups in sections.values():
+        for path, content in (page for pages in groups.values() for page in pages.items()):
+            files.append(File.generated(config, path, content=content))
+    for path in NOTEBOOKS:
+        files.append(File.generated(config, f"notebooks/{path.name}", abs_src_path=str(path)))
+    config.nav = _with_sections(config.nav, sections)
+
+
+def _with_sections(nav: Any, sections: Mapping[str, Groups]) -> Any:  # noqa: ANN401 - lists and dicts of YAML
+    if isinstance(nav, list):
+        return [_with_sections(part, sections) for part in nav]
+    if isinstance(nav, dict):
+        return {title: _with_sections(part, sections) for title, part in nav.items()}
+    groups = dict(sections.get(nav, {}))
+    return [*groups.pop("", ()), *({title: list(pages)} for title, pages in groups.items())] or nav
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Insert tables of marks, and name files outside ``docs`` instead of linking to them.
+    """Insert tables of marks, and name files outside ``docs`` instead of linking to them, but for notebooks.
 
     Raises ValueError where a file is missing.
     """
@@ -58,12 +85,20 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         target = ((Path(config.docs_dir) / page.file.src_uri).parent / match[2]).resolve()
         if target.is_relative_to(config.docs_dir):
             return match[0]  # which MkDocs checks
+        if target in NOTEBOOKS:
+            here = posixpath.dirname(page.file.src_uri)
+            return f"[{match[1]}]({posixpath.relpath(f'notebooks/{target.stem}.md', here)})"
         if not target.exists():
             raise ValueError(f"{page.file.src_uri} links to {match[2]}, which does not exist.")
         return f"{match[1]} (`{target.relative_to(ROOT)}`)"
 
     markdown = re.sub(r"<!-- marks: (\w+) -->", lambda match: marks_table(MARKS[match[1]]), markdown)
     return re.sub(r"\[([^\]]+)\]\((\.\./[^)#]+)(?:#[^)]*)?\)", name, markdown)
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Name the dialog of the search, which the theme leaves without a name."""
+    return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
 
 
 def marks_table(marks: Mapping[str, str]) -> str:
@@ -73,23 +108,51 @@ def marks_table(marks: Mapping[str, str]) -> str:
     return "\n".join(["| rule | marks |", "|---|---|", *lines])
 
 
-def commands_page() -> str:
+def command_pages() -> Groups:
     """Every command with its flags, defaults and meanings, from the parsers."""
-    lines = ["# Commands", "", "Generated from the code; `COMMAND --help` prints the same.", ""]
+    index = ["# Commands", "", "Generated from the code; `COMMAND --help` prints the same.", ""]
+    groups: Groups = {"": {"commands/index.md": ""}}
     for parser in _parsers():
-        lines += [f"## `{parser.prog}`", "", *_paragraphs(parser.description or ""), ""]
-        lines += ["| argument | meaning |", "|---|---|"]
-        lines += [f"| {_names(action)} | {_help(parser, action)} |" for action in parser._actions if _is_shown(action)]
-        lines += ["", *_paragraphs(parser.epilog or ""), ""]
-    return "\n".join(lines)
+        program, name = parser.prog.split()[0], parser.prog.replace(" ", "-")
+        if program not in groups:
+            index += ["", f"## {program}", "", "| command | purpose |", "|---|---|"]
+        groups.setdefault(program, {})[f"commands/{name}.md"] = command_page(parser)
+        purpose = re.split(r"(?<=\.)\s", _cell(parser.description or ""))[0]
+        index.append(f"| [`{parser.prog}`]({name}.md) | {purpose} |")
+    groups[""]["commands/index.md"] = "\n".join(index)
+    return groups
 
 
-def api_page() -> str:
-    """The Python reference, which mkdocstrings fills in."""
-    lines = ["# Python API", ""]
+def command_page(parser: argparse.ArgumentParser) -> str:
+    """A command's page."""
+    lines = [f"# `{parser.prog}`", "", *_paragraphs(parser.description or ""), ""]
+    lines += ["| argument | meaning |", "|---|---|"]
+    lines += [f"| {_names(action)} | {_help(parser, action)} |" for action in parser._actions if _is_shown(action)]
+    return "\n".join([*lines, "", *_paragraphs(parser.epilog or "")])
+
+
+def api_pages() -> Groups:
+    """The Python reference, whose pages mkdocstrings fills in."""
+    index = ["# Python API", ""]
+    groups: Groups = {"": {"api/index.md": ""}}
     for heading, modules in API.items():
-        lines += [f"## {heading}", "", *(f"::: {module}\n" for module in modules)]
-    return "\n".join(lines)
+        index += [f"## {heading}", "", *(f"- [`{module}`]({module}.md)" for module in modules), ""]
+        groups[heading] = {f"api/{module}.md": f"# `{module}`\n\n::: {module}\n" for module in modules}
+    groups[""]["api/index.md"] = "\n".join(index)
+    return groups
+
+
+def notebook_pages() -> Groups:
+    """The notebooks, with what people write into them and nothing that they print."""
+    return {"": {f"notebooks/{path.stem}.md": notebook_page(path) for path in NOTEBOOKS}}
+
+
+def notebook_page(path: Path) -> str:
+    """A notebook as Markdown, whose links begin at ``docs``."""
+    cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(path.read_text("utf-8"))["cells"]]
+    (_, first), *others = [(kind, text.replace("](../docs/", "](../")) for kind, text in cells]
+    blocks = [text if kind == "markdown" else f"```python\n{text}\n```" for kind, text in others]
+    return "\n\n".join([first, f"[Download the notebook]({path.name}){{ download }}", *blocks])
 
 
 def _parsers() -> Iterator[argparse.ArgumentParser]:
