@@ -61,8 +61,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     for groups in sections.values():
         for path, content in (page for pages in groups.values() for page in pages.items()):
             files.append(File.generated(config, path, content=content))
-    for path in NOTEBOOKS:
-        files.append(File.generated(config, f"notebooks/{path.name}", abs_src_path=str(path)))
+    for notebook in NOTEBOOKS:
+        files.append(File.generated(config, f"notebooks/{notebook.name}", abs_src_path=str(notebook)))
     config.nav = _with_sections(config.nav, sections)
 
 

@@ -22,7 +22,8 @@ from parity.mutant_table import planted
 from rlworldkit.cli.outputs import fail
 
 FAULT = "viruses-move-once"
-SMALLER = "-c:v libx264 -preset veryslow -tune animation -crf 28 -pix_fmt yuv420p -movflags +faststart".split()
+SMALLER = ("-c:v", "libx264", "-preset", "veryslow", "-tune", "animation", "-crf", "28", "-pix_fmt", "yuv420p")
+"""Options of ffmpeg, which take a quarter of the bytes."""
 
 
 def draw_film(folder: Path) -> None:
@@ -32,7 +33,7 @@ def draw_film(folder: Path) -> None:
     watch = [sys.executable, "-m", "hackmatrix.cli.main", "watch", "best", *flags]
     subprocess.run(watch, check=True, stdout=subprocess.DEVNULL)
     ffmpeg = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-y", "-i", str(film)]
-    subprocess.run([*ffmpeg, *SMALLER, str(IMAGES / "best.mp4")], check=True)
+    subprocess.run([*ffmpeg, *SMALLER, "-movflags", "+faststart", str(IMAGES / "best.mp4")], check=True)
 
 
 def draw_divergence(folder: Path) -> None:

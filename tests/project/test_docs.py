@@ -7,13 +7,17 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import jax.numpy as jnp
 import pytest
 from jax.extend.random import threefry_2x32
+from toy_world.adapter import GAME
 
 import parity
 from hackmatrix.cli.game import GAME as HACKMATRIX
+from tests.project.test_tutorials import carry_out, in_process
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -60,6 +64,27 @@ def test_commands_of_parity_name_their_world(page: Path) -> None:
 def test_the_readme_names_its_two_commands(root: Path) -> None:
     blocks = re.findall(r"```bash\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)
     assert [block.strip() for block in blocks] == ["make train", "make test"]
+
+
+def test_the_readme_opens_with_a_divergence_that_is_what_the_commands_print(root: Path, tmp_path: Path) -> None:
+    opening = (root / "README.md").read_text().partition("## Two commands")[0]
+    (divergence,) = re.findall(r"```console\n(.*?)```", opening, re.DOTALL)
+    carry_out(divergence, in_process(tmp_path))
+
+
+def test_the_python_of_the_readme_runs(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On Orchard, and without training, which `tests/rlworldkit/test_api.py` does."""
+    code = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)[0]
+    train = Mock(return_value="random")
+    monkeypatch.setattr("rlworldkit.api.train", train)
+    values: dict[str, Any] = {"GAME": GAME}
+    exec(code.replace('"hackmatrix"', "GAME"), values)
+    train.assert_called_once_with(GAME, preset="quick")
+    assert values["env"].engine == "jax"
+    assert "quick" in HACKMATRIX.train_config.presets
+    assert re.match(r"{'mean': -\d", capsys.readouterr().out)
 
 
 def test_every_folder_that_the_readme_lists_is_there(root: Path) -> None:

@@ -1,4 +1,4 @@
-"""The site in a browser: pictures on the front page, short pages with links to their neighbours, and no fault for axe."""
+"""The site in a browser: pictures, short pages with links to their neighbours, and no fault for axe."""
 
 import re
 from collections.abc import Iterator
