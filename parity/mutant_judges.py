@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ from parity.errors import EngineError, ParityError, UsageError
 from parity.lockstep import Outcome, Settings, run
 from parity.mutant_table import read_mutants
 from parity.mutants import CAUGHT, FAILED, SURVIVED, UNBUILDABLE, UNSOUND, Judge, Verdict
-from parity.places import python_environment
+from parity.python_process import python_command, python_environment
 from parity.remote import RemoteFactory
 from parity.safe_read import quoted, read_toml
 from parity.world import Mutant, MutationBench, World
@@ -109,7 +108,7 @@ class PytestJudge(Judge):
 
     def _pytest(self, bench: MutationBench, copy: Path, tests: Sequence[str]) -> tuple[int, str]:
         """Exit code, and the last line that names a failing test, without its first word."""
-        pytest = sys.executable, "-P", "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider"
+        pytest = python_command("-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider")
         done = subprocess.run(
             [*pytest, *tests],
             env=_environment(bench, copy),

@@ -22,16 +22,16 @@ import os
 import shutil
 import sys
 import venv
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-import parity
 from parity.adapters import named
 from parity.adapters.named import is_named
 from parity.checkout import check_out, commit_of, key_of, output, outside_hooks, trees_of
 from parity.errors import ParityError, UsageError
 from parity.module_paths import PLACE, announced, checkout_of, is_code, is_installed, locations, search_path, world_home
+from parity.python_process import python_environment
 from parity.remote import RemoteFactory, execution_fault
 from parity.tape import TAPE, open_tape
 from parity.world import EngineFactory, MutationBench, World
@@ -71,17 +71,6 @@ def _elsewhere(name: str) -> World:
         return replace(named.described_world(factory.describe()), engines={name: factory})
     except ParityError as error:
         raise type(error)(f"{name}: {error}") from error
-
-
-def python_environment(variables: Mapping[str, str], paths: Iterable[Path] = ()) -> dict[str, str]:
-    """All environment variables of a Python process in which some are others, such as one on a changed copy of code.
-
-    It looks for modules in the PYTHONPATH of ``variables``, then in ``paths``, beside this harness and in the
-    PYTHONPATH of this process.
-    """
-    first, last = variables.get("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")
-    searched = filter(None, [first, *map(str, paths), str(Path(parity.__file__).resolve().parents[1]), last])
-    return {**outside_hooks(os.environ), **variables, "PYTHONPATH": os.pathsep.join(searched)}
 
 
 def _remote(world: World, spec: str, name: str) -> RemoteFactory:
@@ -164,7 +153,7 @@ def _with_requirement(here: RemoteFactory, requirement: str) -> RemoteFactory:
     def install(folder: Path) -> None:
         venv.create(folder, symlinks=True)
         next(folder.glob("lib/python*/site-packages")).joinpath("parity.pth").write_text(paths)
-        pip = folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"
+        pip = folder / "bin" / "python", "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"
         output(f"{requirement} cannot be installed", *pip, "--no-input", "--", requirement, env=here.environment)
 
     key = hashlib.sha256("\n".join([requirement, sys.version, paths]).encode()).hexdigest()[:20]

@@ -22,7 +22,7 @@ from parity.errors import ParityError
 from parity.lockstep_run import LockstepRun
 from parity.mutants import chosen_benches, mutated_text
 from parity.pair import Pair
-from parity.places import python_environment
+from parity.python_process import python_environment
 from parity.registry import load_pair
 from parity.remote import RemoteFactory
 from parity.settings import Settings

@@ -131,6 +131,14 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
             libc.malloc_trim(0)  # else the C library keeps for itself what was freed
 
 
+@pytest.fixture
+def shadowing_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working directory with files that are named like modules of the standard library."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("types", "random", "queue", "math"):
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('{name} is shadowed')")
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Headless Chromium: where there is none, these tests are skipped, aloud, and fail in CI.

@@ -30,7 +30,7 @@ def environment(folder: Path) -> Path:
     if not (home / "ready").exists():
         print(f"installing {requirements} into {home}", flush=True)
         venv.create(home, with_pip=True, clear=True)
-        pip = python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "numpy", "rich"
+        pip = python, "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "numpy", "rich"
         subprocess.run([*pip, "--requirement", requirements], check=True)
         (home / "ready").touch()
     return python

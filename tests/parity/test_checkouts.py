@@ -18,8 +18,8 @@ from parity.checkout import check_out, commit_of, key_of, status, trees_of
 from parity.cli import main
 from parity.doctor import BROKEN, NOTE, packages
 from parity.module_paths import module_of, require_own_world
-from parity.places import python_environment
 from parity.project import checks_of
+from parity.python_process import python_environment
 from parity.remote import RemoteFactory
 from parity.world import GROUP
 

@@ -218,6 +218,7 @@ def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "child"
 
 
+@pytest.mark.usefixtures("shadowing_files")
 def test_every_start_is_cold_once_and_then_warm_and_takes_time_of_both_kinds(child: str, tmp_path: Path) -> None:
     first, second = Start("a", (child, "{folder}", "a"), 8), Start("b", (child, "{folder}", "b", "{agent}"), 1)
     records = list(startup.measure([first, second], 1))

@@ -35,8 +35,10 @@ def train_modes(
     soon as it ends. should_stop: asked several times a second; then all modes save and end. One without an update has
     nothing to save, and ends at once.
     """
-    # a worker reads these as it starts; several of them share a GPU's memory
+    # a worker reads these as it starts; several of them share a GPU's memory, and no file of the working directory
+    # shadows a module, as without the last one it may until a worker has taken over the parent's search path
     share = {"OMP_NUM_THREADS": str(share_of_cores(at_once)), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+    share["PYTHONSAFEPATH"] = "1"
     for name, value in (share | threads_of_a_share(at_once)).items():
         os.environ.setdefault(name, value)
     context = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang

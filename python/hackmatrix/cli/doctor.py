@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from hackmatrix.world import rules_of
 from parity.arguments import Parser
 from parity.doctor import BROKEN, NOTE, OK, Check, packages, print_checks, python, versions
 from parity.errors import ParityError, install_command
+from parity.python_process import python_command
 from rlworldkit.jax.xla import CACHE_VARIABLE, enable_compilation_cache, write_fault
 from rlworldkit.render.display import has_display
 
@@ -163,7 +163,7 @@ print(json.dumps(dict(
 def _probe(number: int, variables: dict[str, str]) -> dict[str, Any]:
     """Devices, platform and cache hit of JAX in a process of its own, or ``fault``: the reason why there are none."""
     try:
-        done = _run(sys.executable, "-c", _PROBE.format(number=number), **variables)
+        done = _run(*python_command("-c", _PROBE.format(number=number)), **variables)
     except subprocess.TimeoutExpired:
         return {"fault": f"it did not start within {PROBE_SECONDS:g} s (is another process using the accelerator?)"}
     if done.returncode:

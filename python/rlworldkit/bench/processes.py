@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from parity.errors import ParityError
+from parity.module_paths import search_path
+from parity.python_process import python_command, python_environment
 
 POLL_SECONDS = 0.02
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
@@ -34,7 +36,10 @@ def spent(
     seconds = None
     with output.open("w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", *words], env={**os.environ, **environment}, stdout=log, stderr=subprocess.STDOUT
+            python_command("-m", *words),
+            env=python_environment(environment, search_path()),
+            stdout=log,
+            stderr=subprocess.STDOUT,
         )
     try:
         ended = 0

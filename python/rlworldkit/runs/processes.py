@@ -7,13 +7,14 @@ import math
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from parity.errors import INTERRUPTED_EXIT_CODE
+from parity.module_paths import search_path
+from parity.python_process import python_command, python_environment
 from rlworldkit.jax.xla import threads_of_a_share
 from rlworldkit.runs.folder import METRICS, make_folder
 from rlworldkit.runs.sinks import Metrics, read_csv
@@ -43,8 +44,8 @@ class TrainProcess:
         make_folder(self.folder, "choose another --checkpoint-dir")
         with (self.folder / _LOG).open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", module, "train", *self.words],
-                env={**os.environ, _STOPS_WITH_INPUT: "1", **environment},
+                python_command("-m", module, "train", *self.words),
+                env={**python_environment({}, search_path()), _STOPS_WITH_INPUT: "1", **environment},
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,

@@ -74,6 +74,7 @@ def trained(runs: list[TrainProcess], at_once: int = 2, stop_after: int = 10**9)
     return rows
 
 
+@pytest.mark.usefixtures("shadowing_files")
 def test_a_run_that_fails_or_dies_leaves_the_others_alone() -> None:
     runs = runs_that("fails", "dies", "ends")
     assert trained(runs) == [("ends", 64), ("ends", 128)]
