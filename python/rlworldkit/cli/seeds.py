@@ -7,109 +7,29 @@ is the same as by itself with as many.
 import argparse
 import math
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
 
-from parity.arguments import SEED, FileName
 from parity.console import counted, open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
-from parity.prices import read_prices
-from parity.safe_read import quoted
 from parity.table import Table
-from rlworldkit.cli.train_plan import (
-    PROCESSES,
-    VMAP,
-    TrainOptions,
-    config_of,
-    initial_of,
-    parser_of_train,
-    plan_of,
-    without,
-)
+from rlworldkit.cli.group_plan import plan_group
+from rlworldkit.cli.train_plan import PROCESSES, VMAP, TrainOptions, parser_of_train, plan_of
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores
-from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.params import params_path, trained_files
+from rlworldkit.ppo.params import trained_files
 from rlworldkit.runs.console import ConsoleProgress, print_line, print_nothing_to_save
-from rlworldkit.runs.folder import CONFIG, CURVE, LATEST, fresh_run_name, make_folder
-from rlworldkit.runs.lock import locked
+from rlworldkit.runs.folder import CURVE
 from rlworldkit.runs.processes import TrainProcess, last_value, train_all
-from rlworldkit.runs.saved_config import read_saved_config
 from rlworldkit.runs.sinks import Metrics
 from rlworldkit.runs.stop import StopRequest
-from rlworldkit.settings import from_flags, saved_settings
+from rlworldkit.settings import from_flags
 
 if TYPE_CHECKING:
     from rlworldkit.ppo.training import TrainJob
-
-
-class Variant(NamedTuple):
-    """A name, and the prices that are not the game's own, such as ``kills=0.4``."""
-
-    name: str = ""
-    prices: Sequence[str] = ()
-
-
-def _variant(word: str) -> Variant:
-    name, equals, prices = word.partition("=")
-    pairs = [price.partition(":") for price in prices.split(",")] if equals else []
-    if FileName().fault(name) or not all(price and value for price, _, value in pairs):
-        raise UsageError(f"--variant must be NAME or NAME=PRICE:VALUE,…, with a name for a folder, got {quoted(word)}.")
-    return Variant(name, [f"{price}={value}" for price, _, value in pairs])
-
-
-def runs_of(
-    folder: Path, config: TrainConfig, number: int, variants: Sequence[Variant], flags: Sequence[str], is_resumed: bool
-) -> list[TrainProcess]:
-    """A number of seeds of each variant. flags: what all have in common. is_resumed: those with an agent go on."""
-
-    def run_of(variant: Variant, seed: int) -> TrainProcess:
-        own, parent = folder / variant.name / f"seed-{seed}", folder / variant.name
-        words = [*flags, *(f"--price={price}" for price in variant.prices)]
-        if is_resumed and trained_files(own):
-            words = [*without(words, "init-from"), "--resume", LATEST, "--checkpoint-dir", str(own)]
-        else:
-            if is_resumed and own.exists():
-                with locked(own):  # lest somebody trains into it
-                    shutil.rmtree(own)  # killed before it saved: it begins anew
-            words += ["--seed", str(seed), "--run-name", own.name, "--checkpoint-dir", str(parent)]
-        return TrainProcess(f"{variant.name} {own.name}".strip(), words, params_path(own, config.num_updates))
-
-    return [run_of(variant, config.seed + index) for variant in variants for index in range(number)]
-
-
-def _group(
-    game: Game, arguments: argparse.Namespace, options: TrainOptions
-) -> tuple[TrainConfig, list[Variant], int, Path]:
-    """The settings of the first run, the variants, the number of seeds, and the folder; raises as ``train_group``."""
-    before: dict[str, Any] = {}
-    for path in sorted(options.checkpoint_dir.rglob(CONFIG))[:1] if options.resume else ():
-        before = saved_settings(game.train_config, read_saved_config(path.parent), path)
-    config, number = config_of(game, arguments, options, before), options.seeds or 1
-    variants = [*map(_variant, arguments.variant)] or [Variant()]
-    if len({variant.name for variant in variants}) < len(variants):
-        raise UsageError(f"each variant needs a name of its own, got {', '.join(each.name for each in variants)}.")
-    for variant in variants:
-        game.with_prices(read_prices(variant.prices, None)).env()
-    for flag, value in (("--run-suffix", options.run_suffix), ("--distributed", options.distributed)):
-        if value:
-            raise UsageError(f"{flag} does not go with --seeds and --variant: leave it out.")
-    if options.resume not in (None, LATEST):
-        raise UsageError(f"--seeds resumes all of its runs: give --resume {LATEST} and the group's --checkpoint-dir.")
-    pattern = "*/seed-*" if arguments.variant else "seed-*"
-    if options.resume and not any(options.checkpoint_dir.glob(pattern)):
-        place = options.checkpoint_dir / pattern
-        raise UsageError(f"There is no run of a group at {place}: give its --variant words and --checkpoint-dir.")
-    last = config.seed + number - 1
-    if fault := SEED.fault(last):
-        raise UsageError(f"the last seed {fault}, got {last}: give a lower --seed or fewer --seeds.")
-    name = options.run_name or f"{fresh_run_name(game.name, config.seed)}-to-{last}"
-    return config, variants, number, options.checkpoint_dir / ("" if options.resume else name)
 
 
 def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> int:
@@ -117,15 +37,7 @@ def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, 
 
     argv: the words after ``train``. Raises UsageError for flags of a single run, and for a folder that cannot be used.
     """
-    config, variants, number, folder = _group(game, arguments, options)
-    flags = without(argv, "seed", "seeds", "run-name", "checkpoint-dir", "resume")
-    group = [f"--seed={config.seed}", f"--seeds={number}", "--resume", LATEST, f"--checkpoint-dir={folder}"]
-    resume = typed_command(game.name, game.module, "train", *flags, *group)  # runs that had not begun need all flags
-    initial_of(game, options, config)  # raises before any run begins
-    make_folder(folder, "choose another --checkpoint-dir")
-    runs = runs_of(folder, config, number, variants, without(flags, "variant", "seeds-mode"), bool(options.resume))
-    if not options.resume and any(trained_files(run.folder) for run in runs):
-        raise UsageError(f"{folder} already holds runs: choose another --run-name, or {resume}")
+    config, variants, folder, runs, resume = plan_group(game, argv, arguments, options)
     left = [run for run in runs if run.outcome is None]
     if not left:
         raise UsageError(f"The runs in {folder} have had all their steps: ask for more with --total-timesteps.")

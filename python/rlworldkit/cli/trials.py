@@ -12,7 +12,7 @@ import optuna
 from optuna.trial import TrialState
 
 from parity.errors import ParityError, UsageError
-from rlworldkit.cli.seeds import Variant, runs_of
+from rlworldkit.cli.group_plan import Variant, runs_of
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.config import TrainConfig

@@ -17,11 +17,12 @@ import numpy as np
 import pytest
 from toy_world.adapter import GAME
 
-from parity.errors import UsageError
+from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlworldkit.cli.app import main
-from rlworldkit.cli.seeds import Variant, runs_of
+from rlworldkit.cli.group_plan import Variant, runs_of
 from rlworldkit.evaluation.comparison import ScoredRun, as_tables, compared
 from rlworldkit.ppo.params import load_params
+from rlworldkit.runs.group import Group
 from rlworldkit.runs.processes import TrainProcess, train_all
 from rlworldkit.runs.sinks import Metrics
 from tests.rlworldkit.runs.conftest import SMALL
@@ -171,6 +172,66 @@ def test_a_group_with_a_failed_run_says_how_it_goes_on(group: Path, capsys: pyte
     assert "No module named nowhere" in capsys.readouterr().out
 
 
+def resumed_words(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[list[str]]:
+    """The words of the runs that ``train`` starts to go on with a group, in which nothing else happens."""
+    started: list[list[str]] = []
+
+    def only_listed(module: str, runs: list[TrainProcess], *_: object, **__: object) -> None:
+        started.extend([*run.words] for run in runs)
+
+    monkeypatch.setattr("rlworldkit.cli.seeds.train_all", only_listed)
+    assert main(GAME, ["train", *words]) == INTERRUPTED_EXIT_CODE
+    return started
+
+
+@pytest.mark.parametrize("variants", [[], ["--variant=cheap=step:-0.5", "--variant=own"]])
+def test_a_group_that_was_killed_before_a_run_had_begun_goes_on_with_all_of_them(
+    variants: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = resumed_words(monkeypatch, *FLAGS, *variants, "--seed=3", "--seeds=3", "--run-name=g", "--lr=1e-3")
+    for seed in (4, 5):  # the first was killed while it compiled
+        folder = Path(f"checkpoints/g/{'own/' if variants else ''}seed-{seed}")
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text('{"seed": %d}' % seed)
+    assert [words[words.index("--seed") + 1] for words in begun] == ["3", "4", "5"] * (len(variants) or 1)
+    there = "--resume=latest", "--checkpoint-dir=checkpoints/g"
+    assert resumed_words(monkeypatch, *there, "--seeds=3") == begun
+    more = resumed_words(monkeypatch, *there, "--seeds=4", "--gamma=0.9", *variants)
+    assert len(more) == 4 * (len(variants) or 1)
+    assert all("--lr=1e-3" in words and "--gamma=0.9" in words for words in more)
+    assert resumed_words(monkeypatch, *there, "--seeds=4") == more
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (["--seeds=1"], "are from 2 seeds, not 1: leave --seeds out"),
+        (["--seeds=2", "--seed=0"], "are from seed 3, not 0: leave --seed out"),
+        (["--variant=own"], "are of no variant: leave --variant out"),
+    ],
+)
+def test_a_group_that_is_resumed_as_another_is_refused(
+    words: list[str], fault: str, refused: Callable[..., str]
+) -> None:
+    Group(3, 2, {"variants": [], "words": FLAGS}).write(Path("group.json"))
+    assert fault in refused("train", "--resume=latest", "--checkpoint-dir=.", *words)
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("{", "group.json cannot be read: it is no JSON"),
+        ("[]", "it describes no group"),
+        ('{"seed": 0, "seeds": 0, "others": {}}', "its seeds must be a whole number from 1"),
+        ('{"seed": 0, "seeds": 1, "others": {"words": [1], "variants": []}}', "describes no group of `train`"),
+        ('{"seed": 0, "seeds": 1, "others": {"words": [], "variants": ["../a"]}}', "NAME=PRICE:VALUE"),
+    ],
+)
+def test_a_damaged_file_of_a_group_is_one_sentence(content: str, fault: str, refused: Callable[..., str]) -> None:
+    Path("group.json").write_text(content)
+    assert fault in refused("train", "--seeds=1", "--resume=latest", "--checkpoint-dir=.")
+
+
 @pytest.mark.long
 def test_a_group_is_resumed_run_by_run(group: Path, tmp_path: Path) -> None:
     shutil.copytree(group, tmp_path / "copy")
@@ -238,7 +299,10 @@ def test_two_outputs_do_not_mix(refused: Callable[..., str]) -> None:
         (["--seeds", "2", "--resume", "a.pkl"], "--resume latest"),
         (["--seeds", "2", "--run-suffix", "a"], "--run-suffix does not go with --seeds"),
         (["--seeds", "2", "--seed", str(2**64 - 1)], "the last seed"),
-        (["--seeds", "2", "--resume", "latest"], "There is no run of a group at checkpoints/seed-*"),
+        (
+            ["--seeds", "2", "--resume", "latest"],
+            "There is no checkpoints/group.json: give --checkpoint-dir the folder of a group",
+        ),
         (["--seeds", "2", "--checkpoint-dir", "trainer.py"], "choose another --checkpoint-dir"),
         (["--seeds", "2", "--init-from", "nothing.npz"], "nothing.npz does not exist"),
         (["--seeds-mode", "vmap"], "--seeds-mode goes with --seeds or --variant"),

@@ -1,0 +1,146 @@
+"""The group of runs that a command line asks for, or that one before it began."""
+
+import argparse
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from parity.arguments import SEED, FileName
+from parity.console import typed_command
+from parity.errors import UsageError
+from parity.prices import read_prices
+from parity.safe_read import quoted
+from rlworldkit.cli.train_plan import TrainOptions, config_of, initial_of, parser_of_train, without
+from rlworldkit.game import Game
+from rlworldkit.ppo.config import TrainConfig
+from rlworldkit.ppo.params import params_path, trained_files
+from rlworldkit.runs.folder import LATEST, fresh_run_name, make_folder
+from rlworldkit.runs.group import GROUP, Group, read_group
+from rlworldkit.runs.lock import locked
+from rlworldkit.runs.processes import TrainProcess
+from rlworldkit.settings import from_flags
+
+_VARIANTS, _WORDS = "variants", "words"
+"""What a group's file has beside its seeds: the values of ``--variant``, and the words of ``train`` that all share."""
+
+
+class Variant(NamedTuple):
+    """A name, and the prices that are not the game's own, such as ``kills=0.4``."""
+
+    name: str = ""
+    prices: Sequence[str] = ()
+
+
+class GroupPlan(NamedTuple):
+    """What is to be trained. config: of the first run. resume: the command that goes on with the group."""
+
+    config: TrainConfig
+    variants: list[Variant]
+    folder: Path
+    runs: list[TrainProcess]
+    resume: str
+
+
+def plan_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> GroupPlan:
+    """Read what a group is, and write it into the group's folder; raises UsageError where it cannot be trained."""
+    flags = without(argv, "seed", "seeds", "run-name", "checkpoint-dir", "resume")
+    words, before = without(flags, "variant", "seeds-mode"), dict[str, Any]()
+    if options.resume not in (None, LATEST):
+        raise UsageError(f"--seeds resumes all of its runs: give --resume {LATEST} and the group's --checkpoint-dir.")
+    if options.resume:
+        group = _resumed(arguments, options, words)
+        before, words = {"seed": group.seed}, group.others[_WORDS]
+        arguments = parser_of_train(game).parse_args([*words, *argv])
+        options = from_flags(arguments, TrainOptions)
+    config = config_of(game, arguments, options, before)
+    if not options.resume:
+        group = Group(config.seed, options.seeds or 1, _others(arguments.variant, words))
+    variants = [*map(_variant, group.others[_VARIANTS])] or [Variant()]
+    _check(game, options, group, variants)
+    initial_of(game, options, config)  # raises before any run begins
+    name = options.run_name or f"{fresh_run_name(game.name, group.seed)}-to-{group.seed + group.seeds - 1}"
+    folder = options.checkpoint_dir / ("" if options.resume else name)
+    of_group = [f"--seed={group.seed}", f"--seeds={group.seeds}", "--resume", LATEST, f"--checkpoint-dir={folder}"]
+    resume = typed_command(game.name, game.module, "train", *flags, *of_group)
+    make_folder(folder, "choose another --checkpoint-dir")
+    if not options.resume and any(map(trained_files, _folders_of_runs(folder))):
+        raise UsageError(f"{folder} already holds runs: choose another --run-name, or {resume}")
+    group.write(folder / GROUP)  # before any run begins: one that is killed at once is not forgotten
+    runs = runs_of(folder, config, group.seeds, variants, words, bool(options.resume))
+    return GroupPlan(config, variants, folder, runs, resume)
+
+
+def runs_of(
+    folder: Path, config: TrainConfig, number: int, variants: Sequence[Variant], flags: Sequence[str], is_resumed: bool
+) -> list[TrainProcess]:
+    """A number of seeds of each variant. flags: what all have in common. is_resumed: those with an agent go on."""
+
+    def run_of(variant: Variant, seed: int) -> TrainProcess:
+        own, parent = folder / variant.name / f"seed-{seed}", folder / variant.name
+        words = [*flags, *(f"--price={price}" for price in variant.prices)]
+        if is_resumed and trained_files(own):
+            words = [*without(words, "init-from"), "--resume", LATEST, "--checkpoint-dir", str(own)]
+        else:
+            if is_resumed and own.exists():
+                with locked(own):  # lest somebody trains into it
+                    shutil.rmtree(own)  # killed before it saved: it begins anew
+            words += ["--seed", str(seed), "--run-name", own.name, "--checkpoint-dir", str(parent)]
+        return TrainProcess(f"{variant.name} {own.name}".strip(), words, params_path(own, config.num_updates))
+
+    return [run_of(variant, config.seed + index) for variant in variants for index in range(number)]
+
+
+def _variant(word: str) -> Variant:
+    name, equals, prices = word.partition("=")
+    pairs = [price.partition(":") for price in prices.split(",")] if equals else []
+    if FileName().fault(name) or not all(price and value for price, _, value in pairs):
+        raise UsageError(f"--variant must be NAME or NAME=PRICE:VALUE,…, with a name for a folder, got {quoted(word)}.")
+    return Variant(name, [f"{price}={value}" for price, _, value in pairs])
+
+
+def _resumed(arguments: argparse.Namespace, options: TrainOptions, words: list[str]) -> Group:
+    """The group in a folder with what the command line adds to it; raises UsageError where they do not fit."""
+    path = options.checkpoint_dir / GROUP
+    group = read_group(path)
+    if group is None:
+        # earlier versions wrote none
+        if arguments.seed is None or not _folders_of_runs(options.checkpoint_dir):
+            raise UsageError(
+                f"There is no {path}: give --checkpoint-dir the folder of a group, and for one of an earlier version "
+                "all words of its first command, with --seed."
+            )
+        return Group(arguments.seed, options.seeds or 1, _others(arguments.variant, words))
+    if not all(_is_list_of_texts(group.others.get(name)) for name in (_VARIANTS, _WORDS)):
+        raise UsageError(f"{path} describes no group of `train`: restore it, or start another group.")
+    before, variants = group.others[_WORDS], [*dict.fromkeys([*group.others[_VARIANTS], *arguments.variant])]
+    if variants and not group.others[_VARIANTS]:
+        raise UsageError(f"The runs of {path} are of no variant: leave --variant out.")
+    words = before if before[len(before) - len(words) :] == words else [*before, *words]
+    return group.extended(path, arguments.seed, options.seeds)._replace(others=_others(variants, words))
+
+
+def _others(variants: Sequence[str], words: Sequence[str]) -> dict[str, Any]:
+    return {_VARIANTS: [*variants], _WORDS: [*words]}
+
+
+def _is_list_of_texts(value: object) -> bool:
+    return isinstance(value, list) and all(type(each) is str for each in value)
+
+
+def _folders_of_runs(folder: Path) -> list[Path]:
+    return [*folder.glob("seed-*"), *folder.glob("*/seed-*")]
+
+
+def _check(game: Game, options: TrainOptions, group: Group, variants: Sequence[Variant]) -> None:
+    """Raises UsageError for what cannot be trained as a group."""
+    if len({variant.name for variant in variants}) < len(variants):
+        raise UsageError(f"each variant needs a name of its own, got {', '.join(each.name for each in variants)}.")
+    for variant in variants:
+        game.with_prices(read_prices(variant.prices, None)).env()
+    for flag, value in (("--run-suffix", options.run_suffix), ("--distributed", options.distributed)):
+        if value:
+            raise UsageError(f"{flag} does not go with --seeds and --variant: leave it out.")
+    last = group.seed + group.seeds - 1
+    if fault := SEED.fault(last):
+        raise UsageError(f"the last seed {fault}, got {last}: give a lower --seed or fewer --seeds.")
