@@ -37,6 +37,8 @@ EngineName = Literal["torch", "jax"]
 ENGINES: tuple[EngineName, EngineName] = ("torch", "jax")
 TORCH, JAX = ENGINES
 COMPILE_MODES = ("reduce-overhead", "max-autotune")
+BENCHMARK_UPDATES = 5
+"""Measured updates of ``--benchmark``, unless it is told otherwise."""
 
 _ROLLOUT = IntRange(1, 2**16)
 _RATE = FloatRange(0, 1)

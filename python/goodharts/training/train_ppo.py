@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
-import datetime
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -14,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodharts.config import ALL, COMPILE_MODES, JAX, Config, Modes, add_setting, flags_given, read_config
+from goodharts.config import ALL, BENCHMARK_UPDATES, COMPILE_MODES, JAX, Modes, add_setting, flags_given, read_config
 from goodharts.rules import MODES
 from goodharts.training.torchrun import is_launched, rank
 from parity.arguments import ALL_STEPS, SEEDS, OneOf, Parser
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from goodharts.dashboard import Dashboard
     from goodharts.training.runs import Job, Row, RunResult
 
-_BENCHMARK_UPDATES = 5
 _LINES_PER_RUN = 32
 """The lines that a mode prints where there is no terminal."""
 _HEADLINES = (
@@ -95,7 +92,7 @@ def _parser() -> Parser:
     parser.add_argument("--wandb", action="store_true", help="show the training on W&B, in the project goodharts")
     parser.add_argument("--resume", action="store_true", help="go on from models/ppo_MODE.checkpoint.pth")
     add_price_flags(parser)
-    measured = f"measure --updates (default {_BENCHMARK_UPDATES}) after two that warm up; save nothing"
+    measured = f"measure --updates (default {BENCHMARK_UPDATES}) after two that warm up; save nothing"
     parser.add_argument("-b", "--benchmark", action="store_true", help=measured)
     return parser
 
@@ -112,19 +109,23 @@ def _train(arguments: argparse.Namespace) -> int:
     if (config.training.engine != JAX or not arguments.benchmark) and find_spec("torch") is None:
         raise UsageError(f"goodharts train needs torch: run `{install_command('hackmatrix[goodharts]')}`.")
     from goodharts.training.engines import engine_named
+    from goodharts.training.jobs import groups_to_resume, jobs_to_resume, new_jobs, places, write_groups
     from goodharts.training.runs import reserved
 
+    groups, config = groups_to_resume(arguments, config)
     is_first = rank() == 0
     console = open_console(quiet=not is_first)
     engine_named(config.training.engine).check(config)  # before there are folders
     with contextlib.ExitStack() as stack:
         if is_first and not arguments.benchmark:
-            for folder, _ in _places(arguments, config):
+            for folder, _ in places(arguments, config):
                 stack.enter_context(reserved(arguments.mode, folder))
-        jobs = _jobs_to_resume(arguments, config, console) if arguments.resume else _new_jobs(arguments, config)
+        jobs = jobs_to_resume(arguments, config, groups, console) if arguments.resume else new_jobs(arguments, config)
         left = [job for job in jobs if not job.has_ended]
         for job in left:
             engine_named(job.config.training.engine).check(job.config)
+        if is_first and not arguments.benchmark:
+            write_groups(arguments, jobs, groups)
         at_once = max(len(arguments.mode), min(len(left), available_cores()))
         results = _run(left, at_once, console, arguments.dashboard and is_first)
     for each in results:
@@ -158,30 +159,6 @@ def _prices(arguments: argparse.Namespace) -> dict[str, float]:
     return {name: float(Fraction(str(value))) for name, value in prices.items()}
 
 
-def _new_jobs(arguments: argparse.Namespace, config: Config) -> list[Job]:
-    from goodharts.training.runs import WARM_UP_UPDATES, Job
-
-    updates, began = _updates(arguments, config), f"{datetime.datetime.now():%Y%m%d-%H%M%S}"
-    if arguments.benchmark:
-        updates = WARM_UP_UPDATES + (updates or _BENCHMARK_UPDATES)
-    config = _with_updates(config, updates)
-    kind = {"is_benchmark": arguments.benchmark, "is_on_wandb": arguments.wandb}
-    return [
-        Job(mode, of_seed, f"{mode}_{began}", folder=folder, **kind)
-        for folder, of_seed in _places(arguments, config)
-        for mode in arguments.mode
-    ]
-
-
-def _places(arguments: argparse.Namespace, config: Config) -> list[tuple[Path, Config]]:
-    """The folder of each seed and its settings: without --seeds, the working directory."""
-    if arguments.seeds is None:
-        return [(Path(), config)]
-    first = config.training.seed
-    seeds = range(first, first + arguments.seeds)
-    return [(Path(f"seed-{seed}"), config.over({"training": {"seed": seed}}, "--seeds")) for seed in seeds]
-
-
 def _sum_up(jobs: list[Job], console: Console) -> None:
     """Draw the runs of each mode, and say how their models are compared."""
     from goodharts.models import model_path
@@ -200,85 +177,6 @@ def _sum_up(jobs: list[Job], console: Console) -> None:
     if models:
         groups = [f"--group={mode}={','.join(paths)}" for mode, paths in models.items()]
         print_line(console, f"Compare: {typed_command('goodharts', 'goodharts.cli.main', 'compare', *groups)}")
-
-
-def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Console) -> list[Job]:
-    """Return the runs of these modes, which go on with the settings they began with; [runtime] alone is that of now.
-
-    With --seeds, a run without a checkpoint begins with the settings of those that have one. Raises UsageError where a
-    checkpoint cannot be used, or where all runs have had their updates.
-    """
-    from goodharts.training.checkpoints import checkpoint_path, read_checkpoint
-    from goodharts.training.runs import MODELS, Job
-
-    for key in ("n_envs", "seed", "network"):
-        if getattr(arguments, f"training.{key}") is not None and (key != "seed" or arguments.seeds is None):
-            raise UsageError(f"--{key.replace('_', '-')} does not go with --resume: a run goes on as it began.")
-    jobs, done = list[Job](), []
-    places = [
-        (checkpoint_path(mode, folder / MODELS), mode, folder, of_seed)
-        for folder, of_seed in _places(arguments, config)
-        for mode in arguments.mode
-    ]
-    begun, new = [path for path, *_ in places if path.exists()], dict[tuple[Path, str], Job]()
-    if arguments.seeds is not None and begun:
-        common = dataclasses.replace(read_checkpoint(begun[0]).config, runtime=config.runtime)
-        common = common.over({"training": {"seed": config.training.seed}}, "--seed")
-        new = {(job.folder, job.mode): job for job in _new_jobs(arguments, common)}
-    for path, mode, folder, config in places:
-        if new and path not in begun:
-            jobs.append(new[folder, mode])
-            continue
-        start = read_checkpoint(path)
-        kept = dataclasses.replace(start.config, runtime=config.runtime)
-        began, asked = kept.training.engine, getattr(arguments, "training.engine")
-        if asked not in (None, began):
-            raise UsageError(f"{start.path} was left by --engine {began}: go on with that, or begin anew with {asked}.")
-        updates = _updates(arguments, kept)
-        if ignored := _ignored(config, kept, updates is not None):
-            console.print(
-                f"{start.path} goes on as it began: {', '.join(ignored)} of config.toml or the environment "
-                f"{'has' if len(ignored) == 1 else 'have'} no effect.",
-                soft_wrap=True,
-            )
-        kept = _with_updates(kept, updates)
-        jobs.append(Job(start.mode, kept, start.name, start, folder=folder, is_on_wandb=arguments.wandb))
-        if jobs[-1].has_ended:
-            done.append(f"{start.path} has had its {start.update:,} updates: ask for more with --updates.")
-    if len(done) == len(jobs):
-        raise UsageError(done[0])
-    for line in done:
-        print_line(console, line)
-    return jobs
-
-
-def _ignored(config: Config, kept: Config, asks_for_updates: bool) -> list[str]:
-    """The settings of now that somebody has given and that a run which began with others does not take."""
-    now, began, defaults = map(dataclasses.asdict, (config, kept, Config()))
-    return [
-        f"{section}.{key}"
-        for section in ("training", "world", "handhold", "prices")
-        for key, value in now[section].items()
-        if value not in (began[section][key], defaults[section][key]) and not (asks_for_updates and key == "updates")
-    ]
-
-
-def _updates(arguments: argparse.Namespace, config: Config) -> int | None:
-    """The updates that the command line asks for; raises UsageError for fewer steps than those of one."""
-    steps, training = arguments.timesteps, config.training
-    if steps is None:
-        updates: int | None = getattr(arguments, "training.updates")
-        return updates
-    if steps < config.batch_size:
-        raise UsageError(
-            f"--timesteps must cover at least one update of {training.n_envs:,} x {training.steps_per_env:,} = "
-            f"{config.batch_size:,} steps, got {steps:,}."
-        )
-    return int(steps) // config.batch_size
-
-
-def _with_updates(config: Config, updates: int | None) -> Config:
-    return config.over({"training": {"updates": updates}}, "The command line") if updates else config
 
 
 def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) -> list[RunResult]:

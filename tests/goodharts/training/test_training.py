@@ -338,6 +338,22 @@ def test_a_run_that_had_not_begun_gets_the_settings_of_its_group() -> None:
     assert f"--group=proxy={models[0]},{models[1]}" in ran.out
     settings = [read_model(path).config["training"] for path in models]
     assert [(of["seed"], of["n_envs"], of["updates"]) for of in settings] == [(7, 3, 1), (8, 3, 1)]
+    assert "are from 2 seeds, not 1: leave --seeds out" in run(main, "--mode=proxy", "--seeds=1", "--resume").refusal()
+    Path("seed-7/models/ppo_proxy.checkpoint.pth").unlink()  # as if killed before it was written
+    ran = run(main, "--mode", "proxy", "--seeds", "2", "--resume")  # the group knows its first seed
+    assert (ran.code, "proxy seed-7: trained after update 1" in ran.out) == (0, True)
+    assert not Path("seed-9").exists()
+
+
+def test_a_mode_that_had_not_begun_gets_the_settings_of_those_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("goodharts.training.process_pool.train_modes", lambda jobs, *_, **__: [])  # all are killed
+    modes = ("--mode", "proxy,ground_truth")
+    run(main, *modes, "--updates", "1", "--n-envs", "3", "--seed", "7")
+    assert run(main, "--mode", "proxy", "--resume").code == 0
+    config = read_model(Path("models/ppo_proxy.pth")).config["training"]
+    assert (config["seed"], config["n_envs"], config["updates"]) == (7, 3, 1)
+    Path("models/ppo_ground_truth.modes.json").write_text("{}")
+    assert "ppo_ground_truth.modes.json cannot be read: it describes no group" in run(main, *modes, "--resume").err
 
 
 @pytest.mark.parametrize("flag", ["--benchmark", "--dashboard"])
