@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import optuna
@@ -26,7 +27,7 @@ from rlworldkit.config_layers import from_file
 from rlworldkit.game import Game
 from rlworldkit.sweep.options import SweepOptions
 from rlworldkit.sweep.space import Sweep
-from rlworldkit.sweep.study import figure_of, write_report
+from rlworldkit.sweep.study import figure_of, take_over, write_report
 
 TOY_WORLD = Path(__file__).resolve().parents[1] / "parity"
 TRAINER = """
@@ -123,31 +124,75 @@ def test_a_sweep_goes_on_with_all_of_its_trials_and_ends_with_its_budget() -> No
     assert len(values(sweep("--core-hours", "1e-9"))) == 3
 
 
-@pytest.mark.parametrize("end", ["stopped", "killed", "killed before it saved"])
-def test_a_trial_that_has_not_ended_goes_on_with_its_runs(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    write("steps = 640")
-    Path("wait").touch()
+def interrupted(*flags: str, before: Callable[[], object] = lambda: None) -> None:
+    """Begin ``sweep s.toml`` and stop it once its first run has saved, after something happened."""
 
     def stop() -> None:
-        while not Path("sweeps/s/trial-0/seed-0/params_5.npz").exists():
+        while not list(Path().rglob("params_5.npz")):
             time.sleep(0.02)
+        before()
         os.kill(os.getpid(), signal.SIGINT)
 
+    Path("wait").touch()
     thread = threading.Thread(target=stop)
     thread.start()
+    assert main(STAND_IN, ["sweep", "s.toml", *flags]) == INTERRUPTED_EXIT_CODE
+    thread.join()
+    Path("wait").unlink()
+
+
+@pytest.mark.parametrize("end", ["stopped", "killed", "killed before it saved", "killed, then moved"])
+def test_a_trial_that_has_not_ended_goes_on_with_its_runs(
+    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("steps = 640")
     with monkeypatch.context() as patch:
         if end != "stopped":
             patch.setattr("rlworldkit.cli.trials.postpone", lambda *_: None)  # nothing is told to Optuna
-        assert main(STAND_IN, ["sweep", "s.toml"]) == INTERRUPTED_EXIT_CODE
-    thread.join()
-    Path("wait").unlink()
+        interrupted()
     folder = Path("sweeps/s/trial-0/seed-0")
     if end == "killed before it saved":
         (folder / "params_5.npz").unlink()
+    if end == "killed, then moved":  # to another container
+        monkeypatch.setattr("socket.gethostname", lambda: "another")
+        (tmp_path / "mounted").mkdir()
+        for name in ("sweeps", "s.toml", "calls.txt"):
+            Path(name).rename(tmp_path / "mounted" / name)
+        monkeypatch.chdir(tmp_path / "mounted")
     stopped, ended = sweep().trials
     assert (stopped.state, ended.state, ended.params) == (TrialState.FAIL, TrialState.COMPLETE, stopped.params)
     again = "new" if end == "killed before it saved" else "resumed"
     assert Path("calls.txt").read_text().splitlines() == [f"{folder} new", f"{folder} {again}"]
+
+
+def test_a_trial_whose_machine_is_silent_is_begun_anew_by_another(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("steps = 640\nstorage = 'sqlite:///shared.db'")
+    with monkeypatch.context() as patch:
+        patch.setattr("rlworldkit.cli.trials.Trials._train", lambda *_: os.kill(os.getpid(), signal.SIGINT))  # killed
+        main(STAND_IN, ["sweep", "s.toml", "--folder=here"])
+    assert main(STAND_IN, ["sweep", "s.toml", "--folder=there"]) == 1
+    assert "Trial 0 is in another folder: it is begun anew when nothing has been" in capsys.readouterr().out
+    monkeypatch.setattr("rlworldkit.sweep.storage.SILENCE", timedelta(seconds=-1))
+    assert main(STAND_IN, ["sweep", "s.toml", "--folder=there"]) == 0
+    assert "Begins trial-0 anew, of which nothing has been heard for long." in capsys.readouterr().out
+    dead, ended = optuna.load_study(study_name="s", storage="sqlite:///shared.db").trials
+    assert (dead.state, ended.state, ended.params) == (TrialState.FAIL, TrialState.COMPLETE, dead.params)
+    assert Path("calls.txt").read_text() == "there/trial-1/seed-0 new\n"
+
+
+def test_a_machine_that_was_silent_leaves_its_trial_to_another(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("steps = 640\nstorage = 'sqlite:///shared.db'")
+    monkeypatch.setattr("rlworldkit.sweep.storage.SILENCE", timedelta(seconds=-1))
+    interrupted(
+        "--folder=here",
+        before=lambda: take_over(optuna.load_study(study_name="s", storage="sqlite:///shared.db"), "another"),
+    )
+    assert "Trial 0 was begun anew elsewhere: this machine had been silent." in capsys.readouterr().out
+    assert main(STAND_IN, ["sweep", "s.toml", "--folder=there"]) == 0
 
 
 def test_runs_of_another_study_are_left_alone(refused: Callable[..., str]) -> None:
@@ -239,6 +284,11 @@ def test_machines_that_open_a_storage_together_share_it(monkeypatch: pytest.Monk
         ("steps = 640", "num_envs = { low = 8, high = 9, log = 'yes' }", "", "log must be true or false"),
         ("steps = 640", "num_envs = { low = 8, high = 16, step = 0.5 }", "", "step must be a whole number"),
         ("steps = 640", "num_envs = { low = 8, high = 16, step = 0 }", "", "num_envs cannot be searched"),
+        ("steps = 640", "num_envs = { low = 8, high = 15, step = 4 }", "", "step must divide the range"),
+        ("steps = 640", "gamma = { low = 0.8, high = 1.0, step = 0.15 }", "", "step must divide the range"),
+        ("steps = 640", "gamma = { low = 0.8, high = 0.9, step = -0.1 }", "", "gamma cannot be searched"),
+        ("steps = 640", "", "step = { low = -0.5, high = 0, step = 0.00025 }", "step must be a multiple of 0.001"),
+        ("steps = 640", "", "step = { low = -0.5, high = 0, step = 0.3 }", "step must divide the range"),
         ("steps = 640", "gamma = { low = 0.8, high = 0.9, lgo = true }", "", "must have low and high, and beside them"),
         ("steps = 640", "", "step = { low = 0.5, high = 1.0, log = true }", "prices are whole steps"),
         ("steps = 640\nfolder = 3", HELD + SEARCHED, "", "folder must be a text"),
@@ -254,12 +304,6 @@ def test_machines_that_open_a_storage_together_share_it(monkeypatch: pytest.Monk
         ("steps = 640\nobjective = 'stats/best_scor'", SEARCHED, "", "No run has the objective 'stats/best_scor'"),
         ("steps = 640\nstorage = 'sqlite:///s.toml'", HELD + SEARCHED, "", "cannot be used as Optuna's storage"),
         ("steps = 640\nstorage = 's.toml'", HELD + SEARCHED, "", "cannot be used as Optuna's storage"),
-        (
-            "steps = 640\nstorage = 'other://me:secret@host/x'",
-            HELD + SEARCHED,
-            "",
-            "other://me:…@host/x cannot be used",
-        ),
     ],
 )
 def test_what_cannot_be_searched_is_refused_in_one_sentence(
@@ -267,6 +311,24 @@ def test_what_cannot_be_searched_is_refused_in_one_sentence(
 ) -> None:
     write(options, settings, prices)
     assert fault in refused("sweep", "s.toml")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["me:secret@host/x", "me:a:secret@host/x", "me:a/secret@host/x", "me:a@secret@host/x", "host/x?password=secret"],
+)
+@pytest.mark.parametrize("says", ["{url} is no such", "no host 'secret@host' or %73ecret", "what"])
+def test_a_message_shows_no_password_of_a_storage(
+    url: str, says: str, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError(says.format(url=url))
+
+    monkeypatch.setattr("rlworldkit.sweep.study.open_storage", fail)
+    write(f"steps = 640\nstorage = 'other://{url.replace('secret', '%73ecret')}'")
+    message = refused("sweep", "s.toml")
+    assert "other://… cannot be used as Optuna's storage (" in message
+    assert "ecret" not in message
 
 
 def test_a_figure_that_no_agent_has_is_refused() -> None:

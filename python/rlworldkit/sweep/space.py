@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,15 @@ def _values_in(value: Any) -> list[Any]:  # noqa: ANN401 - of TOML
     return value if isinstance(value, list) else [value]
 
 
+def _check_step(low: float, high: float, step: float | None, unit: float | None) -> None:
+    """Raises ValueError for a step that does not end at ``high``, or is no multiple of a price's ``unit``."""
+    begin, end, each, least = (Fraction(str(number or 0)) for number in (low, high, step, unit))
+    if least and each % least:
+        raise ValueError(f"step must be a multiple of {unit:g}")
+    if each > 0 and begin < end and (end - begin) % each:
+        raise ValueError(f"step must divide the range of {float(end - begin):g}")
+
+
 def _add(sweep: Sweep, file: Path, name: str, value: Any, axis: Any, defaults: dict[str, float]) -> None:  # noqa: ANN401
     """Add what the file gives a name; a range is an ``axis`` of Optuna's with ``defaults``."""
     try:
@@ -129,6 +139,7 @@ def _add(sweep: Sweep, file: Path, name: str, value: Any, axis: Any, defaults: d
         elif not is_json_number(step := value.get("step", 1)) or (axis is IntDistribution and type(step) is not int):
             raise ValueError(f"step must be a {'whole ' if axis is IntDistribution else ''}number")
         else:
+            _check_step(value["low"], value["high"], value.get("step"), defaults.get("step"))
             sweep.space[name] = axis(**defaults | value)
     except (TypeError, ValueError, ArithmeticError) as error:
         raise UsageError(f"{file}: {name} cannot be searched ({error}): {_RANGE}.") from None

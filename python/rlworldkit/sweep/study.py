@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,8 +14,6 @@ import matplotlib
 import optuna
 from optuna.distributions import distribution_to_json
 from optuna.pruners import MedianPruner, NopPruner, SuccessiveHalvingPruner
-from optuna.storages import BaseStorage, JournalStorage, RDBStorage
-from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
 from parity.atomic_write import write_whole
@@ -29,6 +26,7 @@ from rlworldkit.pictures import drawn
 from rlworldkit.ppo.loop import metric_names
 from rlworldkit.sweep.options import EVALUATE, HALVING, MEDIAN, NONE, SweepOptions
 from rlworldkit.sweep.space import Sweep
+from rlworldkit.sweep.storage import Attribute, is_silent, open_storage, shown_storage, without_secrets
 
 PARTS = 20
 """A trial is reported, and may be given up, after each of so many parts of its run."""
@@ -37,12 +35,6 @@ _FREE_PARTS = PARTS // 4
 _SWEEP = "sweep"
 _LENGTH = {"total_timesteps", "num_envs", "num_steps"}
 """Settings that decide how many steps a trial takes."""
-
-
-class Attribute:
-    """Names of what a trial costs, its folder, who runs it, and the number of the trial whose runs it goes on with."""
-
-    STEPS, CORE_SECONDS, FOLDER, OWNER, CONTINUES = "steps", "core_seconds", "folder", "owner", "continues"
 
 
 def open_study(game: Game, sweep: Sweep) -> optuna.Study:
@@ -54,7 +46,7 @@ def open_study(game: Game, sweep: Sweep) -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     where = sweep.options.storage or f"sqlite:///{sweep.folder / 'study.db'}"
-    shown, now = re.sub(r"(?<=:)[^:/@]+(?=@)", "…", where), _identity(game, sweep)  # without a password
+    shown, now = shown_storage(where), _identity(game, sweep)
     pruners = {
         MEDIAN: MedianPruner(n_warmup_steps=_FREE_PARTS),
         HALVING: SuccessiveHalvingPruner(min_resource=_FREE_PARTS),
@@ -62,7 +54,7 @@ def open_study(game: Game, sweep: Sweep) -> optuna.Study:
     }
     try:
         study = optuna.create_study(
-            storage=_storage(where),
+            storage=open_storage(where),
             study_name=sweep.name,
             direction="maximize",
             sampler=optuna.samplers.TPESampler(constant_liar=True),  # trials side by side differ
@@ -74,7 +66,7 @@ def open_study(game: Game, sweep: Sweep) -> optuna.Study:
         if before is None and not has_trials:
             study.set_user_attr(_SWEEP, before := now)
     except Exception as error:  # each kind of storage fails in its own ways, another version's too
-        fault = (str(error) or type(error).__name__).splitlines()[0]
+        fault = without_secrets((str(error) or type(error).__name__).splitlines()[0], where)
         refusal = f"{shown} cannot be used as Optuna's storage ({fault:.200}): name another --storage."
         raise UsageError(refusal) from error
     if before != now:
@@ -83,13 +75,6 @@ def open_study(game: Game, sweep: Sweep) -> optuna.Study:
             f"The study {sweep.name} in {shown} differs in its {other}: give this sweep's file another name."
         )
     return study
-
-
-def _storage(where: str) -> BaseStorage:
-    if "://" not in where:
-        return JournalStorage(JournalFileBackend(where))
-    is_sqlite = where.startswith("sqlite:")
-    return RDBStorage(where, {"connect_args": {"timeout": 60}} if is_sqlite else None)  # seconds for another's writing
 
 
 def _identity(game: Game, sweep: Sweep) -> dict[str, Any]:
@@ -148,15 +133,27 @@ def figure_of(game: Game, options: SweepOptions, agent: str, max_steps: int = 50
 
 def take_up(study: optuna.Study, owner: str) -> list[str]:
     """Queue the trials again that a killed process of ``owner`` has left unfinished; returns their folders' names."""
-    running = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
-    return [postpone(study, trial) for trial in running if trial.user_attrs.get(Attribute.OWNER) == owner]
+    return [postpone(study, trial) for trial in running_trials(study) if trial.user_attrs.get(Attribute.OWNER) == owner]
 
 
-def postpone(study: optuna.Study, trial: FrozenTrial | optuna.Trial) -> str:
-    """Queue a trial again, to go on with its runs; returns its folder's name."""
-    folder = folder_of(trial)
-    study.tell(trial.number, state=TrialState.FAIL)
-    study.enqueue_trial(trial.params, user_attrs={Attribute.FOLDER: folder, Attribute.CONTINUES: trial.number})
+def take_over(study: optuna.Study, owner: str) -> list[str]:
+    """Queue the trials again of others than ``owner`` that have been silent for long, without their runs."""
+    others = (trial for trial in running_trials(study) if trial.user_attrs.get(Attribute.OWNER) != owner)
+    return [postpone(study, trial, with_runs=False) for trial in others if is_silent(trial)]
+
+
+def running_trials(study: optuna.Study) -> list[FrozenTrial]:
+    """Trials that have neither ended nor been queued again."""
+    return study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+
+
+def postpone(study: optuna.Study, trial: FrozenTrial | optuna.Trial, with_runs: bool = True) -> str:
+    """Queue a trial again, to go on with its runs or to begin anew; returns its folder's name."""
+    folder, continues = folder_of(trial), {Attribute.CONTINUES: trial.number}
+    if not any(each.user_attrs.get(Attribute.CONTINUES) == trial.number for each in study.get_trials(deepcopy=False)):
+        # first, so that a kill between the two loses nothing
+        study.enqueue_trial(trial.params, user_attrs=continues | ({Attribute.FOLDER: folder} if with_runs else {}))
+    study.tell(trial.number, state=TrialState.FAIL, skip_if_finished=True)
     return folder
 
 
