@@ -6,6 +6,7 @@ The harness, rlworldkit and the worlds read flags with these; settings that come
 from __future__ import annotations
 
 import argparse
+import difflib
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -54,6 +55,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - argparse's own
         accept_every_sign()
         super().__init__(*args, **kwargs)
+        self.before_help: Callable[[], object] = lambda: None
 
     def error(self, message: str) -> NoReturn:
         """State the fault in one sentence and exit with code 2."""
@@ -65,14 +67,28 @@ class Parser(argparse.ArgumentParser):
         args: Sequence[str] | None = None,
         namespace: Any = None,  # noqa: ANN401 - argparse's own
     ) -> tuple[Any, list[str]]:
-        """As argparse does, but ``--flag=--``, at which argparse itself may break, is a usage error."""
+        """As ``parse_args``: unknown words are a usage error, and so is ``--flag=--``, at which argparse may break."""
         if _is_asked_for_parser.get():
             raise _Reached(self)
         words = list(sys.argv[1:] if args is None else args)
         for word in words:
             if word.startswith("-") and word.endswith("=--"):
                 self.error(f"argument {word.removesuffix('=--')}: expected a value, got '--'")
-        return super().parse_known_args(words, namespace)
+        found, left = super().parse_known_args(words, namespace)
+        if left:
+            self.error(f"unrecognized arguments: {' '.join(left)}{self._resembling(left)}")
+        return found, left
+
+    def _resembling(self, words: Sequence[str]) -> str:
+        """The flag that the first unknown one of these words resembles, as the end of a sentence; nothing for none."""
+        flags = (word.partition("=")[0] for word in words if word.startswith("--"))
+        close = [each for flag in flags for each in difflib.get_close_matches(flag, self._option_string_actions, 1)]
+        return f"; did you mean {close[0]}?" if close else ""
+
+    def format_help(self) -> str:
+        """The help, in which ``before_help`` has filled in what takes a while to find out."""
+        self.before_help()
+        return super().format_help()
 
 
 class Values(ABC):

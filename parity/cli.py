@@ -265,9 +265,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     open_missing_streams()
     parser = build_parser()
-    options, unknown = parser.parse_known_args(arguments)
-    if unknown:
-        Parser(prog=f"{parser.prog} {options.command}").error(f"unrecognized arguments: {' '.join(unknown)}")
+    options = parser.parse_args(arguments)
     options.words = sys.argv[1:] if arguments is None else arguments
     if str(options.json) in ("True", "-") and is_output_closed():
         parser.error("--json prints on standard output, which is closed")

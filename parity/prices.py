@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+import contextlib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from parity.arguments import Parser
 from parity.errors import UsageError, unknown
 from parity.safe_read import Unreadable, quoted, read_toml
 from parity.world import Price, PriceValues, World
@@ -94,11 +96,18 @@ def read_prices(words: Iterable[str], path: Path | None) -> dict[str, object]:
     return prices
 
 
-def add_price_flags(parser: argparse.ArgumentParser) -> None:
-    """Add ``--price`` and ``--prices``, which ``priced`` reads."""
-    group = parser.add_argument_group(
-        "prices of the reward", "Numbers of the reward that the world lets a command change, by their names."
-    )
+def add_price_flags(parser: Parser, world: Callable[[], World] | None = None) -> None:
+    """Add ``--price`` and ``--prices``, which ``priced`` reads. world: whose prices the help names."""
+    meaning = "Numbers of the reward that the world lets a command change, by their names"
+    group = parser.add_argument_group("prices of the reward", f"{meaning}.")
+
+    def name_them() -> None:
+        assert world is not None
+        with contextlib.suppress(ImportError):  # an extra is not installed, without which there is help, too
+            group.description = f"{meaning}: {', '.join(price.name for price in world().prices) or 'it has none'}."
+
+    if world is not None:
+        parser.before_help = name_them  # importing a world takes a while
     text = "give a price another value, in units of reward; repeatable, and over --prices"
     group.add_argument("--price", action="append", default=[], metavar="NAME=VALUE", help=text)
     text = "TOML file of prices, with lines such as kills = 0.4"

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, Self
 from goodharts.rules import DEFAULT_MODES, MODES, NUM_CELLS, Numbers
 from goodharts.torch_env.tables import PRICES
 from parity.arguments import GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Values
-from parity.errors import UsageError
+from parity.errors import UsageError, unknown
 from parity.world import PriceValues
 from rlworldkit.config_layers import from_environment, read_settings, validate_values
 from rlworldkit.settings import Setting, add_flag, check_settings, setting, settings_of
@@ -98,8 +98,8 @@ def _price(help: str) -> Any:  # noqa: ANN401 - as _value
     return setting(None, help, group="", kind=float, values=_PRICE)
 
 
-def _value(default: Any, help: str, values: Values | None = None) -> Any:  # noqa: ANN401 - stands where dataclasses.field does
-    return setting(default, help, group="", values=values)
+def _value(default: Any, help: str, values: Values | None = None, flag: str | None = None) -> Any:  # noqa: ANN401 - stands where dataclasses.field does
+    return setting(default, help, group="", values=values, flag=flag)
 
 
 class Rates(NamedTuple):
@@ -114,8 +114,8 @@ class Rates(NamedTuple):
 class Training:
     """Settings of PPO. Counts of games and steps are those of one update, over all processes."""
 
-    learning_rate: float = _value(3e-4, "of Adam, at the first update", _RATE)
-    learning_rate_final: float = _value(1e-4, "at the last update; all schedules are linear", _RATE)
+    learning_rate: float = _value(3e-4, "of Adam, at the first update", _RATE, "--lr")
+    learning_rate_final: float = _value(1e-4, "at the last update; all schedules are linear", _RATE, "--lr-final")
     gamma: float = _value(0.99, "discount factor", SHARE)
     gae_lambda: float = _value(0.95, "lambda of generalized advantage estimation", SHARE)
     eps_clip: float = _value(0.2, "clipping range of the probability ratio, at the first update", SHARE)
@@ -271,7 +271,9 @@ class Config:
         sections = {}
         for name, values in layer.items():
             if name not in SECTIONS:
-                raise UsageError(f"{source} has an unknown section [{name}]: there are {', '.join(SECTIONS)}.")
+                raise UsageError(
+                    f"{source} has an unknown section {unknown(name, SECTIONS)}: there are {', '.join(SECTIONS)}."
+                )
             if not isinstance(values, Mapping):
                 raise UsageError(
                     f"{source} gives {name} as a value, but it is a section: write [{name}] above its keys."

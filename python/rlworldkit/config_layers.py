@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from parity.arguments import FloatRange
-from parity.errors import UsageError
+from parity.errors import UsageError, unknown
 from parity.safe_read import Unreadable, read_toml
-from rlworldkit.settings import Setting, fault_of, settings_of
+from rlworldkit.settings import Setting, fault_of, settings_by_name, settings_of
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -36,14 +36,27 @@ def from_file(config: type[Any], file: Path | None) -> dict[str, Any]:
 
 def validate_values(config: type[Any], values: Mapping[str, Any], source: str, section: str = "") -> dict[str, Any]:
     """Values for settings of a dataclass; raises UsageError that names ``source`` for the first fault."""
-    known = {each.name: each for each in settings_of(config)}
     where = f" in [{section}]" if section else ""
+    named = named_settings(config, values, source, where)
+    for each, value in named:
+        if fault := fault_of(each, value):
+            raise UsageError(f"{source}: {each.name}{where} {fault}, got {value!r:.60}.")
+    return {each.name: _of_kind(each, value) for each, value in named}
+
+
+def named_settings(
+    config: type[Any], values: Mapping[str, Any], source: str, where: str = ""
+) -> list[tuple[Setting, Any]]:
+    """The settings that values are for, by any of their names; raises UsageError for an unknown one, or for two."""
+    known, found = settings_by_name(config), dict[str, tuple[Setting, Any]]()
     for key, value in values.items():
         if key not in known:
-            raise UsageError(f"{source} has an unknown key {key}{where}: there are {', '.join(known)}.")
-        if fault := fault_of(known[key], value):
-            raise UsageError(f"{source}: {key}{where} {fault}, got {value!r:.60}.")
-    return {key: _of_kind(known[key], value) for key, value in values.items()}
+            names = ", ".join(each.name for each in settings_of(config))
+            raise UsageError(f"{source} has an unknown key {unknown(key, known)}{where}: there are {names}.")
+        if known[key].name in found:
+            raise UsageError(f"{source} gives {known[key].name}{where} twice, as {key} too: leave one out.")
+        found[known[key].name] = known[key], value
+    return [*found.values()]
 
 
 def _of_kind(each: Setting, value: Any) -> Any:  # noqa: ANN401 - of the setting's type
@@ -62,9 +75,9 @@ def from_environment(
     Raises UsageError for an unknown variable that begins with the prefix, and for an impossible value.
     """
     known = {
-        f"{prefix}{section}_{each.name}".upper(): (section, each)
+        f"{prefix}{section}_{name}".upper(): (section, each)
         for section, config in sections.items()
-        for each in settings_of(config)
+        for name, each in settings_by_name(config).items()
     }
     for variable, (section, name) in short.items():
         known[variable] = (section, known[f"{prefix}{section}_{name}".upper()][1])
@@ -74,7 +87,7 @@ def from_environment(
             continue
         if variable not in known:
             raise UsageError(
-                f"The environment has an unknown variable {variable}: give {' or '.join(short)}, or "
+                f"The environment has an unknown variable {unknown(variable, known)}: give {' or '.join(short)}, or "
                 f"{prefix}SECTION_KEY as in {next(iter(known))}."
             )
         section, each = known[variable]

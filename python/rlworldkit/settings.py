@@ -76,6 +76,12 @@ def settings_of(config: type[Any]) -> Iterator[Setting]:
             yield Setting(each.name, each.default, help, group, name, *rest)
 
 
+def settings_by_name(config: type[Any]) -> dict[str, Setting]:
+    """The settings of a dataclass by every name, that of the flag too: ``learning_rate`` and ``lr``; or with dashes."""
+    names = ((each, name) for each in settings_of(config) for name in (each.name, each.flag.lstrip("-")))
+    return {named: each for each, name in names for named in (name.replace("-", "_"), name.replace("_", "-"))}
+
+
 def check_settings(config: Any) -> None:  # noqa: ANN401 - any dataclass of settings
     """Raises UsageError with one sentence about the first setting whose value is impossible."""
     for each in settings_of(type(config)):
@@ -94,7 +100,7 @@ def add_flags(parser: argparse.ArgumentParser, *configs: type[Any]) -> None:
             groups[each.group] = parser.add_argument_group(each.group)
         if each.kind is bool:
             groups[each.group].add_argument(
-                each.flag,
+                *_flags(each, each.flag),
                 dest=each.name,
                 action=argparse.BooleanOptionalAction if each.default else "store_true",
                 default=None,
@@ -109,7 +115,14 @@ def add_flag(group: argparse._ActionsContainer, each: Setting, dest: str, *flags
     default = "" if each.default_text == NO_DEFAULT else f"default {each.default_text}{note}"
     notes = "; ".join(filter(None, (each.values.span() if each.values else "", default)))
     shown = f"{each.help} ({notes})" if notes else each.help
-    group.add_argument(*flags, dest=dest, type=each.values or each.kind, metavar=each.metavar, help=shown)
+    group.add_argument(
+        *_flags(each, *flags), dest=dest, type=each.values or each.kind, metavar=each.metavar, help=shown
+    )
+
+
+def _flags(each: Setting, *flags: str) -> dict[str, None]:
+    """These flags of a setting, and the one of its name in files, each once."""
+    return dict.fromkeys([*flags, f"--{each.name.replace('_', '-')}"])
 
 
 def given(arguments: argparse.Namespace, config: type[Any]) -> dict[str, Any]:

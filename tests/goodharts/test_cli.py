@@ -78,7 +78,7 @@ def test_version_names_package_rules_and_torch() -> None:
             "brain-view --mode proxy_mortal --model models/ppo_proxy.pth --record life.png",
             "models/ppo_proxy.pth is a model of proxy, not of proxy_mortal: leave out --mode, or ",
         ),
-        ("brain-view --model odd.pth --record life.png", r"odd\.pth has an unknown section \[sky\]: "),
+        ("brain-view --model odd.pth --record life.png", r"odd\.pth has an unknown section 'sky': "),
         ("brain-view --mode proxy --record life.png --device cuda:9", "There is no device cuda:9 here: choose one of"),
     ],
 )

@@ -176,7 +176,10 @@ def test_coverage_counts_rules_on_both_sides_and_fails_on_one_that_is_never_hit(
         (["run", "--source", "policy:/nowhere/p"], "there is no policy file /nowhere/p"),
         (["run", "--source", "traces:/nowhere"], "no trace files"),
         (["run", "--world", "nowhere"], "there is no world 'nowhere'"),
-        (["run", "--step", "3"], "parity run: unrecognized arguments: --step 3 (see `parity run --help`)"),
+        (
+            ["run", "--step", "3"],
+            "parity run: unrecognized arguments: --step 3; did you mean --steps? (see `parity run --help`)",
+        ),
         (["replay", "/nowhere.json"], "there is no trace file /nowhere.json"),
         (["replay"], "the following arguments are required: trace"),
         (["mutants", "--engine", "plain"], "no mutants of engine 'plain': choose among planes"),

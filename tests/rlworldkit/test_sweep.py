@@ -55,7 +55,7 @@ if is_waiting:
 """
 STAND_IN = dataclasses.replace(GAME, module="trainer")
 HELD = "num_envs = 8\nnum_steps = 8\ntotal_timesteps = 640\nent_coef = 0.1\n"
-SEARCHED = "learning_rate = { low = 1e-4, high = 1e-2, log = true }\n"
+SEARCHED = "lr = { low = 1e-4, high = 1e-2, log = true }\n"
 RETURN = "train/mean_episode_return"
 
 
@@ -277,7 +277,7 @@ def test_machines_that_open_a_storage_together_share_it(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("options", "settings", "prices", "fault"),
     [
-        ("steps = 640", "learning_rat = [1e-3]", "", "unknown setting 'learning_rat' (did you mean 'learning_rate'?)"),
+        ("steps = 640", "learning_rat = [1e-3]", "", "unknown key 'learning_rat' (did you mean 'learning_rate'?)"),
         ("steps = 640", "learning_rate = { low = 0.1, high = 7 }", "", "learning_rate must be a number above 0 to 1"),
         ("steps = 640", "learning_rate = { low = 0.1 }", "", "learning_rate cannot be searched (it must have low"),
         ("steps = 640", "num_envs = { low = 9, high = 8 }", "", "num_envs cannot be searched"),
@@ -298,7 +298,7 @@ def test_machines_that_open_a_storage_together_share_it(monkeypatch: pytest.Monk
         ("steps = 640", "gamma = 0.9", "", "searches nothing"),
         ("seeds = 2", SEARCHED, "", "has no end: give it steps or core_hours"),
         ("steps = 1279\nseeds = 2", HELD + SEARCHED, "", "A trial takes 1,280 steps, more than the 1,279 of the sweep"),
-        ("step = 640", SEARCHED, "", "unknown key step"),
+        ("step = 640", SEARCHED, "", "unknown key 'step' (did you mean 'steps'?)"),
         ("steps = 640\npreset = 'quick'", SEARCHED, "", "--preset must be left out"),
         ("steps = 640", "", "step = [-0.5, 0.0]", "is in the prices of each trial: take evaluate/return"),
         ("steps = 640\nobjective = 'stats/best_scor'", SEARCHED, "", "No run has the objective 'stats/best_scor'"),

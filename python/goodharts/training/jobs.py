@@ -96,7 +96,7 @@ def jobs_to_resume(
     A run of a group without a checkpoint begins anew, with the settings of its group. Raises UsageError where a
     checkpoint cannot be used, or where all runs have had their updates.
     """
-    for key in ("n_envs", "seed", "network"):
+    for key in ("n_envs", "seed", "learning_rate", "network"):
         if getattr(arguments, f"training.{key}") is not None and (key != "seed" or arguments.seeds is None):
             raise UsageError(f"--{key.replace('_', '-')} does not go with --resume: a run goes on as it began.")
     jobs, done = list[Job](), []

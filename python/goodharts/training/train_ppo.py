@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodharts.config import ALL, BENCHMARK_UPDATES, COMPILE_MODES, JAX, Modes, add_setting, flags_given, read_config
-from goodharts.rules import MODES
+from goodharts.rules import DEFAULT_MODE, MODES
 from goodharts.training.torchrun import is_launched, rank
 from parity.arguments import ALL_STEPS, SEEDS, OneOf, Parser
 from parity.console import open_console, open_missing_streams, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
 from parity.prices import add_price_flags, read_prices, with_prices
+from rlworldkit.game import import_attribute
 from rlworldkit.jax.xla import available_cores, enable_compilation_cache, prefer_wide_vectors
 from rlworldkit.runs.console import print_line, print_nothing_to_save
 from rlworldkit.runs.folder import CURVE, METRICS
@@ -76,7 +77,7 @@ def _parser() -> Parser:
     most = "steps of all games at most, as many whole updates as fit, instead of --updates"
     length.add_argument("-t", "--timesteps", type=ALL_STEPS, metavar="N", help=most)
     add_setting(parser, "training", "n_envs", "-e", "--n-envs")
-    for key in ("seed", "network", "engine"):
+    for key in ("seed", "learning_rate", "network", "engine"):
         add_setting(parser, "training", key)
     seeds = "train so many runs of each mode, from seeds --seed, --seed + 1, ..., in folders seed-N"
     parser.add_argument("--seeds", type=SEEDS, metavar="N", help=f"{seeds} ({SEEDS.span()})")
@@ -91,7 +92,7 @@ def _parser() -> Parser:
     parser.add_argument("-d", "--dashboard", action="store_true", help="show the training in the browser")
     parser.add_argument("--wandb", action="store_true", help="show the training on W&B, in the project goodharts")
     parser.add_argument("--resume", action="store_true", help="go on from models/ppo_MODE.checkpoint.pth")
-    add_price_flags(parser)
+    add_price_flags(parser, lambda: import_attribute("goodharts.world", "WORLDS")[DEFAULT_MODE])
     measured = f"measure --updates (default {BENCHMARK_UPDATES}) after two that warm up; save nothing"
     parser.add_argument("-b", "--benchmark", action="store_true", help=measured)
     return parser

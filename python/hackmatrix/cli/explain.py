@@ -76,7 +76,7 @@ def _parser() -> Parser:
         "--from", dest="first", type=_STEP, default=0, metavar="STEP", help="first step to show, from 0"
     )
     parser.add_argument("--to", dest="last", type=_STEP, metavar="STEP", help="last step to play (default: all)")
-    add_price_flags(parser)
+    add_price_flags(parser, lambda: WORLD)
     parser.add_argument("--json", metavar="FILE", help="write all that is shown as JSON; - is standard output")
     return parser
 

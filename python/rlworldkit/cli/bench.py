@@ -164,7 +164,7 @@ def _parser(game: Game, benchmarks: dict[str, Benchmark]) -> Parser:
         help="split the processor into so many devices, which share its cores, and the games of env and train",
     )
     parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
-    add_price_flags(parser)
+    add_price_flags(parser, lambda: game.env().world)
     return parser
 
 

@@ -131,5 +131,5 @@ def _parser(game: Game) -> Parser:
     )
     add_group_flags(parser)
     parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions, not drawn ones")
-    add_playing_flags(parser, 300, "drawn actions", "one of the world's")
+    add_playing_flags(parser, game, 300, "drawn actions", "one of the world's")
     return parser

@@ -84,14 +84,14 @@ def add_choice_flags(parser: argparse.ArgumentParser) -> None:
     players.add_search_flag(how)
 
 
-def add_playing_flags(parser: Parser, episodes: int, seeded: str, engines: str) -> None:
+def add_playing_flags(parser: Parser, game: Game, episodes: int, seeded: str, engines: str) -> None:
     """Add flags for how games are played and written; seeded: what the player's seed is for."""
     players.add_game_flags(parser, episodes=episodes)
     players.add_player_seed_flag(parser, seeded)
     parser.add_argument("--engine", default="jax", metavar="NAME", help=f"{engines} (default jax)")
     parser.add_argument("--num-envs", type=GAMES, default=256, metavar="N", help="games at once (default 256)")
     parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
-    add_price_flags(parser)
+    add_price_flags(parser, lambda: game.env().world)
 
 
 def _parser(game: Game) -> Parser:
@@ -107,5 +107,5 @@ def _parser(game: Game) -> Parser:
         help="a params_*.npz or .onnx file, or `random`, or another player of the world by name",
     )
     add_choice_flags(parser)
-    add_playing_flags(parser, 1000, "drawn actions and of searches", f"one of the world's, or `{BOTH}`")
+    add_playing_flags(parser, game, 1000, "drawn actions and of searches", f"one of the world's, or `{BOTH}`")
     return parser

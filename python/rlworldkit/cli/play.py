@@ -122,7 +122,7 @@ def _parser(game: Game) -> Parser:
         help=f"where the game is saved as a trace (default {view.world.name}-SEED.json)",
     )
     players.add_mode_flag(parser, game)
-    add_price_flags(parser)
+    add_price_flags(parser, lambda: game.env().world)
     agent = parser.add_argument_group("agent")
     agent.add_argument("--agent", type=Path, metavar="PATH", help=players.agents_text(view))
     agent.add_argument("--stochastic", action="store_true", help="it draws actions instead of taking the likeliest")

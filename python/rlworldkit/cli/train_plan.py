@@ -150,7 +150,7 @@ def parser_of_train(game: Game) -> Parser:
         allow_abbrev=False,
     )
     add_flags(parser, kind, TrainOptions)
-    add_price_flags(parser)
+    add_price_flags(parser, lambda: game.env().world)
     text = "train with other prices of the reward from the same seeds, or by NAME alone with the game's own; repeatable"
     parser.add_argument("--variant", action="append", default=[], metavar="NAME=PRICE:VALUE,…", help=text)
     return parser

@@ -50,7 +50,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     add_flags(parser, game.sb3_config, TrainSB3Options)
-    add_price_flags(parser)
+    add_price_flags(parser, lambda: game.env().world)
     arguments = parser.parse_args(argv)
     options = from_flags(arguments, TrainSB3Options)
     require_sb3(game.requirement)

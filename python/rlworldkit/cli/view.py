@@ -147,5 +147,5 @@ def _parser(game: Game, view: ViewSpec) -> Parser:
     )
     players.add_agent_flags(parser.add_argument_group("agent, or a run's furthest one"), game)
     players.add_game_flags(parser.add_argument_group("games"), episodes=_EPISODES)
-    add_price_flags(parser)
+    add_price_flags(parser, lambda: game.env().world)
     return parser

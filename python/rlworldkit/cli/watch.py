@@ -192,7 +192,7 @@ def _parser(game: Game, command: str) -> Parser:
     games = parser.add_argument_group("games")
     players.add_game_flags(games, episodes=1)
     games.add_argument("--engine", choices=engines, default=engines[0], help=f"(default {engines[0]})")
-    add_price_flags(parser)
+    add_price_flags(parser, lambda: game.env().world)
     shown = parser.add_argument_group("screen")
     shown.add_argument(
         "--render",

@@ -47,7 +47,7 @@ class MaskablePPOConfig:
         2_000, "steps after which an episode of an evaluation is cut off", group=_RUN, values=STEPS
     )
     seed: int = setting(0, "seed of network and games", group=_RUN, values=SEED)
-    learning_rate: Any = setting(3e-4, "learning rate", group=_PPO, values=_RATE, default_help="3e-4")
+    learning_rate: Any = setting(3e-4, "learning rate", group=_PPO, flag="--lr", values=_RATE, default_help="3e-4")
     n_steps: int = setting(2048, "steps of each game per update", group=_PPO, values=ROLLOUT)
     batch_size: int = setting(64, "steps of a minibatch", group=_PPO, values=STEPS)
     n_epochs: int = setting(10, "epochs per update", group=_PPO, values=EPOCHS)

@@ -9,13 +9,13 @@ from typing import Any
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from parity.arguments import IntRange
-from parity.errors import UsageError, unknown
+from parity.errors import UsageError
 from parity.strict_json import is_json_number
-from rlworldkit.config_layers import read_settings, validate_values
+from rlworldkit.config_layers import named_settings, read_settings, validate_values
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, preset_of
-from rlworldkit.settings import check_settings, fault_of, settings_of
+from rlworldkit.settings import check_settings, fault_of
 from rlworldkit.sweep.options import EVALUATE, RETURN, SweepOptions
 
 _PRICE = "prices."
@@ -77,21 +77,18 @@ def read_sweep(game: Game, file: Path, flags: Mapping[str, Any]) -> Sweep:
     if not (isinstance(settings, dict) and isinstance(prices, dict)):
         raise UsageError(f"{file}: settings and prices must be tables, [settings] and [prices].")
     options = SweepOptions(**{**validate_values(SweepOptions, values, str(file)), **flags})
-    known = {each.name: each for each in settings_of(game.train_config)}
     check_settings(options)
     folder, at_once = Path("sweeps", file.stem), max(1, available_cores() // options.seeds)
     preset = preset_of(game.train_config, options.preset)
     sweep = Sweep(
         file.stem, options.folder or folder, options.at_once or at_once, options, game.train_config, preset, {}
     )
-    for name, value in settings.items():
-        if name not in known:
-            raise UsageError(f"{file} has an unknown setting {unknown(name, known)}: there are {', '.join(known)}.")
+    for named, value in named_settings(game.train_config, settings, str(file), " in [settings]"):
         for each in _values_in(value):
-            if fault := fault_of(known[name], each):
-                raise UsageError(f"{file}: {name} {fault}, got {each!r:.60}; {_RANGE}.")
-        is_whole = isinstance(known[name].values, IntRange)
-        _add(sweep, file, name, value, IntDistribution if is_whole else FloatDistribution, {})
+            if fault := fault_of(named, each):
+                raise UsageError(f"{file}: {named.name} {fault}, got {each!r:.60}; {_RANGE}.")
+        is_whole = isinstance(named.values, IntRange)
+        _add(sweep, file, named.name, value, IntDistribution if is_whole else FloatDistribution, {})
     for name, value in prices.items():
         for each in _values_in(value):
             game.with_prices({name: each}).env()

@@ -78,9 +78,9 @@ def test_prices_go_over_what_settings_of_the_world_make_of_them_and_those_over_t
 
 
 WRONG_FILES = {
-    "[trainign]\ngamma = 1": "config.toml has an unknown section [trainign]: there are training, runtime,",
+    "[trainign]\ngamma = 1": "config.toml has an unknown section 'trainign' (did you mean 'training'?): there are",
     "training = 1": "config.toml gives training as a value, but it is a section",
-    "[training]\ngama = 1": "config.toml has an unknown key gama in [training]: there are learning_rate,",
+    "[training]\ngama = 1": "config.toml has an unknown key 'gama' (did you mean 'gamma'?) in [training]: there",
     '[training]\ngamma = "much"': "config.toml: gamma in [training] must be a number from 0 to 1, got 'much'.",
     "[training]\ngamma = 1.5": "config.toml: gamma in [training] must be a number from 0 to 1, got 1.5.",
     "[training]\ngamma = nan": "config.toml: gamma in [training] must be a number from 0 to 1, got nan.",
@@ -127,7 +127,12 @@ def test_a_config_toml_that_is_no_text_or_no_file_is_one_sentence(tmp_path: Path
         ("GOODHARTS_TRAINING_N_ENVS", "many", "GOODHARTS_TRAINING_N_ENVS must be a whole number from 1 to"),
         ("GOODHARTS_TRAINING_GAMMA", "", "GOODHARTS_TRAINING_GAMMA must be a number from 0 to 1, got ''."),
         ("GOODHARTS_RUNTIME_AMP", "yes", "GOODHARTS_RUNTIME_AMP must be true or false, got 'yes'."),
-        ("GOODHARTS_TRAINING_GAMA", "1", "The environment has an unknown variable GOODHARTS_TRAINING_GAMA"),
+        (
+            "GOODHARTS_TRAINING_GAMA",
+            "1",
+            "unknown variable 'GOODHARTS_TRAINING_GAMA' (did you mean 'GOODHARTS_",
+        ),
+        ("GOODHARTS_TRAINING_LR", "2", "GOODHARTS_TRAINING_LR must be a number from 0 to 1"),
     ],
 )
 def test_a_wrong_variable_is_one_sentence(variable: str, word: str, said: str) -> None:

@@ -142,8 +142,29 @@ def test_flags_override_the_file_which_overrides_the_defaults(configured: list[T
     assert (config.value_head, config.gamma) == ("popart", 0.99)
 
 
+@pytest.mark.parametrize("name", ["lr", "learning_rate", "learning-rate"])
+def test_a_setting_has_the_names_of_its_field_and_of_its_flag(name: str, configured: list[TrainConfig]) -> None:
+    small, flag = ["train", "--total-timesteps=40000"], f"--{name.replace('_', '-')}=0.5"
+    Path("settings.toml").write_text(f"{name} = 0.5\nnum-envs = 16")
+    assert main(GAME, [*small, "--config=settings.toml"]) == main(GAME, [*small, flag, "--num-envs=16"]) == 0
+    assert [(each.learning_rate, each.num_envs) for each in configured] == [(0.5, 16), (0.5, 16)]
+
+
+@pytest.mark.parametrize("command", ["train", "train-sb3"])
+def test_a_flag_that_is_not_there_is_told_which_one_it_resembles(command: str, refused: Callable[..., str]) -> None:
+    said = f"{command}: unrecognized arguments: --lerning-rate=1; did you mean --learning-rate? (see"
+    assert said in refused(command, "--lerning-rate=1")
+
+
+def test_help_names_the_prices(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("train", "train-sb3", "evaluate", "bench"):
+        with pytest.raises(SystemExit):
+            main(GAME, [command, "--help"])
+        assert "their names: step, fruit, sting." in " ".join(capsys.readouterr().out.split())
+
+
 def test_train_sb3_reads_a_file_too(configured: list[TrainConfig], refused: Callable[..., str]) -> None:
-    Path("settings.toml").write_text("n_steps = 0")
+    Path("settings.toml").write_text("lr = 1e-3\nn_steps = 0")
     said = refused("train-sb3", "--config", "settings.toml")
     assert "settings.toml: n_steps must be a whole number from 1 to" in said
 
@@ -151,8 +172,12 @@ def test_train_sb3_reads_a_file_too(configured: list[TrainConfig], refused: Call
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("lr = 0.1", "settings.toml has an unknown key lr: there are num_envs,"),
-        ("[train]\ngamma = 1", "settings.toml has an unknown key train: there are num_envs,"),
+        ("lrr = 0.1", "settings.toml has an unknown key 'lrr' (did you mean 'lr'?): there are num_envs,"),
+        (
+            "lr = 0.1\nlearning_rate = 0.1",
+            "settings.toml gives learning_rate twice, as learning_rate too: leave",
+        ),
+        ("[train]\ngamma = 1", "settings.toml has an unknown key 'train': there are num_envs,"),
         ("gamma = 'much'", "settings.toml: gamma must be a number from 0 to 1, got 'much'."),
         ("gamma = true", "settings.toml: gamma must be a number, not true or false, got True."),
         ("num_envs = 1.5", "settings.toml: num_envs must be a whole number from 1 to 1,048,576, got 1.5."),
