@@ -11,6 +11,7 @@ from jax.sharding import Mesh
 from rlworldkit.bench.records import Record
 from rlworldkit.bench.timing import Program, alone, compile_program
 from rlworldkit.jax.env import JaxEnv, State
+from rlworldkit.jax.switches import training_switches
 from rlworldkit.ppo import parallel
 
 STEPS_PER_CALL = 128
@@ -74,6 +75,7 @@ def measure(env: JaxEnv, num_envs: int, repetitions: int) -> Iterator[Record]:
         yield alone(name, num_envs, compiled(env, num_envs, compact=compact), STEPS_PER_CALL * num_envs, repetitions)
 
 
+@training_switches()
 def compiled(env: JaxEnv, num_envs: int, *, compact: bool = False) -> Program[Play]:
     """``STEPS_PER_CALL`` steps of every game as a compiled program; raises UsageError as ``measure`` does."""
     mesh = parallel.mesh_of_all_devices(num_envs)
@@ -85,6 +87,7 @@ def compiled(env: JaxEnv, num_envs: int, *, compact: bool = False) -> Program[Pl
     return compile_program(play, new_games(env, num_envs, mesh))
 
 
+@training_switches()
 def step_operations(env: JaxEnv) -> dict[str, int]:
     """Count the ``gather`` and ``scatter`` operations, which TPUs are slow at, of one step as StableHLO has it."""
     states = jax.eval_shape(jax.vmap(env.reset), env.initial_seeds(0, 1))

@@ -11,6 +11,7 @@ from rlworldkit.bench.constant_env import ConstantEnv
 from rlworldkit.bench.records import Record, ceiling_names
 from rlworldkit.bench.timing import Program, beside, compile_program
 from rlworldkit.jax.env import JaxEnv
+from rlworldkit.jax.switches import training_switches
 from rlworldkit.ppo import parallel
 from rlworldkit.ppo.config import TrainConfig, auto_scale_for_batch_size
 from rlworldkit.ppo.rollout import RunnerState
@@ -51,6 +52,7 @@ def one_update(config: TrainConfig) -> TrainConfig:
     return auto_scale_for_batch_size(dataclasses.replace(config, log_interval=1))
 
 
+@training_switches()
 def compiled(env: JaxEnv, config: TrainConfig) -> Program[Training]:
     """One update as a compiled program; raises UsageError where the games cannot be split over the devices."""
     mesh = parallel.mesh_of_all_devices(config.num_envs)

@@ -28,6 +28,7 @@ from parity.errors import (
 )
 from rlworldkit.cli.outputs import fail
 from rlworldkit.game import Game
+from rlworldkit.jax.xla import jax_refusal
 
 KIT_COMMANDS = {
     "train": "train an agent with PPO on the JAX engine",
@@ -90,6 +91,8 @@ def main(game: Game, argv: Sequence[str] | None = None) -> int:
         if isinstance(error, OSError) and is_output_full(error):
             discard_output()
             fail(f"{game.name}: the output could not be written ({error.strerror}): make room, or send it elsewhere.")
+        if refusal := jax_refusal(error):
+            fail(refusal)
         if not is_out_of_memory(error):
             return report_bug(f"{game.name} {command}")
         less = "give fewer --num-envs" if command in KIT_COMMANDS else "ask for less at once"

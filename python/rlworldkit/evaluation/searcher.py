@@ -17,6 +17,7 @@ from parity.arguments import SHARE
 from rlworldkit.evaluation.spec import Lookahead, Player
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.env import Compact, JaxEnv, State
+from rlworldkit.jax.switches import fixed_switches
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.networks import ActorCritic, load_network
 from rlworldkit.ppo.params import Params
@@ -31,6 +32,7 @@ _ENGINE = "jax"
 _NO_SEARCH = "leave --search out"
 
 
+@fixed_switches()
 def searcher_of(world: World, env: JaxEnv, path: Path, lookahead: Lookahead, *, seed: int) -> Player:
     """The agent whose parameters the trainer wrote as ``params_*.npz``, unless a search knows better.
 
@@ -49,6 +51,7 @@ def searcher_of(world: World, env: JaxEnv, path: Path, lookahead: Lookahead, *, 
     program = search_program(env, *load_network(path, env), Search(*lookahead, discount_of(path)), seed)
     engine: JaxEngine | None = None
 
+    @fixed_switches()
     def player(
         observations: NDArray[Any], masks: NDArray[np.bool_], seeds: NDArray[np.uint64], steps: NDArray[np.int64]
     ) -> NDArray[np.int32]:

@@ -19,6 +19,7 @@ from rlworldkit.jax.batching import choose, where_wanted
 from rlworldkit.jax.env import JaxEnv, State, StepOutput
 from rlworldkit.jax.int64_pair import Int64Pair, to_int64
 from rlworldkit.jax.marks import collecting, collecting_words, packed
+from rlworldkit.jax.switches import fixed_switches, switch
 from rlworldkit.jax.trace_cache import load_or_trace
 from rlworldkit.threefry import seed_pairs, seeds_of
 
@@ -62,6 +63,7 @@ class JaxEngine(BatchEngine):
     those of the reward, as ``parity.EngineOptions`` has them; None: the world's own.
     """
 
+    @fixed_switches()
     def __init__(self, games: int, env: JaxEnv, *, marks: bool = False, prices: tuple[int, ...] | None = None) -> None:
         self.games = games
         self._prices = np.asarray(env.prices if prices is None else prices, np.int32)
@@ -83,6 +85,7 @@ class JaxEngine(BatchEngine):
         """The present states, leaves (m, …) with m at least ``games``: theirs come first."""
         return self._state
 
+    @fixed_switches()
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> NDArray[Any]:
         pairs = np.zeros((self.games, 2), np.uint32)
         pairs[slots] = seed_pairs(seeds)
@@ -94,6 +97,7 @@ class JaxEngine(BatchEngine):
         self._forget_rest(slots)
         return self._placed((state, observed, fired), slots)
 
+    @fixed_switches()
     def restart(self, slots: Slots) -> NDArray[Any]:
         resting, before_rest = self._resting
         is_resting = np.isin(slots, list(resting))
@@ -104,12 +108,15 @@ class JaxEngine(BatchEngine):
                 self._placed(self._run(_restart, before, self._state, chosen, chosen & self._is_original), some)
         return np.asarray(self._observed.observation)[slots]
 
+    @fixed_switches()
     def seeds(self) -> NDArray[np.uint64]:
         return seeds_of(self._of_games(self._observed.seeds))
 
+    @fixed_switches()
     def mask(self) -> NDArray[np.bool_]:
         return self._of_games(self._observed.mask)
 
+    @fixed_switches()
     def facts(self) -> NDArray[Any] | None:
         return None if self._observed.facts is None else _narrowed(self._of_games(self._observed.facts))
 
@@ -121,6 +128,7 @@ class JaxEngine(BatchEngine):
         left = resting.difference(slots.tolist())
         self._resting = left, before if left else None
 
+    @fixed_switches()
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
         """JAX dispatches the step and returns."""
         function = _step_restarting if restarting else _step
@@ -128,17 +136,21 @@ class JaxEngine(BatchEngine):
         self._arrays = self._run(_state_arrays, begun[0]) if self._computes_arrays else None
         self._begun = (actions.tobytes(), restarting, begun)
 
+    @fixed_switches()
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
         return self._step(actions, restarting=False)
 
+    @fixed_switches()
     def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
         return self._step(actions, restarting=True)
 
+    @fixed_switches()
     def get_state(self, slots: Slots) -> list[StateDict]:
         leaves, structure = jax.tree.flatten(self._state)
         host = [*map(np.asarray, leaves)]  # jax.device_get takes six times as long for hundreds of leaves
         return [self._env.to_dict(jax.tree.unflatten(structure, [leaf[slot] for leaf in host])) for slot in slots]
 
+    @fixed_switches()
     def set_state(self, states: Sequence[StateDict], slots: Slots) -> NDArray[Any]:
         given = [self._env.from_dict(state) for state in states]
 
@@ -152,6 +164,7 @@ class JaxEngine(BatchEngine):
         self._forget_rest(slots)
         return self._placed((state, observed, fired), slots)
 
+    @fixed_switches()
     def state_arrays(self) -> Mapping[str, NDArray[Any]] | None:
         """Once asked for, they are computed along with every step."""
         if self._arrays is None:
@@ -169,6 +182,7 @@ class JaxEngine(BatchEngine):
     def marks(self) -> NDArray[np.integer[Any]] | None:
         return self._counts
 
+    @fixed_switches()
     def phases(self, state: StateDict, actions: NDArray[Any]) -> tuple[Phase, ...] | None:
         if not self._env.phase_names:
             return None
@@ -193,7 +207,7 @@ class JaxEngine(BatchEngine):
             program = partial(_with_prices, function, self._env, self._marks)
             slots = np.where(args[-1], self._original, -1)  # the games that count
             self._listener(function.__name__.strip("_"), program, (self._prices, *args), slots)
-        if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
+        if switch("jax_disable_jit"):
             return _with_prices(function, self._env, self._marks, self._prices, *args)
         key = (function, self._env, self._marks, len(self._original))
         if key not in _PROGRAMS:

@@ -27,6 +27,7 @@ from jax.sharding import NamedSharding
 from jax.stages import Wrapped
 
 from parity.safe_read import GIB, json_of, read_bytes, read_zip
+from rlworldkit.jax.switches import FIXED, RECORDED, switch
 from rlworldkit.jax.xla import CACHE_VARIABLE, is_remote, write_fault
 
 Tree = Any
@@ -41,13 +42,7 @@ _LEAF = "leaf"
 """Any leaf of a tree of results."""
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "distrax", "tensorflow-probability")
 """Libraries that are traced through: another version of one may compute something else."""
-_SETTINGS = (
-    "jax_default_matmul_precision",
-    "jax_default_prng_impl",
-    "jax_enable_x64",
-    "jax_numpy_dtype_promotion",
-    "jax_threefry_partitionable",
-)
+_SETTINGS = (*RECORDED, *FIXED)
 """The settings of JAX that change what is traced."""
 
 
@@ -130,17 +125,13 @@ def _trace(function: Wrapped, tree: Any, shapes: Sequence[Any]) -> tuple[export.
 
 
 def _cache_folder() -> Path | None:
-    folder = _setting("jax_compilation_cache_dir")
-    is_used = folder and _setting("jax_enable_compilation_cache") and not is_remote(folder)
+    folder = switch("jax_compilation_cache_dir")
+    is_used = folder and switch("jax_enable_compilation_cache") and not is_remote(folder)
     return Path(folder) / FOLDER if is_used else None
 
 
-def _setting(name: str) -> Any:
-    return getattr(jax.config, name)
-
-
 def _cache_key(packages: tuple[str, ...], about: Sequence[str]) -> str:
-    settings = [f"{name} {_setting(name)}" for name in _SETTINGS]
+    settings = [f"{name} {switch(name)}" for name in _SETTINGS]
     sources = _source_digest((__name__.partition(".")[0], *packages))
     return "\n".join([*_versions(), jax.default_backend(), *settings, sources, *about])
 

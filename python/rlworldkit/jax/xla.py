@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import traceback
 from pathlib import Path
 
 import platformdirs
@@ -15,6 +16,9 @@ _ENABLED, _LEAST_SECONDS = "JAX_ENABLE_COMPILATION_CACHE", "JAX_PERSISTENT_CACHE
 """Use of the folder at all, and the least compile time of what JAX writes there."""
 _WIDE_VECTORS = "--xla_cpu_prefer_vector_width"
 _DEVICES, _THREADS = "--xla_force_host_platform_device_count", "PJRT_NPROC"
+
+_STARTING = tuple(str(Path("jax", "_src", name)) for name in ("config.py", "xla_bridge.py"))
+"""JAX's modules that read its variables and look for devices."""
 
 
 def prefer_wide_vectors() -> None:
@@ -82,6 +86,15 @@ def write_fault(folder: Path) -> str:
         return f"{folder} is no folder"
     except OSError as error:
         return f"{folder} cannot be written to ({error.strerror})"
+
+
+def jax_refusal(error: BaseException) -> str:
+    """Why JAX does not start, if ``error`` says that it refuses a JAX_* variable or finds no device; else empty."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames or not frames[-1].filename.endswith(_STARTING):
+        return ""
+    reason = (str(error).splitlines() or [f"no device for JAX_PLATFORMS={os.environ.get('JAX_PLATFORMS', '')}"])[0]
+    return f"JAX does not start ({reason}): correct the JAX_* variables of the environment."
 
 
 def is_remote(folder: str) -> bool:

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from rlworldkit.jax.env import JaxEnv
+from rlworldkit.jax.switches import training_switches
 from rlworldkit.ppo import parallel
 from rlworldkit.ppo.checkpoint_format import CheckpointError
 from rlworldkit.ppo.checkpoints import Log, LoopState, Progress, save_checkpoint
@@ -208,6 +209,7 @@ def metrics_of(stats: UpdateStats, steps: int, env: JaxEnv) -> dict[str, float]:
     }
 
 
+@training_switches()
 def metric_names(config: TrainConfig, env: JaxEnv) -> list[str]:
     """The names of a run's metrics, for which its program is traced and not compiled."""
     seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))

@@ -14,6 +14,7 @@ from jax.sharding import Mesh
 from jax.typing import ArrayLike
 
 from rlworldkit.jax.env import JaxEnv
+from rlworldkit.jax.switches import training_switches
 from rlworldkit.jax.trace_cache import compile_in_background, load_or_trace
 from rlworldkit.ppo import parallel
 from rlworldkit.ppo.config import TrainConfig
@@ -103,6 +104,7 @@ def compile_training(
             each = [jax.lax.with_sharding_constraint(after, wanted) for after in each]
         return [jax.tree.leaves(after) for after in each], stats
 
+    @training_switches()  # in the thread that it runs in
     def first_states() -> list[RunnerState]:
         play = games.compile()
         configs = [dataclasses.replace(config, seed=seed) for seed in of_seeds or [config.seed]]

@@ -14,7 +14,9 @@ from rich.console import Console
 
 from parity.console import counted
 from parity.errors import ParityError, UsageError, is_out_of_memory
+from parity.safe_read import is_object
 from rlworldkit.jax.env import JaxEnv
+from rlworldkit.jax.switches import check_recorded, recorded_switches, training_switches
 from rlworldkit.jax.trace_cache import reuse_text
 from rlworldkit.ppo import parallel
 from rlworldkit.ppo.checkpoints import (
@@ -38,6 +40,8 @@ from rlworldkit.runs.console import compiling
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.saved_config import BEGAN, began, now
 
+JAX = "jax"
+"""The entry of a run's settings that says what JAX was set to."""
 _PER_UPDATE = ("num_envs", "num_steps", "num_minibatches", "update_epochs")
 """Settings that decide how many gradient steps there are to so many steps of the games."""
 
@@ -99,6 +103,7 @@ def train(
 ) -> list[TrainResult | Exception]: ...
 
 
+@training_switches()
 @_one_sentence_for_memory()
 def train(
     config: TrainConfig,
@@ -155,6 +160,7 @@ def train(
     return run_loop(compiled.train, _session(job, compiled, compiled.runner, with_games), job.config, env)
 
 
+@training_switches()
 @_one_sentence_for_memory()
 def train_together(
     jobs: Sequence[TrainJob], console: Console | None = None, devices: Sequence[jax.Device] | None = None
@@ -192,6 +198,8 @@ def _keeps_games(job: TrainJob) -> bool:
         return False
     check_steps_left(config, start)
     _check_schedule(config, start)
+    if is_object(recorded := start.config.get(JAX)):
+        check_recorded(recorded, start.path)
     shapes = jax.eval_shape(functools.partial(init_runner, config, job.env))
     check_fits(start, shapes, job.env)
     with_games = keeps_games(start, shapes, config)
@@ -219,6 +227,7 @@ def _session(
         "run_name": run.folder and run.folder.name,
         BEGAN: now() if later else _began(run.folder, start),
         **dataclasses.asdict(config),
+        JAX: recorded_switches(),
         **job.notes,
     }
     run.begin(

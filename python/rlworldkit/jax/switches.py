@@ -1,0 +1,80 @@
+"""JAX's own switches, such as JAX_ENABLE_X64: those that hold while it computes here, and those that are recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from parity.errors import UsageError
+from parity.safe_read import quoted
+
+FIXED = {"jax_enable_x64": False, "jax_numpy_dtype_promotion": "standard", "jax_numpy_rank_promotion": "allow"}
+"""What worlds and the trainer are written for."""
+_FIXED_RANDOM = {"jax_default_prng_impl": "threefry2x32", "jax_threefry_partitionable": True}
+"""With others the same seed gives other random numbers."""
+_REQUIRED = {
+    **dict.fromkeys(("jax_disable_jit", "jax_check_tracer_leaks", "jax_no_tracing", "jax_no_execution"), False),
+    **{f"jax_error_checking_behavior_{fault}": "ignore" for fault in ("nan", "oob", "divide")},
+}
+"""Otherwise an update cannot be compiled."""
+RECORDED = (
+    *_FIXED_RANDOM,
+    "jax_allow_f16_reductions",
+    "jax_default_matmul_precision",
+    "jax_disable_most_optimizations",
+    "jax_high_dynamic_range_gumbel",
+    "jax_random_seed_offset",
+    "jax_scan3",
+    "jax_softmax_custom_jvp",
+    "jax_use_direct_linearize",
+)
+"""With these the same seed gives other parameters."""
+_GUARDS = tuple(f"jax_transfer_guard{way}" for way in ("", "_host_to_device", "_device_to_host", "_device_to_device"))
+
+
+@contextmanager
+def fixed_switches(*, random: bool = True) -> Iterator[None]:
+    """In this thread compute in 32 bits, promote dtypes and ranks, and copy between host and device, as a context.
+
+    The user's own switches hold outside it. random: draw JAX's default random numbers, too.
+    """
+    fixed = FIXED | _FIXED_RANDOM if random else FIXED
+    with ExitStack() as stack:
+        for name, value in fixed.items():
+            if switch(name) != value:
+                stack.enter_context(getattr(jax, name.removeprefix("jax_"))(value))
+        if any(switch(name) not in (None, "allow") for name in _GUARDS):
+            stack.enter_context(jax.transfer_guard("allow"))
+        yield
+
+
+@contextmanager
+def training_switches() -> Iterator[None]:
+    """``fixed_switches`` with the user's random numbers; raises UsageError where nothing can be trained."""
+    for name, value in _REQUIRED.items():
+        if switch(name) not in (None, value):
+            raise UsageError(f"{name.upper()} is set, with which training cannot be compiled: unset it.")
+    with fixed_switches(random=False):
+        yield
+
+
+def recorded_switches() -> dict[str, Any]:
+    """The version of JAX and what the switches ``RECORDED`` are set to, as plain values."""
+    return {"version": jax.__version__, **{name: switch(name) for name in RECORDED}}
+
+
+def check_recorded(before: Mapping[str, Any], path: Path) -> None:
+    """Raises UsageError where the run of a checkpoint began with other ``recorded_switches``."""
+    changed = [name for name in RECORDED if before.get(name, switch(name)) != switch(name)]
+    if changed:
+        were = (f"{name.upper()} {'unset' if before[name] is None else quoted(before[name])}" for name in changed)
+        raise UsageError(f"{path} was trained with {', '.join(were)}: set the same again, or start a new run.")
+
+
+def switch(name: str) -> Any:
+    """The value that holds in this thread; None for a switch that this version of JAX lacks."""
+    return getattr(jax.config, name, jax.config.values.get(name))  # the latter has those that are no contexts
