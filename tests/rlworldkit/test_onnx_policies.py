@@ -1,6 +1,7 @@
 """Policies in ONNX of anybody: those of this world play, and of all others one sentence says what is wrong."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,6 @@ def test_a_linear_policy_of_somebody_else_plays(tmp_path: Path) -> None:
 
 
 FUNCTION = helper.make_function("theirs", "F", ["x"], ["y"], node("Identity", "x"), [helper.make_opsetid("", 17)])
-HUGE = numpy_helper.from_array(np.array([10**6, 10**7, ACTIONS]), "shape")
 
 
 @pytest.mark.parametrize(
@@ -94,11 +94,10 @@ HUGE = numpy_helper.from_array(np.array([10**6, 10**7, ACTIONS]), "shape")
         (lambda: model(node("Sort", "obs", domain="theirs")), "its operator 'Sort' of 'theirs' is none of ONNX's own"),
         (lambda: model(constants=[elsewhere()]), "it keeps data in other files"),
         (lambda: model(node("Constant", value=elsewhere())), "it keeps data in other files"),
-        (endless, "it has a Loop, which need not end"),
+        (endless, "it has a 'If', which chooses or repeats what is computed"),
         (lambda: model(functions=[FUNCTION]), "it has sparse tensors or functions"),
-        (lambda: model(node("Nonsense", "obs")), "onnxruntime does not take it"),
+        (lambda: model(node("Nonsense", "obs")), "its operator 'Nonsense' is none of ONNX's own"),
         (lambda: model().replace(b"scores", b"\xffcores"), "onnxruntime does not take it"),
-        (lambda: model(node("Expand", "kernel", "shape"), constants=[HUGE]), "onnxruntime does not take it"),
         (lambda: model(inputs=[port("obs", 1, SIZE)]), "the first axis of its inputs is not a batch of any length"),
         (lambda: model(inputs=[port("obs", "N", SIZE), port("noise", "N", 1)]), "its inputs are not float32"),
         (
@@ -129,6 +128,196 @@ def test_whatever_is_no_policy_of_this_world_is_one_sentence(
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
     assert capfd.readouterr() == ("", ""), "onnxruntime prints nothing beside it"
+
+
+def constant(name: str, *values: float, kind: type = np.int64) -> onnx.TensorProto:
+    return numpy_helper.from_array(np.array(values, kind), name)
+
+
+def packed() -> onnx.TensorProto:
+    """Numbers of eight bytes that are stored in one each."""
+    return onnx.TensorProto(name="many", dims=[2**23], data_type=TensorProto.INT64, int64_data=bytes(2**23))
+
+
+def hostile(
+    nodes: list[tuple[str, str, dict[str, Any]]], *constants: onnx.TensorProto, zeros: tuple[int, ...] = (3000, 3000)
+) -> bytes:
+    """A small file: a linear policy beside operators ``inputs -> output``, which begin with ``x``, so many zeros."""
+    made = [helper.make_node("ConstantOfShape", ["shape"], ["x"])]
+    for operator, ports, attributes in nodes:
+        inputs, _, outputs = ports.partition(" -> ")
+        made.append(helper.make_node(operator, inputs.split(), outputs.split(), **attributes))
+    zero = helper.make_node("ReduceSum", [made[-1].output[0]], ["zero"], keepdims=0)
+    scores = [
+        helper.make_node("MatMul", ["obs", "kernel"], ["sum"]),
+        helper.make_node("Add", ["sum", "zero"], ["scores"]),
+    ]
+    return model(
+        [*made, zero, *scores],
+        constants=[numpy_helper.from_array(KERNEL, "kernel"), constant("shape", *zeros), *constants],
+    )
+
+
+TENSORS = r"its tensors take [\d,]+ MiB for 1 observations, more than a policy needs"
+WORK = r"it takes \d\.\de\+\d+ multiply-adds for 1 observations, more than a policy needs"
+AXES = "its tensors have too many axes"
+UNKNOWN = "the size of its '.*' is only known while it runs"
+CHAIN = ["x", *(f"x{number}" for number in range(61))]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        pytest.param(content, sentence, id=name)
+        for name, content, sentence in (
+            ("zeros", lambda: hostile([], zeros=(2**20, 2**12)), TENSORS),
+            (
+                "doubling",
+                lambda: hostile(
+                    [("Concat", f"{a} {a} -> {b}", {"axis": 0}) for a, b in pairwise(CHAIN[:31])], zeros=(1,)
+                ),
+                TENSORS,
+            ),
+            (
+                "products",
+                lambda: hostile([("MatMul", f"{a} {a} -> {b}", {}) for a, b in pairwise(CHAIN)], zeros=(1200, 1200)),
+                f"{WORK}|{TENSORS}",
+            ),
+            ("product", lambda: hostile([("MatMul", "x x -> y", {})], zeros=(1100, 1100)), WORK),
+            ("gemm", lambda: hostile([("Gemm", "x x -> y", {"transA": 1})], zeros=(1100, 1100)), WORK),
+            (
+                "expand",
+                lambda: hostile([("Expand", "x to -> y", {})], constant("to", 10**6, 10**7), zeros=(1, 1)),
+                TENSORS,
+            ),
+            ("tile", lambda: hostile([("Tile", "x by -> y", {})], constant("by", 10**5, 10**5), zeros=(1, 1)), TENSORS),
+            (
+                "tile, 2**64",
+                lambda: hostile([("Tile", "x by -> y", {})], constant("by", 2**62 + 1, 1), zeros=(4, 1)),
+                "it has sizes beyond",
+            ),
+            (
+                "pad",
+                lambda: hostile([("Pad", "x by -> y", {})], constant("by", 10**5, 10**5, 1, 1), zeros=(1, 1)),
+                TENSORS,
+            ),
+            (
+                "pad, 2**64",
+                lambda: hostile([("Pad", "x by -> y", {})], constant("by", 2**63 - 1, 2**63 - 1), zeros=(5,)),
+                "it has sizes beyond",
+            ),
+            (
+                "resize",
+                lambda: hostile(
+                    [("Resize", "x  by -> y".replace("  ", " none "), {})],
+                    constant("none", kind=np.float32),
+                    constant("by", 1, 1, 1e5, 1e5, kind=np.float32),
+                    zeros=(1, 1, 1, 1),
+                ),
+                TENSORS,
+            ),
+            (
+                "convolution",
+                lambda: hostile(
+                    [("Conv", "x w -> y", {"pads": [300] * 4})],
+                    numpy_helper.from_array(np.zeros((1, 1, 300, 300), np.float32), "w"),
+                    zeros=(1, 1, 9, 9),
+                ),
+                WORK,
+            ),
+            (
+                "strides",
+                lambda: hostile(
+                    [("ConvTranspose", "x w -> y", {"strides": [10**5] * 2})],
+                    numpy_helper.from_array(np.zeros((1, 1, 3, 3), np.float32), "w"),
+                    zeros=(1, 1, 9, 9),
+                ),
+                TENSORS,
+            ),
+            (
+                "pool",
+                lambda: hostile(
+                    [("MaxPool", "x -> y", {"kernel_shape": [900] * 2, "pads": [500] * 4})], zeros=(1, 1, 1000, 1000)
+                ),
+                WORK,
+            ),
+            ("einsum", lambda: hostile([("Einsum", "x x -> y", {"equation": "ij,kj->ik"})], zeros=(1100, 1100)), WORK),
+            (
+                "einsum of three",
+                lambda: hostile([("Einsum", "x x x -> y", {"equation": "i,j,k->ijk"})], zeros=(10,)),
+                "it has an Einsum of more than two",
+            ),
+            ("determinant", lambda: hostile([("Det", "x -> y", {})], zeros=(500, 500)), WORK),
+            (
+                "lengths of values",
+                lambda: hostile([("NonZero", "obs -> z", {}), ("Cast", "z -> y", {"to": 1})], zeros=(1,)),
+                UNKNOWN,
+            ),
+            (
+                "axes",
+                lambda: hostile([("Gather", f"{a} {a} -> {b}", {}) for a, b in pairwise(CHAIN)], zeros=(1,)),
+                AXES,
+            ),
+            (
+                "axes that are computed",
+                lambda: hostile(
+                    [
+                        ("Shape", "x -> s", {}),
+                        ("Reshape", "x s -> y", {}),
+                        ("Shape", "y -> x0", {}),
+                        *(("Concat", f"{a} {a} -> {b}", {"axis": 0}) for a, b in pairwise(CHAIN[1:])),
+                        ("Cast", f"{CHAIN[-1]} -> z", {"to": 1}),
+                    ],
+                    zeros=(1,),
+                ),
+                AXES,
+            ),
+            (
+                "packed",
+                lambda: hostile([], packed(), zeros=(1,)),
+                TENSORS,
+            ),
+            (
+                "many",
+                lambda: hostile([("Identity", "x -> y", {})] * 10_001),
+                "it has 10,00. operators, more than 10,000",
+            ),
+        )
+    ],
+)
+def test_what_needs_more_than_a_policy_is_refused_before_any_of_it_is_computed(
+    content: Callable[[], bytes], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "theirs.onnx"
+    path.write_bytes(content())
+    monkeypatch.setattr("onnxruntime.InferenceSession", lambda *_, **how: pytest.fail("it was given to onnxruntime"))
+    with pytest.raises(UsageError, match=f"{path} cannot be used: (?:{sentence})[^;]*; give an .onnx policy"):
+        read_onnx(path, WORLD)
+
+
+def test_a_graph_whose_size_grows_faster_than_its_batch_is_refused_at_the_batch_that_is_too_much(
+    tmp_path: Path,
+) -> None:
+    """The batch's length to the fourth power, of which a shape is made as other exporters make shapes."""
+    nodes = [
+        helper.make_node("Shape", ["obs"], ["sizes"]),
+        helper.make_node("Gather", ["sizes", "first"], ["batch"]),
+        helper.make_node("Concat", ["batch"] * 4, ["many"], axis=0),
+        helper.make_node("Expand", ["one", "many"], ["zeros"]),
+        helper.make_node("ReduceSum", ["zeros"], ["zero"], keepdims=0),
+        helper.make_node("MatMul", ["obs", "kernel"], ["sum"]),
+        helper.make_node("Add", ["sum", "zero"], ["scores"]),
+    ]
+    constants = [numpy_helper.from_array(KERNEL, "kernel"), constant("first", 0), constant("one", 0, kind=np.float32)]
+    path = tmp_path / "theirs.onnx"
+    path.write_bytes(model(nodes, constants=constants))
+    policy = read_onnx(path, WORLD)
+    seen = np.ones((1000, SIZE), np.float32)
+    np.testing.assert_allclose(policy(seen[:20])[0], seen[:20] @ KERNEL, rtol=1e-5)
+    with pytest.raises(
+        UsageError, match="its tensors take 3,814,697 MiB for 1000 observations, more than a policy needs"
+    ):
+        policy(seen)
 
 
 def test_no_file_and_one_that_is_too_large_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,18 +26,22 @@ def read_onnx(path: Path, world: World) -> Callable[[Floats], tuple[Floats, Floa
     The graph takes observations, float32 (batch, *shape), and may take a mask, bool (batch, actions), which is given as
     all valid. It gives logits, float32 (batch, actions), and may give a ``value``, float32 (batch,) or (batch, 1).
 
-    Raises UsageError with one sentence for anything else: a larger file, operators that are not ONNX's own, loops,
-    functions, sparse tensors, data in other files, other shapes, or a policy that names another world.
+    Raises UsageError with one sentence for anything else: a larger file, operators that are not ONNX's own, graphs
+    within the graph, functions, sparse tensors, data in other files, other shapes, a policy that names another world,
+    or what `onnx_size` refuses, for a batch of any length.
     """
     import onnxruntime
 
-    content, metadata = _read(path)
+    from rlworldkit.evaluation.onnx_size import GraphSize
+
+    content, model, metadata = _read(path)
     if metadata.get(WORLD, world.name) != world.name:
         named = quoted(metadata[WORLD])
         raise UsageError(f"{path} is a policy of {named}, not of {world.name}: give one of this world.")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4  # errors are raised; onnxruntime would print them, too
     try:
+        size = GraphSize(model, content)
         # without fallback: trying again it would print why, and fail again
         how = {"providers": ["CPUExecutionProvider"], "enable_fallback": 0}
         session = onnxruntime.InferenceSession(content, options, **how)
@@ -50,7 +54,10 @@ def read_onnx(path: Path, world: World) -> Callable[[Floats], tuple[Floats, Floa
     def policy(observations: Floats) -> tuple[Floats, Floats]:
         valid = dict.fromkeys(mask, np.ones((len(observations), len(world.actions)), np.bool_))
         try:
+            size.check(len(observations))
             logits, *values = session.run(outputs, {seen: np.ascontiguousarray(observations, np.float32), **valid})
+        except Unreadable as fault:
+            raise _refusal(path, fault) from None
         except Exception as error:
             raise _refusal(path, f"onnxruntime cannot compute it ({type(error).__name__})") from None
         is_short = any(value.size != len(observations) for value in values)
@@ -64,11 +71,11 @@ def read_onnx(path: Path, world: World) -> Callable[[Floats], tuple[Floats, Floa
 
 def onnx_metadata(path: Path) -> dict[str, str]:
     """What a file says of its policy; raises UsageError as ``read_onnx``."""
-    return _read(path)[1]
+    return _read(path)[2]
 
 
-def _read(path: Path) -> tuple[bytes, dict[str, str]]:
-    """The content of a file and its metadata, once nothing in it could do or need more than a policy does."""
+def _read(path: Path) -> tuple[bytes, Any, dict[str, str]]:
+    """The content of a file, its model and its metadata, once nothing in it could do more than a policy does."""
     import onnx
 
     try:
@@ -83,7 +90,7 @@ def _read(path: Path) -> tuple[bytes, dict[str, str]]:
         raise _refusal(path, "it is no ONNX model, or a damaged one") from None
     if fault:
         raise _refusal(path, fault)
-    return content, {entry.key: entry.value for entry in model.metadata_props}
+    return content, model, {entry.key: entry.value for entry in model.metadata_props}
 
 
 def _refusal(path: Path, fault: object) -> UsageError:
@@ -96,8 +103,6 @@ def _faults(message: Any) -> Iterator[str]:  # noqa: ANN401 - of protobuf
 
     if isinstance(message, onnx.NodeProto) and message.domain not in ("", "ai.onnx"):
         yield f"its operator {quoted(message.op_type)} of {quoted(message.domain)} is none of ONNX's own"
-    elif isinstance(message, onnx.NodeProto) and message.op_type in ("Loop", "Scan"):
-        yield f"it has a {message.op_type}, which need not end"
     elif isinstance(message, onnx.TensorProto) and (message.external_data or message.data_location):
         yield "it keeps data in other files"
     elif isinstance(message, onnx.SparseTensorProto | onnx.FunctionProto):
