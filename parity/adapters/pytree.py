@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,9 @@ TAKEN = "taken"
 
 
 class PytreeGame(SingleGame):
-    """One game of an environment of pure functions.
+    """One game of an environment of pure functions, which `jax.jit` compiles unless they are compiled already.
+
+    What cannot be traced is played as it is, one operation after another, and a line on standard error says so.
 
     Args:
         reset: ``reset(key) -> (observation, state)``.
@@ -40,7 +44,8 @@ class PytreeGame(SingleGame):
         from_dict: Callable[[State, Any], Any] | None = None,
         visible: Callable[[Any], dict[str, float]] | None = None,
     ) -> None:
-        self._reset, self._step, self._observe, self._mask = reset, step, observe, mask
+        self._reset, self._step = reset, step
+        self._observe, self._mask = observe and compiled("observe", observe), mask and compiled("mask", mask)
         self._to_dict, self._from_dict, self._visible = to_dict, from_dict or with_leaves, visible
         self.has_states = observe is not None
         self._listener: Callable[..., object] | None = None
@@ -68,7 +73,7 @@ class PytreeGame(SingleGame):
     def _call(self, name: str, function: Callable[..., Any], *args: Any) -> Any:  # noqa: ANN401 - pytrees
         if self._listener is not None:
             self._listener(name, function, args)
-        return function(*args)
+        return compiled(name, function)(*args)
 
     def mask(self) -> ArrayLike | None:
         return None if self._mask is None else np.asarray(self._mask(self._state))
@@ -88,6 +93,37 @@ class PytreeGame(SingleGame):
         self._taken = state.get(TAKEN, 0)
         self._state = self._from_dict(state, self._state)
         return as_array(self._observe(self._state)).copy()
+
+
+@lru_cache(256)  # all games of an environment share what is compiled
+def compiled(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as JAX compiles it, at its first call; as it is, which is slow, where it cannot be traced."""
+    import jax
+
+    if isinstance(function, jax.stages.Wrapped):
+        return function
+    chosen = jax.jit(function)
+
+    def call(*args: Any) -> Any:  # noqa: ANN401 - pytrees
+        nonlocal chosen
+        try:
+            return chosen(*args)
+        except Exception as error:
+            fault = error
+        result = function(*args)  # raises what has nothing to do with tracing
+        if chosen is not function:
+            chosen = function
+            _say_once(
+                f"{name} is slow, because jax.jit cannot trace it ({type(fault).__name__}): write it for tracing."
+            )
+        return result
+
+    return call
+
+
+@cache
+def _say_once(sentence: str) -> None:
+    print(sentence, file=sys.stderr)
 
 
 def gymnax_game(env: Any, params: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - Gymnax's
