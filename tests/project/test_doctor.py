@@ -78,6 +78,16 @@ def test_a_cache_that_nobody_finds_anything_in_is_broken(
     assert remedy in cache.remedy
 
 
+def test_entries_of_the_cache_that_cannot_be_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hits = iter([False, True] * 2)
+    monkeypatch.setattr(doctor, "_probe", lambda *_: {"devices": ["cpu"], "platform": "cpu", "hit": next(hits)})
+    assert doctor.jax_and_cache(tmp_path)[1].status == OK
+    (tmp_path / "jit_train-0-cache").touch()
+    _, cache = doctor.jax_and_cache(tmp_path)
+    assert cache.status == NOTE
+    assert cache.found == f"1 of its entries cannot be read, such as {tmp_path}/jit_train-0-cache"
+
+
 def test_an_engine_that_was_not_built_is_no_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("HACKMATRIX_BINARY", raising=False)
     monkeypatch.setattr("hackmatrix.swift_env.process._ROOT", tmp_path)

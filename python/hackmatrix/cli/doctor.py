@@ -20,6 +20,7 @@ from parity.arguments import Parser
 from parity.doctor import BROKEN, NOTE, OK, Check, packages, print_checks, python, versions
 from parity.errors import ParityError, install_command
 from parity.python_process import python_command
+from rlworldkit.jax.cache_entries import damaged_entries
 from rlworldkit.jax.xla import CACHE_VARIABLE, enable_compilation_cache, write_fault
 from rlworldkit.render.display import has_display
 
@@ -130,6 +131,9 @@ def jax_and_cache(cache: Path | None) -> tuple[Check, Check]:
     if first.get("hit") or not second.get("hit"):
         found = f"{cache} can be written to, but a second process did not find there what the first one compiled"
         return jax, Check(name, BROKEN, found, "look for JAX_ENABLE_COMPILATION_CACHE=0 or another JAX_* setting")
+    if damaged := sorted(damaged_entries(cache)):
+        found = f"{len(damaged)} of its entries cannot be read, such as {damaged[0]}"
+        return jax, Check(name, NOTE, found, "the next run that needs one compiles it and replaces it; or remove them")
     return jax, Check(name, OK, f"{cache}, a second process found there what the first one compiled")
 
 

@@ -27,6 +27,7 @@ from jax.sharding import NamedSharding
 from jax.stages import Wrapped
 
 from parity.safe_read import GIB, json_of, read_bytes, read_zip
+from rlworldkit.jax.cache_entries import replace_damaged_entries
 from rlworldkit.jax.switches import FIXED, RECORDED, switch
 from rlworldkit.jax.xla import CACHE_VARIABLE, is_remote, write_fault
 
@@ -66,6 +67,7 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
     several devices of this process. packages: none for a program that is not to be cached, such as one of several
     processes.
     """
+    replace_damaged_entries()
     folder, names = _cache_folder(), tuple(packages)
     if folder is None or not names:
         lowered = function.lower(*args)

@@ -8,6 +8,7 @@ from pathlib import Path
 import platformdirs
 
 from parity.arguments import IntRange
+from rlworldkit.jax.cache_entries import replace_damaged_entries
 
 PARTS = IntRange(1, 2**8)
 """Into how many devices a processor can be split."""
@@ -62,11 +63,13 @@ def enable_compilation_cache(application: str) -> None:
 
     It is kept in JAX_COMPILATION_CACHE_DIR if that is set, else in the user's cache directory of ``application``. A
     folder that cannot be written is only read from; without one that can be read, or without a home, nothing is kept.
+    Entries that are damaged are replaced.
     """
     folder = _cache_folder(application)
     if folder is None:
         return
     os.environ[CACHE_VARIABLE] = str(folder)
+    replace_damaged_entries()
     if not write_fault(folder):
         return
     if folder.is_dir() and os.access(folder, os.R_OK | os.X_OK):
