@@ -102,7 +102,7 @@ def compiled(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     if isinstance(function, jax.stages.Wrapped):
         return function
-    chosen = jax.jit(function)
+    chosen: Callable[..., Any] = jax.jit(function)
 
     def call(*args: Any) -> Any:  # noqa: ANN401 - pytrees
         nonlocal chosen
