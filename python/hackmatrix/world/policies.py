@@ -56,6 +56,7 @@ def load_policy(path: Path) -> Policy:
 
     from hackmatrix.jax_training import HackMatrixJaxEnv
     from parity.errors import ParityError
+    from rlworldkit.jax.switches import fixed_switches
     from rlworldkit.ppo.networks import load_network
 
     try:
@@ -64,6 +65,7 @@ def load_policy(path: Path) -> Policy:
         raise UsageError(str(error)) from error
     probabilities = jax.jit(lambda observations: jax.nn.softmax(network.apply(params, observations)[0]))
 
+    @fixed_switches()
     def policy(view: View) -> Weights:
         return np.asarray(probabilities(view.observation), np.float64)
 
