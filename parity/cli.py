@@ -18,7 +18,8 @@ from parity.console import CLOSED_PIPE_EXIT_CODE, discard_output, is_output_clos
 from parity.debug.attach import debug
 from parity.doctor import doctor
 from parity.engine_guard import DEFAULT_TIMEOUT, LESS_MEMORY
-from parity.ledger import KINDS, THEN
+from parity.ledger import KINDS
+from parity.ledger_entry import THEN
 from parity.prices import add_price_flags
 from parity.sanitize_command import sanitize
 from parity.scaffold import init

@@ -24,7 +24,6 @@ fails in the shortest run; which entries the games of the run show does not matt
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,94 +34,22 @@ from typing import Any
 
 from parity.arguments import SHARE
 from parity.compare import Difference
+from parity.covers import smallest_covers
 from parity.engine import State
-from parity.errors import EngineError, UsageError, blamed
-from parity.module_paths import PLACE
-from parity.registry import imported
+from parity.errors import EngineError, UsageError
+from parity.ledger_entry import DROP, RESYNCHRONISE, START, THEN, Entry, EntryIndex
 from parity.remote import RemoteFactory
 from parity.safe_read import MIB, Unreadable, is_number, is_object, json_of, quoted, read_text, toml_of
 from parity.tape import Tape
-from parity.trace import RESTART, Action, Trace, trace_of
+from parity.trace import RESTART, Action, trace_of
 from parity.world import EngineFactory, World
 
-DROP, RESYNCHRONISE, IGNORE = THEN = ("drop", "resynchronise", "ignore")
 KINDS = ("bug", "deliberate", "format", "rounding")
-START = "start"
 MARKS = "marks"
 LIMIT = 16 * MIB
 """The largest file that is read, in bytes."""
 _ASK = "import json, sys; from importlib.metadata import distributions as of; print(json.dumps("
 _ASK += "{name: each.version for name in sys.argv[1:] for each in [*of(name=name)][:1]}))"
-
-
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """One known difference; the module says what its parts mean. ``actions``: None for any."""
-
-    id: str
-    kind: str
-    citation: str
-    worlds: tuple[str, ...]
-    versions: Mapping[str, str | list[str]]
-    fields: tuple[str, ...]
-    then: str
-    share: float
-    witness: Trace
-    actions: tuple[int | str, ...] | None = None
-    when: Mapping[str, Any] | str | None = None
-
-    @property
-    def engines(self) -> tuple[str, str]:
-        """The engines of the witness, wherever they ran."""
-        one, other = self.witness.engines
-        return one.partition(PLACE)[0], other.partition(PLACE)[0]
-
-    def explains(self, before: State, action: Action | None, names: set[str]) -> set[str]:
-        """Those of the fields that differ after an action in this state that are the entry's; none if only some do."""
-        hits = [{name for name in names if pattern.fullmatch(name)} for pattern in self._patterns]
-        if not all(hits) or (action is None and self.then == DROP):
-            return set()
-        if self.actions is not None and (START if action is None else action) not in self.actions:
-            return set()
-        with blamed(f"the condition of entry '{self.id}'"):
-            return set().union(*hits) if self._condition(before, action) else set()
-
-    @cached_property
-    def _patterns(self) -> list[re.Pattern[str]]:
-        return [re.compile(re.escape(name).replace(r"\[\*\]", r"\[[^\]]*\]")) for name in self.fields]
-
-    @cached_property
-    def _condition(self) -> Callable[[State, Action | None], object]:
-        if isinstance(self.when, str):
-            return imported(self.when)  # type: ignore[return-value]
-        table = self.when or {}
-        return lambda state, action: all(_holds(wanted, _part(state, path)) for path, wanted in table.items())
-
-
-def _covers(parts: Mapping[Entry, set[str]], names: set[str]) -> list[tuple[Entry, ...]]:
-    """The ways to choose entries whose parts are all of the names, each of them in one."""
-    if not names:
-        return [()]
-    chosen = [(entry, fields) for entry, fields in parts.items() if min(names) in fields <= names]
-    return [(entry, *rest) for entry, fields in chosen for rest in _covers(parts, names - fields)]
-
-
-def _part(state: object, path: str) -> object:
-    """The part of a state at a path such as ``player.hp`` or ``enemies[0].row``; None where it has none."""
-    if isinstance(state, dict) and path in state:  # names of states may have dots
-        return state[path]
-    for name in re.findall(r"[^.\[\]]+", path):
-        try:
-            state = state[int(name) if isinstance(state, list) else name]  # type: ignore[index]
-        except (LookupError, TypeError, ValueError):
-            return None
-    return state
-
-
-def _holds(wanted: Any, found: Any) -> bool:  # noqa: ANN401 - values of TOML and JSON
-    if not isinstance(wanted, dict):
-        return type(found) is type(wanted) and found == wanted
-    return is_number(found) and wanted.get("min", found) <= found <= wanted.get("max", found)
 
 
 @dataclass(frozen=True)
@@ -137,6 +64,10 @@ class Ledger:
     def reads_states(self) -> bool:
         """An entry has a condition on the state before."""
         return any(entry.when is not None for entry in self.entries)
+
+    @cached_property
+    def _index(self) -> EntryIndex:
+        return EntryIndex(self.entries)
 
     def opened(self, world: World, engines: tuple[str, str]) -> Ledger:
         """The entries for two engines of a world, which has them.
@@ -161,13 +92,24 @@ class Ledger:
         Each field is explained by one. Raises UsageError where others do it as well.
         """
         names = {difference.field for difference in differences if difference.family != MARKS}
-        parts = {entry: fields for entry in self.entries if (fields := entry.explains(before, action, names))}
-        fewest, *others = sorted(_covers(parts, names), key=len) or [()]
-        if others and len(others[0]) == len(fewest):
-            one, other = (", ".join(f"'{entry.id}'" for entry in each) for each in (fewest, others[0]))
-            both = f"of the entries of {self.path} both {one} and {other} explain {', '.join(sorted(names))}"
-            raise UsageError(f"{both}: narrow the condition of one.")
-        return fewest
+        found = self._index.candidates(before, names)
+        parts = {entry: fields for entry in found if (fields := entry.explains(before, action, names))}
+        fewest: list[Entry] = []
+        try:
+            covers = [*smallest_covers(parts, names)]
+        except OverflowError:
+            many = f"too many of the entries of {self.path} explain parts of {', '.join(sorted(names))}"
+            raise UsageError(f"{many}: narrow their conditions.") from None
+        if not all(covers):
+            return ()
+        for cover, *others in covers:
+            if others:
+                one, other = (", ".join(f"'{entry.id}'" for entry in each) for each in (cover, *others))
+                fields = ", ".join(sorted(set().union(*(parts[entry] for entry in cover))))
+                both = f"of the entries of {self.path} both {one} and {other} explain {fields}"
+                raise UsageError(f"{both}: narrow the condition of one.")
+            fewest += cover
+        return tuple(fewest)
 
     def faults(self, counts: Mapping[str, int], steps: int) -> list[str]:
         """Sentences on the entries that explained too much in a run of so many steps.

@@ -11,7 +11,8 @@ from typing import Any
 from parity.atomic_write import write_text
 from parity.console import print_answer
 from parity.errors import UsageError
-from parity.ledger import LIMIT, MARKS, START, installed_versions, ledger_of, read_ledger
+from parity.ledger import LIMIT, MARKS, installed_versions, ledger_of, read_ledger
+from parity.ledger_entry import START
 from parity.ledger_run import check_witnesses
 from parity.registry import load_pair, load_traced, load_world, world_spec
 from parity.safe_read import read_text

@@ -7,7 +7,8 @@ from itertools import groupby
 
 from parity.compare import Difference, value_text
 from parity.errors import StateRefused
-from parity.ledger import MARKS, Entry, Ledger
+from parity.ledger import MARKS, Ledger
+from parity.ledger_entry import Entry
 from parity.pair import Pair
 from parity.prices import with_prices
 from parity.replay import last_differences

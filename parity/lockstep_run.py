@@ -12,7 +12,7 @@ import numpy as np
 from parity.contract import run_seeds
 from parity.engine import Array, Slots, State
 from parity.errors import EngineError, StateRefused
-from parity.ledger import DROP, IGNORE, RESYNCHRONISE
+from parity.ledger_entry import DROP, IGNORE, RESYNCHRONISE
 from parity.pair import Observed, Pair
 from parity.replay import Divergence, batch_divergence, differs_at
 from parity.settings import RESYNCHRONISED, STRICT, Outcome, Settings

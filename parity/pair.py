@@ -15,7 +15,8 @@ from parity.compare import STATE, Difference, Fields, explain, rows_that_differ,
 from parity.engine import Array, BatchStep, Closable, Slots, State
 from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import StateRefused, UsageError
-from parity.ledger import THEN, Ledger
+from parity.ledger import Ledger
+from parity.ledger_entry import THEN
 from parity.trace import Action
 from parity.world import World
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from parity.compare import STATE, Difference
 from parity.engine import Array, BatchEngine, Slots, State
-from parity.ledger import DROP, IGNORE, RESYNCHRONISE
+from parity.ledger_entry import DROP, IGNORE, RESYNCHRONISE
 from parity.pair import Observed, Pair
 from parity.trace import RESTART, Action, Case, batch_of
 
