@@ -12,13 +12,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NoReturn
 
-from parity.console import accept_every_sign
+from parity.atomic_write import LONGEST_NAME, check_output
+from parity.console import accept_every_sign, is_output_closed
+from parity.errors import UsageError
 
-LONGEST_NAME = 255
-"""Bytes that a file's name may have."""
-
+STANDARD_OUTPUT = Path("-")
+"""What flags for files take for standard output."""
 
 _is_asked_for_parser: ContextVar[bool] = ContextVar("is_asked_for_parser", default=False)
 
@@ -178,6 +180,32 @@ class OneOf(Values):
 
     def span(self) -> str:
         return " or ".join(self.words)
+
+
+@dataclass(frozen=True)
+class OutputFile:
+    """Paths of files to write, checked before any work is done: a ``type`` for argparse.
+
+    has_streams: - for standard output, pipes and devices will do. makes_folders: as in ``check_output``.
+    """
+
+    has_streams: bool = False
+    makes_folders: bool = False
+
+    def __call__(self, word: str) -> Path:
+        """The path; raises ArgumentTypeError where nothing can be written there."""
+        path = Path(word)
+        if not word:
+            raise argparse.ArgumentTypeError("the name of the file is missing")
+        if path == STANDARD_OUTPUT and self.has_streams:
+            if is_output_closed():
+                raise argparse.ArgumentTypeError("standard output is closed: name a file")
+            return path
+        try:
+            check_output(path, makes_folders=self.makes_folders, streams=self.has_streams)
+        except UsageError as error:
+            raise argparse.ArgumentTypeError(str(error).rstrip(".")) from error
+        return path
 
 
 def two_engines(text: str) -> tuple[str, str]:

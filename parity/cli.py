@@ -11,7 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from parity import commands, diff_command, errors, ledger, ledger_command
-from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Parser, two_engines
+from parity.arguments import (
+    GAMES,
+    SECONDS,
+    SEED,
+    SHARE,
+    STEPS,
+    FloatRange,
+    IntRange,
+    OneOf,
+    OutputFile,
+    Parser,
+    two_engines,
+)
 from parity.command_help import explain
 from parity.completion import FLAG, HELP, SHELLS, PrintCompletion
 from parity.console import CLOSED_PIPE_EXIT_CODE, discard_output, is_output_closed, is_output_full, open_missing_streams
@@ -28,6 +40,7 @@ from parity.settings import FREE_RUNNING, MODES, STRICT
 from parity.tape import FIELDS
 
 JOBS = IntRange(1, 1024)
+FILE, STREAM = OutputFile(makes_folders=True), OutputFile(has_streams=True)
 
 
 def _value(name: str, text: str, kind: Callable[[str], Any] = str, default: object = None) -> dict[str, Any]:
@@ -148,7 +161,7 @@ def build_parser() -> argparse.ArgumentParser:
     replay = {
         "trace": {"type": Path, "help": "trace file"},
         "--engines": _value("A,B", "other engines than the trace's", two_engines),
-        "--html": _value("FILE", "write the report page to this file too", Path),
+        "--html": _value("FILE", "write the report page to this file too", FILE),
     }
     command(commands.replay, "Replay a trace on both engines and report what differs.", replay)
     debugging = {
@@ -162,7 +175,7 @@ def build_parser() -> argparse.ArgumentParser:
             "no screen, but run until this holds: MARK, RULE, FIELD < VALUE, action NAME, draw SITE or differs FIELD",
         ),
         "--sub-step": _switch("step from phase to phase of a turn, and say after which one the engines first differ"),
-        "--write-test": _value("FILE", "show no screen, but write the game until then as a test of pytest", Path),
+        "--write-test": _value("FILE", "show no screen, but write the game until then as a test of pytest", FILE),
     }
     text = "Step through a game on both engines: stop, step back, edit, fork."
     command(debug, text, debugging)
@@ -228,9 +241,9 @@ def build_parser() -> argparse.ArgumentParser:
         "--shrink-seconds": _value(
             "SECONDS", "time for making each small (default: %(default)g)", FloatRange(0, SECONDS.most), 5.0
         ),
-        "--html": _value("FILE", "write a page of the cases and episodes", Path),
-        "--json": _value("FILE", "write the result as JSON (-: print it instead of text)", Path),
-        "--markdown": _value("FILE", "write the result as a comment for a pull request", Path),
+        "--html": _value("FILE", "write a page of the cases and episodes", OutputFile()),
+        "--json": _value("FILE", "write the result as JSON (-: print it instead of text)", STREAM),
+        "--markdown": _value("FILE", "write the result as a comment for a pull request", STREAM),
     }
     text = "Compare an engine at two places, such as two revisions, and show what a change does."
     command(diff_command.diff, text, diff, steps=200, games=16)

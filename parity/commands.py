@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from parity.atomic_write import check_output
 from parity.console import counted, open_console, print_answer
 from parity.coverage import coverage_of, require_marks
 from parity.debug.attach import check_screen, open_at
@@ -112,6 +113,8 @@ def rewards(options: Namespace) -> int:
     if options.accept and changed_prices(world):
         raise UsageError("--accept renews episodes with the game's own prices: leave --price and --prices out.")
     folder = golden_folder(world, options.golden)
+    if options.accept:
+        check_output(folder / "episode.json")
     episodes = replay_golden(world, engines, folder, options.timeout)
     new, changes, disagreements = all_changes(world, episodes)
     renewed = accept(world, episodes) if options.accept and not disagreements else 0
@@ -150,6 +153,7 @@ def record(options: Namespace) -> int:
     if options.tape:
         return _record_tape(world, engines[0], options)
     folder = golden_folder(world, options.out)
+    check_output(folder / "episode.json", makes_folders=True)
     paths = record_episodes(world, spec, engines, _settings(options), folder)
     answer = {"files": [str(path) for path in paths]}
     print_answer(
@@ -231,6 +235,8 @@ def _compared(
             f"the engines of world '{world.name}' have no states that --mode {settings.mode} could inject: write a "
             "parity.Pairing whose games have pull and push."
         )
+    if not options.no_report:
+        check_output(options.out / "trace.json", makes_folders=True)
     if options.draw_prices:
         world = draw_prices(world, settings.seed)
     with progress_bar(options.json, "steps of each game", settings.steps) as advance:

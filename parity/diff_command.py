@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import html
 import json
-import os
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
-from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from parity.atomic_write import write_text
+from parity.arguments import STANDARD_OUTPUT
+from parity.atomic_write import write_output
 from parity.commands import progress_bar
 from parity.console import counted, open_console, plain_text, typed_command
 from parity.diff import START, Comparison, check_expected, family_of, is_in, is_of_reward
 from parity.diff_sides import build_corpus, open_side, share
-from parity.errors import UsageError
 from parity.finding import open_alone, shrunk_report
 from parity.intervals import paired_intervals
 from parity.pair import Pair
@@ -38,7 +36,6 @@ from parity.trace import trace_text
 from parity.viewer.page import Page
 from parity.viewer.write import write_page
 
-STANDARD_OUTPUT = Path("-")
 MOST_MARKDOWN = 60_000
 """Bytes of a comment; GitHub takes 65,536 characters."""
 WHOLE_EPISODES = 3
@@ -48,9 +45,6 @@ _CUT = "More is left out here, because a comment has a limit: see the page or th
 def diff(options: Namespace) -> int:
     """Compare an engine at two places: what differs, what it does to rewards, and how agents fare."""
     prints_json = options.json == STANDARD_OUTPUT
-    for path in filter(None, (options.html, options.json, options.markdown)):
-        if not os.path.isdir(path.parent):
-            raise UsageError(f"there is no folder {path.parent}: make it, or name a file elsewhere.")
     spec = world_spec(options.world, [options.engine] if options.engine else ())
     local = load_world(spec)
     engine, prices = options.engine or next(iter(local.engines)), read_prices(options.price, options.prices)
@@ -75,7 +69,7 @@ def diff(options: Namespace) -> int:
         if options.html:
             write_page(diff_page(found, alone, lines, shown, cases, command), world, options.html)
     if options.markdown:
-        write_text(options.markdown, markdown(lines, shown, cases))
+        write_output(options.markdown, markdown(lines, shown, cases))
     if options.json:
         answer = {
             "identical": not found.families,
@@ -95,7 +89,7 @@ def diff(options: Namespace) -> int:
             "cases": {name: json.loads(trace_text(report.trace)) for name, report in cases.items()},
         }
         text = json_text(answer, indent=2) + "\n"
-        print(text, end="") if prints_json else write_text(options.json, text)
+        print(text, end="") if prints_json else write_output(options.json, text)
     if not prints_json:
         print_diff(lines, shown, cases, open_console())
     return 1 if unexpected else 0

@@ -8,7 +8,7 @@ from argparse import Namespace
 from dataclasses import replace
 from typing import Any
 
-from parity.atomic_write import write_text
+from parity.atomic_write import check_output, write_text
 from parity.console import print_answer
 from parity.errors import UsageError
 from parity.ledger import LIMIT, MARKS, installed_versions, ledger_of, read_ledger
@@ -24,6 +24,7 @@ from parity.world import World
 def add(options: Namespace) -> int:
     """Write an entry from the trace of a difference, if the engines show that difference now."""
     trace, path = read_trace(options.trace), options.file
+    check_output(path, makes_folders=True)
     if re.fullmatch(r"[A-Za-z0-9_-]+", options.id) is None:
         raise UsageError(f"--id {options.id!r} is no name of letters, digits, _ and -: give another.")
     if not trace.differences:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from parity.atomic_write import write_whole
+from parity.atomic_write import check_output, write_whole
 from parity.channel import Channel
 from parity.engine import BatchEngine, EngineOptions, Slots, State
 from parity.errors import UsageError
@@ -87,6 +87,7 @@ def record_tape(
     """
     if os.path.exists(folder / MANIFEST):  # pathlib's own raises for a name that no file can have
         raise UsageError(f"there is a tape in {folder} already: name another folder, or delete that one.")
+    check_output(folder / MANIFEST, makes_folders=True)
     not_known = frozenset(unknown) | (set() if settings.marks else {"marks"})
     opened: list[_RecordingEngine] = []
 

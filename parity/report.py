@@ -10,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from parity.atomic_write import telling_failures
+from parity.atomic_write import destination, telling_failures
 from parity.compare import Difference, differing_cells, differing_scalars, value_text
 from parity.console import counted
 from parity.errors import blamed
@@ -147,7 +147,7 @@ def write_report(report: Report, path: Path) -> None:
         UsageError: the page cannot be written.
     """
     with telling_failures(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        destination(path).parent.mkdir(parents=True, exist_ok=True)
     write_page(report_page(report), report.world, path)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from pprint import pformat
 from typing import Any
 
-from parity.atomic_write import write_text
+from parity.atomic_write import check_output, write_text
 from parity.compare import OBSERVATION, Difference
 from parity.debug.fields import FieldReader
 from parity.debug.timeline import Fork, Moment, tree_lines
@@ -116,6 +116,7 @@ class GameView:
         ``shrink_seconds``: make it a minimal case of its first difference in this time; raises UsageError where the
         engines do not differ. Raises UsageError where the file cannot be written.
         """
+        check_output(Path(path), makes_folders=True)
         fork, pair = self.current, self.current.timeline.pair
         trace = found_trace(pair.world, self.spec, self.engines, self.case, self.moment)
         if shrink_seconds is not None:

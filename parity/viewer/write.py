@@ -11,7 +11,6 @@ from importlib.resources import files
 from pathlib import Path
 
 from parity.atomic_write import replacing, telling_failures
-from parity.errors import UsageError
 from parity.strict_json import json_text
 from parity.viewer.data import BoardExtent, Value, episode_data, episode_row, page_data
 from parity.viewer.page import Page
@@ -80,8 +79,6 @@ def _replaced(path: Path) -> Iterator[Callable[[str], None]]:
     """
     with ExitStack() as replacement:
         with telling_failures(path):
-            if path.exists() and not path.is_file():
-                raise UsageError(f"{path} is a folder, a device or the like: name a file.")
             file = replacement.enter_context(replacing(path))
 
         def write(text: str) -> None:

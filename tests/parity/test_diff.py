@@ -277,7 +277,7 @@ def test_a_page_has_both_sides_and_json_goes_to_a_file_or_to_standard_output(tmp
             "is 'rewards:stings' (did you mean 'rewards:sting'?): ",
             2,
         ),
-        (". . --json no/answer.json", "there is no folder no: ", 2),
+        (". . --json no/answer.json", "no/answer.json cannot be written: No such file or directory", 2),
         ("python:/no/such/python .", "there is no interpreter /no/such/python", 2),
     ],
 )

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from parity.arguments import LONGEST_NAME, FileName, FloatRange, IntRange, OneOf, Values
+from parity.arguments import FileName, FloatRange, IntRange, OneOf, Values
+from parity.atomic_write import LONGEST_NAME
 
 WHOLE, SHARE, RATE = IntRange(1, 9), FloatRange(0, 1), FloatRange(0, 1, above=True)
 

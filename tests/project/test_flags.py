@@ -13,7 +13,7 @@ import pytest
 from goodharts.cli.game import GAME as GOODHARTS
 from hackmatrix.cli.game import GAME
 from parity import cli as parity_cli
-from parity.arguments import FloatRange, IntRange, Values, parser_of
+from parity.arguments import FloatRange, IntRange, OutputFile, Values, parser_of
 from rlworldkit.cli import app
 
 WORDS = ["nan", "inf", "-inf", "-1", "0", "1", "0.5", "1e400", "1" * 5000]
@@ -82,7 +82,7 @@ def test_every_flag_says_which_values_it_takes(
     name: str, parser: argparse.ArgumentParser, action: argparse.Action
 ) -> None:
     is_text = action.type in (None, str, Path) and not isinstance(action.default, (int, float))
-    assert is_text or action.choices or is_list(name) or isinstance(action.type, Values), (
+    assert is_text or action.choices or is_list(name) or isinstance(action.type, (Values, OutputFile)), (
         f"{name} takes any {action.type}: give it the values of parity.arguments"
     )
     if action.metavar in ("N", "S", "B", "SECONDS", "SHARE"):
@@ -108,3 +108,12 @@ def test_no_word_breaks_a_flag_and_a_number_lies_in_its_range_or_is_refused(
                 assert action.type.least <= value <= action.type.most
     if isinstance(action.type, (IntRange, FloatRange)) and action.default is not None:
         assert action.type.fault(action.default) is None
+
+
+def test_every_flag_for_a_file_to_write_checks_it_before_the_command_works() -> None:
+    both = "bench --json", "play --save", "watch --record", "view --output", "export --output"
+    one = "evaluate --json", "compare --json", "compare --markdown", "compare --picture", "explain --json"
+    harness = "replay --html", "debug --write-test", "diff --html", "diff --json", "diff --markdown"
+    programs = {"hackmatrix": (*both, "watch-sb3 --record", *one), "goodharts": both, "parity": harness}
+    expected = {f"{program} {words}" for program, several in programs.items() for words in several}
+    assert {name for name, _, action in FLAGS if isinstance(action.type, OutputFile)} == expected

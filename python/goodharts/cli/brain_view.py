@@ -12,10 +12,9 @@ from rich.progress import track
 from goodharts.brain_view import KINDS
 from goodharts.config import DEVICE
 from goodharts.rules import DEFAULT_MODE, MODES
-from parity.arguments import SEED, STEPS, FloatRange, Parser
+from parity.arguments import SEED, STEPS, FloatRange, OutputFile, Parser
 from parity.console import counted, open_console
 from parity.errors import UsageError
-from rlworldkit.cli.outputs import check_output
 from rlworldkit.render.display import has_display
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.watch.controls import Controls
@@ -36,7 +35,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     if args.record is not None and args.record.suffix.lower() not in KINDS:
         parser.error(f"cannot record {args.record}: name a file that ends in {', '.join(KINDS)}")
-    check_output(parser, args.record and str(args.record))
     if args.record is None and not has_display():
         raise UsageError("There is no display to open a window on: add --record FILE.mp4 (or .gif, .png) to save it.")
     # Imported only now: a mistaken command line should not have to wait for torch.
@@ -97,7 +95,7 @@ def _parser() -> Parser:
     )
     parser.add_argument(
         "--record",
-        type=Path,
+        type=OutputFile(),
         metavar="FILE",
         help="open no window, but save a video (.mp4), an animation (.gif) or the last moment (.png)",
     )

@@ -15,12 +15,12 @@ from goodharts.config import ALL, Config, Modes, add_setting, flags_given, read_
 from goodharts.evaluation import RANDOM
 from goodharts.evaluation.figures import FIGURES
 from goodharts.rules import DEFAULT_MODES, MODES
-from parity.arguments import OneOf, Parser
+from parity.arguments import STANDARD_OUTPUT, OneOf, Parser
 from parity.console import open_console, typed_command
 from parity.errors import UsageError
 from rlworldkit.cli.compare import add_group_flags, checked_groups, write_comparison
 from rlworldkit.cli.evaluate import add_choice_flags
-from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
+from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
 from rlworldkit.evaluation.onnx_policy import ONNX
 
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--model", type=Path, metavar="FILE", help="the model, or its policy as .onnx, to evaluate")
     args = parser.parse_args(argv)
-    check_output(parser, args.json)
     config = read_config(flags_given(args))
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
     written(_played(_models(args.mode, args.model), config, args, console, printing=True), args.json)
@@ -104,7 +103,7 @@ def compare(argv: Sequence[str] | None = None) -> int:
     if args.picture:
         from goodharts.evaluation.picture import draw_comparison
 
-        write_output(args.picture, draw_comparison(found, Path(args.picture).suffix[1:].lower()))
+        write_output(args.picture, draw_comparison(found, args.picture.suffix[1:].lower()))
     return 0
 
 
@@ -134,7 +133,7 @@ def _compare_groups(parser: Parser, args: argparse.Namespace, groups: Mapping[st
     return 0
 
 
-def written(evaluations: Iterable[Evaluation], target: str | None) -> list[Evaluation]:
+def written(evaluations: Iterable[Evaluation], target: Path | None) -> list[Evaluation]:
     """All evaluations, written as JSON to ``target`` if given, even where a later one is interrupted or fails."""
     from goodharts.evaluation.report import as_json
 
@@ -217,5 +216,5 @@ def _parser(command: str, description: str) -> Parser:
     for section, key in _SETTINGS:
         add_setting(parser, section, key, note=_PUBLISHED_SIZE.get(key, ""))
     add_choice_flags(parser)
-    parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
+    parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
     return parser

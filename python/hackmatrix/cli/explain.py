@@ -10,13 +10,13 @@ from hackmatrix.rules import ACTIONS
 from hackmatrix.swift_env.process import is_engine_expected
 from hackmatrix.world import TRACE_NAMES, WORLD
 from parity import World
-from parity.arguments import SEED, IntRange, Parser
+from parity.arguments import SEED, STANDARD_OUTPUT, IntRange, Parser
 from parity.console import open_console, typed_command
 from parity.errors import ParityError, UsageError
 from parity.prices import add_price_flags, changed_prices, priced, with_prices
 from parity.strict_json import json_text
 from parity.trace import RESTART, Action, Case
-from rlworldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
+from rlworldkit.cli.outputs import OUTPUT, write_output
 from rlworldkit.viewer.replay import read_own_trace
 
 _STEP = IntRange(0, 2**31 - 1)
@@ -37,7 +37,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error("a trace brings its own start and actions; give either TRACE or --seed and --actions")
     if not args.trace and (args.seed is None or args.actions is None):
         parser.error("nothing to play; give either TRACE or --seed and --actions")
-    check_output(parser, args.json)
     try:
         trace = read_own_trace(WORLD, args.trace, TRACE_NAMES) if args.trace else None
         case = trace.case if trace else Case(args.actions, seed=args.seed)
@@ -77,7 +76,8 @@ def _parser() -> Parser:
     )
     parser.add_argument("--to", dest="last", type=_STEP, metavar="STEP", help="last step to play (default: all)")
     add_price_flags(parser, lambda: WORLD)
-    parser.add_argument("--json", metavar="FILE", help="write all that is shown as JSON; - is standard output")
+    text = "write all that is shown as JSON; - is standard output"
+    parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=text)
     return parser
 
 

@@ -7,12 +7,13 @@ from importlib.util import find_spec
 
 from rich.console import Console
 
-from parity.arguments import GAMES, IntRange, Parser
+from parity.arguments import GAMES, STANDARD_OUTPUT, IntRange, Parser
+from parity.atomic_write import is_replaceable
 from parity.console import open_console
 from parity.errors import EngineError, install_command
 from parity.prices import add_price_flags, changed_prices, price_flags, read_prices
 from rlworldkit.bench.records import Record, as_json, as_row
-from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, can_be_rewritten, check_output, fail, write_output
+from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
 from rlworldkit.game import Benchmark, Game, measured_by
 from rlworldkit.jax.xla import PARTS, of_parts, prefer_wide_vectors
 
@@ -31,7 +32,6 @@ def main(game: Game, argv: Sequence[str]) -> int:
             parser.error(f"unknown benchmark {name!r}; there are {', '.join(benchmarks)}")
         if not _is_installed(benchmarks[name]):
             parser.error(f"{name} needs {benchmarks[name].needs}: run `{install_command(game.requirement)}`")
-    check_output(parser, args.json)
     prefer_wide_vectors()
     if args.cpu_devices is not None:
         os.environ.update(of_parts(args.cpu_devices))
@@ -40,7 +40,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     rows = console if args.json == STANDARD_OUTPUT else open_console()
     chosen = {name: benchmarks[name] for name in args.benchmarks or _possible(game, benchmarks, console)}
     found: list[Record] = []
-    is_rewritten = args.json and can_be_rewritten(args.json)
+    is_rewritten = args.json and args.json != STANDARD_OUTPUT and is_replaceable(args.json)
     try:
         for record in _measured(chosen, args.num_envs, args.repetitions, console):
             found.append(record)
@@ -163,7 +163,7 @@ def _parser(game: Game, benchmarks: dict[str, Benchmark]) -> Parser:
         metavar="N",
         help="split the processor into so many devices, which share its cores, and the games of env and train",
     )
-    parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
+    parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
     add_price_flags(parser, lambda: game.env().world)
     return parser
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from parity.arguments import FloatRange, Parser
+from parity.arguments import STANDARD_OUTPUT, FloatRange, OutputFile, Parser
 from parity.console import open_console
 from parity.errors import UsageError
 from parity.intervals import FEWEST
 from parity.prices import changed_prices, prices_note, read_prices
 from parity.strict_json import json_text
 from rlworldkit.cli.evaluate import add_playing_flags
-from rlworldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
+from rlworldkit.cli.outputs import OUTPUT, write_output
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import enable_compilation_cache
 from rlworldkit.runs.console import print_line
@@ -63,12 +63,10 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
 def checked_groups(parser: Parser, args: Any) -> dict[str, list[str]]:  # noqa: ANN401 - flags
     """The members of the groups by name; ends with one sentence where a group or an output cannot be had."""
-    for target in (args.json, args.markdown, args.picture):
-        check_output(parser, target)
     if args.json == args.markdown == STANDARD_OUTPUT:
         parser.error("--json and --markdown cannot both be standard output: name a file for one")
-    if args.picture and Path(args.picture).suffix.lower() not in _PICTURES:
-        parser.error(f"--picture must end in {', '.join(_PICTURES)}, got {args.picture!r}")
+    if args.picture and args.picture.suffix.lower() not in _PICTURES:
+        parser.error(f"--picture must end in {', '.join(_PICTURES)}, got {str(args.picture)!r}")
     groups: dict[str, list[str]] = {}
     for word in args.group or ():
         name, _, members = word.partition("=")
@@ -93,7 +91,7 @@ def write_comparison(console: Console, groups: "Groups", args: Any, score: str) 
     if args.markdown:
         write_output(args.markdown, "\n\n".join(table.markdown() for table in tables) + "\n")
     if args.picture:
-        write_output(args.picture, draw_comparison(figures, Path(args.picture).suffix[1:].lower()))
+        write_output(args.picture, draw_comparison(figures, args.picture.suffix[1:].lower()))
 
 
 def _agents(path: Path) -> Iterator[tuple[str, int | None]]:
@@ -117,8 +115,10 @@ def add_group_flags(parser: Parser, *, required: bool = True) -> None:
     parser.add_argument("--group", action="append", required=required, metavar="NAME=RUN,RUN,…", help=text)
     text = "the score that counts as optimal; adds the optimality gap"
     parser.add_argument("--target", type=_TARGET, default=None, metavar="SCORE", help=text)
-    parser.add_argument("--markdown", metavar="FILE", help="write the tables as Markdown; - is standard output")
-    parser.add_argument("--picture", metavar="FILE", help="draw runs, intervals and profiles (png, svg or pdf)")
+    text = "write the tables as Markdown; - is standard output"
+    parser.add_argument("--markdown", type=OUTPUT, metavar="FILE", help=text)
+    text = "draw runs, intervals and profiles (png, svg or pdf)"
+    parser.add_argument("--picture", type=OutputFile(), metavar="FILE", help=text)
 
 
 def _parser(game: Game) -> Parser:

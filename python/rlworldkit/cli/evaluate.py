@@ -4,12 +4,12 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from parity.arguments import GAMES, Parser
+from parity.arguments import GAMES, STANDARD_OUTPUT, Parser
 from parity.console import open_console
 from parity.errors import UsageError
 from parity.prices import add_price_flags, read_prices
 from rlworldkit.cli import players
-from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
+from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import enable_compilation_cache
 
@@ -24,7 +24,6 @@ def main(game: Game, argv: Sequence[str]) -> int:
     """Play and print the figures; return 1 where the two engines gave different episodes, else 0."""
     parser = _parser(game)
     args = parser.parse_args(argv)
-    check_output(parser, args.json)
     game = game.with_prices(read_prices(args.price, args.prices))
     enable_compilation_cache(game.name)
     # Imported only now: a mistaken command line should not have to wait for JAX.
@@ -90,7 +89,7 @@ def add_playing_flags(parser: Parser, game: Game, episodes: int, seeded: str, en
     players.add_player_seed_flag(parser, seeded)
     parser.add_argument("--engine", default="jax", metavar="NAME", help=f"{engines} (default jax)")
     parser.add_argument("--num-envs", type=GAMES, default=256, metavar="N", help="games at once (default 256)")
-    parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
+    parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
     add_price_flags(parser, lambda: game.env().world)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parity.arguments import Parser
+from parity.atomic_write import check_output
 from parity.safe_read import MIB, Unreadable, read_bytes
 from rlworldkit.cli import players
-from rlworldkit.cli.outputs import check_output, write_output
+from rlworldkit.cli.outputs import OUTPUT, write_output
 from rlworldkit.export.policy import FORMATS, ONNX, exported
 from rlworldkit.game import Game
 from rlworldkit.runs.folder import CURVE
@@ -25,7 +26,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     output = args.output or Path(f"{args.agent.resolve().stem}.{kind}")
     card, picture = (Path(f"{output}{end}") for end in (".md", ".png"))
     for path in (output, card, picture):
-        check_output(parser, str(path))
+        check_output(path, streams=True)
     # Imported only now: a mistaken command line should not have to wait.
     from rlworldkit.export.card import model_card
     from rlworldkit.viewer.run import curves
@@ -47,7 +48,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     page = model_card(output, metadata, metrics, picture.name if curve else None, commands)
     for target, written in ((output, content), (picture, curve), (card, page)):
         if written:
-            write_output(str(target), written)
+            write_output(target, written)
             print(f"Written: {target}")
     return 0
 
@@ -64,6 +65,6 @@ def _parser(game: Game) -> Parser:
     kinds = "a graph that onnxruntime computes, or the parameters alone (default: as FILE is named, or onnx)"
     parser.add_argument("--format", choices=FORMATS, help=kinds)
     place = "where it goes, the card to FILE.md (default: PATH's name, in the working directory)"
-    parser.add_argument("--output", type=Path, metavar="FILE", help=place)
+    parser.add_argument("--output", type=OUTPUT, metavar="FILE", help=place)
     players.add_trust_flag(parser)
     return parser

@@ -12,12 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from parity.arguments import SEED, FloatRange, Parser
+from parity.arguments import SEED, FloatRange, OutputFile, Parser
 from parity.console import open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError, install_command
 from parity.prices import add_price_flags, changed_prices, price_flags, read_prices
 from rlworldkit.cli import players
-from rlworldkit.cli.outputs import check_output
 from rlworldkit.game import Game
 from rlworldkit.render.display import require_room
 from rlworldkit.watch.controls import FASTEST, SLOWEST, Controls
@@ -35,7 +34,6 @@ def main(game: Game, argv: Sequence[str]) -> int:
     """
     parser = _parser(game)
     args = parser.parse_args(argv)
-    check_output(parser, args.save and str(args.save))
     if find_spec("textual") is None:
         raise UsageError(f"This command needs textual: run `{install_command(f'{game.package}[play]')}`.")
     _check_terminal()
@@ -117,7 +115,7 @@ def _parser(game: Game) -> Parser:
     parser.add_argument("--engine", choices=engines, default=engines[0], help=f"(default {engines[0]})")
     parser.add_argument(
         "--save",
-        type=Path,
+        type=OutputFile(),
         metavar="FILE",
         help=f"where the game is saved as a trace (default {view.world.name}-SEED.json)",
     )

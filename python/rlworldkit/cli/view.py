@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from rich.progress import track
 
-from parity.arguments import Parser
+from parity.arguments import OutputFile, Parser
+from parity.atomic_write import check_output
 from parity.console import open_console, typed_command
 from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.errors import UsageError
 from parity.prices import add_price_flags, changed_prices, read_prices
 from rlworldkit.cli import players
-from rlworldkit.cli.outputs import check_output
 from rlworldkit.evaluation.onnx_policy import ONNX
 from rlworldkit.game import Game
 from rlworldkit.watch.agents import CHECKPOINT, MODEL, PARAMS
@@ -112,7 +112,7 @@ def _check(parser: Parser, args: argparse.Namespace, view: ViewSpec) -> None:
         if given:
             parser.error(f"a trace brings its own game: leave out --{given[0].replace('_', '-')}")
     args.output = args.output or Path(_default_name(view, args.path))
-    check_output(parser, str(args.output))
+    check_output(args.output)
 
 
 def _default_name(view: ViewSpec, path: Path) -> str:
@@ -136,7 +136,7 @@ def _parser(game: Game, view: ViewSpec) -> Parser:
     players.add_mode_flag(parser, game)
     parser.add_argument(
         "--output",
-        type=Path,
+        type=OutputFile(),
         metavar="FILE",
         help="where the page goes (default: PATH's name, in the working directory)",
     )

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from parity.arguments import FloatRange, Parser
+from parity.arguments import FloatRange, OutputFile, Parser
 from parity.console import open_console
 from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from parity.prices import add_price_flags, read_prices
 from rlworldkit.cli import players
-from rlworldkit.cli.outputs import check_output
 from rlworldkit.game import Game
 from rlworldkit.render.display import has_display
 from rlworldkit.render.film import FILMS
@@ -160,7 +159,6 @@ def _check(parser: Parser, args: argparse.Namespace) -> None:
     args.agent = args.agent or args.model
     if args.record and args.record.suffix not in RECORDS:
         parser.error(f"--record writes {', '.join(FILMS)} or {PAGE}, not {args.record.name!r}")
-    check_output(parser, args.record and str(args.record))
     if args.render is None:
         args.render = WINDOW if has_display() and find_spec("pygame") else TEXT
 
@@ -206,5 +204,7 @@ def _parser(game: Game, command: str) -> Parser:
         metavar="N",
         help="actions a second (default 4)",
     )
-    shown.add_argument("--record", type=Path, metavar="FILE", help="also write a film, .mp4 or .gif, or a page, .html")
+    shown.add_argument(
+        "--record", type=OutputFile(), metavar="FILE", help="also write a film, .mp4 or .gif, or a page, .html"
+    )
     return parser

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from parity import BatchEngine, State
 from parity.engine import Array, Slots
 from parity.engine_guard import GuardedEngine
-from parity.errors import UsageError
 from parity.prices import changed_prices
 from parity.trace import Case, Trace, write_trace
 from rlworldkit.evaluation.play import ending_of
@@ -161,10 +160,7 @@ def unused(path: Path) -> Path:
 
 def save(game: PlayedGame, path: Path) -> None:
     """Write the game to a file, atomically; raises UsageError where that cannot be done."""
-    try:
-        write_trace(game.trace, path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror}): make room or name another file.") from error
+    write_trace(game.trace, path)
 
 
 def signed(reward: float) -> str:

@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from parity.atomic_write import destination, telling_failures
 from parity.errors import UsageError
 
 FILMS = (".mp4", ".gif")
 """Suffixes of films: a video, or an animation."""
 
 _VIDEO, _ANIMATION = FILMS
+_FAILED = "the encoder failed"
 _OWN_PALETTES = (
     "split[seen][counted];[counted]palettegen=stats_mode=single[palette];[seen][palette]paletteuse=new=1:dither=none"
 )
@@ -31,34 +33,25 @@ def film(path: Path, size: tuple[int, int], fps: float) -> Iterator[Callable[[ND
     written = 0
     with ExitStack() as undo:
         with telling_failures(path):
-            folder = undo.enter_context(tempfile.TemporaryDirectory(prefix=".recording-", dir=path.parent))
+            place = destination(path)
+            folder = undo.enter_context(tempfile.TemporaryDirectory(prefix=".recording-", dir=place.parent))
         unfinished = Path(folder) / f"film{path.suffix.lower()}"
         encoder = _encoder(unfinished, size, fps)
         undo.callback(encoder.close)
 
         def add(picture: NDArray[np.uint8]) -> None:
             nonlocal written
-            with telling_failures(path):
+            with telling_failures(path, _FAILED):
                 encoder.send(picture)
             written += 1
 
         yield add
-        with telling_failures(path):
+        with telling_failures(path, _FAILED):
             encoder.close()
             # the encoder reports no full disk
             if not unfinished.exists() or _frames(unfinished) != written:
                 raise OSError
-            unfinished.replace(path)
-
-
-@contextmanager
-def telling_failures(path: Path) -> Iterator[None]:
-    """Tell an OSError as a UsageError that names the file."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or "the encoder failed"
-        raise UsageError(f"{path} cannot be written: {reason}; name a file in another folder.") from error
+            unfinished.replace(place)
 
 
 def _encoder(path: Path, size: tuple[int, int], fps: float) -> Generator[None, NDArray[np.uint8] | None, None]:

@@ -53,8 +53,9 @@ def make_folder(folder: Path, advice: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except OSError as error:
-        raise UsageError(f"The output folder {folder} cannot be written ({error.strerror}); {advice}.") from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL, which a TOML file may give
+        fault = getattr(error, "strerror", None) or error
+        raise UsageError(f"The output folder {folder} cannot be written ({fault}); {advice}.") from None
 
 
 def move_aside(parent: Path, later: Iterable[Path], records: Iterable[Path]) -> Path:

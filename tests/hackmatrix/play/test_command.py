@@ -95,8 +95,8 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, monkeypatch: pytest.
     save_params(tmp_path / "other.npz", new_params(actions=6))
     for words, sentence in (
         (["--engine", "go"], "--engine"),
-        (["--save", "/no/such/folder/game.json"], "cannot write"),
-        (["--save", tmp_path], "cannot write"),
+        (["--save", "/no/such/folder/game.json"], "cannot be written"),
+        (["--save", tmp_path], "cannot be written"),
         (["--agent", tmp_path / "nothing.npz"], "does not exist"),
         (["--agent", tmp_path / "notes.txt"], "is no agent that can be watched"),
         (["--agent", tmp_path / "damaged.npz"], "cannot be read"),

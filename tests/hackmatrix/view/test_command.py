@@ -42,8 +42,11 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_pa
         ([damaged], "cannot be read"),
         ([trace], "is no trace"),
         ([trace, "--max-steps", "9"], "a trace brings its own game: leave out --max-steps"),
-        ([params, "--output", "/no/such/folder/page.html"], "cannot write /no/such/folder/page.html"),
-        ([params, "--output", tmp_path], "cannot write"),
+        (
+            [params, "--output", "/no/such/folder/page.html"],
+            "/no/such/folder/page.html cannot be written: No such file",
+        ),
+        ([params, "--output", tmp_path], "cannot be written"),
         ([params, "--hidden-dim", "64"], "--hidden-dim 16"),
         ([params, "--deterministic", "--stochastic"], "not allowed with argument"),
         ([tmp_path / "empty"], "holds no run: name a folder that training wrote"),

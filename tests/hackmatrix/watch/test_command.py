@@ -246,7 +246,7 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_pa
         (["x" * 300], "is no agent"),
         ([params, "--render", "human"], "There is no display to open a window on"),
         ([params, "--record", "film.avi"], "--record writes .mp4, .gif or .html, not 'film.avi'"),
-        ([params, "--record", "/no/such/folder/film.mp4"], "cannot write"),
+        ([params, "--record", "/no/such/folder/film.mp4"], "cannot be written"),
         ([params, "--deterministic", "--stochastic"], "not allowed with argument"),
         ([params, "--hidden-dim", "64"], "--hidden-dim 16"),
     ):

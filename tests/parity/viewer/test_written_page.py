@@ -116,11 +116,11 @@ def test_a_page_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        (".", "is a folder, a device or the like: name a file."),
-        ("pipe", "is a folder, a device or the like: name a file."),
-        ("nowhere/page.html", "cannot be written: No such file or directory; name a file in another folder."),
-        ("file/page.html", "cannot be written: Not a directory; name a file in another folder."),
-        ("x" * 300, "cannot be written: File name too long; name a file in another folder."),
+        (".", "cannot be written: Is a directory; name another file."),
+        ("pipe", "cannot be written: Not a regular file; name another file."),
+        ("nowhere/page.html", "cannot be written: No such file or directory; name another file."),
+        ("file/page.html", "cannot be written: Not a directory; name another file."),
+        ("x" * 300, "cannot be written: File name too long; name another file."),
     ],
 )
 def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path, name: str, sentence: str) -> None:
