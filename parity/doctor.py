@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import re
 import subprocess
 import sys
 from argparse import Namespace
@@ -14,11 +15,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from parity import __version__
-from parity.console import open_console
-from parity.errors import ParityError, install_command
+from parity.console import counted, open_console
+from parity.errors import ParityError, UsageError, install_command
 from parity.module_paths import own_copy
 from parity.places import cache_folder
+from parity.project import DISTRIBUTION, PROJECT, REQUIRE_PLUGIN, read_checks, read_tables
 from parity.registry import load_world, registered
+from parity.safe_read import MIB, Unreadable, read_text
 from parity.strict_json import json_text
 
 OK, NOTE, BROKEN = "ok", "note", "broken"
@@ -137,10 +140,8 @@ def _checks() -> Iterator[Check]:
     missing = [name for name in _LIBRARIES if name not in {each.split()[0] for each in found}]
     note = f"not installed: {', '.join(missing)}" if missing else ""
     yield Check("environments", OK if found else NOTE, "; ".join(filter(None, (", ".join(found), note))))
-    if pytest := versions(["pytest"]):
-        yield Check("pytest plugin", OK, f"{pytest[0]} loads it")
-    else:
-        yield Check("pytest plugin", NOTE, "pytest is not installed", install_command("pytest"))
+    yield _pytest_plugin()
+    yield from _project(Path.cwd())
     yield _git()
     yield _cache()
 
@@ -151,6 +152,49 @@ def _world(name: str) -> Check:
     except ParityError as error:
         return Check("world", BROKEN, str(error).rstrip("."))
     return Check("world", OK, f"{name} (engines {', '.join(world.engines)})")
+
+
+def _pytest_plugin() -> Check:
+    """What may keep pytest from loading the plugin."""
+    name = "pytest plugin"
+    if not (pytest := versions(["pytest"])):
+        return Check(name, NOTE, "pytest is not installed", install_command("pytest"))
+    dists = {dist.name for dist in metadata.distributions() if any(map(_is_plugin, dist.entry_points))}
+    if others := sorted(dists - {DISTRIBUTION}):
+        return Check(name, BROKEN, f"{others[0]} has a plugin of the same name, and only one is loaded", "uninstall it")
+    if DISTRIBUTION not in dists:
+        return Check(name, NOTE, f"{DISTRIBUTION} is not installed", "give pytest -p parity.pytest_plugin")
+    for variable in ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_ADDOPTS"):
+        value = os.environ.get(variable, "")
+        if value and (variable != "PYTEST_ADDOPTS" or re.search(r"-p ?no:parity|--disable-plugin-autoload", value)):
+            return Check(name, BROKEN, f"{variable}={value} keeps pytest from loading it", f"unset {variable}")
+    return Check(name, OK, f"{pytest[0]} loads it")
+
+
+def _is_plugin(point: metadata.EntryPoint) -> bool:
+    return point.group == "pytest11" and point.name == "parity"
+
+
+def _project(folder: Path) -> Iterator[Check]:
+    """The comparisons of the project in a folder, and whether pytest fails where it does not load the plugin."""
+    try:
+        tables = read_tables(folder / PROJECT)
+        checks = read_checks(tables or {})
+    except UsageError as error:
+        yield Check("project", BROKEN, str(error).rstrip("."))
+        return
+    if tables:
+        found = f"{folder / PROJECT} declares {counted(len(checks), 'comparison')}"
+        yield Check("project", *((OK, found) if _requires_plugin(folder) else (NOTE, found, REQUIRE_PLUGIN)))
+
+
+def _requires_plugin(folder: Path) -> bool:
+    """Whether a file with settings of pytest says so."""
+    with contextlib.suppress(OSError, Unreadable):
+        for name in ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", PROJECT, "tox.ini", "setup.cfg"):
+            if (folder / name).is_file() and "required_plugins" in (text := read_text(folder / name, MIB)):
+                return DISTRIBUTION in text.partition("required_plugins")[2]
+    return False
 
 
 def _git() -> Check:

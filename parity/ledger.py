@@ -38,6 +38,7 @@ from parity.covers import smallest_covers
 from parity.engine import State
 from parity.errors import EngineError, UsageError
 from parity.ledger_entry import DROP, RESYNCHRONISE, START, THEN, Entry, EntryIndex
+from parity.module_paths import PLACE
 from parity.remote import RemoteFactory
 from parity.safe_read import MIB, Unreadable, is_number, is_object, json_of, quoted, read_text, toml_of
 from parity.tape import Tape

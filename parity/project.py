@@ -21,6 +21,9 @@ from parity.source_specs import open_source
 from parity.sources import POLICY, TRACES
 from parity.tape import TAPE
 
+PROJECT = "pyproject.toml"
+DISTRIBUTION = "rl-parity"
+REQUIRE_PLUGIN = f'add required_plugins = ["{DISTRIBUTION}"] to [tool.pytest.ini_options]'
 GOLDEN = "golden"
 _KEYS: dict[str, type | Values] = {
     "world": str,
@@ -70,7 +73,7 @@ def read_tables(path: Path) -> dict[str, dict[str, Any]] | None:
         return None
     table = tool["parity"]
     tables = table["worlds"] if is_object(table) and table.keys() == {"worlds"} else None
-    if not is_object(tables) or not all(map(is_object, tables.values())):
+    if not is_object(tables) or not tables or not all(map(is_object, tables.values())):
         raise UsageError(f"[tool.parity] in {path} must hold tables [tool.parity.worlds.NAME] and nothing else.")
     for name, values in tables.items():
         for key, value in values.items():
@@ -88,6 +91,16 @@ def _fault(key: str, value: Any) -> str | None:  # noqa: ANN401 - of whatever ty
         return kind.fault(value)
     fits = isinstance(value, kind) and (not isinstance(value, list) or all(isinstance(text, str) for text in value))
     return None if fits else f"must be {_WORDS[kind]}"
+
+
+def read_checks(tables: Mapping[str, Mapping[str, Any]]) -> list[Check]:
+    """The comparisons of all tables; raises UsageError where one cannot be made, or two have the same names."""
+    found: dict[tuple[str, str, str], Check] = {}
+    for check in (check for named in tables.items() for check in checks_of(*named)):
+        if found.setdefault(check.names, check).engines != check.engines:
+            same = f"{','.join(check.engines)} and {','.join(found[check.names].engines)} are both '{check.names[1]}'"
+            raise UsageError(f"[tool.parity.worlds.{check.names[0]}], engines: {same}: compare one in another table.")
+    return [*found.values()]
 
 
 def checks_of(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
@@ -119,7 +132,11 @@ def checks_of(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
     if folder := table.get(GOLDEN, world.golden):
         kinds[GOLDEN] = {"folder": Path(folder)}
     for engines in pairs:
-        for kind in (kind for kind in kinds if kind != GOLDEN or not engines[0].startswith(TAPE)):
+        chosen = [kind for kind in kinds if kind != GOLDEN or not engines[0].startswith(TAPE)]
+        if not chosen:
+            with _naming(name, "sources"):
+                raise UsageError("nothing is compared: name a source.")
+        for kind in chosen:
             yield Check((name, "-".join(engines), kind), spec, engines, kinds[kind], optional)
 
 

@@ -1,6 +1,8 @@
 """Pytest plugin: the comparisons of ``[tool.parity]`` as tests ``parity::WORLD::ENGINES::SOURCE``, and a fixture.
 
-With xdist, ``--dist loadscope`` gives a pair of engines to one process, whose tests then share compiled programs.
+A project names this plugin in pytest's ``required_plugins``, so that pytest fails where it is not loaded, instead of
+passing without a comparison. With xdist, ``--dist loadscope`` gives a pair of engines to one process, whose tests then
+share compiled programs.
 """
 
 from __future__ import annotations
@@ -19,13 +21,15 @@ import pytest
 from parity.arguments import SEED
 from parity.errors import EngineError, ParityError, UsageError
 from parity.pair import Pair
-from parity.project import GOLDEN, Check, checks_of, read_tables
+from parity.project import DISTRIBUTION, GOLDEN, PROJECT, REQUIRE_PLUGIN, Check, read_checks, read_tables
 from parity.registry import load_pair, open_engine
 from parity.world import World
 
 ROOT = "parity"
 """The first part of every node id."""
 _CHECKS = pytest.StashKey[list[Check]]()
+_IS_WHOLE = pytest.StashKey[bool]()
+"""The whole table is asked for, and not only some of its tests."""
 _SEED = pytest.StashKey[int]()
 
 
@@ -42,28 +46,56 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Read the table before anything is collected, so that a fault in it is one sentence."""
-    path = config.rootpath / "pyproject.toml"
+    path = config.rootpath / PROJECT
     try:
-        if config.option.help or (tables := read_tables(path)) is None:
+        if config.option.help or (tables := _tables(config)) is None:
             return
         # of a node id, pytest takes what stands before "::" for a file
         config.args[:] = [re.sub(f"^{ROOT}::", lambda _: f"{path}::", argument) for argument in config.args]
         if config.args_source is config.ArgsSource.TESTPATHS:
             config.args.append(str(path))
-        paths = (config.invocation_params.dir / argument.split("::")[0] for argument in config.args)
-        if any(path.is_relative_to(given) for given in paths):
+        paths = {config.invocation_params.dir / argument.split("::")[0]: argument for argument in config.args}
+        chosen = {argument for given, argument in paths.items() if path.is_relative_to(given)}
+        config.stash[_CHECKS] = []
+        if chosen:
             with contextlib.chdir(config.rootpath):
-                config.stash[_CHECKS] = [check for named in tables.items() for check in checks_of(*named)]
+                config.stash[_CHECKS] = read_checks(tables)
+            config.stash[_IS_WHOLE] = any("::" not in argument for argument in chosen)
             seed = getattr(config, "workerinput", {}).get(ROOT, config.option.parity_seed)
             config.stash[_SEED] = secrets.randbits(32) if seed is None else seed
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
-    """The seed."""
-    seed = config.stash.get(_SEED, None)
-    return None if seed is None else f"parity: seed {seed} (the same games again: --parity-seed {seed})"
+def _tables(config: pytest.Config) -> dict[str, dict[str, Any]] | None:
+    """The tables of the root folder; raises UsageError where only the working directory has some."""
+    tables, here = read_tables(config.rootpath / PROJECT), config.invocation_params.dir
+    if tables is None and here != config.rootpath and read_tables(here / PROJECT) is not None:
+        root = f"pytest's root folder is {config.rootpath}, and [tool.parity] is in {here / PROJECT}"
+        raise UsageError(f"{root}: add a table [tool.pytest.ini_options] there, or give --rootdir {here}.")
+    return tables
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """The seed, and why nothing is compared or might not be."""
+    lines, seed = [], config.stash.get(_SEED, None)
+    if seed is not None:
+        lines.append(f"parity: seed {seed} (the same games again: --parity-seed {seed})")
+        if not any(required.startswith(DISTRIBUTION) for required in config.getini("required_plugins")):
+            lines.append(f"parity: without this plugin pytest would pass and compare nothing; {REQUIRE_PLUGIN}")
+    elif _CHECKS in config.stash:
+        lines.append("parity: the comparisons of [tool.parity] are not among what is tested here")
+    return lines
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Raise UsageError where a comparison of the table was not collected; what is deselected afterwards was."""
+    wanted = {check.names for check in config.stash.get(_CHECKS, [])} if config.stash.get(_IS_WHOLE, False) else set()
+    found = {item.check.names for item in items if isinstance(item, ParityItem)}
+    if missing := sorted("::".join((ROOT, *names)) for names in wanted - found):
+        fault = f"{missing[0]}, which [tool.parity] declares, was not collected"
+        raise pytest.UsageError(f'{fault}: do not ignore {PROJECT}; -m "not {ROOT}" leaves comparisons out.')
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -75,7 +107,7 @@ def pytest_configure_node(node: Any) -> None:  # noqa: ANN401 - xdist ships no t
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """The tests of the table."""
     checks = parent.config.stash.get(_CHECKS, [])
-    if not checks or file_path != parent.config.rootpath / "pyproject.toml":
+    if not checks or file_path != parent.config.rootpath / PROJECT:
         return None
     group: ParityGroup = ParityGroup.from_parent(parent, name=ROOT, path=file_path, nodeid=ROOT)
     group.checks = {check.names: check for check in checks}
@@ -102,11 +134,16 @@ class ParityItem(pytest.Item):
 
     checks: Mapping[tuple[str, ...], Check]
 
+    @property
+    def check(self) -> Check:
+        """The comparison."""
+        return self.checks[()]
+
     def runtest(self) -> None:
         """Make the comparison; its games follow from the session's seed and the test's id."""
         from parity.testing import assert_golden, assert_lockstep  # takes a while to import
 
-        check = self.checks[()]
+        check = self.check
         with contextlib.chdir(self.config.rootpath):
             for engine in {*check.optional} & {*check.engines}:
                 try:

@@ -43,6 +43,19 @@ def test_where_all_is_well_every_check_has_a_line_and_the_code_is_0(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_project_is_told_to_require_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert " project " not in run(main, "doctor").out
+    assert run(main, "init", tmp_path).code == 0
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "pyproject.toml declares 1 comparison\n" in run(main, "doctor").out
+    file = tmp_path / "pyproject.toml"
+    file.write_text(file.read_text().replace("required_plugins", "testpaths"))
+    assert 'declares 1 comparison; add required_plugins = ["rl-parity"] to [tool.pytest' in run(main, "doctor").out
+    file.write_text(file.read_text().replace("games =", "game ="))
+    assert "climb], game: there is no such key" in run(main, "doctor").out
+
+
 @pytest.mark.usefixtures("needy")
 def test_what_is_broken_is_said_in_json_too_and_the_code_is_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import types
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from command_line import ORCHARD, run
 from parity import BatchEngine, EngineOptions, UsageError
 from parity.cli import main
 from parity.prices import changed_prices, draw_prices
-from parity.project import checks_of, read_tables
+from parity.project import read_checks, read_tables
 from parity.testing import assert_golden, assert_lockstep
 from parity.trace import read_trace
 
@@ -68,8 +69,10 @@ class Project:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    (tmp_path / "test_own.py").write_text(OWN_TEST)
-    return Project(tmp_path)
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "test_own.py").write_text(OWN_TEST)
+    return Project(folder)
 
 
 def test_tests_are_named_after_world_engines_and_source_and_can_be_chosen(project: Project) -> None:
@@ -144,8 +147,7 @@ def test_workers_of_xdist_share_a_seed_and_the_pairs_of_engines(project: Project
 
 
 def read_all(path: Path) -> None:
-    for name, table in (read_tables(path) or {}).items():
-        assert list(checks_of(name, table))
+    assert read_checks(read_tables(path) or {})
 
 
 @pytest.mark.parametrize(
@@ -165,12 +167,20 @@ def read_all(path: Path) -> None:
             "pig], world: there is no world 'pig': give module:attribute, or one that is ",
         ),
         ("[tool.parity]\nseed = 3", "[tool.parity] in "),
+        ('golden = ""\nsources = []', "orchard], sources: nothing is compared: name a source"),
+        ('world = "twins:WORLD"\nengines = ["a-b,c", "a,b-c"]', "engines: a,b-c and a-b,c are both 'a-b-c'"),
     ],
 )
-def test_a_wrong_table_is_one_sentence_that_names_the_key(project: Project, text: str, sentence: str) -> None:
+def test_a_wrong_table_is_one_sentence_that_names_the_key(
+    project: Project, text: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engines = dict.fromkeys(("a-b", "c", "a", "b-c"), toy_world.WORLD.engines["plain"])
+    twins = types.SimpleNamespace(WORLD=replace(toy_world.WORLD, engines=engines))
+    monkeypatch.setitem(sys.modules, "twins", twins)  # type: ignore[arg-type]
     project.table(text)
     path = project.folder / "pyproject.toml"
-    path.write_text(path.read_text().replace("steps = 60\nsteps", "steps"))
+    text = path.read_text().replace("steps = 60\nsteps", "steps")
+    path.write_text(text.replace(f'world = "{ORCHARD}"\n', "") if "twins" in text else text)
     with pytest.raises(UsageError) as error:
         read_all(path)
     assert str(error.value).startswith("[tool.parity")
@@ -186,6 +196,55 @@ def test_a_wrong_table_ends_pytest_with_one_line(project: Project) -> None:
         True,
     )
     assert project.pytest("--help")[0] == 0
+
+
+def rival(folder: Path) -> Path:
+    """A folder with a distribution whose plugin of pytest has the same name, and hides ours."""
+    info = folder / "rival-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: rival\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[pytest11]\nparity = rival_plugin\n")
+    (folder / "rival_plugin.py").touch()
+    return folder
+
+
+@pytest.mark.parametrize(
+    "hidden", ["-p no:parity", "PYTEST_ADDOPTS=-p no:parity", "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1", "rival"]
+)
+def test_a_project_that_requires_the_plugin_never_passes_without_it(
+    hidden: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(main, "init", tmp_path / "new").code == 0
+    project = Project(tmp_path / "new")
+    (project.folder / "test_own.py").write_text("def test_own():\n    pass\n")
+    if hidden == "rival":
+        monkeypatch.syspath_prepend(rival(tmp_path / "site"))
+    elif "=" in hidden:
+        monkeypatch.setenv(*hidden.split("="))
+    code, said = project.pytest_alone(*(hidden.split() if hidden.startswith("-") else ()))
+    assert (code, said.strip()) == (4, "ERROR: Missing required plugins: rl-parity")
+    assert "broken  pytest plugin" in run(main, "doctor").out or hidden.startswith("-")
+
+
+def test_what_the_table_declares_is_collected_or_the_run_fails(project: Project, tmp_path: Path) -> None:
+    project.table('engines = ["plain,planes"]')
+    listing = "--collect-only", "-q"
+    code, said = project.pytest(*listing, "--ignore=pyproject.toml")
+    sentence = "parity::orchard::plain-planes::directed, which [tool.parity] declares, was not collected: do not ignore"
+    assert (code, sentence in said) == (4, True)
+    for words in (("-m", "not parity"), ("test_own.py",), ("-k", "own")):  # somebody's choice
+        assert project.pytest(*listing, *words)[0] == 0
+    assert "not among what is tested here" in project.pytest("--collect-only", "test_own.py")[1]
+    assert 'add required_plugins = ["rl-parity"]' in project.pytest("--collect-only")[1]
+
+    path = project.folder / "pyproject.toml"
+    path.write_text(path.read_text().replace("[tool.pytest.ini_options]\n", ""))
+    (project.folder.parent / "pytest.ini").write_text("[pytest]\n")
+    code, said = project.pytest(*listing)
+    assert (code, f"pytest's root folder is {project.folder.parent}, and [tool.parity] is in " in said) == (4, True)
+    path.write_text("[tool.pytest.ini_options]\n[tool.parity.worlds]\n")
+    code, said = project.pytest(*listing)
+    assert (code, "must hold tables [tool.parity.worlds.NAME] and nothing else" in said) == (4, True)
 
 
 def test_an_engine_that_does_not_start_fails_its_test_unless_it_is_optional(project: Project) -> None:
