@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from parity.atomic_write import LONGEST_NAME, check_output
 from parity.console import accept_every_sign, is_output_closed
 from parity.errors import UsageError
+from parity.safe_read import printable
 
 STANDARD_OUTPUT = Path("-")
 """What flags for files take for standard output."""
@@ -61,8 +62,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """State the fault in one sentence and exit with code 2."""
-        line = message.replace("\n", "\\n").replace("\r", "\\r")
-        self.exit(2, f"{self.prog}: {line} (see `{self.prog} --help`).\n")
+        self.exit(2, f"{self.prog}: {printable(message)} (see `{self.prog} --help`).\n")
 
     def parse_known_args(  # type: ignore[override]
         self,

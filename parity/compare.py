@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from parity.engine import Array, State
-from parity.safe_read import is_number
+from parity.safe_read import is_number, printable
 from parity.world import Board, Tolerance, World
 
 Fields = Mapping[str, Array | list[State]]
@@ -30,6 +30,10 @@ class Difference:
     field: str
     expected: Any
     observed: Any
+
+    def __post_init__(self) -> None:
+        """Name the field in one printable line, whatever an engine calls the parts of its states."""
+        object.__setattr__(self, "field", printable(self.field))
 
     @property
     def family(self) -> str:
@@ -208,7 +212,7 @@ def _are_near_in_state(world: World, expected: object, observed: object, path: s
 
 def value_text(value: object) -> str:
     """A value as every report shows it; whole numbers keep all their digits."""
-    return value if isinstance(value, str) else json.dumps(value)
+    return printable(value) if isinstance(value, str) else json.dumps(value)
 
 
 def differing_cells(boards: Sequence[Board]) -> set[tuple[int, int]]:

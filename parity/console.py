@@ -33,7 +33,7 @@ _PLAIN_SIGNS = str.maketrans("…–−×·│─┌┬┐├┼┤└┴┘▸�
 def open_console(*, stderr: bool = False, quiet: bool = False, width: int | None = None) -> Console:
     """A console for plain text and tables, on standard output or standard error.
 
-    Text is shown as it is: nothing in it is markup, or the name of an emoji. On a terminal lines wrap at its width. In
+    Nothing in a text is markup, the name of an emoji or a control sequence. On a terminal lines wrap at its width. In
     a file or a pipe they are as long as they are, because whoever reads them there, a person with ``grep`` or a
     program, is not helped by rich's guess of 80 columns.
 
@@ -42,10 +42,10 @@ def open_console(*, stderr: bool = False, quiet: bool = False, width: int | None
         quiet: print nothing at all.
         width: the most columns of a page that is laid out for a fixed width, in a file too; None: no such limit.
     """
-    from rich.console import Console  # takes a while to import, which mistakes need not wait for
+    from parity.plain_console import PlainConsole  # rich takes a while to import, which mistakes need not wait for
 
     accept_every_sign()
-    console = Console(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
+    console = PlainConsole(stderr=stderr, quiet=quiet)
     if width or not console.is_terminal:  # a width that is set stays, however a terminal changes
         console.width = min(console.width if console.is_terminal else UNLIMITED, width or UNLIMITED)
     return console
@@ -61,10 +61,10 @@ def print_answer(options: Namespace, answer: dict[str, Any], show: Callable[[Con
 
 def plain_text(show: Callable[[Console], None]) -> str:
     """What ``show`` prints, as text of at most 100 columns."""
-    from rich.console import Console
+    from parity.plain_console import PlainConsole
 
     text = io.StringIO()
-    show(Console(file=text, width=100, highlight=False, markup=False, emoji=False))
+    show(PlainConsole(file=text, width=100))
     return text.getvalue()
 
 

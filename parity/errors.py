@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from parity.safe_read import quoted
+from parity.safe_read import printable, quoted
 
 INTERRUPTED_EXIT_CODE = 130
 """Of a command that a signal ended before there were results: what a shell gives for SIGINT."""
@@ -38,6 +38,10 @@ class ParityError(Exception):
     """Base of all; the message is one sentence that says what is wrong and what to do."""
 
     exit_code = 3
+
+    def __str__(self) -> str:
+        """The sentence, in one line whatever names and answers it quotes."""
+        return printable(super().__str__())
 
 
 class UsageError(ParityError):

@@ -188,6 +188,8 @@ def _fault(path: Path, name: str, fault: str) -> UsageError:
 
 def _entry(path: Path, name: str, worlds: Sequence[str], table: Mapping[str, Any]) -> Entry:
     """The entry in a table; raises UsageError."""
+    if not _is_text(name):
+        raise _fault(path, name, "its name must be of printable signs")
     for key, value in table.items():
         if key not in _KEYS:
             raise _fault(path, name, f"there is no key {quoted(key)}: choose among {', '.join(_KEYS)}")
@@ -216,11 +218,11 @@ def _are_texts(value: object, *also: type) -> bool:
 
 
 def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value)
+    return isinstance(value, str) and bool(value) and value.isprintable()
 
 
 def _are_versions(value: object) -> bool:
-    words = value.values() if isinstance(value, dict) else ()
+    words = value.values() if isinstance(value, dict) and all(map(_is_text, value)) else ()
     return bool(words) and all(_is_text(each) or (_are_texts(each) and len(each) == 2) for each in words)
 
 
@@ -234,7 +236,7 @@ def _is_condition(value: object) -> bool:
 
 _KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "kind": (lambda value: value in KINDS, " or ".join(KINDS)),
-    "citation": (_is_text, "a text"),
+    "citation": (_is_text, "a text of one line"),
     "worlds": (_are_texts, "a list of names"),
     "versions": (_are_versions, "a table of a version, or one of each side, by package"),
     "actions": (lambda value: _are_texts(value, int), "a list of names and numbers"),
@@ -242,6 +244,6 @@ _KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "fields": (_are_texts, "a list of names"),
     "then": (lambda value: value in THEN, " or ".join(THEN)),
     "share": (lambda value: not isinstance(value, bool) and SHARE.fault(value) is None, "a number from 0 to 1"),
-    "witness": (_is_text, "the text of a trace"),
+    "witness": (lambda value: isinstance(value, str), "the text of a trace"),
 }
 _OPTIONAL = ("worlds", "actions", "when")

@@ -17,6 +17,7 @@ import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any, TypeGuard
+from unicodedata import category
 
 import numpy as np
 from numpy.lib import format as npy
@@ -24,6 +25,8 @@ from numpy.typing import NDArray
 
 MIB = 2**20
 GIB = 2**30
+_ACTING = ("Cc", "Cf", "Zl", "Zp")
+"""Categories of Unicode: control and format characters (such as those that turn the direction), separators of lines."""
 QUOTED_LENGTH = 60
 """Characters of a file's content that a message quotes at most."""
 _LONG_INTEGER = re.compile(r"[0-9_]{4301,}")
@@ -191,6 +194,16 @@ def quoted(value: object) -> str:
     elif not isinstance(value, (float, bool, type(None))) and not (isinstance(value, int) and abs(value) < 2**64):
         return f"a value of type {type(value).__name__}"
     return ascii(value)
+
+
+def printable(text: str) -> str:
+    """A text from anywhere as it is printed within a line: what would break it or act on a terminal becomes its code.
+
+    Bytes of a file's name that stand for no sign stay, for the stream to print.
+    """
+    if text.isprintable():
+        return text
+    return "".join(sign.encode("unicode_escape").decode() if category(sign) in _ACTING else sign for sign in text)
 
 
 def is_number(value: object) -> bool:

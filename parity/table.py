@@ -12,6 +12,8 @@ from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from parity.safe_read import printable
+
 SHOWN_ROWS = 20
 
 
@@ -83,10 +85,10 @@ def _text(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.5g}" if math.isfinite(value) else "–"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,}" if isinstance(value, int) else printable(str(value))
 
 
 def markdown_text(text: str) -> str:
     """Text that Markdown shows as it is."""
-    marked = "".join(f"\\{sign}" if sign in "\\`*_|[]~" else sign for sign in text)
-    return html.escape(marked, quote=False).replace("\n", " ")
+    marked = "".join(f"\\{sign}" if sign in "\\`*_|[]~" else sign for sign in text.replace("\n", " "))
+    return printable(html.escape(marked, quote=False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -243,13 +244,17 @@ class World:
     benches: tuple[MutationBench, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise TypeError for a mapping, a tuple or a path that is something else."""
+        """Raise TypeError for a mapping, a tuple or a path that is something else, ValueError for odd names."""
         kinds = {"Mapping": Mapping, "tuple": tuple, "Path": Path}
         for name, kind in self.__annotations__.items():
             wanted = kinds.get(kind.split("[")[0].split(" ")[0])
             value = getattr(self, name)
             if wanted and value is not None and not isinstance(value, wanted):
                 raise TypeError(f"World.{name} is of type {type(value).__name__}, not {wanted.__name__}")
+        named = (self.actions, self.components, self.facts, self.events, self.marks, self.engines)
+        names = (self.name, *chain(*named), *(price.name for price in self.prices))
+        if bad := [name for name in names if not isinstance(name, str) or not name.isprintable()]:
+            raise ValueError(f"World has the name {bad[0]!r}, which is no printable text")
 
     def tolerances_of(self, name: str) -> tuple[Tolerance, ...]:
         """The tolerances of a compared field; none where it is compared bit for bit.

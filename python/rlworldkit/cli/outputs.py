@@ -7,6 +7,7 @@ from typing import NoReturn
 from parity import atomic_write
 from parity.arguments import STANDARD_OUTPUT, OutputFile
 from parity.errors import ParityError
+from parity.safe_read import printable
 
 OUTPUT = OutputFile(has_streams=True)
 USAGE_EXIT_CODE = 2
@@ -25,5 +26,5 @@ def write_output(target: Path, answer: str | bytes) -> None:
 
 def fail(error: ParityError | str) -> NoReturn:
     """Print one sentence on standard error and exit with code 2."""
-    print(error, file=sys.stderr)
+    print(printable(str(error)), file=sys.stderr)
     raise SystemExit(USAGE_EXIT_CODE)

@@ -1,0 +1,102 @@
+"""Names and sentences from anywhere are printed as text: they break no line and do not act on the terminal."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import toy_world
+from command_line import orchard, parity
+from numpy.typing import NDArray
+from rich.live import Live
+from toy_world.faulty import changed
+from toy_world.plain import PlainEngine
+
+from parity import Price, StateRefused, UsageError
+from parity.compare import Difference, value_text
+from parity.console import open_console, plain_text
+from parity.ledger import ledger_of
+from parity.table import Records, Table, markdown_text
+
+ODD, SHOWN = "a\n\x1b[31mb\u202ec", r"a\n\x1b[31mb\u202ec"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        str(UsageError(ODD)),
+        str(StateRefused(ODD)),
+        Difference(f"state.{ODD}", 0, 1).field,
+        value_text(ODD),
+        plain_text(Records("n", ODD, (ODD,), [[ODD]]).print),
+    ],
+)
+def test_what_acts_on_a_terminal_becomes_its_code(text: str) -> None:
+    assert SHOWN in text
+    assert "\x1b" not in text
+
+
+def test_tables_keep_their_lines_and_markdown_its_rows() -> None:
+    table = Table("one")
+    table.add_row("up\x1b[2J\ndown")
+    said = plain_text(lambda console: console.print(table))
+    assert ("\x1b" in said, r"│ up\x" in said, "│ down" in said) == (False, True, True)
+    assert markdown_text("a\n\x1bb") == r"a \x1bb"
+
+
+def test_colours_and_screens_of_our_own_work(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    console = open_console()
+    with Live("[up]", console=console, auto_refresh=False) as live:
+        live.update("\x1b[31mdown", refresh=True)
+    console.print("red", style="red")
+    said = capsys.readouterr().out
+    assert ("\x1b[31mred" in said, r"\x1b[31mdown" in said, "\x1b[31mdown" in said) == (True, True, False)
+
+
+def test_a_state_with_odd_names_is_reported_in_whole_lines(tmp_path: Path) -> None:
+    counts = iter(range(10**9))
+    odd = changed(PlainEngine, get_state=lambda _, states: [{**state, ODD: next(counts)} for state in states])
+    world = orchard(engines={"plain": odd, "other": odd}, shrinkers=())
+    ran = parity("run", "--engines", "plain,other", "--out", tmp_path, "--shrink-seconds", "0", world=world)
+    assert (ran.code, f"state.{SHOWN}" in ran.out.replace(" │\n│ ", ""), "\x1b" in ran.out) == (1, True, False)
+
+
+def test_what_an_engine_says_of_a_state_is_one_line(tmp_path: Path) -> None:
+    class Refusing(PlainEngine):
+        def set_state(self, states: Any, slots: NDArray[np.intp]) -> Any:  # noqa: ANN401 - an engine's
+            raise StateRefused(ODD)
+
+    world = orchard(engines={"plain": PlainEngine, "other": Refusing})
+    said = parity("run", "--engines", "plain,other", "--source", "directed", "--out", tmp_path, world=world).refusal(3)
+    assert SHOWN in said
+
+
+def test_a_world_with_odd_names_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for parts in ({"prices": (Price(ODD, 1, 0, 2),)}, {"actions": (ODD,)}, {"engines": {ODD: PlainEngine}}):
+        with pytest.raises(ValueError, match="which is no printable text"):
+            replace(toy_world.WORLD, **parts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("part", ["entries.known", '"numpy"', '"pick"', "orchard"])
+def test_a_ledger_with_odd_names_is_refused(part: str, tmp_path: Path) -> None:
+    text = """worlds = ["orchard"]\n[entries.known]\nkind = "bug"\ncitation = "c"\nfields = ["state.hp"]\nthen = "drop"
+share = 1\nactions = ["pick"]\nversions = { "numpy" = "1" }\nwitness = ''\n"""
+    odd = {"entries.known": f"entries.{json.dumps(ODD)}"}.get(part, json.dumps(ODD))
+    with pytest.raises(UsageError) as refused:
+        ledger_of(text.replace(f'"{part}"' if part == "orchard" else part, odd), tmp_path / "ledger.toml")
+    assert str(refused.value).isprintable()
+    assert "witness" not in str(refused.value)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="revisions are git's")
+@pytest.mark.parametrize("words", [[f"rev{ODD}", "."], [".", ".", "--expect", ODD], [".", ".", "--price", f"{ODD}=1"]])
+def test_an_odd_word_of_a_command_line_is_one_line(words: list[str]) -> None:
+    assert "\x1b" not in parity("diff", *words).refusal()
