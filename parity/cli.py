@@ -10,20 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parity import commands, diff_command, errors, ledger, ledger_command
-from parity.arguments import (
-    GAMES,
-    SECONDS,
-    SEED,
-    SHARE,
-    STEPS,
-    FloatRange,
-    IntRange,
-    OneOf,
-    OutputFile,
-    Parser,
-    two_engines,
-)
+from parity import arguments, commands, diff_command, errors, ledger, ledger_command
+from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Parser, two_engines
 from parity.command_help import explain
 from parity.completion import FLAG, HELP, SHELLS, PrintCompletion
 from parity.console import CLOSED_PIPE_EXIT_CODE, discard_output, is_output_closed, is_output_full, open_missing_streams
@@ -40,7 +28,7 @@ from parity.settings import FREE_RUNNING, MODES, STRICT
 from parity.tape import FIELDS
 
 JOBS = IntRange(1, 1024)
-FILE, STREAM = OutputFile(makes_folders=True), OutputFile(has_streams=True)
+FILE, STREAM = arguments.OutputFile(makes_folders=True), arguments.OutputFile(has_streams=True)
 
 
 def _value(name: str, text: str, kind: Callable[[str], Any] = str, default: object = None) -> dict[str, Any]:
@@ -237,11 +225,12 @@ def build_parser() -> argparse.ArgumentParser:
         "--price-a": _several("NAME=VALUE", "change a price on side A only"),
         "--price-b": _several("NAME=VALUE", "change a price on side B only"),
         "--expect": _several("FAMILY", "let this differ, such as rewards:kills, observation or state:player"),
+        "--all": _switch("list every row of the tables, not the first ten"),
         "--cases": _value("N", "differences to make small and show (default: %(default)s)", IntRange(0, 100), 4),
         "--shrink-seconds": _value(
             "SECONDS", "time for making each small (default: %(default)g)", FloatRange(0, SECONDS.most), 5.0
         ),
-        "--html": _value("FILE", "write a page of the cases and episodes", OutputFile()),
+        "--html": _value("FILE", "write a page of the cases and episodes", arguments.OutputFile()),
         "--json": _value("FILE", "write the result as JSON (-: print it instead of text)", STREAM),
         "--markdown": _value("FILE", "write the result as a comment for a pull request", STREAM),
     }

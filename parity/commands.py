@@ -47,7 +47,7 @@ def run(options: Namespace) -> int:
     outcome, findings, answer = _compared(world, spec, engines, options)
 
     def show(console: Console) -> None:
-        print_run(engines, outcome, findings, console, options.mode)
+        print_run(world, engines, outcome, findings, console, options.mode)
         print_notes(world, outcome, answer["prices"], console)
 
     print_answer(options, answer, show)
@@ -101,7 +101,7 @@ def coverage(options: Namespace) -> int:
 
     def show(console: Console) -> None:
         print_coverage(found, engines, console)
-        print_run(engines, outcome, findings, console, options.mode)
+        print_run(world, engines, outcome, findings, console, options.mode)
 
     print_answer(options, answer, show)
     return 1 if not outcome.passed or found.never() or found.unequal() else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -33,9 +33,11 @@ from parity.settings import settings_of
 from parity.strict_json import json_text
 from parity.table import Records, markdown_text
 from parity.trace import trace_text
-from parity.viewer.page import Page
+from parity.viewer.page import Episode, Page
 from parity.viewer.write import write_page
 
+SHOWN_ROWS = 10
+"""Of each table, without --all."""
 MOST_MARKDOWN = 60_000
 """Bytes of a comment; GitHub takes 65,536 characters."""
 WHOLE_EPISODES = 3
@@ -61,13 +63,14 @@ def diff(options: Namespace) -> int:
     ):
         found = Comparison(shared, pair, parts, settings)
         found.play(advance)
-    every, unexpected = tables(found, options.expect), found.unexpected(options.expect)
+    unexpected, most = found.unexpected(options.expect), None if options.all else SHOWN_ROWS
+    every = [replace(each, most=most, rest="--all lists all") for each in tables(found, options.expect)]
     shown = [each for each in every if each.rows and found.families and (each.name != "components" or found.changes)]
     command, lines = typed_command("parity", "parity", *options.words), (headline(found, unexpected), *about(found))
     with open_alone(world, labels, found.case(0), settings.timeout) if shown else nullcontext(pair) as alone:
         cases = small_cases(found, alone, spec, command, options.cases, options.shrink_seconds)
         if options.html:
-            write_page(diff_page(found, alone, lines, shown, cases, command), world, options.html)
+            write_page(diff_page(found, alone, lines, shown, cases, unexpected, command), world, options.html)
     if options.markdown:
         write_output(options.markdown, markdown(lines, shown, cases))
     if options.json:
@@ -101,6 +104,7 @@ def tables(found: Comparison, expected: Sequence[str]) -> list[Records]:
     unseen = [each for each in expected if not any(is_in(name, each) for name in found.families)]
     sums, earned = (found.components.sum(axis=axis) * world.component_unit for axis in (1, 2))
     per_component = np.stack([*sums, sums[1] - sums[0], *sums / len(episodes)], axis=1).tolist()
+    order = np.argsort(-np.abs(sums[1] - sums[0]), kind="stable").tolist()
     most_changed = np.argsort(-np.abs(earned[1] - earned[0]), kind="stable")
     return [
         Records(
@@ -118,7 +122,7 @@ def tables(found: Comparison, expected: Sequence[str]) -> list[Records]:
             "components",
             f"Rewards of {counted(int(found.compared.sum()), 'transition')}",
             ("component", "A", "B", "change", "A per episode", "B per episode"),
-            [(name, *row) for name, row in zip(world.components, per_component, strict=True)],
+            [(world.components[each], *per_component[each]) for each in order],
         ),
         changes_table(world, "Largest changes of rewards", ("A", "B"), found.changes, world.component_unit),
         Records(
@@ -192,22 +196,26 @@ def diff_page(
     lines: Sequence[str],
     records: Sequence[Records],
     cases: dict[str, Report],
+    unexpected: Sequence[str],
     command: str,
 ) -> Page:
     """A page with the small cases first, then the episodes whose rewards changed most while games stayed the same."""
-    episodes = [report_episode(report, f"first in {name}", report.headline) for name, report in cases.items()]
+
+    def shown(report: Report, name: str, verdict: str, families: Iterable[str]) -> Episode:
+        return replace(report_episode(report, name, verdict), is_expected=not {*families} & {*unexpected})
+
+    episodes = [
+        shown(report, f"first in {name}", report.headline, (name, *map(family_of, report.trace.differences)))
+        for name, report in cases.items()
+    ]
     change = np.abs(found.components[1] - found.components[0]).sum(axis=1) * (found.parted < 0)
     alone.ignores = lambda _: True
     for slot in [slot for slot in np.argsort(-change, kind="stable")[:WHOLE_EPISODES].tolist() if change[slot]]:
         report = shrunk_report(alone, "", Divergence(found.case(slot), ()), 0, "")
         one, other = (found.components[:, slot].sum(axis=1) * found.shared.world.component_unit).tolist()
-        episodes.append(report_episode(report, found.episodes[slot], f"return {one:.6g} -> {other:.6g}"))
-    summary = (
-        f"{each.title}: {', '.join(f'{name} {one} -> {other}' for name, one, other, *_ in each.texts())}. {each.note}"
-        for each in records
-        if each.name in ("components", "agents")
-    )
-    return Page(lines[0], found.shared.labels, episodes, (*lines[1:], *summary), command=command)
+        families = (name for name, family in found.families.items() if slot in family.games)
+        episodes.append(shown(report, found.episodes[slot], f"return {one:.6g} -> {other:.6g}", families))
+    return Page(lines[0], found.shared.labels, episodes, tuple(lines[1:]), command=command, tables=tuple(records))
 
 
 def headline(found: Comparison, unexpected: Sequence[str]) -> str:
@@ -236,7 +244,7 @@ def about(found: Comparison) -> tuple[str, ...]:
 
 
 def print_diff(lines: Sequence[str], records: Sequence[Records], cases: dict[str, Report], console: Console) -> None:
-    """Print a report, whose headline is the first line, in the terminal."""
+    """Print a report in the terminal; the first line is its headline, which comes again where a long one ends."""
     console.print(Text(lines[0], style="bold"), soft_wrap=True)
     console.print("\n".join(lines[1:]), soft_wrap=True)
     for each in records:
@@ -244,6 +252,9 @@ def print_diff(lines: Sequence[str], records: Sequence[Records], cases: dict[str
     for name, report in cases.items():
         console.print(f"\nThe first difference in {name}:")
         print_report(report, console)
+    if records or cases:
+        console.print()
+        console.print(Text(lines[0], style="bold"), soft_wrap=True)
 
 
 def markdown(lines: Sequence[str], records: Sequence[Records], cases: dict[str, Report]) -> str:

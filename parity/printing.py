@@ -9,10 +9,11 @@ from rich.console import Console
 from parity.compare import value_text
 from parity.console import counted
 from parity.coverage import Coverage
-from parity.finding import Finding
+from parity.finding import Finding, grouped
 from parity.mutants import SURVIVED, Verdict
 from parity.prices import prices_text
-from parity.report import print_report
+from parity.replay import Divergence
+from parity.report import action_name, difference_table, print_report
 from parity.rewards import Change, Episode, all_changes
 from parity.settings import STRICT, Outcome
 from parity.table import Records, Table
@@ -21,9 +22,17 @@ from parity.world import World
 
 
 def print_run(
-    engines: tuple[str, str], outcome: Outcome, findings: Sequence[Finding], console: Console, mode: str = STRICT
+    world: World,
+    engines: tuple[str, str],
+    outcome: Outcome,
+    findings: Sequence[Finding],
+    console: Console,
+    mode: str = STRICT,
 ) -> None:
-    """The verdict of a run, what it compared and let pass, and a report of each divergence."""
+    """The verdict of a run, what it compared and let pass, and a report of each divergence.
+
+    Without ``findings`` what differs first is shown as the run found it.
+    """
     speed = f"{outcome.seconds:.1f} s, {outcome.steps / max(outcome.seconds, 1e-9):,.0f} steps/s"
     done = f"{counted(outcome.steps, 'step')} compared, {counted(outcome.episodes, 'game')} ended ({speed})"
     verdict = "identical" if not outcome.divergences else counted(len(outcome.divergences), "divergence")
@@ -41,11 +50,19 @@ def print_run(
     if outcome.effect is not None:
         outcome.effect.records(engines).print(console)
     for finding in findings:
-        first, *others = finding.alike
-        more = f" ({len(others)} more with the same action and fields)" if others else ""
-        console.print(f"\nGame {first.game}, step {first.step}{more}:")
+        console.print(f"\n{_place(finding.alike)}:")
         print_report(finding.report, console)
         console.print(f"Page: {finding.page_path}", soft_wrap=True)
+    for alike in () if findings else grouped(outcome.divergences):
+        last = action_name(world, next(reversed(alike[0].case.actions), None))
+        console.print(f"\n{_place(alike, f', after {last}')}:")
+        console.print(difference_table(alike[0].differences, engines, "--json lists their fields"))
+
+
+def _place(alike: Sequence[Divergence], action: str = "") -> str:
+    first, *others = alike
+    more = f" ({len(others)} more with the same action and fields)" if others else ""
+    return f"Game {first.game}, step {first.step}{action}{more}"
 
 
 def print_notes(world: World, outcome: Outcome, prices: Mapping[str, float], console: Console) -> None:

@@ -81,8 +81,7 @@ def start_text(trace: Trace) -> str:
 
 
 def print_report(report: Report, console: Console) -> None:
-    """The last moment of a report in the terminal: what differs, and the two boards side by side."""
-    last = report.moments[-1]
+    """The last step of a report in the terminal: what differs, and the boards before it and after it on both sides."""
     console.print(Text(report.headline, style="bold"))
     actions = ", ".join(action_name(report.world, moment.action) for moment in report.moments[1:]) or "none"
     console.print(Text(f"Start: {start_text(report.trace)}. Actions: {_shortened(actions)}."))
@@ -91,12 +90,12 @@ def print_report(report: Report, console: Console) -> None:
     if report.phase:
         console.print(Text(report.phase))
     if report.trace.differences:
-        console.print(_difference_table(report.trace.differences, report.trace.engines))
+        console.print(difference_table(report.trace.differences, report.trace.engines))
         if (unit := report.world.component_unit) != 1 and any(
             "components" in each.field for each in report.trace.differences
         ):
             console.print(Text(f"Components are in units of {unit:g} reward."))
-    console.print(_boards(report, last))
+    console.print(_boards(report))
     if report.world.signs:
         signs = "  ".join(f"{sign} {meaning}" for sign, meaning in report.world.signs.items())
         console.print(Text(f"Signs: {signs}", style="bright_black"))
@@ -107,22 +106,28 @@ def _shortened(text: str, limit: int = 300) -> str:
     return text if len(text) <= limit else f"... {text[-limit:]}"
 
 
-def _difference_table(differences: tuple[Difference, ...], engines: tuple[str, str]) -> RenderableType:
+def difference_table(
+    differences: tuple[Difference, ...], engines: tuple[str, str], rest: str = "all in the trace"
+) -> RenderableType:
+    """What differs, in the terminal: the first places, with the values of both engines. rest: where all are."""
     table = Table("field", f"{engines[0]} (expected)", f"{engines[1]} (observed)")
     for difference in differences[:TERMINAL_DIFFERENCES]:
         cells = difference.field, value_text(difference.expected), value_text(difference.observed)
         table.add_row(*(Text(_shortened(cell, 60)) for cell in cells))
     more = len(differences) - TERMINAL_DIFFERENCES
-    return Group(table, Text(f"... and {more} more, all in the trace")) if more > 0 else table
+    return Group(table, Text(f"... and {more} more, {rest}")) if more > 0 else table
 
 
-def _boards(report: Report, moment: ReplayMoment) -> RenderableType:
-    boards = _drawn(report.world, moment)
+def _boards(report: Report) -> RenderableType:
+    """The boards side by side, the first before the last action, where the engines agreed."""
+    *before, last = report.moments
+    boards = _drawn(report.world, last)
     cells, scalars = differing_cells(boards), differing_scalars(boards)
-    return Columns(
-        Panel(_board(board, cells, scalars), title=Text(name), expand=False)
-        for name, board in zip(report.trace.engines, boards, strict=True)
-    )
+    shown = [(name, _board(board, cells, scalars)) for name, board in zip(report.trace.engines, boards, strict=True)]
+    if before and before[-1].states[0]:
+        name = "start" if len(before) == 1 else f"before {action_name(report.world, last.action)}"
+        shown.insert(0, (name, _board(_drawn(report.world, before[-1])[0], set(), set())))
+    return Columns(Panel(board, title=Text(name), expand=False) for name, board in shown)
 
 
 def _drawn(world: World, moment: ReplayMoment) -> tuple[Board, ...]:

@@ -39,7 +39,8 @@ class Table(RichTable):
 class Records:
     """Rows of JSON values, of which people are shown the first; a list of three is a mean and its interval.
 
-    name: for programs. title, note: over and under the table.
+    name: for programs. title, note: over and under the table. most: how many rows are shown, None for all; rest: what
+    shows the others.
     """
 
     name: str
@@ -47,15 +48,17 @@ class Records:
     header: tuple[str, ...]
     rows: Sequence[Sequence[object]]
     note: str = ""
+    most: int | None = SHOWN_ROWS
+    rest: str = "--json lists all"
 
     def texts(self) -> list[list[str]]:
         """The cells of the rows that are shown."""
-        return [list(map(_text, row)) for row in self.rows[:SHOWN_ROWS]]
+        return [list(map(_text, row)) for row in self.rows[: self.most]]
 
     def footer(self) -> str:
         """What stands under the table, if anything."""
-        more = len(self.rows) - SHOWN_ROWS
-        return " ".join(filter(None, [f"... and {more:,} more (--json lists all)." if more > 0 else "", self.note]))
+        more = len(self.rows[self.most :]) if self.most is not None else 0
+        return " ".join(filter(None, [f"... and {more:,} more ({self.rest})." if more else "", self.note]))
 
     def values(self) -> list[dict[str, object]]:
         """Every row as a JSON object."""

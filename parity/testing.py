@@ -90,7 +90,7 @@ def assert_lockstep(
         first = (outcome.divergences[0],)
         finding = investigate(world, spec, pair, first, trace, settings=settings, ledger=outcome.ledger)
         raise AssertionError(
-            plain_text(lambda console: print_run(pair, outcome, [finding], console)) + f"Seed: {seed}."
+            plain_text(lambda console: print_run(world, pair, outcome, [finding], console)) + f"Seed: {seed}."
         )
     if outcome.faults:
         raise AssertionError(f"{pair[0]} and {pair[1]}: {' '.join(outcome.faults)} Seed: {seed}.")

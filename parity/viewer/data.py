@@ -97,6 +97,7 @@ def episode_row(episode: Episode, steps: Sequence[Step], world: World) -> Value:
         "actions": max(0, len(steps) - 1),
         "return": sum(earned) * world.component_unit if earned else None,
         "differs": next((number for number, step in enumerate(steps) if step.differences), None),
+        "expected": episode.is_expected,
         "end": None if episode.end is None else asdict(episode.end),
     }
 
@@ -117,6 +118,10 @@ def page_data(page: Page, world: World, rows: list[Value], seen: BoardExtent) ->
         "colours": _colours(world, seen.words.union(world.signs)),
         "signs": [list(sign) for sign in world.signs.items()],
         "curves": list(map(_curve_data, page.curves)),
+        "tables": [
+            {"title": each.title, "header": list(each.header), "rows": each.texts(), "note": each.footer()}
+            for each in page.tables
+        ],
         "episodes": rows,
     }
 

@@ -43,6 +43,7 @@ function chartsOf(steps) {
 function showWhole() {
   const { number, steps, used, charts } = current;
   const { name, verdict } = page.episodes[number];
+  at("episode").classList.toggle("expected", page.episodes[number].expected);
   at("name").textContent = name;
   at("verdict").textContent = verdict;
   at("to-episode").textContent = name;

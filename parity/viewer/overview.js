@@ -149,7 +149,7 @@ function episodesTable(episodes) {
 const CELLS = {
   number: ({ number }) => make("td", { class: "number soft" }, String(number)),
   name: ({ number, name }) => make("th", { scope: "row" }, make("a", { href: addressOf(number, openingStep(number)) }, name)),
-  verdict: ({ verdict, differs }) => make("td", { class: differs === null ? false : "parts" }, verdict),
+  verdict: ({ verdict, differs, expected }) => make("td", { class: differs !== null && !expected && "parts" }, verdict),
   actions: ({ actions }) => make("td", { class: "number" }, WHOLE.format(actions)),
   return: (episode) => make("td", { class: "number" }, episode.return === null ? "–" : shown(Number(episode.return))),
   end: ({ number, end }) => make("td", {}, end ? make("a", {
@@ -157,6 +157,14 @@ const CELLS = {
     "aria-label": `${endText(end)}, ${cellName(end.row, end.column)}: ten steps before the end`,
   }, `${endText(end)} (last ${counted(Math.min(BEFORE_END, page.episodes[number].actions), "step")})`) : "–"),
 };
+
+/** A table of what was found, with its title and its note. */
+function foundTable({ title, header, rows, note }) {
+  const body = rows.map(([name, ...texts]) => make("tr", {}, make("th", { scope: "row" }, name), ...texts.map((text) => make("td", {}, text))));
+  const table = make("table", { class: "found" }, headRow(...header), make("tbody", {}, ...body));
+  return make("section", {}, make("h2", {}, title),
+    make("div", { class: "scrolls", role: "group", tabindex: 0, "aria-label": title }, table), note !== "" && quiet(note));
+}
 
 /** The active filters, each as a button that removes it. */
 function chosenButtons() {
@@ -197,8 +205,9 @@ function beginOverview() {
   at("more-curves").hidden = more.length === 0;
   at("more-curves").querySelector("summary").textContent = counted(more.length, "more curve");
   at("more-curves").querySelector("div").replaceChildren(...more.map(curveFigure));
+  at("tables").replaceChildren(...page.tables.map(foundTable));
   at("ends").hidden = ended.length === 0;
-  at("list").hidden = listed.length === 0 && page.curves.length > 0;
+  at("list").hidden = listed.length === 0 && page.curves.length + page.tables.length > 0;
   at("filter").addEventListener("input", () => {
     choice = { ...choice, text: at("filter").value };
     showOverview();

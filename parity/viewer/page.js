@@ -34,7 +34,7 @@ function wholeBoard(board, before) {
 }
 
 const hasTwoSides = page.sides.length === 2;
-const hasOverview = page.episodes.length !== 1 || page.curves.length > 0;
+const hasOverview = page.episodes.length !== 1 || page.curves.length > 0 || page.tables.length > 0;
 const rowName = (row) => page.rowNames[row] ?? String(row);
 const columnName = (column) => page.columnNames[column] ?? String(column);
 const cellName = (row, column) => `row ${rowName(row)}, column ${columnName(column)}`;

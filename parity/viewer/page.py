@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from parity.compare import Difference
+from parity.table import Records
 from parity.world import Board
 
 Number = int | float
@@ -64,6 +65,7 @@ class Episode:
 
     name: such as ``seed 17``. verdict: what came of it, in a line. end: how it ended, for the overview.
     in_batch: differences that showed among other games only, when the two sides did not part at any of these steps.
+    is_expected: the sides differ only where they are meant to.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Episode:
     steps: Iterable[Step]
     end: End | None = None
     in_batch: tuple[Difference, ...] = ()
+    is_expected: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,7 @@ class Page:
 
     sides: what each board of a step is called: two engines, or one. about: sentences under the headline.
     command: what shows the same again. curves: the most telling ones first, for the page folds all but a few.
+    tables: what was found in all episodes.
     """
 
     headline: str
@@ -96,3 +100,4 @@ class Page:
     about: tuple[str, ...] = ()
     command: str = ""
     curves: tuple[Curve, ...] = ()
+    tables: tuple[Records, ...] = ()

@@ -264,6 +264,35 @@ def test_a_page_has_both_sides_and_json_goes_to_a_file_or_to_standard_output(tmp
     assert [2, "-500", "-3000"] in [part for step in steps for part in step.get("components", [])]
 
 
+def test_the_headline_is_first_and_last_and_a_table_has_ten_rows_without_all(tmp_path: Path) -> None:
+    path = tmp_path / "answer.json"
+    ran, whole = diff(*STINGING, "--json", path), diff(*STINGING, "--all")
+    changes = len(json.loads(path.read_text())["changes"])
+    for text, most in ((ran.out, 10), (whole.out, changes)):
+        first, *_, last = text.splitlines()
+        assert first == last
+        assert "only rewards differ (rewards:sting, reward), not expected." in first
+        assert max(len(re.findall(r"^│", rows, re.M)) for rows in re.findall(r"(?<=┩\n)(?:│.*\n)+", text)) == most
+    assert f"... and {changes - 10} more (--all lists all)." in ran.out
+    assert "more (" not in whole.out
+    components = ran.out.partition("Rewards of")[2].partition("Largest")[0]
+    assert re.findall(r"^│ (\w+) ", components, re.M)[0] == "sting"
+    assert diff().out.count("nothing differs") == 1
+
+
+@pytest.mark.parametrize(("expect", "is_expected"), [("rewards:sting", True), ("rewards:fruit", False)])
+def test_a_page_has_the_tables_and_says_which_differences_are_expected(
+    expect: str, is_expected: bool, tmp_path: Path
+) -> None:
+    ran = diff(*STINGING, "--expect", expect, "--html", tmp_path / "page.html")
+    page = page_data((tmp_path / "page.html").read_text())
+    assert [episode["expected"] for episode in page["episodes"]] == [is_expected] * 4
+    assert [table["title"] for table in page["tables"]] == re.findall(r"^(.*\S) *\n┏", ran.out, re.M)[:5]
+    (families, *_) = page["tables"]
+    assert families["header"][-1] == "expected"
+    assert [row[-1] for row in families["rows"]] == ["yes" if is_expected else "no"] * 2
+
+
 @pytest.mark.parametrize(
     ("words", "sentence", "code"),
     [

@@ -82,6 +82,26 @@ def test_a_divergence_is_shrunk_reported_and_replayed(tmp_path: Path) -> None:
     assert len(last["boards"][0]["rows"]) == 4
 
 
+def test_without_a_report_the_text_still_says_what_differs(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = "--engines", "plain,restless", "--max-divergences", "3", "--no-report", "--out", out
+    said = parity("run", *words).out
+    assert (said.count("│ state.hp "), "Game 35, step 12, after rest (5) (2 more" in said) == (
+        said.count("\nGame "),
+        True,
+    )
+    assert not out.exists()
+
+
+def test_the_text_shows_the_board_before_the_last_action_too(tmp_path: Path) -> None:
+    ran = parity("run", "--engines", "plain,restless", "--out", tmp_path)
+    assert re.search(r"^╭─+ start ─+╮ ╭─+ plain ─+╮ ╭─+ restless ─+╮$", ran.out, re.MULTILINE)
+    (values,) = re.findall(r"^│ hp +(\d) +│ │ hp +(\d) +│ │ hp +(\d) +│$", ran.out, re.MULTILINE)
+    assert values == ("1", "2", "1")
+    whole = parity("run", "--engines", "plain,restless", "--out", tmp_path, "--shrink-seconds", "0").out
+    assert re.search(r"─ before rest \(5\) ─", whole)
+
+
 def test_a_difference_only_within_a_batch_is_said_to_be_one(tmp_path: Path) -> None:
     ran = parity("run", "--engines", "planes,leaky", "--games", "8", "--out", tmp_path)
     assert (ran.code, "state.score" in ran.out) == (1, True)

@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from parity import Board
+from parity.table import Records
 from parity.viewer.page import Curve, Decision, End, Episode, Step
 from parity.viewer.page import Page as Content
 
@@ -173,6 +174,26 @@ def test_two_sides_open_where_they_part_and_mark_what_differs(open_page: Open) -
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#differences")).to_contain_text("No difference at this step.")
     expect(page.locator("#sides .differs")).to_have_count(0)
+
+
+def test_tables_stand_in_the_overview_and_what_is_expected_is_not_marked_as_bad(open_page: Open) -> None:
+    parted = games.divergence()
+    (told,) = parted.episodes
+    table = Records("n", "What <b> differs", ("family", "first in"), [["rewards:sting", "seed 7"]], "Not found: x.")
+    page = open_page(replace(parted, episodes=(told, replace(told, is_expected=True)), tables=(table,)), WORLD)
+    section = page.locator("#tables section")
+    expect(section.get_by_role("heading")).to_have_text("What <b> differs")
+    assert rows_of(section.locator("table")) == [["seed 7"]]
+    expect(section).to_contain_text("Not found: x.")
+    assert faults(page) == []
+    colour = "cell => getComputedStyle(cell).color"
+    bad, calm = (cell.evaluate(colour) for cell in page.locator("#episodes td:last-child").all())
+    assert bad != calm == page.locator("h1").evaluate(colour)
+    for link, wanted in ((0, bad), (1, calm)):
+        page.locator("#episodes th a").nth(link).click()
+        expect(page.locator("#where")).to_have_text("step 3 of 3")
+        assert page.locator("#differences-found td").first.evaluate(colour) == wanted
+        page.get_by_role("link", name="Overview").click()
 
 
 def test_a_difference_within_a_batch_only_is_told_at_the_last_step(open_page: Open) -> None:
