@@ -106,8 +106,8 @@ class Ledger:
         for cover, *others in covers:
             if others:
                 one, other = (", ".join(f"'{entry.id}'" for entry in each) for each in (cover, *others))
-                fields = ", ".join(sorted(set().union(*(parts[entry] for entry in cover))))
-                both = f"of the entries of {self.path} both {one} and {other} explain {fields}"
+                several = ", ".join(sorted(set().union(*(parts[entry] for entry in cover))))
+                both = f"of the entries of {self.path} both {one} and {other} explain {several}"
                 raise UsageError(f"{both}: narrow the condition of one.")
             fewest += cover
         return tuple(fewest)

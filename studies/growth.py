@@ -17,11 +17,11 @@ from shared.boards import boards
 from shared.pictures import IMAGES
 
 from hackmatrix.jax_training import HackMatrixJaxEnv
-from parity.arguments import IntRange, Parser
+from parity.arguments import STANDARD_OUTPUT, IntRange, Parser
 from parity.atomic_write import write_whole
 from parity.errors import ParityError
 from rlworldkit.bench.records import MEBIBYTE, Record, as_json
-from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, fail, write_output
+from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
 from rlworldkit.jax.xla import prefer_wide_vectors
 from rlworldkit.pictures import drawn
 
@@ -44,9 +44,8 @@ def main() -> None:
     """Read the command line, measure, print the tables, and draw."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repetitions", type=IntRange(1, 10_000), default=3, help="samples per figure (default: 3)")
-    parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
+    parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
     args = parser.parse_args()
-    check_output(parser, args.json)
     prefer_wide_vectors()
     try:
         records = [

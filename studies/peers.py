@@ -19,14 +19,14 @@ from jax import Array
 
 from hackmatrix import train_config
 from hackmatrix.jax_training import HackMatrixJaxEnv
-from parity.arguments import GAMES, IntRange, Parser
+from parity.arguments import GAMES, STANDARD_OUTPUT, IntRange, Parser
 from parity.console import open_console
 from parity.errors import ParityError
 from rlworldkit.bench import env as env_bench
 from rlworldkit.bench import train as train_bench
 from rlworldkit.bench.records import Record, as_json, as_row
 from rlworldkit.bench.timing import beside
-from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, fail, write_output
+from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
 from rlworldkit.jax.env import JaxEnv, StepOutput
 from rlworldkit.jax.xla import prefer_wide_vectors
 from rlworldkit.ppo.config import TrainConfig
@@ -212,9 +212,8 @@ def main() -> None:
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--num-envs", type=GAMES, default=256, help="games played at the same time (default: 256)")
     parser.add_argument("--repetitions", type=IntRange(1, 10_000), default=3, help="samples per figure (default: 3)")
-    parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
+    parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
     args = parser.parse_args()
-    check_output(parser, args.json)
     prefer_wide_vectors()
     records: list[Record] = []
     console = open_console(stderr=args.json == STANDARD_OUTPUT)

@@ -25,10 +25,10 @@ from hackmatrix import jax_env
 from hackmatrix.jax_env.observation import player_cell
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.train_config import TrainConfig
-from parity.arguments import Parser
+from parity.arguments import STANDARD_OUTPUT, Parser
 from parity.atomic_write import write_whole
 from rlworldkit.bench.env import Play, new_games, random_valid_actions
-from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
+from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
 from rlworldkit.evaluation.report import as_json
 from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
 from rlworldkit.pictures import drawn
@@ -78,9 +78,8 @@ class Played(NamedTuple):
 def main() -> None:
     """Read the command line, measure, print the tables, draw, and write what was measured."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
+    parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
     target = parser.parse_args().json
-    check_output(parser, target)
     prefer_wide_vectors()
     enable_compilation_cache("hackmatrix")
     env, before = HackMatrixJaxEnv(), ceilings_here()

@@ -30,11 +30,11 @@ from hackmatrix.rules import ENEMIES, NUM_STAGES
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity import State
-from parity.arguments import SEED, STEPS, IntRange, Parser
+from parity.arguments import SEED, STANDARD_OUTPUT, STEPS, IntRange, Parser
 from parity.console import open_console
 from parity.errors import ParityError
 from parity.table import Table
-from rlworldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, fail, write_output
+from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
 from rlworldkit.cli.players import PLAYER_SEED, caption_of, load
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.report import as_json, percent, share
@@ -92,11 +92,9 @@ def main() -> None:
     parser.add_argument("--max-steps", type=STEPS, default=MOST_STEPS, metavar="N", help="truncate after that many")
     parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions; else they are drawn")
     parser.add_argument("--player-seed", type=PLAYER_SEED, default=0, metavar="N", help="of drawn actions (default 0)")
-    parser.add_argument("--picture", metavar="FILE", help="draw it, as a PNG")
-    parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
+    parser.add_argument("--picture", type=OUTPUT, metavar="FILE", help="draw it, as a PNG")
+    parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
     args = parser.parse_args()
-    for target in (args.picture, args.json):
-        check_output(parser, target)
     args.stochastic, args.search = not args.deterministic, None
     try:
         path, agent = load(GAME, VIEW, args.agent)

@@ -318,5 +318,5 @@ def test_what_was_found_before_an_interruption_is_written(tmp_path: Path) -> Non
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        written(interrupted(), str(tmp_path / "figures.json"))
+        written(interrupted(), tmp_path / "figures.json")
     assert len(json.loads((tmp_path / "figures.json").read_text())["evaluations"]) == 1

@@ -82,7 +82,7 @@ def test_what_an_engine_says_of_a_state_is_one_line(tmp_path: Path) -> None:
 def test_a_world_with_odd_names_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for parts in ({"prices": (Price(ODD, 1, 0, 2),)}, {"actions": (ODD,)}, {"engines": {ODD: PlainEngine}}):
         with pytest.raises(ValueError, match="which is no printable text"):
-            replace(toy_world.WORLD, **parts)  # type: ignore[arg-type]
+            replace(toy_world.WORLD, **parts)
 
 
 @pytest.mark.parametrize("part", ["entries.known", '"numpy"', '"pick"', "orchard"])

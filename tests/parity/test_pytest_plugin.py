@@ -176,7 +176,7 @@ def test_a_wrong_table_is_one_sentence_that_names_the_key(
 ) -> None:
     engines = dict.fromkeys(("a-b", "c", "a", "b-c"), toy_world.WORLD.engines["plain"])
     twins = types.SimpleNamespace(WORLD=replace(toy_world.WORLD, engines=engines))
-    monkeypatch.setitem(sys.modules, "twins", twins)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "twins", twins)
     project.table(text)
     path = project.folder / "pyproject.toml"
     text = path.read_text().replace("steps = 60\nsteps", "steps")

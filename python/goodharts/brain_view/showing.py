@@ -11,8 +11,8 @@ from PIL import Image
 from goodharts.brain_view import PICTURE
 from goodharts.brain_view.picture import HEIGHT, WIDTH, Caption, draw_picture, draw_surface
 from goodharts.brain_view.player import ActivationFrame, Player
-from parity.atomic_write import replacing
-from rlworldkit.render.film import film, telling_failures
+from parity.atomic_write import replacing, telling_failures
+from rlworldkit.render.film import film
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.watch.controls import Controls, play
 from rlworldkit.watch.window import WindowScreen
