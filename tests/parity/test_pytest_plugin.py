@@ -7,14 +7,13 @@ import os
 import re
 import subprocess
 import sys
-import types
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 import toy_world
-from command_line import ORCHARD, run
+from command_line import ORCHARD, orchard, run
 
 from parity import BatchEngine, EngineOptions, UsageError
 from parity.cli import main
@@ -168,19 +167,16 @@ def read_all(path: Path) -> None:
         ),
         ("[tool.parity]\nseed = 3", "[tool.parity] in "),
         ('golden = ""\nsources = []', "orchard], sources: nothing is compared: name a source"),
-        ('world = "twins:WORLD"\nengines = ["a-b,c", "a,b-c"]', "engines: a,b-c and a-b,c are both 'a-b-c'"),
+        ('world = "toy_world:CHANGED"\nengines = ["a-b,c", "a,b-c"]', "engines: a,b-c and a-b,c are both 'a-b-c'"),
     ],
 )
-def test_a_wrong_table_is_one_sentence_that_names_the_key(
-    project: Project, text: str, sentence: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_table_is_one_sentence_that_names_the_key(project: Project, text: str, sentence: str) -> None:
     engines = dict.fromkeys(("a-b", "c", "a", "b-c"), toy_world.WORLD.engines["plain"])
-    twins = types.SimpleNamespace(WORLD=replace(toy_world.WORLD, engines=engines))
-    monkeypatch.setitem(sys.modules, "twins", twins)
+    orchard(engines=engines)
     project.table(text)
     path = project.folder / "pyproject.toml"
     text = path.read_text().replace("steps = 60\nsteps", "steps")
-    path.write_text(text.replace(f'world = "{ORCHARD}"\n', "") if "twins" in text else text)
+    path.write_text(text.replace(f'world = "{ORCHARD}"\n', "") if "CHANGED" in text else text)
     with pytest.raises(UsageError) as error:
         read_all(path)
     assert str(error.value).startswith("[tool.parity")
