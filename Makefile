@@ -10,6 +10,8 @@ REQUIREMENTS := pyproject.toml parity/pyproject.toml constraints.txt
 # Where an older hackmatrix brought the command parity, replacing it removes the command that rl-parity has just written.
 install = $(PIP) install --quiet --no-compile --constraint constraints.txt --editable ./parity --editable $(1) && \
 	{ test -e $(VENV)/bin/parity || $(PIP) install --quiet --no-deps --force-reinstall --editable ./parity; }
+# What takes a while says how long, and on a terminal a clock moves.
+clocked = .ci/with-clock "$(1)"
 PYTEST_WORKERS ?= auto
 
 TRAIN_FLAGS ?= --preset quick
@@ -58,10 +60,10 @@ lint: $(VENV)/.all ## ruff, mypy and the import contracts
 	@$(RUN) mypy
 	@$(VENV)/bin/lint-imports --no-logo
 
-MKDOCS := NO_MKDOCS_2_WARNING=1 JAX_PLATFORMS=cpu $(RUN) mkdocs
+MKDOCS := env NO_MKDOCS_2_WARNING=1 JAX_PLATFORMS=cpu $(RUN) mkdocs
 
 docs: $(VENV)/.all ## build the documentation into .cache/site; a broken link is an error
-	@$(MKDOCS) build --strict --quiet
+	@$(call clocked,Building the documentation (ten seconds to a minute)) $(MKDOCS) build --strict --quiet
 
 docs-serve: $(VENV)/.all ## show the documentation in a browser, and build it anew whenever it changes
 	@$(MKDOCS) serve
@@ -150,19 +152,16 @@ clean: ## remove the environment, builds and caches; keep what training wrote
 
 # Source edits need no new installation: it is an editable one.
 $(VENV)/.core: $(REQUIREMENTS) | $(VENV)/pyvenv.cfg
-	@echo "Installing the core into $(VENV) (one to four minutes the first time)..."
-	@$(call install,.)
+	@$(call clocked,Installing the core into $(VENV) (one to four minutes the first time)) sh -c '$(call install,.)'
 	@touch $@
 
 $(VENV)/.all: $(REQUIREMENTS) | $(VENV)/pyvenv.cfg
-	@echo "Installing every extra into $(VENV) (one to four minutes the first time)..."
-	@$(call install,".[dev]")
+	@$(call clocked,Installing every extra into $(VENV) (one to four minutes the first time)) sh -c '$(call install,".[dev]")'
 	@touch $(VENV)/.core $(VENV)/.goodharts $@
 	@echo "Installed. To use it: source $(VENV)/bin/activate"
 
 $(VENV)/.goodharts: $(REQUIREMENTS) | $(VENV)/pyvenv.cfg
-	@echo "Installing what Goodharts needs into $(VENV) (one to four minutes the first time)..."
-	@$(call install,".[goodharts]")
+	@$(call clocked,Installing what Goodharts needs into $(VENV) (one to four minutes the first time)) sh -c '$(call install,".[goodharts]")'
 	@touch $(VENV)/.core $@
 
 $(VENV)/pyvenv.cfg:
@@ -172,5 +171,5 @@ $(VENV)/pyvenv.cfg:
 		echo "$(PYTHON) is `"$(PYTHON)" -V 2>&1`, but 3.11 or newer is needed: name a newer one with PYTHON=/path/to/python3." >&2; exit 1; }
 	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { \
 		echo "$(PYTHON) cannot make virtual environments: install them (on Debian and Ubuntu: apt install python3-venv)." >&2; exit 1; }
-	@"$(PYTHON)" -m venv $(VENV)
+	@$(call clocked,Making the environment $(VENV) (half a minute)) "$(PYTHON)" -m venv $(VENV)
 	@$(PIP) install --quiet "pip>=26" || echo "Going on with the pip that $(PYTHON) brings, which is slower." >&2

@@ -62,6 +62,14 @@ class EngineError(ParityError):
     """An engine died, hung, raised or answered in a form its world does not promise."""
 
 
+class EngineMissing(EngineError):
+    """An engine is not built or installed here; ``advice`` says which, and what to do about it."""
+
+    def __init__(self, advice: str, other: str) -> None:
+        super().__init__(f"{advice}, or {other}.")
+        self.advice = advice
+
+
 class StateRefused(ParityError, ValueError):
     """An engine will not take a state in ``set_state``; its games are as they were before."""
 

@@ -4,11 +4,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from hackmatrix.cli.main import main
+from hackmatrix.swift_env import process
+from hackmatrix.world import WORLD
 from rlworldkit.cli import play
+from rlworldkit.cli.players import engine_of
+from rlworldkit.jax.engine import JaxEngine
 from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import in_terminal
 
@@ -33,6 +39,51 @@ def test_a_missing_engine_is_one_sentence(
     assert f"build it with {ROOT}/swift-build" in refused(command, *words.get(command, []))
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert [(file.name, file.read_text()) for file in files] == [("page.html", "an older one")]
+
+
+@pytest.mark.parametrize(
+    ("engine", "because"), [("swift", "the reference of hackmatrix."), ("jax", "because the Swift ")]
+)
+def test_the_engine_is_the_reference_where_it_is_built_and_a_line_says_so(
+    engine: str, because: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    if engine == "jax":
+        monkeypatch.delenv("HACKMATRIX_BINARY", raising=False)
+        (tmp_path / "swift-build").touch()
+        monkeypatch.setattr(process, "_ROOT", tmp_path)
+    assert engine_of(WORLD, None) == engine
+    said = capsys.readouterr().err
+    assert said.startswith(f"Engine: {engine}, {because}")
+    assert (f"{tmp_path}/swift-build" in said, said.count("\n")) == (engine == "jax", 1)
+    assert engine_of(WORLD, "jax") == "jax"
+    assert engine_of(replace(WORLD, engines={"jax": WORLD.engines["jax"]}), None) == "jax"
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("evaluate", "random", "--episodes", "2", "--max-steps", "3"),
+        ("compare", "--group", "a=random", "--episodes", "2", "--max-steps", "3"),
+        ("view", "best", "--episodes", "2", "--max-steps", "3"),
+        ("watch", "best", "--max-steps", "1", "--render", "ansi"),
+        ("explain", "--seed", "7", "--actions", "up"),
+    ],
+)
+def test_no_command_that_plays_needs_jax_where_the_reference_is_built(
+    words: tuple[str, ...],
+    swift_built: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(JaxEngine, "__init__", lambda *_, **__: pytest.fail("the JAX engine was opened"))
+    assert main([*words]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "Engine: swift, the reference of hackmatrix."
+    games = {"evaluate": 2, "compare": 2, "view": 2}.get(words[0])
+    assert said[1:] == ([] if games is None else [f"Playing {games} games ..."])
 
 
 def test_the_first_board_needs_no_jax_and_no_other_extra(swift_built: None, params: Path, tmp_path: Path) -> None:

@@ -3,11 +3,14 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-INPUTS = ("Makefile", "pyproject.toml", "parity/pyproject.toml", "constraints.txt")
+from tests.terminals import in_terminal
+
+INPUTS = ("Makefile", ".ci/with-clock", "pyproject.toml", "parity/pyproject.toml", "constraints.txt")
 OLD, NEW = 1_000_000_000, 2_000_000_000
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
@@ -23,7 +26,8 @@ def make(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 @pytest.fixture
 def installed(root: Path, tmp_path: Path) -> Path:
     """A project whose environment has just been installed, with every extra."""
-    (tmp_path / "parity").mkdir()
+    for name in ("parity", ".ci"):
+        (tmp_path / name).mkdir()
     for name in INPUTS:
         shutil.copy(root / name, tmp_path / name)
         os.utime(tmp_path / name, (OLD, OLD))
@@ -38,7 +42,7 @@ def test_an_installed_project_is_installed_anew_when_the_dependencies_change(ins
     (installed / "python" / "new.py").touch()
     assert make(installed, "--question", "setup").returncode == 0
     assert "pip" not in make(installed, "--dry-run", "train").stdout
-    for changed in INPUTS[1:]:
+    for changed in INPUTS[2:]:
         os.utime(installed / changed, (NEW, NEW))
         assert make(installed, "--question", "setup").returncode != 0
         os.utime(installed / changed, (OLD, OLD))
@@ -87,7 +91,11 @@ def test_an_index_without_a_newer_pip_will_do(installed: Path) -> None:
     python.write_text(WITHOUT_NEWER_PIP)
     python.chmod(0o755)
     answer = make(installed, "setup", f"PYTHON={python}")
-    assert (answer.returncode, answer.stderr) == (0, f"Going on with the pip that {python} brings, which is slower.\n")
+    assert answer.returncode == 0
+    first, slower, last = answer.stderr.splitlines()
+    assert first == "Making the environment .venv (half a minute) ..."
+    assert slower == f"Going on with the pip that {python} brings, which is slower."
+    assert last == "Installing every extra into .venv (one to four minutes the first time) ..."
     assert (installed / ".venv" / ".all").exists()
 
 
@@ -134,7 +142,6 @@ esac
 
 
 def test_the_matrix_installs_each_version_of_jax_once_and_fails_where_its_tests_do(root: Path, installed: Path) -> None:
-    (installed / ".ci").mkdir()
     shutil.copy(root / ".ci" / "test-matrix", installed / ".ci")
     python = installed / "another-python"
     python.write_text(MATRIX_PYTHON)
@@ -154,7 +161,6 @@ def test_the_matrix_installs_each_version_of_jax_once_and_fails_where_its_tests_
 def test_a_python_of_the_matrix_that_is_missing_is_named_and_fails_in_ci_only(
     root: Path, installed: Path, ci: str, returncode: int
 ) -> None:
-    (installed / ".ci").mkdir()
     shutil.copy(root / ".ci" / "test-matrix", installed / ".ci")
     answer = make(installed, "test-matrix", "MATRIX=0.12@python9.9", f"CI={ci}")
     assert answer.returncode == returncode
@@ -209,3 +215,15 @@ def test_on_another_system_missing_packages_are_named(machine: Path) -> None:
     answer = ci(machine)
     assert answer.returncode == 1
     assert "python3-venv chromium missing" in answer.stderr
+
+
+@pytest.mark.parametrize(("ending", "code"), [("exit 7", 7), ("kill -INT $PPID", 130)])
+def test_a_clock_moves_on_a_terminal_until_the_command_ends(root: Path, ending: str, code: int) -> None:
+    def act(_: int, wait_for: Callable[[str], None], __: int) -> None:
+        wait_for("Building (a minute) ... 1 s")
+
+    words = [str(root / ".ci" / "with-clock"), "Building (a minute)", "sh", "-c", f"sleep 1.3; {ending}"]
+    assert in_terminal(words, act, (24, 80))[1] == code
+    assert subprocess.run(["pgrep", "-f", "Building (a minute)"], capture_output=True, check=False).stdout == b""
+    plain = subprocess.run([*words[:4], "echo built"], capture_output=True, text=True, check=True)
+    assert (plain.stdout, plain.stderr) == ("built\n", "Building (a minute) ...\n")

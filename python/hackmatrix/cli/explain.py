@@ -2,12 +2,13 @@
 
 import argparse
 from collections.abc import Sequence
+from itertools import chain, islice
 from pathlib import Path
 
+from hackmatrix.cli.game import GAME
 from hackmatrix.explain.play import ExplainedStep, explained_steps
 from hackmatrix.explain.show import WIDTH, as_json, print_before, print_legend, print_step, verdict
 from hackmatrix.rules import ACTIONS
-from hackmatrix.swift_env.process import is_engine_expected
 from hackmatrix.world import TRACE_NAMES, WORLD
 from parity import World
 from parity.arguments import SEED, STANDARD_OUTPUT, IntRange, Parser
@@ -16,6 +17,7 @@ from parity.errors import ParityError, UsageError
 from parity.prices import add_price_flags, changed_prices, priced, with_prices
 from parity.strict_json import json_text
 from parity.trace import RESTART, Action, Case
+from rlworldkit.cli import players
 from rlworldkit.cli.outputs import OUTPUT, write_output
 from rlworldkit.viewer.replay import read_own_trace
 
@@ -41,7 +43,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         trace = read_own_trace(WORLD, args.trace, TRACE_NAMES) if args.trace else None
         case = trace.case if trace else Case(args.actions, seed=args.seed)
         world = priced(with_prices(WORLD, trace.prices if trace else {}), args)
-        played = _play(_cut(case, args), world, args)
+        shown = _cut(case, args)
+        args.engines = args.engines or (players.engine_of(world, None),)
+        played = _play(shown, world, args)
     except ParityError as error:
         raise UsageError(str(error)) from error
     if not all(step.sound for step in played):
@@ -52,7 +56,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> Parser:
-    engines = tuple(WORLD.engines) if is_engine_expected() else ("jax",)
     parser = Parser(
         prog="hackmatrix explain",
         description="Play a game and say, step by step, which reward components it earned and why.",
@@ -67,9 +70,9 @@ def _parser() -> Parser:
     parser.add_argument(
         "--engines",
         type=_engines,
-        default=engines,
         metavar="A[,B]",
-        help=f"engines to ask; the first one's states are shown (default: {','.join(engines)})",
+        help="engines to ask, such as swift,jax to compare both; the first one's states are shown (default: swift "
+        "where it is built, else jax)",
     )
     parser.add_argument(
         "--from", dest="first", type=_STEP, default=0, metavar="STEP", help="first step to show, from 0"
@@ -96,7 +99,10 @@ def _play(case: Case, world: World, args: argparse.Namespace) -> list[ExplainedS
     console = open_console(quiet=args.json == STANDARD_OUTPUT, width=WIDTH)
     played: list[ExplainedStep] = []
     printed: list[ExplainedStep] = []
-    for step in explained_steps(args.engines, case, world):
+    steps = explained_steps(args.engines, case, world)
+    with players.playing(GAME, args.engines):
+        begun = list(islice(steps, 2))  # the start and a step, for which the JAX engine compiles
+    for step in chain(begun, steps):
         before = played[-1].state if played else None
         played.append(step)
         if max(step.number, 0) >= args.first:  # the start belongs to step 0

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hackmatrix.swift_env.memory import nameless_file
 from parity.console import typed_program
-from parity.errors import EngineError
+from parity.errors import EngineError, EngineMissing
 from parity.remote import end_process, enlarge_pipe, execution_fault
 
 BINARY_VARIABLE = "HACKMATRIX_BINARY"
@@ -59,10 +59,14 @@ class SwiftEngineError(EngineError):
     """The Swift engine cannot be started, died, hung, or answered against the protocol."""
 
 
+class SwiftEngineMissing(SwiftEngineError, EngineMissing):
+    """The Swift engine is not built, or the installed wheel lacks it."""
+
+
 def binary_path() -> Path:
     """HACKMATRIX_BINARY, else the release build of this checkout, else the program that came with the wheel.
 
-    Raises SwiftEngineError where there is none.
+    Raises SwiftEngineMissing where there is none, SwiftEngineError where the variable names something else.
     """
     named = os.environ.get(BINARY_VARIABLE)
     folder = ".build-macos" if sys.platform == "darwin" else ".build-linux"
@@ -74,9 +78,9 @@ def binary_path() -> Path:
     if named:
         right = f"{build_hint()} and give the path it prints" if is_checkout() else "give another path, or unset it"
         raise SwiftEngineError(f"{BINARY_VARIABLE} names {path}, which is no program: {right}.")
-    raise SwiftEngineError(
-        f"the Swift engine is not {'built' if is_checkout() else 'installed'} (there is no {path}): {build_hint()}, "
-        "or choose another (`--engine jax`; of `parity run`, `--engines jax@cpu,jax`)."
+    raise SwiftEngineMissing(
+        f"the Swift engine is not {'built' if is_checkout() else 'installed'} (there is no {path}): {build_hint()}",
+        "choose another (`--engine jax`; of `parity run`, `--engines jax@cpu,jax`)",
     )
 
 

@@ -12,6 +12,7 @@ from parity.errors import UsageError
 from parity.intervals import FEWEST
 from parity.prices import changed_prices, prices_note, read_prices
 from parity.strict_json import json_text
+from rlworldkit.cli import players
 from rlworldkit.cli.evaluate import add_playing_flags
 from rlworldkit.cli.outputs import OUTPUT, write_output
 from rlworldkit.game import Game
@@ -33,7 +34,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     """Play, print the comparison, write it where asked, and return 0; raises UsageError for what cannot be played."""
     parser = _parser(game)
     args = parser.parse_args(argv)
-    groups = checked_groups(parser, args)
+    named = checked_groups(parser, args)
     game = game.with_prices(read_prices(args.price, args.prices))
     enable_compilation_cache(game.name)
     # Imported only now: a mistaken command line should not have to wait for JAX.
@@ -46,18 +47,21 @@ def main(game: Game, argv: Sequence[str]) -> int:
     how = {"deterministic": args.deterministic, "seed": args.player_seed}
     runs = {
         name: [(*found, player_of(spec, found[0], **how)) for each in members for found in _agents(Path(each))]
-        for name, members in groups.items()
+        for name, members in named.items()
     }
     console = open_console(stderr=STANDARD_OUTPUT in (args.json, args.markdown))
     prices = prices_note(changed_prices(spec.env.world))
     print_line(console, f"Each agent plays the games {args.seed} to {args.seed + args.episodes - 1}{prices}.")
-    sizes = {"engine": args.engine, "num_envs": args.num_envs, "max_steps": args.max_steps}
+    engine = players.engine_of(spec.env.world, args.engine)
+    sizes = {"engine": engine, "num_envs": args.num_envs, "max_steps": args.max_steps}
+    with players.playing(game, [engine], args.episodes * sum(map(len, runs.values()))) as advance:
 
-    def scored(agent: str, seed: int | None, player: "Player") -> ScoredRun:
-        episodes = play_episodes(spec, player, args.seed, args.episodes, **sizes)
-        return ScoredRun(agent, seed, sum(episode.stats["return"] for episode in episodes) / len(episodes))
+        def scored(agent: str, seed: int | None, player: "Player") -> ScoredRun:
+            episodes = play_episodes(spec, player, args.seed, args.episodes, **sizes, advance=advance)
+            return ScoredRun(agent, seed, sum(episode.stats["return"] for episode in episodes) / len(episodes))
 
-    write_comparison(console, {name: [scored(*each) for each in of] for name, of in runs.items()}, args, RETURN)
+        groups = {name: [scored(*each) for each in of] for name, of in runs.items()}
+    write_comparison(console, groups, args, RETURN)
     return 0
 
 

@@ -32,20 +32,21 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
     assert game.evaluation is not None
     spec = game.evaluation()
-    names = tuple(spec.env.world.engines)
-    if args.engine not in (*names, BOTH):
+    world = spec.env.world
+    names = tuple(world.engines)
+    if args.engine not in (None, *names, BOTH):
         parser.error(f"there is no engine {args.engine!r}: choose {', '.join((*names, BOTH))}")
     if args.engine == BOTH and len(names) < 2:
         parser.error(f"there is only the engine {names[0]}: `{BOTH}` needs two")
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
     player, how = _player(game, spec, args)
-    engines = names[:2] if args.engine == BOTH else (args.engine,)
-    played = [
-        play_episodes(
-            spec, player, args.seed, args.episodes, engine=engine, num_envs=args.num_envs, max_steps=args.max_steps
-        )
-        for engine in engines
-    ]
+    engines = names[:2] if args.engine == BOTH else (players.engine_of(world, args.engine),)
+    sizes = {"num_envs": args.num_envs, "max_steps": args.max_steps}
+    with players.playing(game, engines, args.episodes * len(engines)) as advance:
+        played = [
+            play_episodes(spec, player, args.seed, args.episodes, engine=engine, **sizes, advance=advance)
+            for engine in engines
+        ]
     figures = summary(spec, played[0])
     title = f"{args.player}, {how}, games {args.seed} to {(args.seed + args.episodes - 1) % 2**64}"
     for table in as_tables(spec, figures, title):
@@ -87,7 +88,8 @@ def add_playing_flags(parser: Parser, game: Game, episodes: int, seeded: str, en
     """Add flags for how games are played and written; seeded: what the player's seed is for."""
     players.add_game_flags(parser, episodes=episodes)
     players.add_player_seed_flag(parser, seeded)
-    parser.add_argument("--engine", default="jax", metavar="NAME", help=f"{engines} (default jax)")
+    default = "default: the first that is built; all play the same games"
+    parser.add_argument("--engine", metavar="NAME", help=f"{engines} ({default})")
     parser.add_argument("--num-envs", type=GAMES, default=256, metavar="N", help="games at once (default 256)")
     parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
     add_price_flags(parser, lambda: game.env().world)

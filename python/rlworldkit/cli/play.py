@@ -46,11 +46,14 @@ def main(game: Game, argv: Sequence[str]) -> int:
     game = game.with_prices(read_prices(args.price, args.prices))
     view = players.view_of(game, args.mode, args.agent)
     player = _player(game, view, args)
-    players.announce(game, args.engine)
+    chosen: list[str] = []
+    args.engine = players.engine_of(view.world, args.engine, chosen.append)
     with closing(open_table(view, args.engine)) as table:
         session = Session(table, args.seed, args.save, player)
         require_room(open_console(), "playing", layout_of(session, large=False).size)
-        table.look(int(session.game.position.mask.argmax()))  # the JAX engine compiles before the screen is taken over
+        print(*chosen, sep="\n", end="\n" * len(chosen), file=sys.stderr)
+        with players.playing(game, [args.engine]):  # before the screen is taken over
+            table.look(int(session.game.position.mask.argmax()))
         app = PlayApp(session, Controls(args.speed))
         try:
             failure = app.run()
@@ -104,7 +107,6 @@ def _check_terminal() -> None:
 
 def _parser(game: Game) -> Parser:
     view = players.view_of(game)
-    engines = tuple(view.world.engines)
     parser = Parser(
         prog=f"{game.name} play",
         description=f"Play {game.title} in the terminal, with an agent at hand if you like.",
@@ -112,7 +114,7 @@ def _parser(game: Game) -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
-    parser.add_argument("--engine", choices=engines, default=engines[0], help=f"(default {engines[0]})")
+    players.add_engine_flag(parser, view.world)
     parser.add_argument(
         "--save",
         type=OutputFile(),

@@ -5,16 +5,21 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parity import World
 from parity.arguments import SEED, STEPS, IntRange
-from parity.errors import UsageError
+from parity.console import counted, open_console
+from parity.errors import EngineMissing, UsageError
 from parity.prices import changed_prices, prices_note
 from rlworldkit.cli.train_sb3 import require_sb3
 from rlworldkit.evaluation.spec import LOOKAHEAD
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import enable_compilation_cache
+from rlworldkit.runs.console import Advance, working
 from rlworldkit.watch.agents import KINDS, agents_of, first_good_agent
 
 if TYPE_CHECKING:
@@ -25,6 +30,8 @@ PLAYER_SEED = IntRange(0, 2**32 - 1)
 """JAX makes its keys of 32 bits."""
 EPISODES = IntRange(1, 10_000_000)
 _SIZE = IntRange(1, 2**20)
+JAX = "jax"
+"""The name of the engine that is compiled first, in every world that has it."""
 
 
 def view_of(game: Game, mode: str | None = None, path: Path | None = None) -> ViewSpec:
@@ -136,6 +143,7 @@ def player_of(game: Game, view: ViewSpec, path: Path, agent: Agent, args: argpar
 
     searcher = None
     if args.search is not None and game.train_env is not None:
+        enable_compilation_cache(game.name)  # before JAX is imported
         from rlworldkit.evaluation.searcher import searcher_of
 
         searcher = searcher_of(view.world, game.train_env(), path, args.search, seed=args.player_seed)
@@ -143,13 +151,52 @@ def player_of(game: Game, view: ViewSpec, path: Path, agent: Agent, args: argpar
     return AgentPlayer(agent, deterministic=not args.stochastic, player_seed=args.player_seed, searcher=searcher)
 
 
-def announce(game: Game, engine: str) -> None:
-    """Say on standard error what takes so long where the engine is to be compiled first."""
-    if engine == "jax":
+def add_engine_flag(
+    parser: argparse._ActionsContainer, world: World, *more: str, text: str = "plays the games"
+) -> None:
+    """Add the flag for the engine; more: what it takes beside the world's engines."""
+    first = next(iter(world.engines))
+    default = f"{text} (default {first} where it is built; all play the same games)"
+    parser.add_argument("--engine", choices=(*world.engines, *more), help=default)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def engine_of(world: World, given: str | None, say: Callable[[str], None] = _say) -> str:
+    """The engine asked for, else the first that is there, the reference; then a line says which that is, and why."""
+    if given is not None:
+        return given
+    reason = f"the reference of {world.name}"
+    for name in world.engines:
+        try:
+            if name != JAX:  # opening it would compile it
+                world.engines[name](1).close()
+        except EngineMissing as error:
+            reason = f"because {error.advice}"
+            continue
+        break
+    if len(world.engines) > 1:
+        say(f"Engine: {name}, {reason}.")
+    return name
+
+
+def playing(game: Game, engines: Sequence[str], total: int | None = None) -> AbstractContextManager[Advance]:
+    """Show on standard error that the JAX engine is compiled, where it is one of these, and how many games are played.
+
+    It gives a function that is to be told how many more have been played. Nothing is shown of neither.
+    """
+    tasks = [] if total is None else [f"playing {counted(total, 'game')}"]
+    if JAX in engines:
         enable_compilation_cache(game.name)  # before JAX is imported
         from rlworldkit.jax.trace_cache import reuse_text
 
-        print(f"Compiling the JAX engine ({reuse_text()}) ...", file=sys.stderr)
+        tasks.insert(0, f"compiling the JAX engine ({reuse_text()})")
+    if not tasks:
+        return nullcontext(lambda games: None)
+    text = ", then ".join(tasks)
+    return working(open_console(stderr=True), text[0].upper() + text[1:], total)
 
 
 def caption_of(view: ViewSpec, path: Path, args: argparse.Namespace) -> str:

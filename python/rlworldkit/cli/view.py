@@ -5,26 +5,25 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.progress import track
-
 from parity.arguments import OutputFile, Parser
 from parity.atomic_write import check_output
-from parity.console import open_console, typed_command
+from parity.console import typed_command
 from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.errors import UsageError
 from parity.prices import add_price_flags, changed_prices, read_prices
 from rlworldkit.cli import players
 from rlworldkit.evaluation.onnx_policy import ONNX
 from rlworldkit.game import Game
+from rlworldkit.runs.console import Advance
 from rlworldkit.watch.agents import CHECKPOINT, MODEL, PARAMS
 
 if TYPE_CHECKING:
-    from parity.viewer.page import Page
+    from parity.viewer.page import Episode, Page
     from rlworldkit.watch.spec import ViewSpec
 
 TRACE = ".json"
@@ -49,12 +48,17 @@ def main(game: Game, argv: Sequence[str]) -> int:
     from parity.viewer.write import write_page
 
     page = make(game, view, args, command)
-    console = open_console(stderr=True)
-    silent = not console.is_terminal
-    episodes = track(page.episodes, "games", args.episodes, console=console, transient=True, disable=silent)
-    write_page(replace(page, episodes=episodes), view.world, args.output)
+    total = args.episodes if make is _of_agent and page.sides else None
+    with players.playing(game, page.sides if total else (), total) as advance:
+        write_page(replace(page, episodes=_counted(page.episodes, advance)), view.world, args.output)
     print(f"Written: {args.output}")
     return 0
+
+
+def _counted(episodes: Iterable[Episode], advance: Advance) -> Iterator[Episode]:
+    for episode in episodes:
+        yield episode
+        advance(1)
 
 
 def _of_agent(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
@@ -72,9 +76,8 @@ def _of_agent(game: Game, view: ViewSpec, args: argparse.Namespace, command: str
         print(f"{args.path} has no agent yet: the page shows the curves alone.", file=sys.stderr)
         return Page(headline=f"{name}: no agent yet", sides=(), episodes=(), command=command, curves=drawn)
     path, agent = found
-    games = Games(args.seed, args.episodes, args.engine or next(iter(view.world.engines)), args.max_steps)
-    players.announce(game, games.engine)
     player = players.player_of(game, view, path, agent, args)
+    games = Games(args.seed, args.episodes, players.engine_of(view.world, args.engine), args.max_steps)
     caption = players.caption_of(view, path, args)
     return replace(agent_page(view, f"{name}, {caption}" if is_run else caption, player, games, command), curves=drawn)
 
@@ -89,16 +92,15 @@ def _of_trace(game: Game, view: ViewSpec, args: argparse.Namespace, command: str
     game = game.with_prices({**trace.prices, **read_prices(args.price, args.prices)})
     view = players.view_of(game, args.mode, args.path)
     trace = replace(trace, prices=changed_prices(view.world))
-    for name in (args.engine,) if args.engine else dict.fromkeys(trace.engines):
-        players.announce(game, name)
-    names, faults = ((args.engine,), []) if args.engine else sides_of(view.world, trace)
-    for fault in faults:
-        print(f"Shown on {names[0]} alone: {fault}", file=sys.stderr)
-    if len(names) == 1:
-        return trace_page(view, args.path.name, trace, names[0], command)
-    one, other = names
-    report = replayed(view.world, trace, args.path, (one, other), timeout=DEFAULT_TIMEOUT, command=command)
-    return report_page(report)
+    with players.playing(game, [args.engine] if args.engine else trace.engines):
+        names, faults = ((args.engine,), []) if args.engine else sides_of(view.world, trace)
+        for fault in faults:
+            print(f"Shown on {names[0]} alone: {fault}", file=sys.stderr)
+        if len(names) == 1:
+            return trace_page(view, args.path.name, trace, names[0], command)
+        one, other = names
+        report = replayed(view.world, trace, args.path, (one, other), timeout=DEFAULT_TIMEOUT, command=command)
+        return report_page(report)
 
 
 def _check(parser: Parser, args: argparse.Namespace, view: ViewSpec) -> None:

@@ -19,7 +19,7 @@ from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from parity.prices import add_price_flags, read_prices
 from rlworldkit.cli import players
 from rlworldkit.game import Game
-from rlworldkit.render.display import has_display
+from rlworldkit.render.display import has_display, require_display
 from rlworldkit.render.film import FILMS
 from rlworldkit.watch.controls import FASTEST, SLOWEST
 
@@ -50,13 +50,14 @@ def main(game: Game, argv: Sequence[str], *, command: str = "watch") -> int:
     from rlworldkit.runs.stop import StopRequest
     from rlworldkit.watch.frames import games, recorded
 
-    caption = f"{players.caption_of(view, path, args)}, {args.engine}"
     show = _in_window if args.render == WINDOW else _in_terminal if _is_terminal() else _as_text
-    players.announce(game, args.engine)
     player = players.player_of(game, view, path, agent, args)
+    args.engine = players.engine_of(view.world, args.engine)
+    caption = f"{players.caption_of(view, path, args)}, {args.engine}"
     opened = closing(Episodes(view.world, 1, args.engine, max_episode_steps=args.max_steps))
     with StopRequest(give_up=lambda: None) as stop, opened as episodes:
-        _warm_up(episodes, player)
+        with players.playing(game, [args.engine]):
+            _warm_up(episodes, player)
         stop.begun()
         with _recording(args, caption, view, player, episodes) as record:
             played = games(view, episodes, player, args.seed, args.episodes)
@@ -161,11 +162,12 @@ def _check(parser: Parser, args: argparse.Namespace) -> None:
         parser.error(f"--record writes {', '.join(FILMS)} or {PAGE}, not {args.record.name!r}")
     if args.render is None:
         args.render = WINDOW if has_display() and find_spec("pygame") else TEXT
+    if args.render == WINDOW:
+        require_display()
 
 
 def _parser(game: Game, command: str) -> Parser:
     view = players.view_of(game)
-    engines = tuple(view.world.engines)
     parser = Parser(
         prog=f"{game.name} {command}",
         description="Watch a trained agent play, in a window or in the terminal.",
@@ -189,7 +191,7 @@ def _parser(game: Game, command: str) -> Parser:
     players.add_agent_flags(agent, game)
     games = parser.add_argument_group("games")
     players.add_game_flags(games, episodes=1)
-    games.add_argument("--engine", choices=engines, default=engines[0], help=f"(default {engines[0]})")
+    players.add_engine_flag(games, view.world)
     add_price_flags(parser, lambda: game.env().world)
     shown = parser.add_argument_group("screen")
     shown.add_argument(

@@ -1,5 +1,6 @@
 """Playing whole episodes, and the record of each."""
 
+from collections.abc import Callable
 from contextlib import closing
 
 import numpy as np
@@ -22,11 +23,12 @@ def play_episodes(
     num_envs: int,
     engine: str | None = None,
     max_steps: int | None = None,
+    advance: Callable[[int], None] = lambda games: None,
 ) -> list[Episode]:
     """The episodes of seeds ``first_seed``, ``first_seed`` + 1, … (modulo 2⁶⁴), in this order, ``num_envs`` at a time.
 
-    They are the same for every engine and every ``num_envs``. Raises EngineError where the engine cannot start, or
-    fails.
+    They are the same for every engine and every ``num_envs``. ``advance`` is told how many more have ended. Raises
+    EngineError where the engine cannot start, or fails.
     """
     games, seeds = min(num_envs, num_episodes), consecutive_seeds(first_seed, num_episodes)
     found: dict[int, Episode] = {}
@@ -44,6 +46,7 @@ def play_episodes(
             ended = np.flatnonzero((step.terminated | step.truncated) & is_playing)
             if not len(ended):
                 continue
+            advance(len(ended))
             states = episodes.get_states(ended)
             uses = episodes.statistics.of(ended).actions.tolist()
             for game, used, state in zip(ended.tolist(), uses, states, strict=True):

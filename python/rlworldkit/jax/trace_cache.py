@@ -109,8 +109,8 @@ def reuse_text() -> str:
     """The part of a message that says if later runs reuse what this one compiles."""
     folder = _cache_folder()
     if folder is not None and not write_fault(folder):
-        return "once per configuration; later runs reuse the result"
-    return f"later runs reuse the result only if {CACHE_VARIABLE} names a folder that can be written"
+        return "a minute or two once per configuration; later runs reuse the result"
+    return f"a minute or two; later runs reuse the result only if {CACHE_VARIABLE} names a folder that can be written"
 
 
 def _trace(function: Wrapped, tree: Any, shapes: Sequence[Any]) -> tuple[export.Exported, Any]:

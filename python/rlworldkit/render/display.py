@@ -18,6 +18,15 @@ def is_room(there: tuple[int, int], size: tuple[int, int]) -> bool:
     return there[0] >= size[0] and there[1] >= size[1]
 
 
+NO_DISPLAY = "There is no display to open a window on: run on a desktop, or draw text or pictures instead."
+
+
+def require_display() -> None:
+    """Raises UsageError where there is no display, nor a driver of SDL's that needs none."""
+    if not has_display() and "SDL_VIDEODRIVER" not in os.environ:
+        raise UsageError(NO_DISPLAY)
+
+
 def require_room(console: Console, doing: str, *sizes: tuple[int, int]) -> None:
     """Raises UsageError where a terminal has room for none of these sizes, in columns and lines, the least one last.
 

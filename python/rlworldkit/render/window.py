@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from parity.console import encodable
 from parity.errors import ParityError
 from rlworldkit.render._pygame import pygame
+from rlworldkit.render.display import NO_DISPLAY
 from rlworldkit.render.pen import surface_of
 
 _LOGGER = logging.getLogger("rlworldkit")
-NO_DISPLAY = "There is no display to open a window on: run on a desktop, or draw text or pictures instead."
 
 
 class Window:

@@ -2,18 +2,30 @@
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Self
 
 from rich.console import Console, RenderableType
 from rich.control import Control
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.segment import ControlType
 
 from parity.table import Table
 from rlworldkit.runs.sinks import Metrics
 
+Advance = Callable[[int], None]
+"""Is told how much more has been done."""
 Headline = tuple[str, str, str]
 """A figure: its name, its metric and its format."""
 HEADLINES: tuple[Headline, ...] = (
@@ -74,6 +86,14 @@ class ConsoleProgress:
         (task,) = self._tasks.values()
         self._bars.update(task, completed=timesteps)
 
+    def show_evaluation(self, text: str) -> None:
+        """Show how far an evaluation is, for the only run: beside the bar, or in a line; an empty text ends it."""
+        (task,) = self._tasks
+        if self._live:
+            self._bars.update(self._tasks[task], description=text or task)
+        elif text:
+            self._console.print(text, soft_wrap=True, highlight=False)
+
     def _panel(self) -> RenderableType:
         figures = Table(box=None, padding=(0, 2, 0, 0))
         names = self._totals if len(self._totals) > 1 else ()
@@ -99,15 +119,24 @@ class ConsoleProgress:
 
 
 @contextlib.contextmanager
-def compiling(console: Console, reuse: str) -> Iterator[None]:
-    """Show that compilation is going on, and who reuses it: a spinner on a terminal, a line elsewhere."""
-    message = f"Compiling ({reuse}) ..."
-    if console.is_terminal:
-        with console.status(message, spinner="line"):  # in ASCII
-            yield
-    else:
-        console.print(message, soft_wrap=True)
-        yield
+def working(console: Console, text: str, total: int | None = None) -> Iterator[Advance]:
+    """Show that work is going on: a spinner, a clock and, of a total, a bar on a terminal; a line elsewhere.
+
+    It gives a function that moves the bar on.
+    """
+    if not console.is_terminal:
+        console.print(f"{text} ...", soft_wrap=True)
+        yield lambda steps: None
+        return
+    bar: list[ProgressColumn] = [] if total is None else [BarColumn(), MofNCompleteColumn()]
+    columns = SpinnerColumn("line"), TextColumn("{task.description}", markup=False), *bar, TimeElapsedColumn()  # ASCII
+    with Progress(*columns, console=console, transient=True) as shown:
+        yield partial(shown.advance, shown.add_task(f"{text} ...", total=total))
+
+
+def compiling(console: Console, reuse: str) -> contextlib.AbstractContextManager[object]:
+    """Show that compilation is going on, and who reuses it."""
+    return working(console, f"Compiling ({reuse})")
 
 
 def print_line(console: Console, line: str) -> None:

@@ -129,6 +129,11 @@ class Run:
         if self._progress:
             self._progress.advance(timesteps)
 
+    def show_evaluation(self, text: str) -> None:
+        """Show how far an evaluation between two steps is; an empty text ends it."""
+        if self._progress:
+            self._show(self._progress.show_evaluation, text)
+
     def upload(self, path: Path) -> None:
         """Keep a file on W&B, where that is asked for."""
         if self._wandb:

@@ -15,6 +15,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
 
 from parity.atomic_write import write_whole
+from parity.console import counted
 from parity.errors import UsageError
 from parity.safe_read import MIB, Unreadable, read_npz
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
@@ -27,6 +28,8 @@ BEST_MODEL = "best_model.zip"
 EVALUATIONS_LIMIT = 256 * MIB
 """The largest file of evaluations that is read, in bytes, unpacked."""
 _TICK_SECONDS = 0.25
+_LINE_SECONDS = 10.0
+"""Between lines on the progress of an evaluation where there is no terminal; a shorter one prints none."""
 
 EpisodeSummary = dict[str, Any]
 Evaluation = tuple[list[float], list[int]]
@@ -89,12 +92,25 @@ class Evaluations(MaskableEvalCallback):
         self.eval_env.seed(self._seed)
         # the parent keeps what it finds only where it writes it, which it does not atomically
         self.log_path = io.BytesIO()  # type: ignore[assignment]
+        self._shown = time.monotonic()
         should_continue = super()._on_step()
+        self._run.show_evaluation("")
         self._evaluations[self.num_timesteps] = self.evaluations_results[-1], self.evaluations_length[-1]
         self._run.writer.write(self._folder / EVALUATIONS, _archive(self._evaluations))
         if self.best_mean_reward > best:
             self._run.writer.write(self._folder / BEST_MODEL, model_content(self.model))  # type: ignore[arg-type]
         return should_continue
+
+    def _log_success_callback(self, locals_: dict[str, Any], globals_: dict[str, Any]) -> None:
+        """Called by the evaluation after every step of every game: show how far it is."""
+        super()._log_success_callback(locals_, globals_)
+        is_live = self._run.console.is_terminal
+        if time.monotonic() - self._shown > (_TICK_SECONDS if is_live else _LINE_SECONDS):
+            self._shown = time.monotonic()
+            ended, longest = int(locals_["episode_counts"].sum()), int(locals_["current_lengths"].max())
+            self._run.show_evaluation(
+                f"evaluating: {ended} of {counted(self.n_eval_episodes, 'game')} ended, the longest is at step {longest:,}"
+            )
 
 
 def _archive(evaluations: Mapping[int, Evaluation]) -> bytes:

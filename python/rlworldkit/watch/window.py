@@ -1,15 +1,13 @@
 """A window as a screen."""
 
-import os
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from parity.errors import UsageError
 from rlworldkit.render._pygame import pygame
-from rlworldkit.render.display import has_display
-from rlworldkit.render.window import NO_DISPLAY, Window
+from rlworldkit.render.display import require_display
+from rlworldkit.render.window import Window
 from rlworldkit.watch.controls import Controls
 
 Frame = TypeVar("Frame", contravariant=True)
@@ -34,8 +32,7 @@ class WindowScreen(Generic[Frame]):
     """
 
     def __init__(self, title: str, draw: Callable[[Frame, Controls], pygame.Surface]) -> None:
-        if not has_display() and "SDL_VIDEODRIVER" not in os.environ:
-            raise UsageError(NO_DISPLAY)
+        require_display()
         self._draw = draw
         self._window = Window(title, _FRAMES)
         self._keys: deque[str] = deque()

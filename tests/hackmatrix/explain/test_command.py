@@ -20,6 +20,7 @@ from tests.hackmatrix.rules.builders import state
 from tests.hackmatrix.rules.movers import daemon
 
 PAID = ("--price", "step_penalty=-0.01", "--price", "distance_shaping=0.05")
+BOTH = ("--engines", "swift,jax")
 START = (*PAID, "--seed", "7", "--engines", "swift", "--actions")
 
 
@@ -113,7 +114,7 @@ def test_a_part_of_a_game_begins_with_the_board_before_it(
 
 def test_both_engines_are_shown_side_by_side(swift_built: None, tmp_path: Path) -> None:
     target = tmp_path / "told.json"
-    assert main(["explain", *PAID, "--seed", "7", "--actions", "up,up,right", "--json", str(target)]) == 0
+    assert main(["explain", *PAID, *BOTH, "--seed", "7", "--actions", "up,up,right", "--json", str(target)]) == 0
     told = json.loads(target.read_text())
     assert (told["engines"], told["agree"]) == (["swift", "jax"], True)
     assert [step["step"] for step in told["steps"]] == [None, 0, 1, 2]
@@ -135,7 +136,7 @@ def test_prices_of_a_trace_and_of_flags_are_paid_and_read(
     file = tmp_path / "prices.toml"
     file.write_text("damage_penalty = -3\nresource_gain = 0\n")
     for words, damage in (((), -2), (("--prices", file), -3), (("--prices", file, "--price", "damage_penalty=4"), 4)):
-        code, printed = explain(capsys, path, *words, "--json", tmp_path / "told.json")
+        code, printed = explain(capsys, path, *BOTH, *words, "--json", tmp_path / "told.json")
         assert code == 0
         assert json.loads((tmp_path / "told.json").read_text())["prices"]["damage_penalty"] == damage
         assert f"{damage:+.3f}  | {damage:+.3f}  = {damage} x 1: hp 3 -> 2" in printed
@@ -147,7 +148,7 @@ def test_prices_of_a_trace_and_of_flags_are_paid_and_read(
 def test_engines_that_differ_are_marked_and_the_code_is_1(
     swift_built: None, altered: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, printed = explain(capsys, *PAID, "--seed", "7", "--actions", "up,siphon")
+    code, printed = explain(capsys, *PAID, *BOTH, "--seed", "7", "--actions", "up,siphon")
     assert code == 1
     assert "step_penalty          -0.010  != -0.011  = -0.01 x 1: a valid action" in printed
     assert "+0.040  != +0.039" in printed

@@ -1,6 +1,7 @@
 """MaskablePPO on the Swift engine: the files of a run, resuming it, and learning."""
 
 import csv
+import io
 import json
 import shutil
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
 
@@ -18,6 +20,7 @@ from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.training_config import MaskablePPOConfig
 from parity.errors import ParityError, UsageError
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
+from rlworldkit.sb3 import callbacks
 from rlworldkit.sb3.callbacks import EpisodeMetrics, RunWriter
 from rlworldkit.sb3.model_file import timesteps_of
 from rlworldkit.sb3.training import load_model
@@ -69,9 +72,16 @@ class TestWhatARunLeaves:
         assert entropies
         assert all(0 < entropy < np.log(len(ACTIONS)) for entropy in entropies)
 
-    def test_evaluations_play_the_same_games_each_time(self, swift_built: None, tmp_path: Path) -> None:
+    def test_evaluations_show_how_far_they_are_and_play_the_same_games_each_time(
+        self, swift_built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         # a policy that hardly changes plays the same games alike
-        run(tmp_path / "still", timesteps=256, n_steps=32, eval_freq=100, learning_rate=1e-12)
+        said = io.StringIO()
+        monkeypatch.setattr(callbacks, "_LINE_SECONDS", 0.0)
+        console = Console(file=said)
+        run(tmp_path / "still", console=console, timesteps=256, n_steps=32, eval_freq=100, learning_rate=1e-12)
+        assert "evaluating: 0 of 6 games ended, the longest is at step 1\n" in said.getvalue()
+        assert "evaluating: 5 of 6 games ended" in said.getvalue()
         with np.load(tmp_path / "still" / "evaluations.npz") as kept:
             first, second = kept["results"].tolist()
         assert first == second

@@ -78,7 +78,8 @@ def test_the_search_chooses_and_the_agent_s_thoughts_are_shown(
     assert main(["watch", str(params), *SEARCH, "--render", "ansi"]) == 0
     output = capsys.readouterr()
     assert output.out.startswith("params_1.npz, a search of 2×2 steps, swift\n")
-    assert output.err == "Compiling the search, which takes about a minute ...\n"
+    engine = "Engine: swift, the reference of hackmatrix.\n"
+    assert output.err == f"Compiling the search, which takes about a minute ...\n{engine}"
     _, *played = chosen  # the first was to compile
     assert re.findall(r"^action (\w+), value", output.out, re.MULTILINE) == played
     assert len(played) == output.out.count("▸") == 2

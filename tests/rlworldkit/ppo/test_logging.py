@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from rlworldkit.runs.console import HEADLINES, ConsoleProgress, compiling
+from rlworldkit.runs.console import HEADLINES, ConsoleProgress, compiling, working
 from rlworldkit.runs.curve import draw_curve
 from rlworldkit.runs.sinks import CsvLog, JsonLinesLog, Milestone, TensorBoardLog, read_csv
 from tests.terminals import LostTerminal
@@ -132,6 +132,16 @@ def test_runs_side_by_side_are_told_by_their_names() -> None:
     with ConsoleProgress(totals, Console(file=out, force_terminal=True, width=140)) as progress:
         progress.write(ROW, "second")
     assert all(text in out.getvalue() for text in ("first", "second", "0/1000000", "250000/1000000", *SHOWN))
+
+
+def test_work_is_one_line_and_a_clock_and_a_bar_on_a_terminal() -> None:
+    for is_terminal, shown in ((False, "Playing 5 games ...\n"), (True, "Playing 5 games ... ━")):
+        output = io.StringIO()
+        console = Console(file=output, force_terminal=is_terminal, color_system=None, _environ={"TERM": "xterm"})
+        with working(console, "Playing 5 games", 5) as advance:
+            advance(2)
+        assert shown in output.getvalue()
+        assert ("2/5 0:00:00" in output.getvalue()) is is_terminal
 
 
 def test_compiling_is_announced_on_a_terminal_too() -> None:
