@@ -151,13 +151,10 @@ def player_of(game: Game, view: ViewSpec, path: Path, agent: Agent, args: argpar
     return AgentPlayer(agent, deterministic=not args.stochastic, player_seed=args.player_seed, searcher=searcher)
 
 
-def add_engine_flag(
-    parser: argparse._ActionsContainer, world: World, *more: str, text: str = "plays the games"
-) -> None:
-    """Add the flag for the engine; more: what it takes beside the world's engines."""
-    first = next(iter(world.engines))
-    default = f"{text} (default {first} where it is built; all play the same games)"
-    parser.add_argument("--engine", choices=(*world.engines, *more), help=default)
+def add_engine_flag(parser: argparse._ActionsContainer, world: World) -> None:
+    """Add the flag for the engine that plays the games."""
+    default = f"(default {next(iter(world.engines))} where it is built; all play the same games)"
+    parser.add_argument("--engine", choices=tuple(world.engines), help=default)
 
 
 def _say(line: str) -> None:

@@ -108,9 +108,8 @@ class Evaluations(MaskableEvalCallback):
         if time.monotonic() - self._shown > (_TICK_SECONDS if is_live else _LINE_SECONDS):
             self._shown = time.monotonic()
             ended, longest = int(locals_["episode_counts"].sum()), int(locals_["current_lengths"].max())
-            self._run.show_evaluation(
-                f"evaluating: {ended} of {counted(self.n_eval_episodes, 'game')} ended, the longest is at step {longest:,}"
-            )
+            games = counted(self.n_eval_episodes, "game")
+            self._run.show_evaluation(f"evaluating: {ended} of {games} ended, the longest is at step {longest:,}")
 
 
 def _archive(evaluations: Mapping[int, Evaluation]) -> bytes:
