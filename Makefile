@@ -25,7 +25,7 @@ GOODHARTS_EVALUATION ?= --games 256 --steps 4096
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train goodharts test test-long pytest test-matrix lint docs docs-serve bench accelerator-check parity parity-goodharts mutants pictures swift bundle wheel clean
+.PHONY: help setup train goodharts test test-long pytest test-matrix lint docs docs-output docs-serve bench accelerator-check parity parity-goodharts mutants pictures swift bundle wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,10 @@ MKDOCS := env NO_MKDOCS_2_WARNING=1 JAX_PLATFORMS=cpu $(RUN) mkdocs
 
 docs: $(VENV)/.all ## build the documentation into .cache/site; a broken link is an error
 	@$(call clocked,Building the documentation (ten seconds to a minute)) $(MKDOCS) build --strict --quiet
+
+# Some pages: make docs-output DOCS_FLAGS="tutorials/change-a-reward --leave-out 'train|compare'"
+docs-output: $(VENV)/.all ## run the commands of the pages, and write anew what they show (five minutes)
+	@$(RUN) tests.project.shown_output $(DOCS_FLAGS)
 
 docs-serve: $(VENV)/.all ## show the documentation in a browser, and build it anew whenever it changes
 	@$(MKDOCS) serve

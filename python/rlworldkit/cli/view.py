@@ -145,8 +145,7 @@ def _parser(game: Game, view: ViewSpec) -> Parser:
     parser.add_argument(
         "--engine",
         choices=engines,
-        help=f"plays the games (default {engines[0]} where it is built), or replays a trace (default: both engines that "
-        "it names)",
+        help=f"plays the games (default {engines[0]} where it is built), or replays a trace (default: both of it)",
     )
     players.add_agent_flags(parser.add_argument_group("agent, or a run's furthest one"), game)
     players.add_game_flags(parser.add_argument_group("games"), episodes=_EPISODES)

@@ -1,0 +1,244 @@
+"""What pages show of their commands: run block by block, compared with what is printed, and written anew.
+
+In a folder, in the page's order: ``console`` blocks are commands (``$``) and what they print, where ``...`` stands for
+any lines; a command without lines shows nothing. ``python`` blocks are programs; blocks with a title are files;
+``diff`` blocks change such files. Other blocks are for people only.
+
+``make docs-output`` writes anew what differs from what is printed: all of it but what a mask names (``MASKS``).
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import reduce
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+BLOCK = re.compile(r'^```(\w*)(?: title="([^"]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+FAST = ("tutorials/debug-a-reward", "how-to/environments")
+LONG = (
+    "tutorials/change-a-reward",
+    "tutorials/hold-a-port",
+    "tutorials/train-and-watch",
+    "how-to/parity-in-ci",
+    "how-to/training",
+    "how-to/watch-play-evaluate",
+)
+"""``test_own_world.py`` has tutorials/your-own-world."""
+SHORTER = {
+    "make train": "hackmatrix train --preset quick",
+    "--preset quick": "--preset quick --num-envs 16 --num-steps 32 --total-timesteps 31232 --num-minibatches 2 "
+    "--update-epochs 2 --hidden-dim 16",  # as many updates
+    "--total-timesteps 500000": "--total-timesteps 7680",
+    "make goodharts": "goodharts train --engine jax --mode all --network mlp --updates 2",
+}
+"""Shorter commands that are run instead, replaced in this order."""
+FIGURE = r"-?\d[\d,.:]*"
+MASKS = {
+    "seconds": (r"", r"\d[\d,.]*(?= (?:s|ms|minutes)\b)"),
+    "speeds": (r"", r"\d[\d,.]*(?= steps/s\b)"),
+    "sizes of files": (r"", r"\d[\d,.]*(?= [KM]B\b)"),
+    "commits": (r"", r"(?<=at commit )[0-9a-f]{7,}"),
+    "names of runs": (r"", r"hackmatrix-\d{8}-\d{6}"),
+    "settings of a shortened training": (
+        r"train",
+        r"--(?:total-timesteps|num-minibatches|update-epochs) [\d,]+|\d+ games x \d+ steps \(\d+ epochs of \d+ mini",
+    ),
+    "figures of agents that were trained on another machine": (r"checkpoints/\S|goodharts evaluate", FIGURE),
+}
+"""What may vary: its name, what the commands have in common whose output it is in, and what of a line it is."""
+VARIABLES = {"COLUMNS": "100", "TERM": "dumb", "WANDB_MODE": "disabled"}
+ANY = "..."
+ALIKE = 0.6
+"""The least similarity of a shown line and the one that takes its place."""
+Carry = Callable[[str], tuple[int, str]]
+"""Runs a command, and gives its exit code and all that it prints."""
+
+
+class Shown(NamedTuple):
+    """A command of a page, the lines beneath it there, and those that it prints."""
+
+    command: str
+    lines: list[str]
+    printed: list[str]
+
+
+def in_shell(folder: Path) -> Carry:
+    """Runs commands in a folder as somebody types them."""
+    paths = (ROOT, ROOT / "python", ROOT / "tests" / "parity")
+    variables = {**os.environ, **VARIABLES, "PYTHONPATH": os.pathsep.join(map(str, paths))}
+    variables["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def run(command: str) -> tuple[int, str]:
+        done = subprocess.run(
+            command,
+            shell=True,
+            cwd=folder,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+    return run
+
+
+def page_file(page: str) -> Path:
+    """The file of a page."""
+    return ROOT / "docs" / f"{page}.md"
+
+
+def carried_out(page: str, folder: Path, run: Carry, left_out: str = "$^") -> Iterator[Shown]:
+    """Run the blocks of a page in a folder, and give each command that shows lines; ``left_out``: commands to skip.
+
+    Raises AssertionError where a command or a program fails, or ends otherwise than its comment says.
+    """
+    for number, (language, title, text) in enumerate(BLOCK.findall(page_file(page).read_text())):
+        if language == "console":
+            for command, lines in COMMAND.findall(text):
+                if re.search(left_out, command):
+                    continue
+                code, output = run(
+                    reduce(lambda words, longer: words.replace(longer, SHORTER[longer]), SHORTER, command)
+                )
+                (expected,) = re.findall(r"# exit code (\d)$", command) or ["0"]
+                assert code == int(expected), f"$ {command}\n{output[-5000:]}"
+                yield Shown(command, lines.splitlines(), output.splitlines())
+        elif language == "diff":
+            change(text, folder / title)
+        elif title:
+            (folder / title).write_text(text)
+        elif language == "python":
+            (folder / f"block{number}.py").write_text(text)
+            code, output = run(f"python block{number}.py")
+            assert code == 0, f"{text}\n{output[-3000:]}"
+
+
+def change(diff: str, file: Path) -> None:
+    """Apply a diff; its old text must occur once."""
+    lines = [line for line in diff.splitlines() if not line.startswith(("@@", ANY))]
+    old, new = ("\n".join(line[1:] for line in lines if not line.startswith(sign)) for sign in "+-")
+    text = file.read_text()
+    assert text.count(old) == 1, old
+    file.write_text(text.replace(old, new))
+
+
+def masked(line: str, command: str) -> str:
+    """A line that a command prints, without what may vary and the widths of columns."""
+    for of_commands, pattern in MASKS.values():
+        if re.search(of_commands, command):
+            line = re.sub(pattern, "#", line)
+    return " ".join(re.sub(r"([─━])\1+", r"\1", line).split())
+
+
+def is_printed(shown: Shown) -> bool:
+    """Tell if the lines that a page shows are those that are printed, blank ones aside."""
+    printed = [masked(line, shown.command) for line in shown.printed if line.strip()]
+    parts: list[list[str]] = [[]]
+    for line in filter(str.strip, shown.lines):
+        if line.strip() == ANY:
+            parts.append([])
+        else:
+            parts[-1].append(masked(line, shown.command))
+    if len(parts) == 1:
+        return parts[0] in ([], printed)
+    first, *others, last = parts
+    if printed[: len(first)] != first or printed[len(printed) - len(last) :] != last:
+        return False
+    begin, end = len(first), len(printed) - len(last)
+    for part in others:
+        places = range(begin, end - len(part) + 1)
+        begin = next((place + len(part) for place in places if printed[place : place + len(part)] == part), end + 1)
+    return begin <= end
+
+
+def renewed(shown: Shown) -> tuple[list[str], list[str]]:
+    """The lines to show instead, and those of the old ones that nothing is like.
+
+    A line that is shown is replaced by the printed line that it is most like; where no ``...`` stands between two,
+    everything printed between them is shown. A line that differs in nothing but what may vary stays as it is.
+    """
+    lines = [line for line in shown.lines if line.strip()]
+    printed = "\n".join(map(str.rstrip, shown.printed)).strip("\n").split("\n")
+    places = alignment(lines, printed, shown.command)
+    if not any(place is not None for place in places):
+        return shown.lines, [line for line in lines if line.strip() != ANY]
+    result: list[str] = []
+    after, is_open = 0, False
+    for line, place in zip([*lines, ""], [*places, len(printed)], strict=True):
+        if line.strip() == ANY:
+            is_open = True
+        elif place is not None:
+            between = printed[after:place]
+            result += ([ANY] if any(between) else []) if is_open else between
+            if place < len(printed):
+                is_same = masked(line, shown.command) == masked(printed[place], shown.command)
+                result.append(line if is_same else printed[place])
+            after, is_open = place + 1, False
+    return result, [line for line, place in zip(lines, places, strict=True) if place is None and line.strip() != ANY]
+
+
+def alignment(lines: Sequence[str], printed: Sequence[str], command: str) -> list[int | None]:
+    """For each shown line the place of the printed line that it is most like, in order; None for one like no other."""
+    shown, there = ([masked(line, command) for line in of] for of in (lines, printed))
+    alike = [
+        [0.0 if one == ANY else SequenceMatcher(None, one, other, autojunk=False).ratio() for other in there]
+        for one in shown
+    ]
+    best = [[0.0] * (len(there) + 1) for _ in range(len(shown) + 1)]
+    for i in reversed(range(len(shown))):
+        for j in reversed(range(len(there))):
+            pair = alike[i][j] + best[i + 1][j + 1] if alike[i][j] >= ALIKE else 0.0
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], pair)
+    places: list[int | None] = []
+    j = 0
+    for i in range(len(shown)):
+        while j < len(there) and best[i][j] == best[i][j + 1]:
+            j += 1
+        is_pair = j < len(there) and best[i][j] != best[i + 1][j]
+        places.append(j if is_pair else None)
+        j += is_pair
+    return places
+
+
+def renew(page: str, left_out: str) -> int:
+    """Write anew what a page shows; return how many commands print something else."""
+    file, changed = page_file(page), 0
+    with tempfile.TemporaryDirectory() as folder:
+        for shown in carried_out(page, Path(folder), in_shell(Path(folder)), left_out):
+            if is_printed(shown):
+                continue
+            changed += 1
+            lines, lost = renewed(shown)
+            for line in lost:
+                print(f"{page}: nothing printed is like this line of `{shown.command}`: {line}", file=sys.stderr)
+            head = f"$ {shown.command}\n"
+            old, new = (head + "".join(f"{line}\n" for line in of) for of in (shown.lines, lines))
+            file.write_text(file.read_text().replace(old, new, 1))
+    return changed
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write pages anew; return 0."""
+    parser = argparse.ArgumentParser(description="Write anew what pages show of the output of their commands.")
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help="such as tutorials/change-a-reward (default: all)")
+    parser.add_argument("--leave-out", default="$^", metavar="REGEX", help="commands that are not run")
+    args = parser.parse_args(argv)
+    for page in args.pages or (*FAST, *LONG):
+        print(f"{page} ...", flush=True)
+        print(f"{page}: {renew(page, args.leave_out)} commands show something else now.", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
