@@ -202,10 +202,10 @@ def alignment(lines: Sequence[str], printed: Sequence[str], command: str) -> lis
             best[i][j] = max(best[i + 1][j], best[i][j + 1], pair)
     places: list[int | None] = []
     j = 0
-    for i in range(len(shown)):
-        while j < len(there) and best[i][j] == best[i][j + 1]:
+    for i in range(len(shown)):  # of equally good places the first
+        while best[i][j] != best[i + 1][j] and best[i][j] != alike[i][j] + best[i + 1][j + 1]:
             j += 1
-        is_pair = j < len(there) and best[i][j] != best[i + 1][j]
+        is_pair = best[i][j] != best[i + 1][j]
         places.append(j if is_pair else None)
         j += is_pair
     return places

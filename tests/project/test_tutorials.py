@@ -95,6 +95,7 @@ def test_the_figures_of_the_agent_that_comes_with_the_game_are_those_shown(tmp_p
         ("...|b|c|...", "a|b|new|c|d", False, "...|b|new|c|..."),
         ("head 1|...", "table|head 2", False, "table|head 2"),
         ("a|...|gone|...|c", "a|x|c", False, "a|...|c"),
+        ("b|a|...", "new|b|a|x|b|a|y", False, "new|b|a|..."),
     ],
 )
 def test_what_is_shown_is_compared_and_written_anew(lines: str, printed: str, is_same: bool, new: str | None) -> None:
