@@ -98,9 +98,9 @@ from pathlib import Path
 import parity
 from goodharts.world import WORLDS
 from hackmatrix.agents import AGENTS
-from hackmatrix.cli.explain import _parser
 from hackmatrix.swift_env.process import SwiftEngineError, binary_path
 from hackmatrix.world import WORLD
+from rlworldkit.cli.players import engine_of
 
 wheel = Path(sys.argv[1])
 assert Path(parity.__file__).is_relative_to(wheel)
@@ -117,7 +117,7 @@ games = {(group, name) for group in ("console_scripts", "rlworldkit.games") for 
 assert registered["hackmatrix"] == games | {("parity.worlds", world.name) for world in (WORLD, *WORLDS.values())}
 
 # It has no engine of Swift: JAX is the default, and whoever wants the other one reads how to get it.
-assert (next(iter(WORLD.engines)), _parser().parse_args([]).engines) == ("jax", ("jax",))
+assert (next(iter(WORLD.engines)), engine_of(WORLD, None)) == ("jax", "jax")
 try:
     binary_path()
 except SwiftEngineError as error:
