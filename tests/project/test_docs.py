@@ -17,7 +17,6 @@ from toy_world.adapter import GAME
 
 import parity
 from hackmatrix.cli.game import GAME as HACKMATRIX
-from tests.project.test_tutorials import carry_out, in_process
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -64,12 +63,6 @@ def test_commands_of_parity_name_their_world(page: Path) -> None:
 def test_the_readme_names_its_two_commands(root: Path) -> None:
     blocks = re.findall(r"```bash\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)
     assert [block.strip() for block in blocks] == ["make train", "make test"]
-
-
-def test_the_readme_opens_with_a_divergence_that_is_what_the_commands_print(root: Path, tmp_path: Path) -> None:
-    opening = (root / "README.md").read_text().partition("## Two commands")[0]
-    (divergence,) = re.findall(r"```console\n(.*?)```", opening, re.DOTALL)
-    carry_out(divergence, in_process(tmp_path))
 
 
 def test_the_python_of_the_readme_runs(

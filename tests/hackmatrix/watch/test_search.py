@@ -81,7 +81,7 @@ def test_the_search_chooses_and_the_agent_s_thoughts_are_shown(
     engine = "Engine: swift, the reference of hackmatrix.\n"
     assert output.err == f"Compiling the search, which takes about a minute ...\n{engine}"
     _, *played = chosen  # the first was to compile
-    assert re.findall(r"^action (\w+), value", output.out, re.MULTILINE) == played
+    assert re.findall(r"^action (\w+) ", output.out, re.MULTILINE) == played
     assert len(played) == output.out.count("▸") == 2
 
 
