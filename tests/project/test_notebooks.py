@@ -17,7 +17,8 @@ from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from traitlets.config import Config
 
 from tests.hackmatrix.train.test_command import FLAGS
-from tests.project.test_tutorials import Carry, in_process
+from tests.project.shown_output import Carry
+from tests.project.test_tutorials import in_process
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "examples").glob("*.ipynb"))}
