@@ -66,7 +66,7 @@ docs: $(VENV)/.all ## build the documentation into .cache/site; a broken link is
 	@$(call clocked,Building the documentation (ten seconds to a minute)) $(MKDOCS) build --strict --quiet
 
 # Some pages: make docs-output DOCS_FLAGS="tutorials/change-a-reward --leave-out 'train|compare'"
-docs-output: $(VENV)/.all ## run the commands of the pages, and write anew what they show (five minutes)
+docs-output: $(VENV)/.all ## run the commands of the pages, and write anew what they show (ten minutes)
 	@$(RUN) tests.project.shown_output $(DOCS_FLAGS)
 
 docs-serve: $(VENV)/.all ## show the documentation in a browser, and build it anew whenever it changes
