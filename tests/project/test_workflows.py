@@ -214,7 +214,9 @@ def test_the_template_runs_the_tests_and_keeps_the_report_of_a_failure(
 
 
 @pytest.mark.parametrize("world", CI["jobs"]["parity-diff"]["strategy"]["matrix"]["world"])
-def test_ci_compares_the_games_of_a_pull_request_and_lets_them_differ(world: str, tmp_path: Path) -> None:
+def test_ci_compares_the_games_of_a_pull_request_and_lets_them_differ(
+    world: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     call = CI["jobs"]["parity-diff"]
     assert (WORKFLOWS / Path(call["uses"]).name).samefile(ROOT / call["uses"])
     assert holds(call["if"], CI_VALUES, True)
@@ -229,6 +231,8 @@ def test_ci_compares_the_games_of_a_pull_request_and_lets_them_differ(world: str
         f"parity diff HEAD\\^ HEAD --world {world} --engine jax {FILES}",
         f"uses actions/upload-artifact@v6 name=parity-diff-{world} path=parity-diff",
     ]
+    monkeypatch.chdir(tmp_path)
+    Path("parity-diff").mkdir()  # as the workflow makes it
     options = build_parser().parse_args(shlex.split(job.record[3])[1:])
     assert (options.a, options.b, options.world, options.engine) == ("HEAD^", "HEAD", world, "jax")
 

@@ -35,10 +35,8 @@ def train_modes(
     soon as it ends. should_stop: asked several times a second; then all modes save and end. One without an update has
     nothing to save, and ends at once.
     """
-    # a worker reads these as it starts; several of them share a GPU's memory, and no file of the working directory
-    # shadows a module, as without the last one it may until a worker has taken over the parent's search path
+    # a worker reads these as it starts; several of them share a GPU's memory
     share = {"OMP_NUM_THREADS": str(share_of_cores(at_once)), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-    share["PYTHONSAFEPATH"] = "1"
     for name, value in (share | threads_of_a_share(at_once)).items():
         os.environ.setdefault(name, value)
     context = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
@@ -48,7 +46,7 @@ def train_modes(
     waiting, is_stopping = list(reversed(jobs)), False
 
     def begin_some() -> None:
-        with _interrupts_ignored():  # a worker that still starts leaves them to this process
+        with _interrupts_ignored(), _safe_path():  # a worker that still starts leaves them to this process
             while waiting and len(workers) < at_once:
                 job = waiting.pop()
                 ours, theirs = context.Pipe()
@@ -118,6 +116,19 @@ def _work(job: Job, parent: Connection) -> None:
 def _died(mode: str, exit_code: int | None) -> RunResult:
     how = f"was ended by signal {-exit_code}" if exit_code and exit_code < 0 else f"ended with exit code {exit_code}"
     return RunResult(mode, "failed", f"{mode} failed: its process {how}; go on from its last checkpoint with --resume.")
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """Start Python without the working directory on its path, where a file shadows a module of the same name."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["PYTHONSAFEPATH"]
+        if before is not None:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 @contextlib.contextmanager

@@ -192,7 +192,7 @@ def test_tables_stand_in_the_overview_and_what_is_expected_is_not_marked_as_bad(
     for link, wanted in ((0, bad), (1, calm)):
         page.locator("#episodes th a").nth(link).click()
         expect(page.locator("#where")).to_have_text("step 3 of 3")
-        assert page.locator("#differences-found td").first.evaluate(colour) == wanted
+        expect(page.locator("#differences-found td").first).to_have_css("color", wanted)
         page.get_by_role("link", name="Overview").click()
 
 
