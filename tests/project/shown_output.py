@@ -52,7 +52,10 @@ MASKS = {
         r"train",
         r"--(?:total-timesteps|num-minibatches|update-epochs) [\d,]+|\d+ games x \d+ steps \(\d+ epochs of \d+ mini",
     ),
-    "figures of agents that were trained on another machine": (r"checkpoints/\S|goodharts evaluate", FIGURE),
+    "figures of agents that were trained on another machine": (
+        r"checkpoints/\S|goodharts evaluate",
+        rf"{FIGURE}(?:%? \[[^\]]*\])?",  # with their intervals, which equal runs have not
+    ),
 }
 """What may vary: its name, what the commands have in common whose output it is in, and what of a line it is."""
 VARIABLES = {"COLUMNS": "100", "TERM": "dumb", "WANDB_MODE": "disabled"}
