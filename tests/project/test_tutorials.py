@@ -45,6 +45,8 @@ def in_process(folder: Path) -> Carry:
         program, *arguments = shlex.split(command, comments=True)
         if program not in COMMANDS and (program, len(arguments)) != ("python", 1):
             return in_a_shell(command)
+        for file in folder.glob("*.py"):
+            sys.modules.pop(file.stem, None)  # which another test has left
         printed, known = io.StringIO(), set(sys.modules)
         with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
             warnings.simplefilter("ignore")
