@@ -17,7 +17,7 @@ from parity.compare import OBSERVATION, value_text
 from parity.contract import run_seeds
 from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
 from parity.errors import UsageError
-from parity.module_paths import PLACE, checkout_of, is_installed, module_of, require_own_world, world_home
+from parity.module_paths import checkout_of, is_installed, module_of, require_own_world, world_home
 from parity.places import with_remote_engines
 from parity.prices import changed_prices, price_values, with_prices
 from parity.registry import engine_name
@@ -28,7 +28,7 @@ from parity.source_specs import open_source
 from parity.sources import POLICY, Source
 from parity.spaces import box_of
 from parity.trace import RESTART, trace_files
-from parity.world import Board, EngineFactory, Price, Tolerance, World
+from parity.world import PLACE, Board, EngineFactory, Price, Tolerance, World
 
 HERE = "."
 UNIFORM, DIRECTED, GOLDEN = "uniform", "directed", "golden"

@@ -10,18 +10,17 @@ from parity.compare import STATE
 from parity.console import typed_command
 from parity.errors import StateRefused, UsageError
 from parity.ledger import Ledger
-from parity.module_paths import PLACE
 from parity.pair import Pair
 from parity.prices import changed_prices
+from parity.recorded import RecordedRun
 from parity.registry import is_module
 from parity.replay import Divergence, ReplayMoment, moments
 from parity.report import Report, write_report
 from parity.settings import STRICT, Settings
 from parity.shrink import places, shrink
 from parity.step_phases import parting_phase
-from parity.tape import Tape
 from parity.trace import Case, Trace, write_trace
-from parity.world import World
+from parity.world import PLACE, World
 
 
 @dataclass(frozen=True)
@@ -119,10 +118,10 @@ def investigate(
     command = replay_command(trace_path, *named)
     tape = world.engines[engines[0]]
     # a tape plays no game alone, but up to the difference the other engine plays as it does
-    alone = (engines[1], engines[1]) if isinstance(tape, Tape) else engines
+    alone = (engines[1], engines[1]) if isinstance(tape, RecordedRun) else engines
     with open_alone(world, alone, alike[0].case, settings.timeout, ledger) as pair:
         report = shrunk_report(pair, spec, alike[0], shrink_seconds, command)
-    if isinstance(tape, Tape):
+    if isinstance(tape, RecordedRun):
         *before, last = report.moments
         if STATE in tape.unknown:
             before = [replace(moment, states=({}, moment.states[1])) for moment in before]

@@ -23,8 +23,6 @@ fails in the shortest run; which entries the games of the run show does not matt
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -36,21 +34,17 @@ from parity.arguments import SHARE
 from parity.compare import Difference
 from parity.covers import smallest_covers
 from parity.engine import State
-from parity.errors import EngineError, UsageError
+from parity.errors import UsageError
 from parity.ledger_entry import DROP, RESYNCHRONISE, START, THEN, Entry, EntryIndex
-from parity.module_paths import PLACE
-from parity.remote import RemoteFactory
+from parity.recorded import RecordedRun
 from parity.safe_read import MIB, Unreadable, is_number, is_object, json_of, quoted, read_text, toml_of
-from parity.tape import Tape
 from parity.trace import RESTART, Action, trace_of
-from parity.world import EngineFactory, World
+from parity.world import PLACE, EngineFactory, World
 
 KINDS = ("bug", "deliberate", "format", "rounding")
 MARKS = "marks"
 LIMIT = 16 * MIB
 """The largest file that is read, in bytes."""
-_ASK = "import json, sys; from importlib.metadata import distributions as of; print(json.dumps("
-_ASK += "{name: each.version for name in sys.argv[1:] for each in [*of(name=name)][:1]}))"
 
 
 @dataclass(frozen=True)
@@ -77,7 +71,7 @@ class Ledger:
         where an interpreter fails.
         """
         factories = [world.engines[name] for name in engines]
-        if isinstance(factories[0], Tape):
+        if isinstance(factories[0], RecordedRun):
             raise UsageError("a tape cannot replay the witnesses of a ledger: leave the ledger or the tape out.")
         names = tuple(name.partition(PLACE)[0] for name in engines)
         entries = [entry for entry in self.entries if world.name in entry.worlds and entry.engines == names]
@@ -147,16 +141,13 @@ class Ledger:
 
 
 def installed_versions(factory: EngineFactory, packages: Sequence[str]) -> dict[str, str]:
-    """Versions of those of some packages that are installed where an engine runs; raises EngineError."""
-    if not isinstance(factory, RemoteFactory):
-        return {name: each.version for name in packages for each in [*distributions(name=name)][:1]}
-    command = factory.python, "-P", "-c", _ASK, *packages
-    where = {"env": factory.environment, "cwd": factory.folder}
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=factory.timeout, check=True, **where)  # type: ignore[call-overload]
-        return dict(json.loads(done.stdout))
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
-        raise EngineError(f"{factory.python} does not say which versions it has ({error}): repair it.") from error
+    """Versions of those of some packages that are installed where an engine runs; raises EngineError.
+
+    A factory of an engine that runs elsewhere has a method ``versions``, which says so.
+    """
+    if versions := getattr(factory, "versions", None):
+        return dict(versions(packages))
+    return {name: each.version for name in packages for each in [*distributions(name=name)][:1]}
 
 
 def read_ledger(path: Path) -> Ledger:

@@ -10,10 +10,9 @@ from typing import Any
 
 from parity.engine import State
 from parity.errors import blamed
-from parity.module_paths import PLACE
-from parity.registry import imported
 from parity.safe_read import is_number, is_object
 from parity.trace import Action, Trace
+from parity.world import PLACE, imported
 
 DROP, RESYNCHRONISE, IGNORE = THEN = ("drop", "resynchronise", "ignore")
 START = "start"

@@ -13,10 +13,10 @@ from parity.free_running import FreeRun
 from parity.ledger_run import check_witnesses
 from parity.lockstep_run import LockstepRun
 from parity.pair import Pair
+from parity.recorded import RecordedRun
 from parity.replay import differs_at
 from parity.settings import FREE_RUNNING, STRICT, Outcome, Settings
 from parity.sources import TRACES
-from parity.tape import Tape
 from parity.trace import Trace, check_actions, demand_steps, read_trace, trace_files
 from parity.world import World
 
@@ -39,7 +39,7 @@ def run(
         ledger = ledger.opened(world, engines)
         faults = check_witnesses(world, engines, ledger, settings.timeout)
     tape, traces = world.engines[engines[0]], list[Trace]()
-    if isinstance(tape, Tape):
+    if isinstance(tape, RecordedRun):
         settings = replace(settings, **{**tape.settings, "source": "uniform"})  # nothing is chosen
     elif settings.source.startswith(TRACES):
         traces = _read_traces(world, Path(settings.source.removeprefix(TRACES)))
@@ -59,7 +59,7 @@ def _run_games(pair: Pair, settings: Settings, progress: Callable[[], object]) -
     is_free, began = settings.mode == FREE_RUNNING, time.perf_counter()
     run = FreeRun(pair, settings) if is_free else LockstepRun(pair, settings)
     try:
-        run.play_tape(tape, progress) if isinstance(tape, Tape) else run.play(progress)
+        run.play_tape(tape, progress) if isinstance(tape, RecordedRun) else run.play(progress)
         if not is_free:
             run.check(pair.look(), pair.all)  # what the last step left
             run.check_dicts(pair.all)
@@ -68,7 +68,7 @@ def _run_games(pair: Pair, settings: Settings, progress: Callable[[], object]) -
     run.outcome.seconds = time.perf_counter() - began
     if settings.marks:
         run.outcome.marks = pair.marks()
-    for engine in () if is_free else pair.both[1 if isinstance(tape, Tape) else 0 :]:
+    for engine in () if is_free else pair.both[1 if isinstance(tape, RecordedRun) else 0 :]:
         # an engine whose games never begin from seeds need not take any
         seeds = settings.mode == STRICT or engine is pair.reference
         check = check_repeats if run.outcome.divergences else check_engine

@@ -14,10 +14,10 @@ from parity.engine import Array, Slots, State
 from parity.errors import EngineError, StateRefused
 from parity.ledger_entry import DROP, IGNORE, RESYNCHRONISE
 from parity.pair import Observed, Pair
+from parity.recorded import STEPPING, RecordedRun
 from parity.replay import Divergence, batch_divergence, differs_at
 from parity.settings import RESYNCHRONISED, STRICT, Outcome, Settings
 from parity.source_specs import open_source
-from parity.tape import STEPPING, Tape
 from parity.trace import RESTART, Action, History
 from parity.world import View
 
@@ -73,7 +73,7 @@ class LockstepRun:
         if self.given_up.size:
             self._made_starts(self.given_up)
 
-    def play_tape(self, tape: Tape, progress: Callable[[], object]) -> None:
+    def play_tape(self, tape: RecordedRun, progress: Callable[[], object]) -> None:
         """The whole run that is on a tape, which the reference plays: the other engine gets the same calls."""
         for call in takewhile(lambda _: self._goes_on(), tape.play()):
             if call.name in STEPPING:
@@ -156,7 +156,7 @@ class LockstepRun:
         cases = [(int(slot), self.history.case(int(slot), *then)) for slot in slots]
         cases.sort(key=lambda entry: len(entry[1].actions))
         names = self.pair.names
-        if isinstance(self.pair.world.engines[names[0]], Tape):  # which plays no game alone
+        if isinstance(self.pair.world.engines[names[0]], RecordedRun):  # which plays no game alone
             names, cases = (names[1], names[1]), cases[:1]
         with Pair(
             self.pair.world, names, 1, marks=True, timeout=self.settings.timeout, ledger=self.pair.ledger

@@ -14,10 +14,7 @@ from pathlib import Path
 from parity.adapters.named import is_named
 from parity.checkout import repository_of
 from parity.errors import UsageError, blamed
-from parity.world import GROUP
-
-PLACE = "@"
-"""Stands between the name of an engine and its place."""
+from parity.world import GROUP, PLACE
 
 
 def world_home(spec: str) -> Path:

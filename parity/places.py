@@ -30,11 +30,11 @@ from parity.adapters import named
 from parity.adapters.named import is_named
 from parity.checkout import check_out, commit_of, key_of, output, outside_hooks, trees_of
 from parity.errors import ParityError, UsageError
-from parity.module_paths import PLACE, announced, checkout_of, is_code, is_installed, locations, search_path, world_home
+from parity.module_paths import announced, checkout_of, is_code, is_installed, locations, search_path, world_home
 from parity.python_process import python_environment
 from parity.remote import RemoteFactory, execution_fault
 from parity.tape import TAPE, open_tape
-from parity.world import EngineFactory, MutationBench, World
+from parity.world import PLACE, EngineFactory, MutationBench, World
 
 _DEVICES = {
     "cpu": {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": ""},

@@ -14,12 +14,12 @@ from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, Values, two_eng
 from parity.coverage import require_marks
 from parity.errors import UsageError
 from parity.ledger import read_ledger
-from parity.module_paths import PLACE
 from parity.registry import engine_name, load_pair, load_world
 from parity.safe_read import Unreadable, is_object, quoted, read_toml
 from parity.source_specs import open_source
 from parity.sources import POLICY, TRACES
 from parity.tape import TAPE
+from parity.world import PLACE
 
 PROJECT = "pyproject.toml"
 DISTRIBUTION = "rl-parity"

@@ -21,11 +21,12 @@ from parity.errors import UsageError
 from parity.lockstep_run import LockstepRun
 from parity.pair import Pair
 from parity.prices import changed_prices
+from parity.recorded import Call
 from parity.remote import describe_world
 from parity.safe_read import MIB
 from parity.settings import Settings
 from parity.strict_json import json_text
-from parity.tape import MANIFEST, SETTINGS, Call, RecordedEngine, Tape
+from parity.tape import MANIFEST, SETTINGS, RecordedEngine, Tape
 from parity.world import World
 
 _CHUNK = 16 * MIB

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pkgutil
-import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -13,12 +11,12 @@ from parity.adapters.named import is_named
 from parity.engine import AutoResetBatch, Engine, GameSeeds
 from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import FOREIGN_FAULTS, UsageError, unknown
-from parity.module_paths import PLACE, module_of, require_own_world
+from parity.module_paths import module_of, require_own_world
 from parity.places import environments, with_remote_engines
 from parity.safe_read import quoted
 from parity.tape import TAPE
 from parity.trace import Trace, check_actions
-from parity.world import GROUP, World
+from parity.world import GROUP, PLACE, World, imported
 
 Loaded = TypeVar("Loaded")
 
@@ -133,14 +131,6 @@ def _known(group: str = GROUP) -> str:
 def registered(group: str = GROUP) -> dict[str, EntryPoint]:
     """The worlds that installed packages register, by name."""
     return {entry.name: entry for entry in entry_points(group=group)}
-
-
-def imported(spec: str) -> object:
-    """What a ``module:attribute`` in the working directory or on the path is; raises whatever importing it does."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-    return pkgutil.resolve_name(spec)
 
 
 def engine_name(world: World, name: str) -> str:

@@ -30,6 +30,8 @@ from parity.world import World
 _CLOSING_SECONDS = 3.0
 """More than a server that does not notice takes to end itself, and less than ``GuardedEngine`` waits."""
 ERRORS = {kind.__name__: kind for kind in (StateRefused, EngineError, UsageError)}
+_ASK = "import json, sys; from importlib.metadata import distributions as of; print(json.dumps("
+_ASK += "{name: each.version for name in sys.argv[1:] for each in [*of(name=name)][:1]}))"
 _LOG_LINES, _LOG_BYTES = 5, 2000
 _PIPE_BYTES = 1 << 20
 """With the 64 KiB of a new pipe on Linux, observations of many games take a third longer."""
@@ -70,6 +72,16 @@ class RemoteFactory:
     def __call__(self, games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
         """Start a server and open the engine in it; raises EngineError or UsageError where that fails."""
         return RemoteEngine(self, games, options)
+
+    def versions(self, packages: Sequence[str]) -> dict[str, str]:
+        """Versions of those of some packages that are installed there; raises EngineError."""
+        command = self.python, "-P", "-c", _ASK, *packages
+        where = {"env": self.environment, "cwd": self.folder}
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=self.timeout, check=True, **where)  # type: ignore[call-overload]
+            return dict(json.loads(done.stdout))
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            raise EngineError(f"{self.python} does not say which versions it has ({error}): repair it.") from error
 
     def describe(self) -> dict[str, Any]:
         """The world as the server has it (``describe_world``), and its ``home``; raises EngineError or UsageError."""

@@ -10,8 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from parity.errors import UsageError
-from parity.module_paths import PLACE
-from parity.world import World
+from parity.world import PLACE, World
 
 _MOST_BYTES = 1 << 20
 

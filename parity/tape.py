@@ -11,7 +11,7 @@ import io
 import lzma
 from abc import abstractmethod
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from parity.channel import Channel
 from parity.engine import BatchEngine, EngineOptions, Slots, State
 from parity.errors import UsageError
 from parity.prices import price_values, with_prices
+from parity.recorded import STEPPING, Call, RecordedRun
 from parity.remote import describe_world, methods
 from parity.safe_read import GIB, MIB, Unreadable, is_object, read_bytes, read_json
 from parity.strict_json import json_text
@@ -44,19 +45,8 @@ SETTINGS: Mapping[str, Values | type] = {
 """Settings of the run that a tape fixes, and what they may be."""
 _WHOLE: Mapping[str, Any] = {"dtype": "int32", "shape": ()}
 """The form of actions that have names, as that of ``World.action_space``."""
-STEPPING = ("step", "step_restarting")
 _LIMIT = GIB
 """The most bytes of a chunk, packed and unpacked."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call that changed games. given, result: of the method of that name; readings: by name, what was read then."""
-
-    name: str
-    given: Sequence[Any]
-    result: Any
-    readings: Mapping[str, Any]
 
 
 class RecordedEngine(BatchEngine):
@@ -103,7 +93,7 @@ def _are_same(recorded: Any, given: Any) -> bool:  # noqa: ANN401 - arrays or li
 
 
 @dataclass(frozen=True)
-class Tape:
+class Tape(RecordedRun):
     """A tape, and the factory of the engine that plays it.
 
     world: as ``describe_world`` has it. engine: what was recorded. settings: those of ``SETTINGS``. unknown: what it

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pkgutil
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -17,6 +19,8 @@ from parity.spaces import Box
 
 GROUP = "parity.worlds"
 """The group of the entry points by which worlds are registered."""
+PLACE = "@"
+"""Separates the name of an engine from its place, see ``parity.places``."""
 
 
 class EngineFactory(Protocol):
@@ -283,3 +287,11 @@ class World:
     def agent_name(self, path: Path) -> str:
         """The name of the agent in a file: its own where it comes with the world, else that of the file."""
         return next((name for name, file in self.agents.items() if file == path), path.name)
+
+
+def imported(spec: str) -> object:
+    """What a ``module:attribute`` in the working directory or on the path is; raises whatever importing it does."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    return pkgutil.resolve_name(spec)
