@@ -9,7 +9,7 @@ REQUIREMENTS := pyproject.toml parity/pyproject.toml constraints.txt
 # pip 26 takes 41 seconds of processor time, the one that Python 3.11 brings 72.
 # Where an older hackmatrix brought the command parity, replacing it removes the command that rl-parity has just written.
 install = $(PIP) install --quiet --no-compile --constraint constraints.txt --editable ./parity --editable $(1) && \
-	{ test -e $(VENV)/bin/parity || $(PIP) install --quiet --no-deps --force-reinstall --editable ./parity; }
+	{ test -e $(VENV)/bin/rlparity || $(PIP) install --quiet --no-deps --force-reinstall --editable ./parity; }
 # What takes a while says how long, and on a terminal a clock moves.
 clocked = .ci/with-clock "$(1)"
 PYTEST_WORKERS ?= auto
@@ -85,19 +85,19 @@ SWIFT_BUILD := .build-$(if $(filter Darwin,$(shell uname -s)),macos,linux)
 
 parity: $(VENV)/.all ## hold both engines to each other for 10,000,000 steps, and count every rule (about ten minutes)
 	@./swift-build
-	@$(RUN) parity run --engines swift,jax --source uniform --games 2048 --steps 2500 --seed 0
-	@$(RUN) parity run --engines swift,jax --source uniform --games 2048 --steps 2500 --seed 1000000 --auto-reset
-	@$(RUN) parity coverage --engines swift,jax --source directed --games 256 --steps 2000 --seed 2000000
+	@$(RUN) rlparity run --engines swift,jax --source uniform --games 2048 --steps 2500 --seed 0
+	@$(RUN) rlparity run --engines swift,jax --source uniform --games 2048 --steps 2500 --seed 1000000 --auto-reset
+	@$(RUN) rlparity coverage --engines swift,jax --source directed --games 256 --steps 2000 --seed 2000000
 
 GOODHARTS_MODES := ground_truth ground_truth_blinded proxy_mortal proxy ground_truth_handhold
 
 parity-goodharts: $(VENV)/.all ## the same for both engines of Goodharts, in all of its modes (about ten minutes)
 	@for mode in $(GOODHARTS_MODES); do \
 		engines="--world goodharts-$$mode --engines torch,jax"; \
-		$(RUN) parity run $$engines --source uniform --games 1024 --steps 900 --seed 0 \
-		&& $(RUN) parity run $$engines --source uniform --games 1024 --steps 900 --seed 1000000 --auto-reset \
-		&& $(RUN) parity run $$engines --source directed --games 256 --steps 400 --seed 2000000 --auto-reset \
-		&& $(RUN) parity coverage $$engines --source directed --games 256 --steps 600 --seed 3000000 \
+		$(RUN) rlparity run $$engines --source uniform --games 1024 --steps 900 --seed 0 \
+		&& $(RUN) rlparity run $$engines --source uniform --games 1024 --steps 900 --seed 1000000 --auto-reset \
+		&& $(RUN) rlparity run $$engines --source directed --games 256 --steps 400 --seed 2000000 --auto-reset \
+		&& $(RUN) rlparity coverage $$engines --source directed --games 256 --steps 600 --seed 3000000 \
 		|| exit; \
 	done
 
@@ -107,7 +107,7 @@ mutants: $(VENV)/.all ## plant faults outside the engines one by one, and see wh
 	@if command -v swift >/dev/null; then ./swift-build; fi
 	@CI=true HACKMATRIX_BINARY="$${HACKMATRIX_BINARY:-$(CURDIR)/$(SWIFT_BUILD)/release/HackMatrix}" \
 		JAX_COMPILATION_CACHE_DIR="$${JAX_COMPILATION_CACHE_DIR:-$(CURDIR)/.cache/jax}" \
-		$(RUN) parity mutants --tests tests/project/mutants/mutants.toml $(MUTANTS_FLAGS)
+		$(RUN) rlparity mutants --tests tests/project/mutants/mutants.toml $(MUTANTS_FLAGS)
 
 # Another agent: make pictures AGENT=checkpoints/RUN/params_100.npz
 AGENT ?= $(shell ls -t checkpoints/*/params_*.npz 2>/dev/null | head -n 1)

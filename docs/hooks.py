@@ -14,13 +14,13 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from rlparity.cli.main import build_parser
+from rlparity.io.arguments import parser_of
 
 from goodharts.cli.game import GAME as GOODHARTS
 from goodharts.rules import MODES, marks_of
 from hackmatrix.cli.game import GAME as HACKMATRIX
 from hackmatrix.rules import MARKS as HACKMATRIX_MARKS
-from parity.arguments import parser_of
-from parity.cli import build_parser
 from rlworldkit import __version__
 from rlworldkit.cli.app import kit_commands, main
 
@@ -29,7 +29,14 @@ NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 GAMES = (HACKMATRIX, GOODHARTS)
 API = {
     "Worlds by their names": ("rlworldkit.api",),
-    "The harness": ("parity", "parity.testing", "parity.lockstep", "parity.settings", "parity.trace", "parity.shrink"),
+    "The harness": (
+        "rlparity",
+        "rlparity.testing",
+        "rlparity.core.lockstep",
+        "rlparity.core.settings",
+        "rlparity.core.trace",
+        "rlparity.core.shrink",
+    ),
     "Worlds in rlworldkit": ("rlworldkit.jax.env", "rlworldkit.game", "rlworldkit.envs.spec", "rlworldkit.watch.spec"),
     "Training and evaluation": (
         *("rlworldkit.ppo.training", "rlworldkit.ppo.config", "rlworldkit.sb3.training", "rlworldkit.sb3.config"),

@@ -32,11 +32,10 @@ from itertools import product
 from pathlib import Path
 from typing import IO, Any
 
+from rlparity.io.arguments import GAMES, STEPS, FloatRange, IntRange, Parser
+from rlparity.io.atomic_write import telling_failures, write_whole
+from rlparity.io.strict_json import json_text
 from shared.accelerator_page import DIFFERS, FAILED, NOT_RUN, page
-
-from parity.arguments import GAMES, STEPS, FloatRange, IntRange, Parser
-from parity.atomic_write import telling_failures, write_whole
-from parity.strict_json import json_text
 
 ROOT = Path(__file__).resolve().parents[1]
 HACKMATRIX, GOODHARTS = "hackmatrix.world:WORLD", "goodharts.world:GROUND_TRUTH"
@@ -85,13 +84,14 @@ def describe(_: Plan) -> Rows:
 
 def lockstep(spec: str, engines: tuple[str, str], plan: Plan) -> Rows:
     """Hold an engine on the device to a reference for ``plan.steps`` random steps, and some directed ones."""
+    from rlparity.core.lockstep import Settings, run
+    from rlparity.engines.registry import load_pair, load_world
+    from rlparity.engines.tape import TAPE
+    from rlparity.errors import EngineError
+
     from goodharts.devices import choose_device
     from goodharts.rules import DEFAULT_MODE, MODES
     from goodharts.world import open_torch
-    from parity.errors import EngineError
-    from parity.lockstep import Settings, run
-    from parity.registry import load_pair, load_world
-    from parity.tape import TAPE
 
     world = load_world(spec)
     if "torch" in world.engines:

@@ -15,17 +15,16 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-
-from parity import EngineError, World
-from parity.arguments import IntRange, Parser
-from parity.errors import ParityError
-from parity.lockstep_run import LockstepRun
-from parity.mutants import chosen_benches, mutated_text
-from parity.pair import Pair
-from parity.python_process import python_environment
-from parity.registry import load_pair
-from parity.remote import RemoteFactory
-from parity.settings import Settings
+from rlparity import EngineError, World
+from rlparity.core.lockstep_run import LockstepRun
+from rlparity.core.pair import Pair
+from rlparity.core.settings import Settings
+from rlparity.engines.python_process import python_environment
+from rlparity.engines.registry import load_pair
+from rlparity.engines.remote import RemoteFactory
+from rlparity.errors import ParityError
+from rlparity.io.arguments import IntRange, Parser
+from rlparity.tools.mutants import chosen_benches, mutated_text
 
 GAMES = 8
 MARK_STEPS, FAULT_STEPS = 4000, 400

@@ -14,11 +14,11 @@ from tempfile import TemporaryDirectory
 
 import imageio_ffmpeg
 from playwright.sync_api import expect
+from rlparity.errors import ParityError
+from rlparity.tools.mutant_table import planted
 from shared.pictures import IMAGES, browser
 
 from hackmatrix.world import WORLD
-from parity.errors import ParityError
-from parity.mutant_table import planted
 from rlworldkit.cli.outputs import fail
 
 FAULT = "viruses-move-once"
@@ -45,11 +45,11 @@ def draw_divergence(folder: Path) -> None:
     file = folder / mutant.file
     file.write_text(planted(mutant, file.read_text(encoding="utf-8")), encoding="utf-8")
     flags = ["--world", "hackmatrix", "--engines", "swift,jax", "--source", "directed", "--games", "64"]
-    compare = [sys.executable, "-m", "parity", "run", *flags]
+    compare = [sys.executable, "-m", "rlparity", "run", *flags]
     subprocess.run(compare, cwd=folder, env={**os.environ, **bench.environment(folder)}, check=False)
     with browser() as opened:
         page = opened.new_page(viewport={"width": 1280, "height": 850}, color_scheme="light")
-        page.goto((folder / "parity-report" / "trace.html").as_uri())
+        page.goto((folder / "rlparity-report" / "trace.html").as_uri())
         expect(page.locator("#sides .board")).to_have_count(2)
         page.screenshot(path=IMAGES / "divergence.png")
 

@@ -38,11 +38,11 @@ import jax  # noqa: E402 - JAX must find its settings first
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
+from rlparity.pytest_plugin import ROOT, ParityItem  # noqa: E402
 from xdist.remote import Producer  # noqa: E402
 from xdist.scheduler import LoadFileScheduling  # noqa: E402
 
 from hackmatrix.swift_env import SwiftEngineError, SwiftGames  # noqa: E402
-from parity.pytest_plugin import ROOT, ParityItem  # noqa: E402
 from rlworldkit.jax import engine  # noqa: E402
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ settings.load_profile("patient")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SLOWEST = (
     (
-        "parity::hackmatrix",
+        "rlparity::hackmatrix",
         *(f"hackmatrix/{name}" for name in ("lockstep", "gym_env/test_vector_env.py", "evaluation", "explain")),
     ),
     ("hackmatrix/rules",),

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rlparity.errors import UsageError, quoted
+from rlparity.io.atomic_write import replacing
+from rlparity.io.console import typed_command
+from rlparity.io.safe_read import MIB, Unreadable, is_object, read_bytes, read_zip
+from rlparity.spaces import is_count
+
 from goodharts.architecture import NETWORKS, NetworkConfig
 from goodharts.rules import DEFAULT_MODE, MODES
-from parity.atomic_write import replacing
-from parity.console import typed_command
-from parity.errors import UsageError
-from parity.safe_read import MIB, Unreadable, is_count, is_object, quoted, read_bytes, read_zip
 
 if TYPE_CHECKING:  # torch takes a while to import, which a trainer that does without it need not wait for
     from torch import nn

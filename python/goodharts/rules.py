@@ -7,8 +7,8 @@ engine holds its own tables, because the engines are independent witnesses.
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from parity.arguments import STEPS, IntRange
-from parity.errors import UsageError
+from rlparity.errors import UsageError
+from rlparity.io.arguments import STEPS, IntRange
 
 VERSION = "1"
 """Of the rules; it changes whenever the same seed and actions could give another game."""

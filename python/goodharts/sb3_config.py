@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from rlparity.io.arguments import OneOf
+
 from goodharts.rules import DEFAULT_MODE, MODES
-from parity.arguments import OneOf
 from rlworldkit.sb3.config import MaskablePPOConfig
 from rlworldkit.settings import setting
 

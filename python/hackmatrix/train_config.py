@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from parity.arguments import OneOf
+from rlparity.io.arguments import OneOf
+
 from rlworldkit.ppo import config
 from rlworldkit.ppo.config import ARCHIVE, LEVELS, NO_CURRICULUM
 from rlworldkit.ppo.value_heads import TWO_HOT

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from parity.console import open_console
-from parity.errors import UsageError, install_command
-from parity.prices import changed_prices
+from rlparity.core.prices import changed_prices
+from rlparity.errors import UsageError, install_command
+from rlparity.io.console import open_console
+
 from rlworldkit.config_layers import validate_values
 from rlworldkit.game import Game, load_game
 from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from parity.arguments import FloatRange
-from parity.errors import UsageError, unknown
-from parity.safe_read import Unreadable, read_toml
+from rlparity.errors import UsageError, unknown
+from rlparity.io.arguments import FloatRange
+from rlparity.io.safe_read import Unreadable, read_toml
+
 from rlworldkit.settings import Setting, fault_of, settings_by_name, settings_of
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}

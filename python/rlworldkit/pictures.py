@@ -3,8 +3,7 @@
 import io
 
 from matplotlib.figure import Figure
-
-from parity.console import encodable
+from rlparity.io.console import encodable
 
 
 def drawn(figure: Figure, form: str = "png", dpi: int = 110) -> bytes:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from parity.arguments import FloatRange, IntRange, Values
-from parity.errors import UsageError
-from parity.safe_read import quoted
+from rlparity.errors import UsageError, quoted
+from rlparity.io.arguments import FloatRange, IntRange, Values
 
 Config = TypeVar("Config")
 

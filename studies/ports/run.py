@@ -25,7 +25,7 @@ def environment(folder: Path) -> Path:
     """The interpreter of a pair's virtual environment, which is made where there is none for its requirements."""
     requirements = folder / "requirements.txt"
     key = hashlib.sha256(f"{requirements.read_text()}{sys.version}".encode()).hexdigest()[:12]
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "parity", "ports", f"{folder.name}-{key}")
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "rlparity", "ports", f"{folder.name}-{key}")
     python = home / "bin" / "python"
     if not (home / "ready").exists():
         print(f"installing {requirements} into {home}", flush=True)
@@ -38,7 +38,7 @@ def environment(folder: Path) -> Path:
 
 def command(python: Path, run: dict[str, Any], out: Path, steps: int | None) -> list[str]:
     """The command line of a run."""
-    words = [str(python), "-m", "parity", "run", "--world", f"pairing:{run['world']}", "--engines", run["engines"]]
+    words = [str(python), "-m", "rlparity", "run", "--world", f"pairing:{run['world']}", "--engines", run["engines"]]
     run = {"invalid": 0} | run  # what an invalid action does is no part of most environments
     if steps is not None:
         run = run | {"steps": steps}
@@ -55,7 +55,7 @@ def main() -> int:
     parser.add_argument("pair", help="a folder beside this file")
     parser.add_argument("--steps", type=int, help="steps of each game, instead of those in runs.toml")
     parser.add_argument("--only", help="runs of this world alone")
-    parser.add_argument("--out", type=Path, default=Path("parity-report"), help="where traces and pages go")
+    parser.add_argument("--out", type=Path, default=Path("rlparity-report"), help="where traces and pages go")
     options = parser.parse_args()
     folder = HERE / options.pair.replace("-", "_")
     if not (folder / "runs.toml").is_file():

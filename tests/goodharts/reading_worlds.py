@@ -1,6 +1,6 @@
 """The worlds of Goodharts with one more engine, the reading, to hold both others to.
 
-In this folder: ``parity run --world reading_worlds:GROUND_TRUTH``, and so on for the other modes.
+In this folder: ``rlparity run --world reading_worlds:GROUND_TRUTH``, and so on for the other modes.
 """
 
 from dataclasses import asdict, replace
@@ -9,10 +9,10 @@ from typing import Any
 
 from reading.engine import Reading
 from reading.game import Numbers as NumbersOfReading
+from rlparity import World
 
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import WORLDS, open_jax, open_torch
-from parity import World
 
 
 def world_of(mode: str, numbers: Numbers = DEFAULT_NUMBERS, *, evaluating: bool = False) -> World:

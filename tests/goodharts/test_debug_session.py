@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from parity.debug import Session
-from parity.debug.debugger import Debugger
-from parity.debug.screen import DebugApp
+from rlparity.debug import Session
+from rlparity.debug.debugger import Debugger
+from rlparity.debug.screen import DebugApp
 
 
 def test_a_game_stops_at_a_mark_goes_back_and_forks_by_an_edit() -> None:

@@ -8,21 +8,21 @@ import command_line
 import numpy as np
 import pytest
 import torch
-from command_line import parity
+from command_line import rlparity
 from reading_worlds import PAIRED, world_of
+from rlparity.cli.main import main
+from rlparity.testing import assert_lockstep
 
 from goodharts.rules import MODES, Numbers
 from goodharts.torch_env import env, placement
 from goodharts.world import WORLDS, open_torch
-from parity.cli import main
-from parity.testing import assert_lockstep
 
 READING, JAX = ("torch", "reading"), ("torch", "jax")
 READ = [(mode, READING) for mode in MODES]
 
 
 COMPILED = [pytest.param(mode, JAX, marks=pytest.mark.long) for mode in MODES]
-"""Most of the time goes into compiling: two modes are compared in every run, by [tool.parity] in pyproject.toml."""
+"""Most of the time goes into compiling: two modes are compared in every run, by [tool.rlparity] in pyproject.toml."""
 
 
 @pytest.mark.parametrize(("mode", "pair"), [*READ, *COMPILED])
@@ -129,10 +129,10 @@ def test_long_games_are_identical(mode: str, pair: tuple[str, str], auto_reset: 
 
 @pytest.mark.parametrize("command", ["run", "coverage"])
 def test_what_needs_two_engines_says_so(command: str) -> None:
-    assert parity(command, world="reading_worlds:ALONE") == (
+    assert rlparity(command, world="reading_worlds:ALONE") == (
         2,
         "",
-        "parity: world 'goodharts-proxy' has only the engine 'torch': register a second one, or give --engines "
+        "rlparity: world 'goodharts-proxy' has only the engine 'torch': register a second one, or give --engines "
         "torch,torch to see whether it repeats itself.\n",
     )
 
@@ -142,7 +142,7 @@ def test_a_trace_is_replayed_on_the_first_engine() -> None:
     trace = WORLDS["proxy"].golden / "uniform-100.json"
     assert command_line.run(main, "replay", trace, "--json").json["actions"] == 120
     refused = command_line.run(main, "replay", trace, "--engines", "torch,reading")
-    assert refused.refusal() == "parity: world 'goodharts-proxy' has no engine 'reading': choose among torch, jax.\n"
+    assert refused.refusal() == "rlparity: world 'goodharts-proxy' has no engine 'reading': choose among torch, jax.\n"
 
 
 def test_marks_are_counted_only_where_they_are_asked_for() -> None:

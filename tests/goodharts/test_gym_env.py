@@ -11,13 +11,13 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+import rlparity
 from gymnasium.utils.env_checker import check_env
+from rlparity.errors import EngineError, UsageError
 
-import parity
 import rlworldkit
 from goodharts.gym_env import GoodhartsEnv, GoodhartsVectorEnv
 from goodharts.rules import ACTIONS, COMPONENTS, MODES, OBSERVATION_SHAPE
-from parity.errors import EngineError, UsageError
 from tests.played import assert_same
 
 Env = gym.Env[Any, Any]
@@ -46,7 +46,7 @@ def test_it_is_registered_by_the_import_alone() -> None:
 
 @pytest.mark.parametrize("seed", [0, 41, 2**32 + 7, 2**64 - 1])
 def test_a_seed_is_game_0_of_a_run_with_it_G10(seed: int) -> None:
-    env, engine = GoodhartsEnv(), parity.open_engine("goodharts-ground_truth", "torch")
+    env, engine = GoodhartsEnv(), rlparity.open_engine("goodharts-ground_truth", "torch")
     observation, info = env.reset(seed=seed)
     np.testing.assert_array_equal(observation, engine.reset(seed))
     assert env.get_state() == engine.get_state()

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 from command_line import run
+from rlparity.core.trace import Case, Trace, write_trace
+from rlparity.errors import UsageError
 from written_page import episode_data, page_data
 
 from goodharts.agents import read_agent
@@ -20,8 +22,6 @@ from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MODES
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
 from goodharts.view_spec import view_of
-from parity.errors import UsageError
-from parity.trace import Case, Trace, write_trace
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.play.app import PlayApp
 from rlworldkit.play.game import open_table

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-
-from parity import UsageError
-from parity.debug import Session
-from parity.debug.debugger import Debugger
-from parity.debug.screen import DebugApp
+from rlparity import UsageError
+from rlparity.debug import Session
+from rlparity.debug.debugger import Debugger
+from rlparity.debug.screen import DebugApp
 
 
 @pytest.mark.usefixtures("swift_built")

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import toy_world
-
-from parity.checkout import outside_hooks
-from parity.cli import main
+from rlparity.cli.main import main
+from rlparity.engines.checkout import outside_hooks
 
 ORCHARD = "toy_world:WORLD"
 
@@ -50,7 +49,7 @@ def run(main: Callable[[list[str]], int], *words: str | Path) -> Ran:
     return Ran(code, out.read(), err.read())
 
 
-def parity(command: str, *words: str | Path, world: str = ORCHARD) -> Ran:
+def rlparity(command: str, *words: str | Path, world: str = ORCHARD) -> Ran:
     """Run a command of the harness on Orchard, or on another world."""
     return run(main, command, "--world", world, *words)
 

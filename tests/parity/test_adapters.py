@@ -7,12 +7,11 @@ from typing import Any
 import gymnasium
 import gymnax
 import numpy as np
-
-from parity import State, Tolerance, World
-from parity.adapters.gymnasium import GymGame
-from parity.adapters.pairing import Pairing
-from parity.adapters.pytree import gymnax_game
-from parity.lockstep import Settings, run
+from rlparity import State, Tolerance, World
+from rlparity.adapters.gymnasium import GymGame
+from rlparity.adapters.pairing import Pairing
+from rlparity.adapters.pytree import gymnax_game
+from rlparity.core.lockstep import Settings, run
 
 FIELDS = ("x", "x_dot", "theta", "theta_dot")
 ROUNDING = Tolerance(ulps=4, absolute=1e-6, reason="Gymnax computes in float32")

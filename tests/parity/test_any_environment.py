@@ -12,14 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import toy_world
-from command_line import Ran, parity
-
-from parity import Box, MultiDiscrete, Pairing, Side, Tolerance, World
-from parity.adapters.gymnasium import GymGame
-from parity.adapters.pytree import PytreeGame
-from parity.adapters.single import Outcome, SingleGame
-from parity.lockstep import Settings, run
-from parity.trace import read_trace
+from command_line import Ran, rlparity
+from rlparity import Box, MultiDiscrete, Pairing, Side, Tolerance, World
+from rlparity.adapters.gymnasium import GymGame
+from rlparity.adapters.pytree import PytreeGame
+from rlparity.adapters.single import Outcome, SingleGame
+from rlparity.core.lockstep import Settings, run
+from rlparity.core.trace import read_trace
 
 MOVES = np.array([[-1, 0], [1, 0], [0, -1], [0, 1]])
 NAMES = "up", "down", "left", "right"
@@ -89,7 +88,7 @@ def grid_world(edge: int = 2) -> World:
 
 def play(world: World, *words: Any) -> Ran:  # noqa: ANN401 - words of a command
     toy_world.ANY = world  # type: ignore[attr-defined]
-    return parity("run", *words, "--games", "8", "--steps", "40", world="toy_world:ANY")
+    return rlparity("run", *words, "--games", "8", "--steps", "40", world="toy_world:ANY")
 
 
 def test_a_port_of_a_grid_world_with_dict_observations_is_identical(tmp_path: Any) -> None:  # noqa: ANN401
@@ -103,7 +102,7 @@ def test_a_fault_in_a_part_of_a_dict_observation_is_named_and_shrunk(tmp_path: A
     trace = read_trace(tmp_path / "trace.json")
     assert trace.case.actions in ((1,), (2,), (3,))
     assert {"observation.agent.at[0]"} == {found.field for found in trace.differences}
-    assert parity("replay", tmp_path / "trace.json", world="toy_world:ANY").code == 1
+    assert rlparity("replay", tmp_path / "trace.json", world="toy_world:ANY").code == 1
 
 
 def test_a_tolerance_of_a_part_and_an_ignored_one_say_why() -> None:
@@ -187,10 +186,10 @@ def test_actions_that_are_arrays_are_drawn_within_bounds_and_recorded_exactly(tm
     assert y > 1.4
     assert (x, y) == (float(np.float32(x)), float(np.float32(y)))
     assert [found.field for found in trace.differences] == ["observation[1]"]
-    assert parity("replay", tmp_path / "trace.json", world="toy_world:ANY").code == 1
+    assert rlparity("replay", tmp_path / "trace.json", world="toy_world:ANY").code == 1
     text = (tmp_path / "trace.json").read_text().replace(f"[[{x!r}, {y!r}]]", "[3]")
     (tmp_path / "other.json").write_text(text)
-    said = parity("replay", tmp_path / "other.json", world="toy_world:ANY").refusal()
+    said = rlparity("replay", tmp_path / "other.json", world="toy_world:ANY").refusal()
     assert "holds action 3, which world 'point' does not have" in said
 
 

@@ -11,17 +11,17 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
-from command_line import Ran, git, parity, run
-
-from parity import UsageError, load_world, registry
-from parity.checkout import check_out, commit_of, key_of, status, trees_of
-from parity.cli import main
-from parity.doctor import BROKEN, NOTE, packages
-from parity.module_paths import module_of, require_own_world
-from parity.project import checks_of
-from parity.python_process import python_environment
-from parity.remote import RemoteFactory
-from parity.world import GROUP
+from command_line import Ran, git, rlparity, run
+from rlparity import UsageError, load_world
+from rlparity.cli.doctor import BROKEN, NOTE, packages
+from rlparity.cli.main import main
+from rlparity.engines import registry
+from rlparity.engines.checkout import check_out, commit_of, key_of, status, trees_of
+from rlparity.engines.module_paths import module_of, require_own_world
+from rlparity.engines.python_process import python_environment
+from rlparity.engines.remote import RemoteFactory
+from rlparity.tools.project import checks_of
+from rlparity.world import GROUP
 
 TOYS = Path(__file__).parent / "toy_world"
 CLIMB = """
@@ -193,7 +193,7 @@ def forget() -> None:
 
 
 def diff(*words: str) -> Ran:
-    return parity("diff", *words, *SMALL, "--json", "-", world="climb:WORLD")
+    return rlparity("diff", *words, *SMALL, "--json", "-", world="climb:WORLD")
 
 
 @pytest.mark.parametrize(
@@ -203,14 +203,16 @@ def test_a_world_of_another_checkout_than_that_of_the_working_directory_is_refus
     climbs: tuple[Path, Path], words: str
 ) -> None:
     first, second = (each / "source" for each in climbs)
-    told = parity(*words.split(), world="climb:WORLD").refusal()
+    told = rlparity(*words.split(), world="climb:WORLD").refusal()
     assert f"imported from {first}, but the repository of the working directory has it in {second}: " in told
     assert f"put PYTHONPATH={second} before the command" in told
 
 
 def test_tests_scripts_and_doctors_say_so_too(climbs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = climbs
-    with pytest.raises(UsageError, match=rf"^\[tool.parity.worlds.a\], world: .* {first}/source, .* {second}/source: "):
+    with pytest.raises(
+        UsageError, match=rf"^\[tool.rlparity.worlds.a\], world: .* {first}/source, .* {second}/source: "
+    ):
         next(checks_of("a", {"world": "climb:WORLD"}))
     with pytest.raises(UsageError, match=f"{first}/source, .* {second}/source: "):
         load_world("climb:WORLD")
@@ -249,7 +251,7 @@ def test_revisions_are_those_of_the_working_directory(
     for sides in (("HEAD", "HEAD"), (".", ".")):
         told = diff(*sides).refusal()
         assert f"imported from {second}/source, but revisions and . are those of {elsewhere}, where this runs" in told
-    assert parity("run", "--engines", "one,one", "--no-report", *SMALL[:4], world="climb:WORLD").code == 0
+    assert rlparity("run", "--engines", "one,one", "--no-report", *SMALL[:4], world="climb:WORLD").code == 0
 
 
 @pytest.mark.parametrize("has_git", [True, False])
@@ -302,7 +304,7 @@ def test_a_world_that_a_hook_of_an_editable_install_finds_is_found_at_a_revision
     (dist_info,) = packages.glob("*.dist-info")
     (dist_info / "direct_url.json").write_text(f'{{"dir_info": {{"editable": true}}, "url": "file://{root}"}}')
     (packages / "here.pth").write_text("\n".join([*filter(None, sys.path), str(TOYS.parent)]))
-    words = "-P", "-m", "parity", "diff", "HEAD~1", "HEAD", "--world", "climbing", *SMALL
+    words = "-P", "-m", "rlparity", "diff", "HEAD~1", "HEAD", "--world", "climbing", *SMALL
     environment = {**os.environ, "PYTHONPATH": "", "XDG_CACHE_HOME": str(tmp_path / "cache")}
     command = [str(tmp_path / "venv" / "bin" / "python"), *words]
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)

@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import orchard, parity
+from command_line import orchard, rlparity
 from numpy.typing import NDArray
+from rlparity import BatchStep, EngineError, State
+from rlparity.core.checks import high_word, run_seeds
+from rlparity.core.guard import GuardedEngine
+from rlparity.core.lockstep import Settings, run
 from toy_world import WORLD
 from toy_world.faulty import changed
 from toy_world.plain import Game, PlainEngine
 from toy_world.planes import PlanesEngine
-
-from parity import BatchStep, EngineError, State
-from parity.contract import high_word, run_seeds
-from parity.engine_guard import GuardedEngine
-from parity.lockstep import Settings, run
 
 Slots = NDArray[np.intp]
 
@@ -92,7 +91,7 @@ def tried(engine: Any) -> str:  # noqa: ANN401 - whatever a stranger calls an en
 @pytest.mark.parametrize(
     ("engine", "sentence"),
     [
-        (_Duck, "engine 'tried' is a _Duck and no parity.BatchEngine: derive its class from that one."),
+        (_Duck, "engine 'tried' is a _Duck and no rlparity.BatchEngine: derive its class from that one."),
         (
             state_with(lambda engine, state: {"hp": engine.hp[0]}),
             "engine 'tried' gives state.hp as numpy.int64, where states are JSON values only",
@@ -125,12 +124,12 @@ def test_an_engine_that_breaks_the_contract_is_one_sentence_and_3(
 ) -> None:
     # Held to itself an engine agrees about everything, whatever it does.
     words = "--engines", "tried,tried", "--steps", "20", "--no-report"
-    assert sentence in parity("run", *words, world=tried(engine)).refusal(3)
+    assert sentence in rlparity("run", *words, world=tried(engine)).refusal(3)
 
 
 def test_a_port_that_reads_32_bits_of_its_seeds_differs_from_its_original() -> None:
     words = "--engines", "plain,tried", "--steps", "1", "--games", "2", "--no-report"
-    assert parity("run", *words, world=tried(_Short)).code == 1
+    assert rlparity("run", *words, world=tried(_Short)).code == 1
 
 
 def test_every_second_game_of_a_run_starts_from_a_seed_above_32_bits() -> None:
@@ -155,7 +154,7 @@ def test_engines_get_no_seed_that_is_wider_than_their_world_says(bits: int) -> N
     assert max(seeds) < 2**bits
     assert seeds[1] % 2 ** (bits // 2) == 0
     words = "--engines", "narrow,narrow", "--steps", "20", "--seed", str(2**bits - 3)
-    assert parity("run", *words, world=orchard(engines={"narrow": Narrow}, seed_bits=bits)).code == 0
+    assert rlparity("run", *words, world=orchard(engines={"narrow": Narrow}, seed_bits=bits)).code == 0
 
 
 def test_the_contract_is_checked_with_valid_actions_alone() -> None:
@@ -165,7 +164,7 @@ def test_the_contract_is_checked_with_valid_actions_alone() -> None:
             return super().step(actions)
 
     words = "--engines", "tried,tried", "--games", "32", "--invalid", "0", "--source", "directed"
-    assert parity("run", *words, "--steps", "40", world=tried(Strict)).code == 0
+    assert rlparity("run", *words, "--steps", "40", world=tried(Strict)).code == 0
 
 
 def test_an_engine_may_change_the_states_that_it_is_given() -> None:
@@ -215,5 +214,5 @@ def test_a_world_without_chance_says_so() -> None:
 )
 def test_a_directed_start_that_is_no_state_is_one_sentence(change: dict[str, Any], sentence: str) -> None:
     world = orchard(starts={"wrong": lambda rng: {**WORLD.starts["end game"](rng), **change}})
-    said = parity("run", "--source", "directed", world=world).refusal(3)
+    said = rlparity("run", "--source", "directed", world=world).refusal(3)
     assert f"a directed start of world 'orchard' is refused: {sentence}" in said

@@ -14,17 +14,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command_line import parity
+from command_line import rlparity
+from rlparity import EngineError, Phase, UsageError, World
+from rlparity.core.trace import Case
+from rlparity.debug import Session, panes
+from rlparity.debug.debugger import Debugger
+from rlparity.debug.screen import DebugApp
 from textual.events import Key
 from textual.pilot import Pilot
 from toy_world import WORLD, plain
 from toy_world.plain import REST
 
-from parity import EngineError, Phase, UsageError, World
-from parity.debug import Session, panes
-from parity.debug.debugger import Debugger
-from parity.debug.screen import DebugApp
-from parity.trace import Case
 from tests.terminals import in_terminal
 
 SPEC = "toy_world:WORLD"
@@ -323,7 +323,7 @@ def test_commands_reach_the_whole_session(tmp_path: Path) -> None:
 
 def test_without_a_screen_the_command_says_where_it_stopped_and_writes_a_test(tmp_path: Path) -> None:
     path = tmp_path / "test_it.py"
-    ran = parity("debug", "--engines", "plain,restless", "--seed", "3", "--until", "differs", "--write-test", path)
+    ran = rlparity("debug", "--engines", "plain,restless", "--seed", "3", "--until", "differs", "--write-test", path)
     assert ran.code == 1
     assert ran.out.splitlines()[:3] == [
         "Step 47, rest (5): differs.",
@@ -333,22 +333,22 @@ def test_without_a_screen_the_command_says_where_it_stopped_and_writes_a_test(tm
     test: Callable[[], None] = runpy.run_path(str(path))["test_engines_agree"]
     with pytest.raises(AssertionError, match="plain and restless differ after 47 actions"):
         test()
-    answer = parity("debug", "--engines", "planes", "--until", "hp < 2", "--seed", "3", "--json")
+    answer = rlparity("debug", "--engines", "planes", "--until", "hp < 2", "--seed", "3", "--json")
     assert (answer.code, answer.json["step"], answer.json["stopped"]) == (0, 23, "hp < 2")
     assert answer.json["state"]["hp"] == 1
-    seeded = parity("debug", "--seed", "3", "--actions", "rest,0, up", "--until", "action pick")
+    seeded = rlparity("debug", "--seed", "3", "--actions", "rest,0, up", "--until", "action pick")
     assert seeded.out.startswith("Step 3, up (0): the actions end.")
     saved = tmp_path / "trace.json"
     with Session(SPEC, ("plain", "restless"), case=Case((REST,) * 3, seed=3)) as session:
         session.go(3)
         session.save(saved)
-    assert parity("debug", saved, "--until", "action rest").out.startswith("Step 1, rest (5): action rest.")
+    assert rlparity("debug", saved, "--until", "action rest").out.startswith("Step 1, rest (5): action rest.")
 
 
 def test_without_a_terminal_or_textual_the_screen_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "needs a terminal: run it in one, or give --until CONDITION" in parity("debug").refusal()
-    monkeypatch.setattr("parity.debug.attach.find_spec", lambda _: None)
-    assert "needs textual: run" in parity("debug").refusal()
+    assert "needs a terminal: run it in one, or give --until CONDITION" in rlparity("debug").refusal()
+    monkeypatch.setattr("rlparity.debug.attach.find_spec", lambda _: None)
+    assert "needs textual: run" in rlparity("debug").refusal()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -357,7 +357,7 @@ def test_a_signal_ends_the_command_and_leaves_the_terminal_as_before(number: sig
         wait_for("step 0")
         os.kill(process, number)
 
-    words = [sys.executable, "-m", "parity", "debug", "--world", SPEC]
+    words = [sys.executable, "-m", "rlparity", "debug", "--world", SPEC]
     folder = Path(__file__).parent  # where toy_world is
     before = signal.signal(number, signal.SIG_IGN)  # as under nohup, which is none of a command in a terminal
     try:
@@ -371,18 +371,18 @@ def test_a_signal_ends_the_command_and_leaves_the_terminal_as_before(number: sig
 def test_a_run_opens_the_screen_at_its_first_divergence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     shown: list[str] = []
     monkeypatch.setattr(
-        "parity.debug.attach.show", lambda session: shown.append(str(panes.title(Debugger(session), 80)))
+        "rlparity.debug.attach.show", lambda session: shown.append(str(panes.title(Debugger(session), 80)))
     )
-    monkeypatch.setattr("parity.commands.check_screen", lambda otherwise: None)
+    monkeypatch.setattr("rlparity.cli.commands.check_screen", lambda otherwise: None)
     words = "--engines", "plain,restless", "--games", "4", "--seed", "3", "--no-report", "--price", "fruit=0.2"
-    ran = parity("run", *words, "--debug", "--out", tmp_path)
+    ran = rlparity("run", *words, "--debug", "--out", tmp_path)
     assert (ran.code, len(shown)) == (1, 1)
     assert shown[0].endswith("plain and restless differ")
-    assert parity("run", "--engines", "plain,planes", "--games", "2", "--steps", "20", "--debug").code == 0
+    assert rlparity("run", "--engines", "plain,planes", "--games", "2", "--steps", "20", "--debug").code == 0
     assert len(shown) == 1
-    assert "leave one out" in parity("run", *words, "--debug", "--json").refusal()
+    assert "leave one out" in rlparity("run", *words, "--debug", "--json").refusal()
     monkeypatch.undo()
-    assert "the screen needs a terminal: run it in one, or leave --debug out" in parity("run", "--debug").refusal()
+    assert "the screen needs a terminal: run it in one, or leave --debug out" in rlparity("run", "--debug").refusal()
 
 
 def test_an_engine_that_fails_while_a_run_goes_on_is_a_message() -> None:

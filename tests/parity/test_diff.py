@@ -1,4 +1,4 @@
-"""``parity diff``: every kind of difference is found, counted, made small and reported, and nothing else is."""
+"""``rlparity diff``: every kind of difference is found, counted, made small and reported, and nothing else is."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from typing import Any
 import numpy as np
 import pytest
 import toy_world
-from command_line import Ran, git, orchard, parity
+from command_line import Ran, git, orchard, rlparity
 from numpy.typing import NDArray
+from rlparity import BatchStep, Box, UsageError, World
+from rlparity.adapters.pairing import Pairing
+from rlparity.adapters.single import Outcome, SingleGame
+from rlparity.core.lockstep import Settings
+from rlparity.core.pair import Pair
+from rlparity.core.prices import with_prices
+from rlparity.tools.diff import Comparison
+from rlparity.tools.diff_sides import Side, build_corpus, share
 from toy_world import WORLD
 from toy_world.faulty import RestlessEngine, changed
 from toy_world.plain import PlainEngine
 from written_page import episode_data, page_data
-
-from parity import BatchStep, Box, UsageError, World
-from parity.adapters.pairing import Pairing
-from parity.adapters.single import Outcome, SingleGame
-from parity.diff import Comparison
-from parity.diff_sides import Side, build_corpus, share
-from parity.lockstep import Settings
-from parity.pair import Pair
-from parity.prices import with_prices
 
 SMALL = "--games", "4", "--steps", "40", "--shrink-seconds", "60"
 STINGING = "--price-b", "sting=-3"
@@ -39,7 +38,7 @@ REST = WORLD.actions.index("rest")
 
 
 def diff(*words: str | Path, world: str = "toy_world:WORLD") -> Ran:
-    return parity("diff", ".", ".", *SMALL, *words, world=world)
+    return rlparity("diff", ".", ".", *SMALL, *words, world=world)
 
 
 def compared(other: type[PlainEngine], world: World = WORLD, local: World = WORLD) -> Comparison:
@@ -311,7 +310,7 @@ def test_a_page_has_the_tables_and_says_which_differences_are_expected(
     ],
 )
 def test_a_wrong_word_or_an_engine_that_dies_is_one_sentence(words: str, sentence: str, code: int) -> None:
-    assert sentence in parity("diff", *words.split()).refusal(code)
+    assert sentence in rlparity("diff", *words.split()).refusal(code)
 
 
 def commit(root: Path) -> None:
@@ -338,7 +337,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def diff_in(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """The command, typed in a checkout."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(root.with_name("cache")), "PYTHONPATH": ""}
-    command = [sys.executable, "-m", "parity", "diff", *words, "--world", "toy_world:WORLD", *SMALL, "--cases", "1"]
+    command = [sys.executable, "-m", "rlparity", "diff", *words, "--world", "toy_world:WORLD", *SMALL, "--cases", "1"]
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -364,10 +363,10 @@ def test_a_commit_without_files_or_that_is_not_there_is_one_sentence(
 ) -> None:
     git(tmp_path, "init", "--quiet")
     commit(tmp_path)
-    monkeypatch.setattr("parity.places.checkout_of", lambda spec: tmp_path)
+    monkeypatch.setattr("rlparity.engines.places.checkout_of", lambda spec: tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert "has no files: name another revision" in parity("diff", "HEAD", ".").refusal()
-    assert "there is no revision 'no-such-branch'" in parity("diff", "no-such-branch", ".").refusal()
+    assert "has no files: name another revision" in rlparity("diff", "HEAD", ".").refusal()
+    assert "there is no revision 'no-such-branch'" in rlparity("diff", "no-such-branch", ".").refusal()
 
 
 class _Pushed(SingleGame):

@@ -1,4 +1,4 @@
-"""``parity doctor``: one line for each check, and a code that says whether anything needed is broken."""
+"""``rlparity doctor``: one line for each check, and a code that says whether anything needed is broken."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from pathlib import Path
 
 import pytest
 from command_line import run
-
-from parity import doctor
-from parity.cli import main
-from parity.doctor import BROKEN, NOTE, OK, packages
-from parity.errors import install_command
+from rlparity.cli import doctor
+from rlparity.cli.doctor import BROKEN, NOTE, OK, packages
+from rlparity.cli.main import main
+from rlparity.errors import install_command
 
 NEEDY = {
     "METADATA": "Metadata-Version: 2.1\nName: needy\nVersion: 1.0\nRequires-Dist: numpy>=99\n"
     'Requires-Dist: rich; extra == "colour"\nRequires-Dist: no-such-distribution\n',
     "RECORD": "meadow/__init__.py,,\nmeadow/rules.py,,\n",
-    "entry_points.txt": "[parity.worlds]\nmeadow = no_such_module:WORLD\n",
+    "entry_points.txt": "[rlparity.worlds]\nmeadow = no_such_module:WORLD\n",
 }
 
 
@@ -85,7 +84,7 @@ def test_packages_that_are_missing_or_outside_their_limits_are_broken() -> None:
 @pytest.mark.usefixtures("needy")
 def test_another_distribution_with_a_package_of_the_same_name_is_broken() -> None:
     rival = "needy has a package meadow too: uninstall it first"
-    found = packages("rl-parity", ("parity", "meadow"), "it", Path("site"), remedy="pip install it")
+    found = packages("rl-parity", ("rlparity", "meadow"), "it", Path("site"), remedy="pip install it")
     assert (found.status, found.found) == (BROKEN, f"it, in site; {rival}")
 
 
@@ -98,6 +97,6 @@ def test_remedies_are_those_of_a_checkout_or_of_whoever_installed_a_wheel(
         next(checks)
         return str(next(checks))
 
-    assert remedy() == install_command("--editable", str(Path(doctor.__file__).parent))
-    monkeypatch.setattr(doctor, "__file__", str(tmp_path / "doctor.py"))
+    assert remedy() == install_command("--editable", str(Path(doctor.__file__).parents[2]))
+    monkeypatch.setattr(doctor, "__file__", str(tmp_path / "site-packages" / "rlparity" / "cli" / "doctor.py"))
     assert remedy() == install_command("rl-parity") == f"{sys.executable} -m pip install rl-parity"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-import parity
-from parity import StateRefused, UsageError
+import rlparity
+from rlparity import StateRefused, UsageError
 
 ORCHARD = "toy_world:WORLD"
 REST = 5
 
 
 def test_a_single_game_is_what_the_batch_says_and_its_state_is_taken_by_every_engine() -> None:
-    with parity.open_engine(ORCHARD, "planes") as engine, parity.open_engine(ORCHARD, "plain") as other:
+    with rlparity.open_engine(ORCHARD, "planes") as engine, rlparity.open_engine(ORCHARD, "plain") as other:
         first = engine.reset(seed=7)
         assert first.shape == (34,)
         assert first.dtype == np.float32
@@ -33,7 +32,7 @@ def test_a_single_game_is_what_the_batch_says_and_its_state_is_taken_by_every_en
 
 
 def test_a_game_without_a_seed_gets_a_new_one_and_bad_seeds_actions_and_states_are_refused() -> None:
-    with parity.open_engine(ORCHARD, "plain") as engine:
+    with rlparity.open_engine(ORCHARD, "plain") as engine:
         engine.reset()
         state = engine.get_state()
         engine.reset()
@@ -45,7 +44,7 @@ def test_a_game_without_a_seed_gets_a_new_one_and_bad_seeds_actions_and_states_a
                 engine.step(action)
         with pytest.raises(StateRefused):
             engine.set_state({**state, "hp": 9})
-    batch = parity.open_batch(ORCHARD, "plain", 3)
+    batch = rlparity.open_batch(ORCHARD, "plain", 3)
     batch.reset(0)
     for actions in (np.zeros(2, dtype=int), np.zeros(3)):
         with pytest.raises(ValueError, match="give 3 integers"):
@@ -53,7 +52,7 @@ def test_a_game_without_a_seed_gets_a_new_one_and_bad_seeds_actions_and_states_a
 
 
 def test_a_batch_starts_from_successive_seeds_and_restarts_what_ends() -> None:
-    batch = parity.open_batch(ORCHARD, "planes", 3)
+    batch = rlparity.open_batch(ORCHARD, "planes", 3)
     batch.reset(2**64 - 2)
     assert [state["seed"] for state in batch.get_state()] == [2**64 - 2, 2**64 - 1, 0]
     states = batch.get_state()
@@ -63,7 +62,7 @@ def test_a_batch_starts_from_successive_seeds_and_restarts_what_ends() -> None:
     assert step.terminated.tolist() == [False, True, False]
     assert step.components[1].tolist() == [0, 0, 0]
     follower = batch.get_state([1])[0]
-    with parity.open_engine(ORCHARD, "plain") as alone:
+    with rlparity.open_engine(ORCHARD, "plain") as alone:
         assert step.observation[1].tolist() == alone.set_state(follower).tolist()
     assert follower["turn"] == 0
     assert follower["seed"] not in (2**64 - 1, 0)
@@ -72,8 +71,11 @@ def test_a_batch_starts_from_successive_seeds_and_restarts_what_ends() -> None:
 
 @pytest.mark.parametrize(
     ("world", "sentence"),
-    [("toy_world:NOTHING", "cannot be imported"), ("toy_world.plain:MARKS", r"is of type tuple, not a parity\.World")],
+    [
+        ("toy_world:NOTHING", "cannot be imported"),
+        ("toy_world.plain:MARKS", r"is of type tuple, not a rlparity\.World"),
+    ],
 )
 def test_what_is_no_world_is_one_sentence(world: str, sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
-        parity.open_engine(world, "a")
+        rlparity.open_engine(world, "a")

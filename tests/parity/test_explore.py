@@ -8,20 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import parity
+from command_line import rlparity
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from rlparity import EngineError, Slots, State, StateRefused, World
+from rlparity.core.features import Features
+from rlparity.core.lockstep import Outcome, Settings, run
+from rlparity.core.pair import Pair
+from rlparity.core.shrink import shrink
+from rlparity.engine import Array
 from toy_world import WORLD
 from toy_world.plain import Game, PlainEngine
 from toy_world.planes import PlanesEngine
 from toy_world.world import end_game
-
-from parity import EngineError, Slots, State, StateRefused, World
-from parity.engine import Array
-from parity.features import Features
-from parity.lockstep import Outcome, Settings, run
-from parity.pair import Pair
-from parity.shrink import shrink
 
 EXPLORE = Settings("explore", steps=100, games=16, marks=True)
 SEED = 4
@@ -75,7 +74,7 @@ def test_play_is_directed_until_it_shows_nothing_new(monkeypatch: pytest.MonkeyP
 
     directed = counts("directed")
     assert counts("explore") != directed
-    monkeypatch.setattr("parity.explore.STALE", 10**6)
+    monkeypatch.setattr("rlparity.core.explore.STALE", 10**6)
     assert counts("explore") == directed
 
 
@@ -159,5 +158,5 @@ def test_masks_with_as_many_valid_actions_have_different_features() -> None:
 
 
 def test_the_command_line_takes_it() -> None:
-    found = parity("coverage", "--source", "explore", "--steps", "60", "--json").json
+    found = rlparity("coverage", "--source", "explore", "--steps", "60", "--json").json
     assert (found["source"], found["identical"], found["silent_marks"]) == ("explore", True, [])

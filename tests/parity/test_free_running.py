@@ -9,19 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import orchard, parity
+from command_line import orchard, rlparity
 from numpy.typing import NDArray
+from rlparity import BatchStep
+from rlparity.core.lockstep import Settings, run
+from rlparity.core.settings import Effect
+from rlparity.core.trace import read_trace
+from rlparity.io.intervals import mean_intervals, paired_intervals
+from rlparity.io.table import Records
 from scipy import stats
 from toy_world import WORLD
 from toy_world.plain import PlainEngine
 from toy_world.planes import PlanesEngine
-
-from parity import BatchStep
-from parity.intervals import mean_intervals, paired_intervals
-from parity.lockstep import Settings, run
-from parity.settings import Effect
-from parity.table import Records
-from parity.trace import read_trace
 
 REST = WORLD.actions.index("rest")
 
@@ -101,25 +100,25 @@ def test_each_engine_is_acted_on_by_what_it_shows() -> None:
 def test_the_command_measures_and_shows_the_first_difference(tmp_path: Path) -> None:
     world = orchard(engines={"plain": PlainEngine, "other": GenerousEngine}, signs={"w": "hidden wasp"})
     words = "run", "--engines", "plain,other", "--steps", "20", "--games", "4", "--mode", "free-running"
-    ran = parity(*words, "--out", tmp_path, world=world)
+    ran = rlparity(*words, "--out", tmp_path, world=world)
     assert (ran.code, "Mode: free-running." in ran.out) == (1, True)
     assert "What is shown differs in 4 of 4 games, first after 1 action, in the median game after 1." in ran.out
     assert "found in mode free-running" in ran.out
     assert "Signs: w hidden wasp\n" in ran.out
     assert read_trace(tmp_path / "trace.json").mode == "free-running"
-    found = parity(*words, "--no-report", "--json", world=world).json
+    found = rlparity(*words, "--no-report", "--json", world=world).json
     assert (found["mode"], found["passed"], found["effect"]["first"]) == ("free-running", False, [1, 1, 1, 1])
     by_name = {row["of an episode"]: row["other - plain"] for row in found["effect"]["measures"]}
     assert by_name["length"] == by_name["terminated"] == [0, 0, 0]
     assert by_name["return"][0] == pytest.approx(found["steps_compared"] / 4)
-    assert parity(*words, "--auto-reset", world=world).code == 2
-    assert parity("run", *words[3:], "--engines", "plain,planes").code == 0
+    assert rlparity(*words, "--auto-reset", world=world).code == 2
+    assert rlparity("run", *words[3:], "--engines", "plain,planes").code == 0
 
 
 @pytest.mark.parametrize(("mode", "replays"), [("strict", True), ("free-running", True), ("strict", False)])
 def test_a_report_says_where_states_were_not_compared(mode: str, replays: bool) -> None:
     words = "run", "--engines", "plain,planes", "--steps", "5", "--games", "2", "--mode", mode
-    ran = parity(*words, world=orchard(states_replay=replays))
+    ran = rlparity(*words, world=orchard(states_replay=replays))
     assert (ran.code, "Black box: without states, only what is shown is compared" in ran.out) == (0, replays)
 
 

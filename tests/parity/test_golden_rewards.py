@@ -12,19 +12,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import Ran, orchard, parity
+from command_line import Ran, orchard, rlparity
 from numpy.typing import NDArray
+from rlparity import BatchStep
+from rlparity.core.trace import read_trace
 from toy_world import WORLD
 from toy_world.plain import PlainEngine
-
-from parity import BatchStep
-from parity.trace import read_trace
 
 REST = WORLD.actions.index("rest")
 
 
 def rewards(folder: Path, *words: str) -> Ran:
-    return parity("rewards", "--golden", folder, "--json", *words)
+    return rlparity("rewards", "--golden", folder, "--json", *words)
 
 
 @pytest.fixture
@@ -46,7 +45,7 @@ def spoil(path: Path) -> tuple[int, list[int]]:
 
 def test_nan_is_recorded_read_back_and_no_change(tmp_path: Path) -> None:
     both = "--engines", "nan,nan"
-    assert parity("record", *both, "--games", "1", "--steps", "2", "--out", tmp_path).code == 0
+    assert rlparity("record", *both, "--games", "1", "--steps", "2", "--out", tmp_path).code == 0
     (path,) = tmp_path.iterdir()
     assert json.loads(path.read_text(), parse_constant=pytest.fail)["components"][0] == ["NaN"] * 3
     ran = rewards(tmp_path, *both, "--accept")
@@ -71,7 +70,7 @@ def test_a_change_is_shown_by_component_and_transition_and_accepted(golden: Path
         "before": right[0] - 5,
         "after": right[0],
     }
-    shown = parity("rewards", "--golden", golden)
+    shown = rlparity("rewards", "--golden", golden)
     assert shown.code == 1
     assert "+0.005" in shown.out
     assert "plain and planes agree." in shown.out
@@ -93,7 +92,7 @@ def test_nothing_is_accepted_while_the_engines_disagree(golden: Path) -> None:
 
 def test_recording_writes_episodes_that_hold(tmp_path: Path) -> None:
     words = "--games", "3", "--steps", "25", "--seed", "9", "--source", "directed", "--json"
-    recorded = parity("record", "--out", tmp_path, *words)
+    recorded = rlparity("record", "--out", tmp_path, *words)
     assert (recorded.code, len(recorded.json["files"])) == (0, 3)
     ran = rewards(tmp_path)
     assert (ran.code, ran.json["episodes"]) == (0, 3)
@@ -160,7 +159,7 @@ def test_a_new_component_shows_with_the_transitions_that_earn_it(named: bool, go
         if action == REST
     ]
     rewards = partial(
-        parity, "rewards", "--golden", golden, world=changed_world(with_calm, (*WORLD.components, "calm"))
+        rlparity, "rewards", "--golden", golden, world=changed_world(with_calm, (*WORLD.components, "calm"))
     )
     ran = rewards("--json")
     assert (ran.code, ran.json["new_components"]) == (1, ["calm"])
@@ -195,17 +194,17 @@ def test_a_new_component_shows_with_the_transitions_that_earn_it(named: bool, go
 def test_components_that_change_no_reward_are_no_change(
     change: Callable[..., Any], components: tuple[str, ...], said: str, golden: Path
 ) -> None:
-    ran = parity("rewards", "--golden", golden, world=changed_world(change, components))
+    ran = rlparity("rewards", "--golden", golden, world=changed_world(change, components))
     assert (ran.code, said in ran.out) == (0, True)
 
 
 def test_a_removed_component_shows_as_what_it_was_worth(golden: Path) -> None:
     world = changed_world(without_the_last, WORLD.components[:-1])
-    ran = parity("rewards", "--golden", golden, "--json", world=world)
+    ran = rlparity("rewards", "--golden", golden, "--json", world=world)
     assert ran.code == 1
     changes = {(change["component"], change["before"], change["after"]) for change in ran.json["changes"]}
     assert changes == {("sting", -500, None)}
     # Without names nobody knows which one was removed.
     without_names(golden)
-    said = parity("rewards", "--golden", golden, world=world).refusal()
+    said = rlparity("rewards", "--golden", golden, world=world).refusal()
     assert "does not hold the 2 reward components of each of its steps" in said

@@ -15,23 +15,22 @@ from typing import Any
 import numpy as np
 import pytest
 import toy_world
-from command_line import ORCHARD, Ran, orchard, parity, run
+from command_line import ORCHARD, Ran, orchard, rlparity, run
 from numpy.typing import NDArray
+from rlparity import BatchStep, State, UsageError
+from rlparity.cli.main import main
+from rlparity.core.covers import smallest_covers
+from rlparity.core.ledger import installed_versions, read_ledger
+from rlparity.core.ledger_entry import EntryIndex
+from rlparity.core.lockstep import Settings
+from rlparity.engines.places import with_remote_engines
+from rlparity.testing import assert_lockstep
+from rlparity.tools.mutant_judges import LockstepJudge
+from rlparity.tools.mutants import CAUGHT, mutated_text
+from rlparity.tools.project import checks_of
 from toy_world.faulty import CountingEngine
 from toy_world.plain import PlainEngine
 from toy_world.planes import PlanesEngine
-
-from parity import BatchStep, State, UsageError
-from parity.cli import main
-from parity.covers import smallest_covers
-from parity.ledger import installed_versions, read_ledger
-from parity.ledger_entry import EntryIndex
-from parity.lockstep import Settings
-from parity.mutant_judges import LockstepJudge
-from parity.mutants import CAUGHT, mutated_text
-from parity.places import with_remote_engines
-from parity.project import checks_of
-from parity.testing import assert_lockstep
 
 PICK, REST = 4, 5
 RUN = "run", "--engines", "plain,other", "--steps", "60", "--games", "16"
@@ -74,7 +73,7 @@ def ledger_command(command: str, *words: str | Path, world: str = ORCHARD) -> Ra
 def add(folder: Path, engine: type[PlanesEngine], then: str, share: str = "0.5", name: str = "known") -> Path:
     """A ledger with an entry of the first difference of an engine."""
     world, file = with_other(engine), folder / "known-differences.toml"
-    assert parity(*RUN, "--out", folder, world=world).code == 1
+    assert rlparity(*RUN, "--out", folder, world=world).code == 1
     words = "--id", name, "--kind", "bug", "--citation", "its docstring", "--then", then, "--share", share
     added = ledger_command("add", file, "--trace", folder / "trace.json", *words, "--package", "numpy", world=world)
     assert (added.code, added.err) == (0, "")
@@ -94,7 +93,7 @@ def ledger(written: Path, tmp_path: Path) -> Path:
 
 
 def ran(ledger: Path, engine: type[PlanesEngine], *words: str) -> Ran:
-    return parity(*RUN, *words, "--ledger", ledger, "--no-report", "--json", world=with_other(engine))
+    return rlparity(*RUN, *words, "--ledger", ledger, "--no-report", "--json", world=with_other(engine))
 
 
 def edited(ledger: Path, old: str, new: str) -> Path:
@@ -117,7 +116,7 @@ def test_with_an_entry_written_from_a_divergence_the_run_passes(ledger: Path) ->
     found = ran(ledger, picks_more())
     assert (found.code, found.json["passed"], found.json["identical"]) == (0, True, False)
     assert found.json["known"]["known"] > 10
-    text = parity(*RUN, "--ledger", ledger, world=with_other(picks_more())).out
+    text = rlparity(*RUN, "--ledger", ledger, world=with_other(picks_more())).out
     assert f"identical but for {found.json['known']['known']} known differences" in text
     assert ledger_command("check", ledger, world=with_other(picks_more())).out == "All witnesses hold (1).\n"
 
@@ -150,7 +149,7 @@ def test_recorded_games_are_explained_too(ledger: Path, tmp_path: Path) -> None:
 
 def test_a_second_fault_in_the_same_step_is_not_absorbed(ledger: Path, tmp_path: Path) -> None:
     two = picks_more(3, another_field)
-    parity(*RUN, "--ledger", ledger, "--out", tmp_path, world=with_other(two))
+    rlparity(*RUN, "--ledger", ledger, "--out", tmp_path, world=with_other(two))
     divergence = json.loads((tmp_path / "trace.json").read_text())
     fields = {each["field"] for each in divergence["differences"]}
     assert fields == {"observation[1: score]", "state.score", "components[sting]"}
@@ -276,7 +275,7 @@ def test_several_entries_explain_a_step_each_its_own_fields(mode: str, then: str
     assert (only_shown.code, found["fields"]) == (1, ["observation[0: hp]", "observation[1: score]", "state.score"])
 
     world = with_other(ShowsMore)
-    assert parity(*RUN, "--ledger", shown, "--out", tmp_path, world=world).code == 1
+    assert rlparity(*RUN, "--ledger", shown, "--out", tmp_path, world=world).code == 1
     words = "--id", "picks", "--kind", "bug", "--citation", "c", "--then", then, "--share", "0.5", "--package", "numpy"
     assert ledger_command("add", shown, "--trace", tmp_path / "trace.json", *words, world=world).code == 0
     both = edited(shown, '"observation[0: hp]", "observation[1: score]"', '"observation[1: score]"')
@@ -300,10 +299,12 @@ def test_a_game_is_not_dropped_at_its_start(ledger: Path) -> None:
 
 def test_what_cannot_be_held_to_a_ledger_is_refused(ledger: Path, tmp_path: Path) -> None:
     run = "run", "--engines", "plain,other", "--steps", "2", "--games", "2", "--ledger"
-    assert "there is no ledger" in parity(*run, tmp_path / "none.toml", world=with_other(PlanesEngine)).refusal()
+    assert "there is no ledger" in rlparity(*run, tmp_path / "none.toml", world=with_other(PlanesEngine)).refusal()
     free = "--mode", "free-running", "--ledger"
-    assert "goes with no tape, no --ledger" in parity("run", *free, ledger).refusal()
-    assert "leave --world, --engine and --ledger out" in parity("mutants", "--tests", "x", "--ledger", ledger).refusal()
+    assert "goes with no tape, no --ledger" in rlparity("run", *free, ledger).refusal()
+    assert (
+        "leave --world, --engine and --ledger out" in rlparity("mutants", "--tests", "x", "--ledger", ledger).refusal()
+    )
     replaying = replace(toy_world.WORLD, states_replay=True, engines={"plain": PlainEngine, "other": PlanesEngine})
     with pytest.raises(UsageError, match="have no states to resynchronise: say drop or ignore"):
         assert_lockstep(replaying, ledger=ledger)
@@ -328,7 +329,7 @@ def test_a_comparison_of_tests_has_a_ledger(ledger: Path, tmp_path: Path, monkey
     monkeypatch.chdir(tmp_path)
     named = {"world": ORCHARD, "ledger": ledger.name}
     assert [check.arguments.get("ledger") for check in checks_of("orchard", named)] == [ledger.name, None]
-    with pytest.raises(UsageError, match=r"\[tool.parity.worlds.orchard\], ledger: there is no ledger none.toml"):
+    with pytest.raises(UsageError, match=r"\[tool.rlparity.worlds.orchard\], ledger: there is no ledger none.toml"):
         list(checks_of("orchard", named | {"ledger": "none.toml"}))
 
 
@@ -341,7 +342,7 @@ def test_versions_are_those_of_the_place_of_an_engine() -> None:
 
 def test_a_mutant_is_caught_by_what_the_ledger_does_not_explain(tmp_path: Path) -> None:
     words = "--engines", "double,planes"
-    assert parity("run", *words, "--out", tmp_path).code == 1
+    assert rlparity("run", *words, "--out", tmp_path).code == 1
     entry = "--id", "float64", "--kind", "format", "--citation", "c", "--then", "ignore", "--share", "1"
     file = tmp_path / "known.toml"
     trace = "--trace", tmp_path / "trace.json"

@@ -11,17 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from rlparity import BatchStep, EngineError, EngineFactory, Slots, State
+from rlparity.core.lockstep import Outcome, Settings, run
+from rlparity.core.pair import Pair
+from rlparity.core.replay import differs_at
+from rlparity.core.shrink import shrink
+from rlparity.core.trace import RESTART
+from rlparity.engine import Array
 from toy_world import WORLD
 from toy_world.faulty import CountingEngine, changed
 from toy_world.planes import PlanesEngine
-
-from parity import BatchStep, EngineError, EngineFactory, Slots, State
-from parity.engine import Array
-from parity.lockstep import Outcome, Settings, run
-from parity.pair import Pair
-from parity.replay import differs_at
-from parity.shrink import shrink
-from parity.trace import RESTART
 
 BASIC = Settings(steps=80, games=32)
 REST = WORLD.actions.index("rest")

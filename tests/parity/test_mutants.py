@@ -16,16 +16,16 @@ from time import monotonic
 from unittest.mock import Mock
 
 import pytest
-from command_line import ORCHARD, orchard, parity, run
-from toy_world import WORLD
-
-from parity import EngineError, Mutant, MutationBench, UsageError
-from parity.cli import main
-from parity.compare import Difference
-from parity.lockstep import Outcome, Settings
-from parity.mutant_judges import LockstepJudge
-from parity.mutant_table import planted
-from parity.mutants import (
+from command_line import ORCHARD, orchard, rlparity, run
+from rlparity import EngineError, Mutant, MutationBench, UsageError
+from rlparity.cli.main import main
+from rlparity.core.compare import Difference
+from rlparity.core.lockstep import Outcome, Settings
+from rlparity.core.replay import Divergence
+from rlparity.core.trace import Case
+from rlparity.tools.mutant_judges import LockstepJudge
+from rlparity.tools.mutant_table import planted
+from rlparity.tools.mutants import (
     CAUGHT,
     FAILED,
     HUNG,
@@ -38,8 +38,8 @@ from parity.mutants import (
     mutated_text,
     run_mutants,
 )
-from parity.replay import Divergence
-from parity.trace import Case
+from toy_world import WORLD
+
 from tests.terminals import default_signals
 
 (BENCH,) = WORLD.benches
@@ -53,7 +53,7 @@ def mutant(name: str, old: str, new: str) -> Mutant:
 
 def test_faults_are_caught_and_a_harmless_edit_survives() -> None:
     sources = {path: path.read_bytes() for path in (BENCH.source / "toy_world").glob("*.py")}
-    ran = parity("mutants", "--steps", "60", "--games", "16", "--json", "--jobs", "2")
+    ran = rlparity("mutants", "--steps", "60", "--games", "16", "--json", "--jobs", "2")
     answer = ran.json
     assert (ran.code, answer["survivors"]) == (1, ["no-op"])
     assert (answer["caught"], answer["judged"], answer["share"]) == (1, 2, 0.5)
@@ -75,7 +75,7 @@ LATE = TimeoutExpired("planes", 60)
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[Outcome | Exception]:
     """How the runs end that a judge makes: the first is that of the unchanged copy, the second that of a mutant."""
     ends: list[Outcome | Exception] = []
-    monkeypatch.setattr("parity.mutant_judges.run", Mock(side_effect=ends))
+    monkeypatch.setattr("rlparity.tools.mutant_judges.run", Mock(side_effect=ends))
     return ends
 
 
@@ -229,9 +229,9 @@ def test_faults_are_planted_by_several_threads_at_once(monkeypatch: pytest.Monke
 
 
 def test_a_world_without_mutants_says_what_it_lacks() -> None:
-    none = parity("mutants", world=orchard(benches=()))
+    none = rlparity("mutants", world=orchard(benches=()))
     assert "world 'orchard' has no benches and so no mutants: give it a MutationBench" in none.refusal()
-    empty = parity("mutants", world=orchard(benches=(replace(BENCH, mutants=()),)))
+    empty = rlparity("mutants", world=orchard(benches=(replace(BENCH, mutants=()),)))
     assert "the benches of world 'orchard' ('planes') hold no mutants: give them some." in empty.refusal()
 
 

@@ -15,13 +15,12 @@ import pytest
 from command_line import Ran
 from command_line import run as run_command
 from gymnasium.spaces import Box, Dict, Discrete, Graph, MultiBinary, MultiDiscrete, OneOf, Sequence, Text, Tuple
-
-from parity import UsageError, spaces
-from parity.adapters.gymnasium import VectorGames
-from parity.cli import main
-from parity.lockstep import Settings, run
-from parity.registry import load_pair, load_world, world_spec
-from parity.spaces import action_numbers
+from rlparity import UsageError, spaces
+from rlparity.adapters.gymnasium import VectorGames
+from rlparity.cli.main import main
+from rlparity.core.lockstep import Settings, run
+from rlparity.engines.registry import load_pair, load_world, world_spec
+from rlparity.spaces import action_numbers
 
 CATCH = """
 import dm_env, numpy as np
@@ -61,7 +60,7 @@ def test_environments_that_draw_differently_differ_at_once_and_the_report_says_w
     names = "gym:CartPole-v1,gymnax:CartPole-v1"
     ran = engines(names, "--out", tmp_path)
     assert ran.code == 1
-    assert "write a parity.Pairing whose games have states, and give --mode injected." in ran.out
+    assert "write a rlparity.Pairing whose games have states, and give --mode injected." in ran.out
     assert f"replay --world {names} " in ran.out
     assert run_command(main, "replay", "--world", names, tmp_path / "trace.json").code == 1
     assert "no file may have a module imported" in run_command(main, "replay", tmp_path / "trace.json").refusal()
@@ -91,7 +90,7 @@ def test_environments_that_cannot_be_paired_are_one_sentence(names: str, sentenc
 
 def test_environments_without_states_cannot_be_injected() -> None:
     said = engines("gym:CartPole-v1,gymvec:CartPole-v1", "--mode", "injected").refusal()
-    assert "have no states that --mode injected could inject: write a parity.Pairing" in said
+    assert "have no states that --mode injected could inject: write a rlparity.Pairing" in said
 
 
 def test_an_environment_plays_in_another_process() -> None:
@@ -191,7 +190,7 @@ def test_bounds_on_one_side_are_drawn_beyond_them_and_others_as_ever() -> None:
 def test_observations_without_a_fixed_form_are_refused(
     shown: gymnasium.Space[Any], registered: Callable[..., str]
 ) -> None:
-    assert "have no fixed form: write a parity.Pairing" in engines(registered(Discrete(2), shown)).refusal()
+    assert "have no fixed form: write a rlparity.Pairing" in engines(registered(Discrete(2), shown)).refusal()
 
 
 def test_a_vector_environment_that_restarts_its_games_is_refused() -> None:

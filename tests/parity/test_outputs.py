@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import parity
+from command_line import rlparity
+from rlparity import UsageError
+from rlparity.debug.session import Session
+from rlparity.io.atomic_write import check_output, replacing, write_output, write_text
+from rlparity.viewer.page import Page
+from rlparity.viewer.write import write_page
 from toy_world import WORLD
 
-from parity import UsageError
-from parity.atomic_write import check_output, replacing, write_output, write_text
-from parity.debug.session import Session
-from parity.viewer.page import Page
-from parity.viewer.write import write_page
 from rlworldkit.render.film import film
 
 LONG = "x" * 255
@@ -118,7 +118,7 @@ def test_a_link_stays_and_the_file_that_it_points_to_is_written(
 )
 @pytest.mark.parametrize("name", ["file/x", "/proc/none", "x" * 300])
 def test_commands_refuse_an_output_before_they_work(words: str, name: str, here: Path) -> None:
-    assert "cannot be written: " in parity(*words.format(name).split()).refusal()
+    assert "cannot be written: " in rlparity(*words.format(name).split()).refusal()
 
 
 def test_a_session_refuses_an_output_before_it_makes_a_case_small(here: Path) -> None:

@@ -1,4 +1,4 @@
-"""The command ``parity``: what it prints and writes, and how it ends."""
+"""The command ``rlparity``: what it prints and writes, and how it ends."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 import toy_world
-from command_line import ORCHARD, orchard, parity, run
+from command_line import ORCHARD, orchard, rlparity, run
 from numpy.typing import NDArray
+from rlparity import BatchStep, Tolerance
+from rlparity.cli.main import build_parser, main
+from rlparity.core.compare import Difference
+from rlparity.core.trace import Case, Trace, read_trace, write_trace
+from rlparity.errors import UsageError
 from toy_world.plain import PlainEngine
 from toy_world.planes import PlanesEngine
 from written_page import episode_data, page_data
-
-from parity import BatchStep, Tolerance
-from parity.cli import build_parser, main
-from parity.compare import Difference
-from parity.errors import UsageError
-from parity.trace import Case, Trace, read_trace, write_trace
 
 EMPTY = Trace(ORCHARD, ("plain", "planes"), Case((), seed=3), components=())
 
 
 def test_identical_engines_end_with_0(tmp_path: Path) -> None:
-    ran = parity("run", "--steps", "50", "--games", "8", "--out", tmp_path, "--json")
+    ran = rlparity("run", "--steps", "50", "--games", "8", "--out", tmp_path, "--json")
     assert (ran.code, ran.json["identical"]) == (0, True)
     assert (ran.json["engines"], ran.json["steps_compared"]) == (["plain", "planes"], 400)
     assert list(tmp_path.iterdir()) == []
@@ -40,20 +39,21 @@ def test_a_run_names_the_tolerances_that_it_compared_with() -> None:
     world = orchard(tolerances={"observation": Tolerance(absolute=0.5, reason="rounded")})
     words = "--engines", "plain,planes", "--steps", "5", "--games", "2"
     assert (
-        "Not compared bit for bit: observation within 0.5 absolute (rounded)." in parity("run", *words, world=world).out
+        "Not compared bit for bit: observation within 0.5 absolute (rounded)."
+        in rlparity("run", *words, world=world).out
     )
 
 
 def test_a_divergence_is_shrunk_reported_and_replayed(tmp_path: Path) -> None:
     out = tmp_path / "my reports"
-    ran = parity("run", "--engines", "plain,restless", "--out", out)
+    ran = rlparity("run", "--engines", "plain,restless", "--out", out)
     assert ran.code == 1
     assert "plain and restless differ after 1 action: rest (5)." in ran.out
     assert "state.hp" in ran.out
     assert "O-REST" in ran.out
     (command,) = [line for line in ran.out.splitlines() if line.startswith("Replay with")]
     program, *words = shlex.split(command.removeprefix("Replay with: "))
-    assert program == "parity"
+    assert program == "rlparity"
     again = run(main, *words)
     assert (again.code, "state.hp" in again.out) == (1, True)
     equal = run(main, *words, "--engines", "plain,planes")
@@ -70,7 +70,7 @@ def test_a_divergence_is_shrunk_reported_and_replayed(tmp_path: Path) -> None:
     assert not any(outside in text for outside in ("http:", "https:", "src=", "@import", "<link"))
     data = page_data(text)
     assert data["sides"] == ["plain", "restless"]
-    assert data["command"] == f"parity replay --world {ORCHARD} '{out / 'trace.json'}'"
+    assert data["command"] == f"rlparity replay --world {ORCHARD} '{out / 'trace.json'}'"
     assert data["about"][-2:] == ["Rules in play: O-REST, O-WASP.", "The engines first differ in phase 'walker'."]
     (listed,) = data["episodes"]
     assert listed["differs"] == 1
@@ -85,7 +85,7 @@ def test_a_divergence_is_shrunk_reported_and_replayed(tmp_path: Path) -> None:
 def test_without_a_report_the_text_still_says_what_differs(tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = "--engines", "plain,restless", "--max-divergences", "3", "--no-report", "--out", out
-    said = parity("run", *words).out
+    said = rlparity("run", *words).out
     assert (said.count("│ state.hp "), "Game 35, step 12, after rest (5) (2 more" in said) == (
         said.count("\nGame "),
         True,
@@ -94,16 +94,16 @@ def test_without_a_report_the_text_still_says_what_differs(tmp_path: Path) -> No
 
 
 def test_the_text_shows_the_board_before_the_last_action_too(tmp_path: Path) -> None:
-    ran = parity("run", "--engines", "plain,restless", "--out", tmp_path)
+    ran = rlparity("run", "--engines", "plain,restless", "--out", tmp_path)
     assert re.search(r"^╭─+ start ─+╮ ╭─+ plain ─+╮ ╭─+ restless ─+╮$", ran.out, re.MULTILINE)
     (values,) = re.findall(r"^│ hp +(\d) +│ │ hp +(\d) +│ │ hp +(\d) +│$", ran.out, re.MULTILINE)
     assert values == ("1", "2", "1")
-    whole = parity("run", "--engines", "plain,restless", "--out", tmp_path, "--shrink-seconds", "0").out
+    whole = rlparity("run", "--engines", "plain,restless", "--out", tmp_path, "--shrink-seconds", "0").out
     assert re.search(r"─ before rest \(5\) ─", whole)
 
 
 def test_a_difference_only_within_a_batch_is_said_to_be_one(tmp_path: Path) -> None:
-    ran = parity("run", "--engines", "planes,leaky", "--games", "8", "--out", tmp_path)
+    ran = rlparity("run", "--engines", "planes,leaky", "--games", "8", "--out", tmp_path)
     assert (ran.code, "state.score" in ran.out) == (1, True)
     assert "differ within a batch, but not when this game is played alone" in ran.out
     text = (tmp_path / "trace.html").read_text(encoding="utf-8")
@@ -123,23 +123,23 @@ class _Twice(PlanesEngine):
 
 def test_each_kind_of_divergence_gets_its_own_files_and_traces_are_a_source(tmp_path: Path) -> None:
     world = orchard(engines={"plain": PlainEngine, "twice": _Twice})
-    ran = parity("run", "--engines", "plain,twice", "--max-divergences", "60", "--out", tmp_path, world=world)
+    ran = rlparity("run", "--engines", "plain,twice", "--max-divergences", "60", "--out", tmp_path, world=world)
     assert ran.code == 1
     found = re.findall(r"differ after 1 action: (\w+)", ran.out)
     assert sorted(found) == ["pick", "rest"]
     assert sum(map(int, re.findall(r"\((\d+) more with the same action and fields\)", ran.out))) == 58
     assert {path.name for path in tmp_path.iterdir()} == {"trace.json", "trace.html", "trace-2.json", "trace-2.html"}
     words = "run", "--source", f"traces:{tmp_path}", "--json"
-    ran = parity(*words)
+    ran = rlparity(*words)
     assert (ran.code, ran.json["episodes"], ran.json["steps_compared"]) == (0, 2, 2)
-    ran = parity(*words, "--engines", "plain,twice", "--no-report", world=world)
+    ran = rlparity(*words, "--engines", "plain,twice", "--no-report", world=world)
     assert (ran.code, ran.json["divergences"][0]["step"]) == (1, 1)
 
 
 def test_nan_and_infinity_are_texts_in_strict_json(tmp_path: Path) -> None:
     told = {"observation[0: hp]": "NaN", "reward": "-Infinity", "components": "float64 (3,)"}
-    assert parity("run", "--engines", "planes,nan", "--out", tmp_path).code == 1
-    ran = parity("replay", tmp_path / "trace.json", "--json")
+    assert rlparity("run", "--engines", "planes,nan", "--out", tmp_path).code == 1
+    ran = rlparity("replay", tmp_path / "trace.json", "--json")
     assert ran.code == 1
     for text in ((tmp_path / "trace.json").read_text(), ran.out):
         value = json.loads(text, parse_constant=pytest.fail)
@@ -153,7 +153,7 @@ def test_nan_and_infinity_are_texts_in_strict_json(tmp_path: Path) -> None:
 def test_a_policy_file_is_a_source(tmp_path: Path) -> None:
     (tmp_path / "rest.json").write_text("[0, 0, 0, 0, 0, 1]")
     source = "--source", f"policy:{tmp_path / 'rest.json'}", "--invalid", "0", "--steps", "20", "--games", "4"
-    ran = parity("coverage", *source, "--json")
+    ran = rlparity("coverage", *source, "--json")
     # Resting all the time leaves most rules alone.
     assert ran.code == 1
     assert {"O-MOVE", "O-PICK", "O-INVALID"} <= set(ran.json["never"])
@@ -163,24 +163,24 @@ def test_a_policy_file_is_a_source(tmp_path: Path) -> None:
 def test_a_pipe_is_no_source_and_nothing_waits_for_it(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     for source in (f"policy:{tmp_path / 'pipe.json'}", f"traces:{tmp_path}"):
-        assert "it is a pipe, a device or the like" in parity("run", "--source", source).refusal()
+        assert "it is a pipe, a device or the like" in rlparity("run", "--source", source).refusal()
     for source in ("policy:", "traces:"):
-        assert parity("run", "--source", source + "x" * 300).code == 2
+        assert rlparity("run", "--source", source + "x" * 300).code == 2
 
 
 def test_a_mark_counted_on_one_side_only_is_a_divergence(tmp_path: Path) -> None:
-    ran = parity("coverage", "--engines", "plain,miscounting", "--out", tmp_path, "--json")
+    ran = rlparity("coverage", "--engines", "plain,miscounting", "--out", tmp_path, "--json")
     assert (ran.code, ran.json["unequal_marks"]) == (1, ["sting"])
     assert ran.json["divergences"][0]["fields"] == ["marks[sting]"]
-    assert parity("replay", tmp_path / "trace.json").code == 1
+    assert rlparity("replay", tmp_path / "trace.json").code == 1
 
 
 def test_coverage_counts_rules_on_both_sides_and_fails_on_one_that_is_never_hit() -> None:
-    ran = parity("coverage", "--steps", "60", "--json")
+    ran = rlparity("coverage", "--steps", "60", "--json")
     assert (ran.code, ran.json["never"]) == (0, [])
     assert set(ran.json["rules"]) == set(toy_world.WORLD.marks.values())
     assert all(mark["expected"] == mark["observed"] > 0 for mark in ran.json["marks"])
-    ran = parity("coverage", "--steps", "40", "--invalid", "0", "--source", "uniform", "--json")
+    ran = rlparity("coverage", "--steps", "40", "--invalid", "0", "--source", "uniform", "--json")
     assert (ran.code, ran.json["identical"]) == (1, True)
     # An ended game is restarted at once, so nobody acts in one: without invalid actions the rule stays silent.
     assert (ran.json["never"], ran.json["silent_marks"]) == (["O-INVALID"], ["invalid"])
@@ -198,7 +198,7 @@ def test_coverage_counts_rules_on_both_sides_and_fails_on_one_that_is_never_hit(
         (["run", "--world", "nowhere"], "there is no world 'nowhere'"),
         (
             ["run", "--step", "3"],
-            "parity run: unrecognized arguments: --step 3; did you mean --steps? (see `parity run --help`)",
+            "rlparity run: unrecognized arguments: --step 3; did you mean --steps? (see `rlparity run --help`)",
         ),
         (["replay", "/nowhere.json"], "there is no trace file /nowhere.json"),
         (["replay"], "the following arguments are required: trace"),
@@ -212,9 +212,9 @@ def test_coverage_counts_rules_on_both_sides_and_fails_on_one_that_is_never_hit(
 )
 def test_wrong_usage_is_one_sentence_and_2(arguments: list[str], sentence: str) -> None:
     named = "--world" in arguments or not arguments or arguments[0] == "dance"
-    ran = run(main, *arguments) if named else parity(*arguments)
+    ran = run(main, *arguments) if named else rlparity(*arguments)
     assert sentence in ran.refusal()
-    assert ran.err.startswith("parity")
+    assert ran.err.startswith("rlparity")
 
 
 @pytest.mark.parametrize(
@@ -229,13 +229,13 @@ def test_wrong_usage_is_one_sentence_and_2(arguments: list[str], sentence: str) 
 def test_comparing_no_step_is_no_success(command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_trace(EMPTY, Path("traces/t.json"))
-    said = parity(*command).refusal(3 if command[0] == "mutants" else 2)
+    said = rlparity(*command).refusal(3 if command[0] == "mutants" else 2)
     assert "holds no actions, so that no step is compared: give traces with some." in said
-    assert "the episodes in traces hold no rewards to compare" in parity("rewards", "--golden", "traces").refusal()
+    assert "the episodes in traces hold no rewards to compare" in rlparity("rewards", "--golden", "traces").refusal()
     # where the engines once differed at the start, that they agree there now tells something
     write_trace(replace(EMPTY, differences=(Difference("state.hp", 1, 2),)), Path("traces/t.json"))
     if command[0] != "mutants":
-        assert parity(*command).code == (1 if command[0] == "coverage" else 0)
+        assert rlparity(*command).code == (1 if command[0] == "coverage" else 0)
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_comparing_no_step_is_no_success(command: list[str], tmp_path: Path, mon
     ],
 )
 def test_a_world_without_marks_has_no_coverage(lacks: dict[str, object], sentence: str) -> None:
-    assert sentence in parity("coverage", world=orchard(**lacks)).refusal()
+    assert sentence in rlparity("coverage", world=orchard(**lacks)).refusal()
 
 
 @pytest.mark.parametrize(
@@ -260,22 +260,22 @@ def test_a_world_without_marks_has_no_coverage(lacks: dict[str, object], sentenc
 )
 def test_a_failing_engine_is_one_sentence_and_3(engine: str, sentence: str) -> None:
     timeout = "0.2" if engine == "hanging" else "60"
-    assert re.search(sentence, parity("run", "--engines", f"plain,{engine}", "--timeout", timeout).refusal(3))
+    assert re.search(sentence, rlparity("run", "--engines", f"plain,{engine}", "--timeout", timeout).refusal(3))
 
 
 def test_too_little_memory_outside_an_engine_is_one_sentence_and_2(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("parity.commands.run_lockstep", fail)
-    assert parity("run") == (2, "", "parity: this needs more memory than there is: give fewer --games.\n")
+    monkeypatch.setattr("rlparity.cli.commands.run_lockstep", fail)
+    assert rlparity("run") == (2, "", "rlparity: this needs more memory than there is: give fewer --games.\n")
 
 
 @pytest.mark.parametrize(
     ("error", "words", "code", "last"),
     [
-        (KeyError("a"), (), 3, "parity run: this is a bug of the program: report it with the traceback above."),
-        (UsageError("no."), ("--traceback",), 2, "parity: no."),
+        (KeyError("a"), (), 3, "rlparity run: this is a bug of the program: report it with the traceback above."),
+        (UsageError("no."), ("--traceback",), 2, "rlparity: no."),
         (BrokenPipeError(), (), 141, ""),
     ],
 )
@@ -285,8 +285,8 @@ def test_what_nobody_expects_never_ends_with_1_which_means_that_engines_differ(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("parity.commands.run_lockstep", fail)
-    monkeypatch.setattr("parity.cli.discard_output", lambda: None)
+    monkeypatch.setattr("rlparity.cli.commands.run_lockstep", fail)
+    monkeypatch.setattr("rlparity.cli.main.discard_output", lambda: None)
     ran = run(main, *words, "run", "--world", ORCHARD)
     assert (ran.code, (ran.err.splitlines() or [""])[-1]) == (code, last)
     assert ("Traceback" in ran.err) is (code != 141)
@@ -297,13 +297,13 @@ def test_a_world_that_ends_the_process_when_it_is_imported_is_one_sentence_and_2
 ) -> None:
     (tmp_path / "quitting_world.py").write_text("raise SystemExit(0)")
     monkeypatch.syspath_prepend(tmp_path)
-    assert "cannot be imported (SystemExit: 0)" in parity("run", world="quitting_world:WORLD").refusal()
+    assert "cannot be imported (SystemExit: 0)" in rlparity("run", world="quitting_world:WORLD").refusal()
 
 
 def test_a_trace_with_actions_that_the_world_lacks_is_refused(tmp_path: Path) -> None:
     write_trace(replace(EMPTY, case=Case((17,), seed=0)), tmp_path / "t.json")
     for words in (("replay", tmp_path / "t.json"), ("run", "--source", f"traces:{tmp_path}")):
-        assert "holds action 17, which world 'orchard' does not have" in parity(*map(str, words)).refusal()
+        assert "holds action 17, which world 'orchard' does not have" in rlparity(*map(str, words)).refusal()
 
 
 def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:

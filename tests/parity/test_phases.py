@@ -7,15 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command_line import parity
+from command_line import rlparity
+from rlparity import Draw, EngineError, Phase, State, UsageError
+from rlparity.core.trace import Case
+from rlparity.debug import Session
+from rlparity.engines.channel import Channel
+from rlparity.testing import assert_case
 from toy_world import WORLD
 from toy_world.plain import PICK, REST, Game, PlainEngine, draw
-
-from parity import Draw, EngineError, Phase, State, UsageError
-from parity.channel import Channel
-from parity.debug import Session
-from parity.testing import assert_case
-from parity.trace import Case
 
 SPEC = "toy_world:WORLD"
 
@@ -117,12 +116,12 @@ def test_without_words_or_phases_a_sentence_says_so() -> None:
 
 
 def test_a_run_and_a_replay_name_the_phase_in_their_report(tmp_path: Path) -> None:
-    ran = parity("run", "--engines", "plain,restless", "--games", "8", "--out", tmp_path)
+    ran = rlparity("run", "--engines", "plain,restless", "--games", "8", "--out", tmp_path)
     assert ran.code == 1
     assert "The engines first differ in phase 'walker'." in ran.out.splitlines()
     (trace,) = tmp_path.glob("*.json")
     assert "The engines first differ in phase 'walker'." in trace.with_suffix(".html").read_text()
-    assert "The engines first differ in phase 'walker'." in parity("replay", trace).out
+    assert "The engines first differ in phase 'walker'." in rlparity("replay", trace).out
 
 
 def test_a_test_of_one_game_names_the_phase_when_it_fails() -> None:
@@ -133,12 +132,12 @@ def test_a_test_of_one_game_names_the_phase_when_it_fails() -> None:
 
 def test_the_command_lists_the_phases_of_the_step_at_which_it_stops() -> None:
     words = "debug", "--engines", "plain,restless", "--seed", "3", "--sub-step"
-    assert parity(*words, "--until", "differs").out.splitlines()[-3:] == [
+    assert rlparity(*words, "--until", "differs").out.splitlines()[-3:] == [
         "After walker: state.hp 3 and 2",
         "After flight: state.hp 3 and 2",
         "The engines first differ in phase 'walker'.",
     ]
-    answer = parity(*words, "--until", "draw 5 0", "--json").json["phases"]
+    answer = rlparity(*words, "--until", "draw 5 0", "--json").json["phases"]
     assert [(each["name"], each["differences"]) for each in answer] == [("walker", []), ("flight", [])]
     assert answer[1]["phases"][0]["draws"] == [{"address": [5, 0], "word": draw(3, 5, 0)}]
     assert answer[1]["phases"][1]["state"]["turn"] == 5

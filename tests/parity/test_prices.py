@@ -7,17 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import parity
+from command_line import rlparity
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from rlparity import UsageError, World
+from rlparity.core.guard import GuardedEngine
+from rlparity.core.lockstep import Settings, run
+from rlparity.core.prices import changed_prices, draw_prices, price_values, read_prices, with_prices
+from rlparity.core.trace import read_trace
 from toy_world import WORLD
-
-from parity import UsageError, World
-from parity.engine_guard import GuardedEngine
-from parity.lockstep import Settings, run
-from parity.prices import changed_prices, draw_prices, price_values, read_prices, with_prices
-from parity.trace import read_trace
 
 
 def components(world: World, engine: str, actions: list[int]) -> list[list[int]]:
@@ -106,20 +105,20 @@ def test_a_file_that_holds_no_prices_is_one_sentence(text: str | None, fault: st
 
 
 def test_commands_take_prices_and_traces_keep_them(tmp_path: Path) -> None:
-    ran = parity("run", "--steps", "20", "--games", "8", "--price", "sting=-3", "--json")
+    ran = rlparity("run", "--steps", "20", "--games", "8", "--price", "sting=-3", "--json")
     assert (ran.code, ran.json["prices"]) == (0, {"sting": -3.0})
-    found = parity("run", "--engines", "plain,restless", "--out", tmp_path, "--price", "sting=-3")
+    found = rlparity("run", "--engines", "plain,restless", "--out", tmp_path, "--price", "sting=-3")
     assert (found.code, read_trace(tmp_path / "trace.json").prices) == (1, {"sting": -3.0})
-    assert parity("replay", tmp_path / "trace.json").code == 1
-    drawn = parity("run", "--steps", "20", "--games", "8", "--seed", "5", "--draw-prices", "--json")
+    assert rlparity("replay", tmp_path / "trace.json").code == 1
+    drawn = rlparity("run", "--steps", "20", "--games", "8", "--seed", "5", "--draw-prices", "--json")
     assert (drawn.code, drawn.json["prices"]) == (0, changed_prices(draw_prices(WORLD, 5)))
-    refused = parity("run", "--price", "stings=1")
+    refused = rlparity("run", "--price", "stings=1")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
 
 
 def test_rewards_shows_what_a_price_changes_and_accepts_none_of_it() -> None:
-    shown = parity("rewards", "--price", "fruit=0.2", "--json")
+    shown = rlparity("rewards", "--price", "fruit=0.2", "--json")
     assert {change["component"] for change in shown.json["changes"]} == {"fruit"}
     assert all(change["after"] == 2 * change["before"] for change in shown.json["changes"])
-    refused = parity("rewards", "--price", "fruit=0.2", "--accept")
+    refused = rlparity("rewards", "--price", "fruit=0.2", "--accept")
     assert (refused.code, "--accept renews episodes with the game's own prices" in refused.err) == (2, True)

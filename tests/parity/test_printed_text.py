@@ -11,17 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 import toy_world
-from command_line import orchard, parity
+from command_line import orchard, rlparity
 from numpy.typing import NDArray
 from rich.live import Live
+from rlparity import Price, StateRefused, UsageError
+from rlparity.core.compare import Difference, value_text
+from rlparity.core.ledger import ledger_of
+from rlparity.io.console import open_console, plain_text
+from rlparity.io.table import Records, Table, markdown_text
 from toy_world.faulty import changed
 from toy_world.plain import PlainEngine
-
-from parity import Price, StateRefused, UsageError
-from parity.compare import Difference, value_text
-from parity.console import open_console, plain_text
-from parity.ledger import ledger_of
-from parity.table import Records, Table, markdown_text
 
 ODD, SHOWN = "a\n\x1b[31mb\u202ec", r"a\n\x1b[31mb\u202ec"
 
@@ -63,7 +62,7 @@ def test_a_state_with_odd_names_is_reported_in_whole_lines(tmp_path: Path) -> No
     counts = iter(range(10**9))
     odd = changed(PlainEngine, get_state=lambda _, states: [{**state, ODD: next(counts)} for state in states])
     world = orchard(engines={"plain": odd, "other": odd}, shrinkers=())
-    ran = parity("run", "--engines", "plain,other", "--out", tmp_path, "--shrink-seconds", "0", world=world)
+    ran = rlparity("run", "--engines", "plain,other", "--out", tmp_path, "--shrink-seconds", "0", world=world)
     assert (ran.code, f"state.{SHOWN}" in ran.out.replace(" │\n│ ", ""), "\x1b" in ran.out) == (1, True, False)
 
 
@@ -73,7 +72,9 @@ def test_what_an_engine_says_of_a_state_is_one_line(tmp_path: Path) -> None:
             raise StateRefused(ODD)
 
     world = orchard(engines={"plain": PlainEngine, "other": Refusing})
-    said = parity("run", "--engines", "plain,other", "--source", "directed", "--out", tmp_path, world=world).refusal(3)
+    said = rlparity("run", "--engines", "plain,other", "--source", "directed", "--out", tmp_path, world=world).refusal(
+        3
+    )
     assert SHOWN in said
 
 
@@ -97,4 +98,4 @@ share = 1\nactions = ["pick"]\nversions = { "numpy" = "1" }\nwitness = ''\n"""
 @pytest.mark.skipif(shutil.which("git") is None, reason="revisions are git's")
 @pytest.mark.parametrize("words", ["revODD .", ". . --expect ODD", ". . --price ODD=1"])
 def test_an_odd_word_of_a_command_line_is_one_line(words: str) -> None:
-    assert "\x1b" not in parity("diff", *(word.replace("ODD", ODD) for word in words.split())).refusal()
+    assert "\x1b" not in rlparity("diff", *(word.replace("ODD", ODD) for word in words.split())).refusal()

@@ -1,4 +1,4 @@
-"""The pytest plugin: tests of ``[tool.parity]``, as whoever types ``pytest`` in a project sees them."""
+"""The pytest plugin: tests of ``[tool.rlparity]``, as whoever types ``pytest`` in a project sees them."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from pathlib import Path
 import pytest
 import toy_world
 from command_line import ORCHARD, orchard, run
-
-from parity import BatchEngine, EngineOptions, UsageError
-from parity.cli import main
-from parity.prices import changed_prices, draw_prices
-from parity.project import read_checks, read_tables
-from parity.testing import assert_golden, assert_lockstep
-from parity.trace import read_trace
+from rlparity import BatchEngine, EngineOptions, UsageError
+from rlparity.cli.main import main
+from rlparity.core.prices import changed_prices, draw_prices
+from rlparity.core.trace import read_trace
+from rlparity.testing import assert_golden, assert_lockstep
+from rlparity.tools.project import read_checks, read_tables
 
 TESTS = Path(__file__).parent
 BOTH = 'engines = ["plain,planes", "plain,restless"]'
 OWN_TEST = """
 import pytest
 
-def test_a_pair(parity_pair):
-    pair = parity_pair("toy_world:WORLD", ("plain", "planes"), 3)
+def test_a_pair(rlparity_pair):
+    pair = rlparity_pair("toy_world:WORLD", ("plain", "planes"), 3)
     assert (pair.games, pair.names) == (3, ("plain", "planes"))
 """
 
@@ -41,7 +40,7 @@ class Project:
 
     def table(self, text: str, name: str = "orchard") -> None:
         """Configure pytest and one world, with these further lines."""
-        world = f'[tool.parity.worlds.{name}]\nworld = "{ORCHARD}"\ngames = 8\nsteps = 60\n'
+        world = f'[tool.rlparity.worlds.{name}]\nworld = "{ORCHARD}"\ngames = 8\nsteps = 60\n'
         (self.folder / "pyproject.toml").write_text(f"[tool.pytest.ini_options]\n{world}{text}\n")
 
     def pytest(self, *words: str) -> tuple[int, str]:
@@ -78,24 +77,24 @@ def test_tests_are_named_after_world_engines_and_source_and_can_be_chosen(projec
     project.table(f'{BOTH}\nsources = ["uniform", "directed"]')
     listing = "--collect-only", "-q"
     ids = [
-        f"parity::orchard::{pair}::{source}"
+        f"rlparity::orchard::{pair}::{source}"
         for pair in ("plain-planes", "plain-restless")
         for source in ("uniform", "directed", "golden")
     ]
     own = "test_own.py::test_a_pair"
     chosen: dict[tuple[str, ...], set[str]] = {
         (): {own, *ids},
-        ("-m", "parity"): {*ids},
-        ("-m", "not parity", "--strict-markers"): {own},
+        ("-m", "rlparity"): {*ids},
+        ("-m", "not rlparity", "--strict-markers"): {own},
         ("-k", "restless and directed"): {ids[4]},
-        ("parity::orchard::plain-planes", own): {own, *ids[:3]},
+        ("rlparity::orchard::plain-planes", own): {own, *ids[:3]},
         (ids[5],): {ids[5]},
         (own,): {own},
     }
     for words, expected in chosen.items():
         _, said = project.pytest(*listing, *words)
         assert {line for line in said.splitlines() if "::" in line} == expected, words
-    code, said = project.pytest("parity::orchard::plain")
+    code, said = project.pytest("rlparity::orchard::plain")
     assert (code, "not found: " in said) == (4, True)
 
 
@@ -104,24 +103,24 @@ def test_a_divergence_is_shown_shrunk_with_its_page_and_repeats_from_its_seed(pr
     code, said = project.pytest("-v")
     assert code == 1
     assert re.search(r"test_own.py::test_a_pair PASSED", said)
-    assert re.search(r"parity::orchard::plain-planes::directed PASSED", said)
-    assert re.search(r"parity::orchard::plain-planes::golden PASSED", said)
+    assert re.search(r"rlparity::orchard::plain-planes::directed PASSED", said)
+    assert re.search(r"rlparity::orchard::plain-planes::golden PASSED", said)
     report = said[
-        said.index("_ parity::orchard::plain-restless::directed _") : said.index(
-            "_ parity::orchard::plain-restless::golden _"
+        said.index("_ rlparity::orchard::plain-restless::directed _") : said.index(
+            "_ rlparity::orchard::plain-restless::golden _"
         )
     ]
     for words in ("differ after 1 action: rest (5).", "│ state.hp ", "Rules in play: O-REST", "Replay with: "):
         assert words in report
     assert not re.search(r"Traceback|\.py:\d+", report)
-    page = "parity-report/orchard-plain-restless-directed.html"
+    page = "rlparity-report/orchard-plain-restless-directed.html"
     assert f"Page: {page}" in report
     assert (project.folder / page).exists()
     trace = read_trace((project.folder / page).with_suffix(".json"))
     assert trace.case.actions == (5,)
 
-    (seed,) = set(re.findall(r"--parity-seed (\d+)", said))
-    assert f"parity: seed {seed} " in said
+    (seed,) = set(re.findall(r"--rlparity-seed (\d+)", said))
+    assert f"rlparity: seed {seed} " in said
     (played,) = re.findall(r"^Seed: (\d+)\.$", report, re.MULTILINE)
     (words,) = re.findall(r"^Again: pytest (.*)$", report, re.MULTILINE)
     code, again = project.pytest(*words.split())
@@ -134,14 +133,14 @@ def test_a_divergence_is_shown_shrunk_with_its_page_and_repeats_from_its_seed(pr
 @pytest.mark.long
 def test_workers_of_xdist_share_a_seed_and_the_pairs_of_engines(project: Project) -> None:
     project.table('engines = ["plain,planes", "planes,planes", "plain,restless"]\ngolden = ""')
-    code, said = project.pytest_alone("-n", "2", "--dist", "loadscope", "-v", "-m", "parity")
+    code, said = project.pytest_alone("-n", "2", "--dist", "loadscope", "-v", "-m", "rlparity")
     assert code == 1
     seeds = set(re.findall(r"seed (\d+)", said))
     assert len(seeds) == 1
-    assert len(re.findall(r"PASSED parity::orchard", said)) == 2
-    assert {worker for worker, _ in re.findall(r"\[(gw\d)\] .*(PASSED|FAILED) parity", said)} == {"gw0", "gw1"}
+    assert len(re.findall(r"PASSED rlparity::orchard", said)) == 2
+    assert {worker for worker, _ in re.findall(r"\[(gw\d)\] .*(PASSED|FAILED) rlparity", said)} == {"gw0", "gw1"}
     (played,) = set(re.findall(r"^Seed: (\d+)\.$", said, re.MULTILINE))
-    _, again = project.pytest("parity::orchard::plain-restless", "--parity-seed", seeds.pop())
+    _, again = project.pytest("rlparity::orchard::plain-restless", "--rlparity-seed", seeds.pop())
     assert f"Seed: {played}." in again
 
 
@@ -162,10 +161,10 @@ def read_all(path: Path) -> None:
         ('optional = ["swift"]', "orchard], optional: world 'orchard' has no engine 'swift'"),
         ('sources = ["magic"]', "orchard], sources: there is no source 'magic': give uniform, directed"),
         (
-            "[tool.parity.worlds.pig]",
+            "[tool.rlparity.worlds.pig]",
             "pig], world: there is no world 'pig': give module:attribute, or one that is ",
         ),
-        ("[tool.parity]\nseed = 3", "[tool.parity] in "),
+        ("[tool.rlparity]\nseed = 3", "[tool.rlparity] in "),
         ('golden = ""\nsources = []', "orchard], sources: nothing is compared: name a source"),
         ('world = "toy_world:CHANGED"\nengines = ["a-b,c", "a,b-c"]', "engines: a,b-c and a-b,c are both 'a-b-c'"),
     ],
@@ -179,14 +178,14 @@ def test_a_wrong_table_is_one_sentence_that_names_the_key(project: Project, text
     path.write_text(text.replace(f'world = "{ORCHARD}"\n', "") if "CHANGED" in text else text)
     with pytest.raises(UsageError) as error:
         read_all(path)
-    assert str(error.value).startswith("[tool.parity")
+    assert str(error.value).startswith("[tool.rlparity")
     assert sentence in str(error.value)
 
 
 def test_a_wrong_table_ends_pytest_with_one_line(project: Project) -> None:
     project.table("game = 3")
     code, said = project.pytest()
-    assert (code, said.strip().count("\n"), said.startswith("ERROR: [tool.parity.worlds.orchard], game:")) == (
+    assert (code, said.strip().count("\n"), said.startswith("ERROR: [tool.rlparity.worlds.orchard], game:")) == (
         4,
         0,
         True,
@@ -226,9 +225,11 @@ def test_what_the_table_declares_is_collected_or_the_run_fails(project: Project,
     project.table('engines = ["plain,planes"]')
     listing = "--collect-only", "-q"
     code, said = project.pytest(*listing, "--ignore=pyproject.toml")
-    sentence = "parity::orchard::plain-planes::directed, which [tool.parity] declares, was not collected: do not ignore"
+    sentence = (
+        "rlparity::orchard::plain-planes::directed, which [tool.rlparity] declares, was not collected: do not ignore"
+    )
     assert (code, sentence in said) == (4, True)
-    for words in (("-m", "not parity"), ("test_own.py",), ("-k", "own")):  # somebody's choice
+    for words in (("-m", "not rlparity"), ("test_own.py",), ("-k", "own")):  # somebody's choice
         assert project.pytest(*listing, *words)[0] == 0
     assert "not among what is tested here" in project.pytest("--collect-only", "test_own.py")[1]
     assert 'add required_plugins = ["rl-parity"]' in project.pytest("--collect-only")[1]
@@ -237,16 +238,16 @@ def test_what_the_table_declares_is_collected_or_the_run_fails(project: Project,
     path.write_text(path.read_text().replace("[tool.pytest.ini_options]\n", ""))
     (project.folder.parent / "pytest.ini").write_text("[pytest]\n")
     code, said = project.pytest(*listing)
-    assert (code, f"pytest's root folder is {project.folder.parent}, and [tool.parity] is in " in said) == (4, True)
-    path.write_text("[tool.pytest.ini_options]\n[tool.parity.worlds]\n")
+    assert (code, f"pytest's root folder is {project.folder.parent}, and [tool.rlparity] is in " in said) == (4, True)
+    path.write_text("[tool.pytest.ini_options]\n[tool.rlparity.worlds]\n")
     code, said = project.pytest(*listing)
-    assert (code, "must hold tables [tool.parity.worlds.NAME] and nothing else" in said) == (4, True)
+    assert (code, "must hold tables [tool.rlparity.worlds.NAME] and nothing else" in said) == (4, True)
 
 
 def test_an_engine_that_does_not_start_fails_its_test_unless_it_is_optional(project: Project) -> None:
     (project.folder / "broken.py").write_text(
         "from dataclasses import replace\n"
-        "from parity import EngineError\n"
+        "from rlparity import EngineError\n"
         "from toy_world import WORLD\n"
         "def fail(games, options=None):\n"
         "    raise EngineError('it is not built: build it.')\n"
@@ -298,7 +299,7 @@ def test_a_budget_ends_a_run_and_says_what_it_compared(project: Project) -> None
     project.table('engines = ["plain,planes"]\nbudget-seconds = 0.01\ngolden = ""\ngames = 64\nsteps = 100000')
     path = project.folder / "pyproject.toml"
     path.write_text(path.read_text().replace("games = 8\nsteps = 60\n", ""))
-    code, said = project.pytest("-m", "parity", "-rP")
+    code, said = project.pytest("-m", "rlparity", "-rP")
     assert code == 0
     (steps,) = re.findall(r"^([\d,]+) steps compared in \d+\.\d s$", said, re.MULTILINE)
     assert 64 <= int(steps.replace(",", "")) < 640_000
@@ -313,9 +314,9 @@ def test_golden_episodes_are_held_to_their_recording() -> None:
 def test_init_writes_a_project_whose_test_passes_and_notices_a_fault(tmp_path: Path) -> None:
     project = Project(tmp_path / "new")
     assert run(main, "init", project.folder).code == 0
-    assert (project.folder / ".github" / "workflows" / "parity.yml").exists()
+    assert (project.folder / ".github" / "workflows" / "rlparity.yml").exists()
     code, said = project.pytest_alone("-v")
-    assert (code, "parity::climb::original-port::uniform PASSED" in said) == (0, True)
+    assert (code, "rlparity::climb::original-port::uniform PASSED" in said) == (0, True)
     world = project.folder / "climb.py"
     text = world.read_text()
     world.write_text(text.replace("% np.uint64(3)", "% np.uint64(2)"))
@@ -325,5 +326,5 @@ def test_init_writes_a_project_whose_test_passes_and_notices_a_fault(tmp_path: P
 
     (project.folder / "pyproject.toml").unlink()
     refused = run(main, "init", project.folder).refusal()
-    assert refused == f"parity: {world} is there already, and nothing was written: name another folder.\n"
+    assert refused == f"rlparity: {world} is there already, and nothing was written: name another folder.\n"
     assert not (project.folder / "pyproject.toml").exists()

@@ -4,9 +4,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-import parity
-from parity.python_process import python_command, python_environment
+import rlparity
+from rlparity.engines.python_process import python_command, python_environment
 
 NAMED = "sys.executable"
 
@@ -22,8 +21,13 @@ def test_a_folder_of_modules_shadows_none_of_the_standard_library(tmp_path: Path
 
 
 def test_python_is_started_in_one_way() -> None:
-    root = Path(parity.__file__).parents[1]
-    found = {path for top in ("parity", "python") for path in (root / top).rglob("*.py") if NAMED in path.read_text()}
-    names_of_commands = {"parity/console.py", "parity/errors.py", "parity/doctor.py", "python/rlworldkit/cli/export.py"}
-    starts = {"parity/python_process.py", "parity/remote.py"}
+    root = Path(rlparity.__file__).parents[1]
+    found = {path for top in ("rlparity", "python") for path in (root / top).rglob("*.py") if NAMED in path.read_text()}
+    names_of_commands = {
+        "parity/rlparity/io/console.py",
+        "parity/rlparity/errors.py",
+        "parity/rlparity/cli/doctor.py",
+        "python/rlworldkit/cli/export.py",
+    }
+    starts = {"parity/rlparity/engines/python_process.py", "parity/rlparity/engines/remote.py"}
     assert {str(path.relative_to(root)) for path in found} == names_of_commands | starts

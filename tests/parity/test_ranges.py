@@ -4,9 +4,8 @@ import math
 from typing import Any
 
 import pytest
-
-from parity.arguments import FileName, FloatRange, IntRange, OneOf, Values
-from parity.atomic_write import LONGEST_NAME
+from rlparity.io.arguments import FileName, FloatRange, IntRange, OneOf, Values
+from rlparity.io.atomic_write import LONGEST_NAME
 
 WHOLE, SHARE, RATE = IntRange(1, 9), FloatRange(0, 1), FloatRange(0, 1, above=True)
 

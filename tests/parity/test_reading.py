@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from parity.safe_read import MIB, Unreadable, quoted, read_bytes, read_json, read_npz, read_text, read_toml, read_zip
+from rlparity.errors import quoted
+from rlparity.io.safe_read import MIB, Unreadable, read_bytes, read_json, read_npz, read_text, read_toml, read_zip
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 import toy_world
 from command_line import ORCHARD, run
-
-from parity import UsageError, load_world, registry
-from parity.cli import main
-from parity.finding import replay_command
-from parity.registry import world_spec
-from parity.trace import Case, Trace, write_trace
-from parity.world import GROUP
+from rlparity import UsageError, load_world
+from rlparity.cli.main import main
+from rlparity.core.trace import Case, Trace, write_trace
+from rlparity.engines import registry
+from rlparity.engines.registry import world_spec
+from rlparity.tools.finding import replay_command
+from rlparity.world import GROUP
 
 SPECS = {
     "orchard": ORCHARD,
@@ -65,7 +65,7 @@ def test_naming_no_engines_imports_no_world(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("worlds", "engines", "sentence"),
     [
-        ("", "plain,planes", "no world is registered: `parity init FOLDER` writes one"),
+        ("", "plain,planes", "no world is registered: `rlparity init FOLDER` writes one"),
         ("meadow orchard", "", "several worlds are registered (meadow, orchard): give --world NAME."),
         (
             "grove orchard meadow",
@@ -95,7 +95,7 @@ def test_a_trace_is_replayed_on_its_own_world(monkeypatch: pytest.MonkeyPatch, t
     register(monkeypatch, "grove orchard")
     write_trace(TRACE, tmp_path / "t.json")
     program, *words = replay_command(tmp_path / "t.json").split()
-    assert program == "parity"
+    assert program == "rlparity"
     ran = run(main, *words)
     assert (ran.code, "plain and planes agree on this case." in ran.out) == (0, True)
 
@@ -123,6 +123,6 @@ def test_the_replay_command_names_a_world_that_is_not_registered(
     for named, given in (("orchard", "orchard"), ("orchard", ORCHARD), (ORCHARD, ORCHARD), ("meadow", "orchard")):
         write_trace(replace(TRACE, world=named), trace)
         ran = run(main, "replay", "--world", given, trace)
-        assert (ran.code, f"Replay with: parity replay --world {given} '{trace}'" in ran.out) == (0, True)
+        assert (ran.code, f"Replay with: rlparity replay --world {given} '{trace}'" in ran.out) == (0, True)
     ran = run(main, "replay", trace, "--engines", "cow,sheep")
-    assert (ran.code, f"Replay with: parity replay --engines cow,sheep '{trace}'" in ran.out) == (0, True)
+    assert (ran.code, f"Replay with: rlparity replay --engines cow,sheep '{trace}'" in ran.out) == (0, True)

@@ -19,18 +19,17 @@ import numpy as np
 import psutil
 import pytest
 import toy_world
-from command_line import ORCHARD, git, parity
+from command_line import ORCHARD, git, rlparity
+from rlparity import BatchEngine, EngineError, EngineOptions, StateRefused, UsageError, World, load_world
+from rlparity.core.guard import GuardedEngine
+from rlparity.core.lockstep import Settings
+from rlparity.core.lockstep import run as lockstep
+from rlparity.core.prices import with_prices
+from rlparity.engines.checkout import commit_of, status
+from rlparity.engines.module_paths import checkout_of
+from rlparity.engines.places import _cached, with_remote_engines
+from rlparity.engines.remote import RemoteFactory, describe_world
 from toy_world import WORLD
-
-from parity import BatchEngine, EngineError, EngineOptions, StateRefused, UsageError, World, load_world
-from parity.checkout import commit_of, status
-from parity.engine_guard import GuardedEngine
-from parity.lockstep import Settings
-from parity.lockstep import run as lockstep
-from parity.module_paths import checkout_of
-from parity.places import _cached, with_remote_engines
-from parity.prices import with_prices
-from parity.remote import RemoteFactory, describe_world
 
 TOYS = Path(toy_world.__file__).parents[1]
 ALL = np.arange(6)
@@ -74,12 +73,12 @@ def test_a_remote_engine_passes_lockstep_and_the_contract() -> None:
 
 def test_what_differs_in_a_remote_engine_is_found_and_its_trace_is_replayed(tmp_path: Path) -> None:
     pair = "--engines", "plain,restless@cpu"
-    ran = parity("run", *pair, "--steps", "100", "--games", "8", "--out", tmp_path, "--json")
+    ran = rlparity("run", *pair, "--steps", "100", "--games", "8", "--out", tmp_path, "--json")
     assert (ran.code, ran.json["divergences"][0]["fields"][0]) == (1, "observation[0: hp]")
     trace = tmp_path / "trace.json"
-    assert parity("replay", trace, *pair).code == 1
+    assert rlparity("replay", trace, *pair).code == 1
     # what is started is for the command line to say, not for a file
-    assert "name it with --engines to have it started" in parity("replay", trace).refusal()
+    assert "name it with --engines to have it started" in rlparity("replay", trace).refusal()
 
 
 def test_the_server_plays_from_begin_step_on(opened: Open) -> None:
@@ -162,7 +161,7 @@ def test_the_deadline_of_a_command_ends_a_hanging_server() -> None:
 
 CLIENT = """
 import time, numpy as np
-from parity.places import with_remote_engines
+from rlparity.engines.places import with_remote_engines
 from toy_world import WORLD
 names = ["planes@cpu", "hanging@cpu"]
 world = with_remote_engines(WORLD, "toy_world:WORLD", names)
@@ -197,7 +196,7 @@ def test_no_server_outlives_a_client_that_is_killed() -> None:
 def test_a_server_of_another_protocol_or_world_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EngineError, match="has the world 'orchard' instead of 'meadow'"):
         factory("plain@cpu", replace(WORLD, name="meadow")).describe()
-    monkeypatch.setattr("parity.remote.VERSION", 2)
+    monkeypatch.setattr("rlparity.engines.remote.VERSION", 2)
     with pytest.raises(EngineError, match="speaks version 1 of the protocol instead of 2: name another revision"):
         factory("plain@cpu").describe()
 
@@ -209,16 +208,16 @@ def test_a_server_of_another_protocol_or_world_is_refused(monkeypatch: pytest.Mo
         ("planes@rev:", "no place that is known"),
         ("planes@python:/no/such", "there is no interpreter /no/such"),
         ("planes@python:/bin/true", "its server ended with status 0; it said nothing"),
-        ("swans@cpu", "its server ended with status 2; it said: parity: world 'orchard' has no engine 'swans'"),
+        ("swans@cpu", "its server ended with status 2; it said: rlparity: world 'orchard' has no engine 'swans'"),
     ],
 )
 def test_a_place_that_does_not_exist_is_one_sentence(name: str, sentence: str) -> None:
-    ran = parity("run", "--engines", f"plain,{name}")
+    ran = rlparity("run", "--engines", f"plain,{name}")
     assert sentence in ran.refusal(3 if "true" in name else 2)
 
 
 def test_serve_without_a_client_or_a_world_is_one_sentence() -> None:
-    command = sys.executable, "-m", "parity", "serve", "--world", "no_such:WORLD", "--engine", "plain"
+    command = sys.executable, "-m", "rlparity", "serve", "--world", "no_such:WORLD", "--engine", "plain"
     done = subprocess.run(command, input="", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "No module named 'no_such'): go to its folder, or name that in PYTHONPATH." in done.stderr
@@ -229,7 +228,7 @@ def test_another_interpreter_plays_with_its_own_packages(monkeypatch: pytest.Mon
     described = factory(f"planes@python:{sys.executable}").describe()
     assert described == {**describe_world(WORLD), "home": str(TOYS / "toy_world")}
     venv.create(tmp_path / "bare", symlinks=True)
-    with pytest.raises(EngineError, match=r"status 1; it said: .*/bare/bin/python: No module named parity"):
+    with pytest.raises(EngineError, match=r"status 1; it said: .*/bare/bin/python: No module named rlparity"):
         factory(f"planes@python:{tmp_path}/bare/bin/python").describe()
 
 
@@ -239,7 +238,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bonus import BONUS
-from parity import EngineError, MutationBench
+from rlparity import EngineError, MutationBench
 from toy_world import WORLD as ORCHARD
 from toy_world.planes import PlanesEngine
 
@@ -311,7 +310,7 @@ def test_a_revision_plays_as_it_was_whatever_the_working_tree_has(meadow: Path, 
 
 
 def cached(kind: str) -> list[Path]:
-    return [path for path in Path(os.environ["XDG_CACHE_HOME"], "parity", kind).iterdir() if path.name != "lock"]
+    return [path for path in Path(os.environ["XDG_CACHE_HOME"], "rlparity", kind).iterdir() if path.name != "lock"]
 
 
 def test_a_revision_is_built_once_for_each_state_of_its_source(meadow: Path) -> None:
@@ -358,11 +357,9 @@ def test_a_requirement_goes_over_what_is_here_and_is_installed_once(meadow: Path
 
 def test_a_copy_that_was_left_half_made_is_made_anew(meadow: Path) -> None:
     """A command that is killed leaves no lock and no folder that the next one would take for whole."""
-    code = (
-        "import os; from parity.places import _cached as make; make('halves', 'a', lambda _: os.kill(os.getpid(), 9))"
-    )
+    code = "import os; from rlparity.engines.places import _cached as make; make('halves', 'a', lambda _: os.kill(os.getpid(), 9))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
-    parent = Path(os.environ["XDG_CACHE_HOME"], "parity", "halves")
+    parent = Path(os.environ["XDG_CACHE_HOME"], "rlparity", "halves")
     assert not (parent / "a").exists()
     assert list(_cached("halves", "a", lambda folder: (folder / "whole").touch()).iterdir()) == [parent / "a" / "whole"]
     assert {path.name for path in parent.iterdir()} == {"a", "lock"}

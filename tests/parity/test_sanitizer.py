@@ -8,19 +8,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from command_line import orchard, parity, run
+from command_line import orchard, rlparity, run
 from jax import Array, lax
+from rlparity import EngineOptions
+from rlparity.adapters.pairing import Pairing
+from rlparity.adapters.pytree import PytreeGame
+from rlparity.cli.main import main
+from rlparity.cli.sanitize_command import sanitized
+from rlparity.core.lockstep import Settings
+from rlparity.errors import UsageError
+from rlparity.sanitizer.interpreter import BITS, Interpreter, Site
 from toy_world.adapter import WORLD, OrchardJaxEnv
 from toy_world.in_jax import Orchard, observation
 
-from parity import EngineOptions
-from parity.adapters.pairing import Pairing
-from parity.adapters.pytree import PytreeGame
-from parity.cli import main
-from parity.errors import UsageError
-from parity.lockstep import Settings
-from parity.sanitize_command import sanitized
-from parity.sanitizer.interpreter import BITS, Interpreter, Site
 from rlworldkit.jax.engine import JaxEngine
 
 SIX = jnp.arange(6) * 10
@@ -154,7 +154,7 @@ class ObservesBeyond(OrchardJaxEnv):
 def test_a_finding_says_where_when_and_how_often() -> None:
     world = orchard(engines={"jax": partial(_open, ObservesBeyond())})
     words = "--engine jax --source uniform --games 4 --steps 12"
-    ran = parity("sanitize", *words.split(), world=world)
+    ran = rlparity("sanitize", *words.split(), world=world)
     line = ObservesBeyond.observe.__code__.co_firstlineno + 1
     verdict, _, where, code, reaches, first = ran.out.splitlines()
     assert ran.code == 1

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import orchard, parity
+from command_line import orchard, rlparity
+from rlparity import Board, State
+from rlparity.adapters.single import REPLAYED_STATE, Outcome, SingleGame, SingleGames
+from rlparity.core.lockstep import Settings, run
+from rlparity.core.trace import read_trace
 from toy_world import WORLD
 from toy_world.plain import Game, mix, refuse_bad
-
-from parity import Board, State
-from parity.adapters.single import REPLAYED_STATE, Outcome, SingleGame, SingleGames
-from parity.lockstep import Settings, run
-from parity.trace import read_trace
 
 
 class Blind(SingleGame):
@@ -74,7 +73,7 @@ def test_games_without_states_are_compared_and_shrunk_by_their_actions(tmp_path:
     parts = {"state_fields": REPLAYED_STATE, "states_replay": True, "draw": lambda state: Board((), state)}
     world = orchard(engines=engines, starts={}, policies={}, shrinkers=(), **parts)
     words = "--steps", "40", "--games", "16", "--out", tmp_path
-    assert parity("run", "--engines", "blind,again", *words, world=world).code == 0
-    assert parity("run", "--engines", "blind,lame", *words, world=world).code == 1
+    assert rlparity("run", "--engines", "blind,again", *words, world=world).code == 0
+    assert rlparity("run", "--engines", "blind,lame", *words, world=world).code == 1
     case = read_trace(tmp_path / "trace.json").case
     assert (case.state, len(case.actions), case.actions[-1]) == (None, 5, 5)

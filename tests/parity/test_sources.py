@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import orchard, parity
+from command_line import orchard, rlparity
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-
-from parity import UsageError
-from parity.sources import choose_actions
+from rlparity import UsageError
+from rlparity.core.sources import choose_actions
 
 
 @given(arrays.arrays(np.bool_, (7, 5)), st.integers(0, 100), st.booleans())
@@ -67,6 +66,6 @@ def broken(*_: object) -> Any:  # noqa: ANN401 - it returns nothing
 def test_an_exception_in_a_world_s_own_code_is_one_sentence(
     parts: dict[str, Any], words: tuple[str, ...], fault: str, tmp_path: Path
 ) -> None:
-    refusal = parity("run", "--source", "directed", "--out", tmp_path, *words, world=orchard(**parts)).refusal(2)
+    refusal = rlparity("run", "--source", "directed", "--out", tmp_path, *words, world=orchard(**parts)).refusal(2)
     assert fault in refusal
     assert refusal.endswith(" (--traceback shows where): correct it.\n")

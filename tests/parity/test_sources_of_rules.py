@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rlparity import UsageError
+from rlparity.tools.rule_book import rule_text
+from rlparity.tools.source_lines import editor_command, source_lines
 from toy_world import WORLD
-
-from parity import UsageError
-from parity.rule_book import rule_text
-from parity.source_lines import editor_command, source_lines
 
 
 def lines(name: str, engine: str = "plain") -> list[str]:

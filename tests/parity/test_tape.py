@@ -13,21 +13,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import ORCHARD, orchard, parity
+from command_line import ORCHARD, orchard, rlparity
+from rlparity import State, UsageError, World
+from rlparity.core.lockstep import Outcome, Settings, run
+from rlparity.core.prices import changed_prices, with_prices
+from rlparity.core.trace import read_trace
+from rlparity.engines.places import with_remote_engines
+from rlparity.engines.tape import read_tape
+from rlparity.testing import assert_lockstep
+from rlparity.tools.project import checks_of
+from rlparity.tools.recording import record_tape
 from toy_world import WORLD
 from toy_world.faulty import changed
 from toy_world.plain import PlainEngine
 from written_page import episode_data, page_data
-
-from parity import State, UsageError, World
-from parity.lockstep import Outcome, Settings, run
-from parity.places import with_remote_engines
-from parity.prices import changed_prices, with_prices
-from parity.project import checks_of
-from parity.recording import record_tape
-from parity.tape import read_tape
-from parity.testing import assert_lockstep
-from parity.trace import read_trace
 
 WORDS = "--source", "directed", "--games", "8", "--steps", "40", "--seed", "7"
 SETTINGS = Settings("directed", steps=40, games=8, seed=7)
@@ -38,7 +37,7 @@ COMPLETE = "--states", "--marks"
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tape of ``plain`` with states and marks; only read it."""
     folder = tmp_path_factory.mktemp("tapes") / "plain"
-    assert parity("record", *WORDS, *COMPLETE, "--tape", folder).code == 0
+    assert rlparity("record", *WORDS, *COMPLETE, "--tape", folder).code == 0
     return folder
 
 
@@ -61,9 +60,9 @@ def test_another_engine_is_held_to_the_calls_that_were_recorded(recorded: Path, 
     assert found.marks is not None
     assert live.marks is not None
     assert [side.tolist() for side in found.marks] == [live.marks[0].tolist()] * 2
-    again = parity("run", "--engines", f"tape:{recorded},planes", "--out", tmp_path, "--json").json
+    again = rlparity("run", "--engines", f"tape:{recorded},planes", "--out", tmp_path, "--json").json
     assert (again["identical"], again["seed"], again["games"], again["source"]) == (True, 7, 8, "directed")
-    assert parity("coverage", "--engines", f"tape:{recorded},planes", "--json").json["unequal_marks"] == []
+    assert rlparity("coverage", "--engines", f"tape:{recorded},planes", "--json").json["unequal_marks"] == []
 
 
 @pytest.mark.parametrize(
@@ -81,12 +80,12 @@ def test_the_first_difference_is_that_of_a_live_run(faulty: str, mode: str, auto
 def test_all_diverging_games_are_collected(recorded: Path) -> None:
     found = against(recorded, "restless", stop_after=8)
     assert len({each.game for each in found.divergences}) == len(found.divergences) > 1
-    assert parity("run", "--engines", f"tape:{recorded},restless", "--max-divergences", "8", "--no-report").code == 1
+    assert rlparity("run", "--engines", f"tape:{recorded},restless", "--max-divergences", "8", "--no-report").code == 1
 
 
 def test_a_difference_is_written_as_it_was_found(recorded: Path, tmp_path: Path) -> None:
     engines = f"tape:{recorded},restless"
-    ran = parity("run", "--engines", engines, "--out", tmp_path)
+    ran = rlparity("run", "--engines", engines, "--out", tmp_path)
     assert (ran.code, "not shrunk: a tape plays no other games" in ran.out) == (1, True)
     assert f"--engines {engines}" in ran.out
     trace = read_trace(tmp_path / "trace.json")
@@ -98,13 +97,13 @@ def test_a_difference_is_written_as_it_was_found(recorded: Path, tmp_path: Path)
     assert last["boards"][0] != last["boards"][1]
     # the original can play the game again, and the tape says that it cannot
     replay = "replay", tmp_path / "trace.json"
-    assert parity(*replay, "--engines", "plain,restless").code == 1
-    assert "which plays no other games" in parity(*replay).refusal()
-    assert "only parity run --engines tape:DIR,B plays it" in parity(*replay, "--engines", engines).refusal()
+    assert rlparity(*replay, "--engines", "plain,restless").code == 1
+    assert "which plays no other games" in rlparity(*replay).refusal()
+    assert "only rlparity run --engines tape:DIR,B plays it" in rlparity(*replay, "--engines", engines).refusal()
 
 
 def test_marks_that_differ_are_found_in_no_certain_game(recorded: Path, tmp_path: Path) -> None:
-    ran = parity("coverage", "--engines", f"tape:{recorded},miscounting", "--out", tmp_path, "--json")
+    ran = rlparity("coverage", "--engines", f"tape:{recorded},miscounting", "--out", tmp_path, "--json")
     (divergence,) = ran.json["divergences"]
     assert (ran.code, divergence["fields"]) == (1, ["marks[sting]"])
 
@@ -130,25 +129,25 @@ def test_what_an_engine_cannot_say_is_not_compared(tmp_path: Path) -> None:
     assert found.case.seed is not None
     # the page shows nothing where nothing is known
     engines = f"tape:{tmp_path / 'tape'},restless"
-    assert parity("run", "--engines", engines, "--out", tmp_path).code == 1
+    assert rlparity("run", "--engines", engines, "--out", tmp_path).code == 1
     boards = episode_data((tmp_path / "trace.html").read_text(encoding="utf-8"), 0)["steps"][-1]["boards"]
     assert boards[0] != boards[1]
-    assert "record it with --marks" in parity("coverage", "--engines", engines).refusal()
+    assert "record it with --marks" in rlparity("coverage", "--engines", engines).refusal()
 
 
 def test_prices_are_those_of_the_tape(tmp_path: Path) -> None:
     folder = tmp_path / "tape"
-    assert parity("record", *WORDS, "--tape", folder, "--price", "fruit=0.3").code == 0
+    assert rlparity("record", *WORDS, "--tape", folder, "--price", "fruit=0.3").code == 0
     engines = "--engines", f"tape:{folder},planes"
-    assert parity("run", *engines, "--json").json["prices"] == {"fruit": 0.3}
-    assert parity("run", *engines, "--price", "fruit=0.3").code == 0
-    assert "recorded at other prices" in parity("run", *engines, "--price", "fruit=0.2").refusal()
+    assert rlparity("run", *engines, "--json").json["prices"] == {"fruit": 0.3}
+    assert rlparity("run", *engines, "--price", "fruit=0.3").code == 0
+    assert "recorded at other prices" in rlparity("run", *engines, "--price", "fruit=0.2").refusal()
     assert changed_prices(with_remote_engines(WORLD, ORCHARD, [engines[1].split(",")[0]])) == {"fruit": 0.3}
     assert_lockstep(WORLD, (engines[1].split(",")[0], "planes"))
 
 
 def test_no_prices_are_drawn_against_a_tape(recorded: Path) -> None:
-    said = parity("run", "--engines", f"tape:{recorded},planes", "--draw-prices").refusal()
+    said = rlparity("run", "--engines", f"tape:{recorded},planes", "--draw-prices").refusal()
     assert "a tape has the prices that it was recorded at: leave --draw-prices out." in said
     with pytest.raises(UsageError, match=r"^tape:.* has the prices that it was recorded at: leave draw-prices out\.$"):
         assert_lockstep(WORLD, (f"tape:{recorded}", "planes"), draw_prices=0.5)
@@ -168,9 +167,9 @@ def test_no_prices_are_drawn_against_a_tape(recorded: Path) -> None:
     ],
 )
 def test_flags_that_contradict_the_tape_are_refused(flags: tuple[str, ...], recorded: Path) -> None:
-    said = parity("run", "--engines", f"tape:{recorded},planes", *flags).refusal()
+    said = rlparity("run", "--engines", f"tape:{recorded},planes", *flags).refusal()
     assert f"the tape was recorded with another {flags[0].partition('=')[0]}" in said
-    assert parity("run", "--engines", f"tape:{recorded},planes", "--steps", "40", "--seed", "7").code == 0
+    assert rlparity("run", "--engines", f"tape:{recorded},planes", "--steps", "40", "--seed", "7").code == 0
 
 
 def _edit_manifest(folder: Path) -> None:
@@ -227,32 +226,32 @@ def _forge(content: bytes, **changes: object) -> Callable[[Path], None]:
 )
 def test_a_tape_that_is_not_whole_is_refused(spoil: Callable[[Path], None], said: str, tape: Path) -> None:
     spoil(tape)
-    assert re.search(said, parity("run", "--engines", f"tape:{tape},planes").refusal())
+    assert re.search(said, rlparity("run", "--engines", f"tape:{tape},planes").refusal())
 
 
 def test_a_tape_of_another_version_of_the_world_is_refused(recorded: Path) -> None:
     engines = "--engines", f"tape:{recorded},planes"
     for part, other in {"actions": ("jump", *WORLD.actions[1:]), "marks": {**WORLD.marks, "new": "O-NEW"}}.items():
-        said = parity("run", *engines, world=orchard(**{part: other})).refusal()
+        said = rlparity("run", *engines, world=orchard(**{part: other})).refusal()
         assert f"of another version of world 'orchard', with other {part}" in said
 
 
 def test_recording_overwrites_nothing_and_asks_for_what_it_needs(recorded: Path, tmp_path: Path) -> None:
     before = read_tape(recorded)
-    assert "there is a tape in" in parity("record", *WORDS, "--tape", recorded).refusal()
+    assert "there is a tape in" in rlparity("record", *WORDS, "--tape", recorded).refusal()
     assert read_tape(recorded) == before
-    assert "go with --tape DIR" in parity("record", "--states").refusal()
-    assert "has no --out" in parity("record", *WORDS, "--out", tmp_path, "--tape", tmp_path / "tape").refusal()
+    assert "go with --tape DIR" in rlparity("record", "--states").refusal()
+    assert "has no --out" in rlparity("record", *WORDS, "--out", tmp_path, "--tape", tmp_path / "tape").refusal()
     (tmp_path / "file").write_text("")
     for folder in (tmp_path / "file", tmp_path / ("n" * 300)):
-        assert "cannot be written" in parity("record", *WORDS, "--tape", folder).refusal()
-    failed = parity("record", "--engines", "dying,plain", *WORDS, "--tape", tmp_path / "dying")
+        assert "cannot be written" in rlparity("record", *WORDS, "--tape", folder).refusal()
+    failed = rlparity("record", "--engines", "dying,plain", *WORDS, "--tape", tmp_path / "dying")
     assert "engine 'dying' failed in step" in failed.refusal(3)
     assert not (tmp_path / "dying" / "tape.json").exists()
 
 
 def test_the_same_run_has_the_same_digest(recorded: Path, tmp_path: Path) -> None:
-    ran = parity("record", *WORDS, *COMPLETE, "--tape", tmp_path / "again", "--json")
+    ran = rlparity("record", *WORDS, *COMPLETE, "--tape", tmp_path / "again", "--json")
     assert ran.json["digest"] == json.loads((recorded / "tape.json").read_text())["digest"]
     assert sorted(path.name for path in (tmp_path / "again").iterdir()) == sorted(
         path.name for path in recorded.iterdir()
@@ -260,7 +259,7 @@ def test_the_same_run_has_the_same_digest(recorded: Path, tmp_path: Path) -> Non
 
 
 def test_long_runs_are_in_several_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parity.recording._CHUNK", 20_000)
+    monkeypatch.setattr("rlparity.tools.recording._CHUNK", 20_000)
     tape = record_tape(with_prices(WORLD, {"step": 0}), "plain", SETTINGS, tmp_path)
     assert len(tape.chunks) > 3
     assert against(tmp_path, "planes").divergences == []
@@ -270,7 +269,7 @@ def test_long_runs_are_in_several_chunks(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_an_interrupted_recording_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parity.recording._CHUNK", 5_000)
+    monkeypatch.setattr("rlparity.tools.recording._CHUNK", 5_000)
     folder, steps = tmp_path / "tape", iter(range(20))
 
     def interrupt() -> None:

@@ -15,14 +15,14 @@ from typing import Any
 import yaml
 
 EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}", re.DOTALL)
-TOOLS = ("docker", "gh", "git", "make", "parity", "pip", "python")
+TOOLS = ("docker", "gh", "git", "make", "rlparity", "pip", "python")
 STAND_IN = r"""#!/usr/bin/env bash
 { printf %s "${0#"$STAND_INS/"}"; [ $# = 0 ] || printf ' %q' "$@"; echo; } >> "$RECORD"
 [ "${0##*/}" != "$FAILING" ] && [ "$*" != "-m $FAILING" ] || exit 1
 case ${0##*/} in
   gh) [[ "$*" != *--paginate* ]] || printf "$COMMENT_IDS" ;;
-  parity)
-    [ "$PARITY_CODE" -lt 2 ] || { echo "parity: cannot." >&2; exit "$PARITY_CODE"; }
+  rlparity)
+    [ "$PARITY_CODE" -lt 2 ] || { echo "rlparity: cannot." >&2; exit "$PARITY_CODE"; }
     while [ $# -gt 0 ]; do
       case $1 in --html | --json | --markdown) echo "what $1 has" > "$2" ;; esac
       shift

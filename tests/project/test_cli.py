@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 from command_line import run
+from rlparity import World, load_world
+from rlparity.cli.main import main as rlparity
+from rlparity.errors import ParityError
 
 from goodharts.cli import main as goodharts
 from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.cli import main as cli
 from hackmatrix.cli.game import GAME
-from parity import World, load_world
-from parity.cli import main as parity
-from parity.errors import ParityError
 from rlworldkit.cli import app
 
 
@@ -118,14 +118,14 @@ def test_a_working_directory_that_is_gone_is_one_sentence(tmp_path: Path, monkey
         (cli.main, "export best"),
         (cli.main, "doctor"),
         (goodharts.main, "evaluate --model x.pth"),
-        (parity, "run --world hackmatrix"),
-        (parity, "diff . HEAD --world hackmatrix"),
+        (rlparity, "run --world hackmatrix"),
+        (rlparity, "diff . HEAD --world hackmatrix"),
     ):
-        assert run(main, *line.split()).refusal().removeprefix("parity: ") == sentence
+        assert run(main, *line.split()).refusal().removeprefix("rlparity: ") == sentence
 
 
 Main = Callable[[list[str]], int]
-MAINS = (cli.main, goodharts.main, parity)
+MAINS = (cli.main, goodharts.main, rlparity)
 STREAMS = ("stdin", "stdout", "stderr")
 TOY = "--world toy_world.world:WORLD --engines plain,planes"
 
@@ -158,7 +158,7 @@ def test_a_command_needs_none_of_the_standard_streams(
 
 @pytest.mark.parametrize(
     ("main", "line"),
-    [(cli.main, "evaluate random --json -"), (goodharts.main, "evaluate --json -"), (parity, "run --json")],
+    [(cli.main, "evaluate random --json -"), (goodharts.main, "evaluate --json -"), (rlparity, "run --json")],
 )
 def test_an_output_that_is_closed_is_one_sentence(
     main: Main, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -172,7 +172,7 @@ def test_an_output_that_is_closed_is_one_sentence(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize(
-    ("main", "line"), [(cli.main, "version"), (goodharts.main, "version"), (parity, f"rewards {TOY}")]
+    ("main", "line"), [(cli.main, "version"), (goodharts.main, "version"), (rlparity, f"rewards {TOY}")]
 )
 def test_an_output_on_a_full_disk_is_one_sentence(
     main: Main, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -188,7 +188,7 @@ def test_an_output_on_a_full_disk_is_one_sentence(
 def test_a_closed_stream_is_the_null_device_for_children_too() -> None:
     child = "import os, sys; sys.exit({os.fstat(0).st_rdev, os.fstat(1).st_rdev} != {os.stat(os.devnull).st_rdev})"
     parent = (
-        "import subprocess, sys; from parity.console import open_missing_streams; open_missing_streams();"
+        "import subprocess, sys; from rlparity.io.console import open_missing_streams; open_missing_streams();"
         f"sys.exit(subprocess.run([sys.executable, '-S', '-c', {child!r}]).returncode)"
     )
     line = shlex.join([sys.executable, "-c", parent])

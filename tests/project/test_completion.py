@@ -7,14 +7,18 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from rlparity.cli.completion import FLAG
+from rlparity.cli.main import main as rlparity
+from rlparity.errors import install_command
 
 from goodharts.cli.main import main as goodharts
 from hackmatrix.cli.main import main as hackmatrix
-from parity.cli import main as parity
-from parity.completion import FLAG
-from parity.errors import install_command
 
-COMMANDS: dict[str, Callable[[list[str]], int]] = {"goodharts": goodharts, "hackmatrix": hackmatrix, "parity": parity}
+COMMANDS: dict[str, Callable[[list[str]], int]] = {
+    "goodharts": goodharts,
+    "hackmatrix": hackmatrix,
+    "rlparity": rlparity,
+}
 OFFERED = """
 source "$1" && shift
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
@@ -35,8 +39,8 @@ def printed(command: Callable[[], object], capsys: pytest.CaptureFixture[str]) -
     ("name", "lines"),
     [
         (
-            "parity",
-            {"parity led": "ledger", "parity run --mode fr": "free-running", "parity ledger add --ki": "--kind"},
+            "rlparity",
+            {"rlparity led": "ledger", "rlparity run --mode fr": "free-running", "rlparity ledger add --ki": "--kind"},
         ),
         ("hackmatrix", {"hackmatrix watch-": "watch-sb3", "hackmatrix train --pres": "--preset"}),
         ("goodharts", {"goodharts br": "brain-view", "goodharts train --engine j": "jax"}),

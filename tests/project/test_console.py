@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from rich.panel import Panel
+from rlparity.cli import main as parity_cli
+from rlparity.io.arguments import Parser
+from rlparity.io.console import open_console, typed_command, typed_program
+from rlparity.io.table import Table
 
 from goodharts.cli.game import GAME as GOODHARTS
 from hackmatrix.cli.game import GAME as HACKMATRIX
-from parity import cli as parity_cli
-from parity.arguments import Parser
-from parity.console import open_console, typed_command, typed_program
-from parity.table import Table
 from rlworldkit.cli.app import kit_commands, main
 from rlworldkit.runs.console import ConsoleProgress, compiling
 
@@ -134,7 +134,7 @@ def test_every_help_is_printed_in_ascii(encoded: Print) -> None:
 
 @pytest.mark.parametrize(
     ("program", "is_activated", "folder"),
-    [("goodharts", False, "."), ("parity", True, "python"), ("parity", False, Path(sys.executable).parent)],
+    [("goodharts", False, "."), ("rlparity", True, "python"), ("rlparity", False, Path(sys.executable).parent)],
 )
 def test_a_shell_finds_a_typed_command_from_every_directory(
     program: str, is_activated: bool, folder: str, root: Path, monkeypatch: pytest.MonkeyPatch
@@ -151,15 +151,15 @@ def test_a_shell_finds_a_typed_command_from_every_directory(
 def test_a_program_that_is_not_installed_is_typed_as_its_module(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.chdir("/")
-    done = subprocess.run(typed_command("none", "parity", "--help"), shell=True, capture_output=True, check=False)
+    done = subprocess.run(typed_command("none", "rlparity", "--help"), shell=True, capture_output=True, check=False)
     assert (done.returncode, done.stdout[:6]) == (0, b"usage:"), done.stderr
 
 
 def test_words_of_a_typed_command_reach_it_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = ["a b", "$HOME", "'", "*", ":new:", "--flag"]
-    typed = typed_command("parity", "parity", *words, Path("-x/$y"))
-    assert shlex.split(typed) == ["parity", *words, "./-x/$y"]
+    typed = typed_command("rlparity", "rlparity", *words, Path("-x/$y"))
+    assert shlex.split(typed) == ["rlparity", *words, "./-x/$y"]
 
 
 def test_a_program_is_typed_by_its_name_where_the_shell_finds_it_else_by_its_path(

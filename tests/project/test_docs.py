@@ -12,10 +12,10 @@ from unittest.mock import Mock
 
 import jax.numpy as jnp
 import pytest
+import rlparity
 from jax.extend.random import threefry_2x32
 from toy_world.adapter import GAME
 
-import parity
 from hackmatrix.cli.game import GAME as HACKMATRIX
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +54,7 @@ def test_commands_of_parity_name_their_world(page: Path) -> None:
     """Several worlds are registered here: a command with flags or with its path, which people copy, must say which."""
     code = re.findall(r"`([^`]*)`|^(.*)$", re.sub(r"\n +", " ", page.read_text()), re.MULTILINE)
     commands = re.findall(
-        r"(?:^|[ /])parity (?:run|coverage|rewards|record|mutants)\b.*", "\n".join(map("".join, code))
+        r"(?:^|[ /])rlparity (?:run|coverage|rewards|record|mutants)\b.*", "\n".join(map("".join, code))
     )
     copied = [command for command in commands if command.startswith("/") or " --" in command.split("  ")[0]]
     assert [command for command in copied if not re.search(r"--world |--engines |--engine swift", command)] == []
@@ -120,7 +120,7 @@ def test_the_examples_of_the_jax_environment_run(root: Path, capsys: pytest.Capt
 @pytest.mark.usefixtures("swift_built")
 def test_the_engine_begins_the_worked_example_as_the_page_says() -> None:
     # JAX would compile its engine for this, and tests/hackmatrix/rules hold both engines to the same first states
-    with parity.open_engine("hackmatrix", "swift") as engine:
+    with rlparity.open_engine("hackmatrix", "swift") as engine:
         player = engine.reset(seed=7)[:5]
     row, column, hp, credits, energy = (float(value) for value in player)
     assert (row, column, hp, credits) == (0.0, 0.0, 1.0, 0.0)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rlparity.cli import main as parity_cli
+from rlparity.io.arguments import FloatRange, IntRange, OutputFile, Values, parser_of
 
 from goodharts.cli.game import GAME as GOODHARTS
 from hackmatrix.cli.game import GAME
-from parity import cli as parity_cli
-from parity.arguments import FloatRange, IntRange, OutputFile, Values, parser_of
 from rlworldkit.cli import app
 
 WORDS = ["nan", "inf", "-inf", "-1", "0", "1", "0.5", "1e400", "1" * 5000]
@@ -66,7 +66,7 @@ def outcome(parser: argparse.ArgumentParser, words: list[str], capsys: pytest.Ca
 
 def test_every_command_is_there() -> None:
     programs = {parser.prog for _, parser, _ in FLAGS}
-    assert {f"parity {name}" for name in ("run", "replay", "coverage", "rewards", "record", "mutants")} <= programs
+    assert {f"rlparity {name}" for name in ("run", "replay", "coverage", "rewards", "record", "mutants")} <= programs
     for game, names in (
         (
             "hackmatrix",
@@ -83,7 +83,7 @@ def test_every_flag_says_which_values_it_takes(
 ) -> None:
     is_text = action.type in (None, str, Path) and not isinstance(action.default, (int, float))
     assert is_text or action.choices or is_list(name) or isinstance(action.type, (Values, OutputFile)), (
-        f"{name} takes any {action.type}: give it the values of parity.arguments"
+        f"{name} takes any {action.type}: give it the values of rlparity.io.arguments"
     )
     if action.metavar in ("N", "S", "B", "SECONDS", "SHARE"):
         assert isinstance(action.type, (IntRange, FloatRange)), f"{name} stands for a number: give it Whole or Real"
@@ -114,6 +114,6 @@ def test_every_flag_for_a_file_to_write_checks_it_before_the_command_works() -> 
     both = "bench --json", "play --save", "watch --record", "view --output", "export --output"
     one = "evaluate --json", "compare --json", "compare --markdown", "compare --picture", "explain --json"
     harness = "replay --html", "debug --write-test", "diff --html", "diff --json", "diff --markdown"
-    programs = {"hackmatrix": (*both, "watch-sb3 --record", *one), "goodharts": both, "parity": harness}
+    programs = {"hackmatrix": (*both, "watch-sb3 --record", *one), "goodharts": both, "rlparity": harness}
     expected = {f"{program} {words}" for program, several in programs.items() for words in several}
     assert {name for name, _, action in FLAGS if isinstance(action.type, OutputFile)} == expected

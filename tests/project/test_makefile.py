@@ -26,7 +26,7 @@ def make(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 @pytest.fixture
 def installed(root: Path, tmp_path: Path) -> Path:
     """A project whose environment has just been installed, with every extra."""
-    for name in ("parity", ".ci"):
+    for name in ("rlparity", ".ci"):
         (tmp_path / name).mkdir()
     for name in INPUTS:
         shutil.copy(root / name, tmp_path / name)

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import rlparity
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+from rlparity.errors import install_command
 
 import goodharts
 import hackmatrix
-import parity
-from parity.errors import install_command
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_both_distributions_have_one_version_and_the_games_need_that_of_the_harn
     root: Path, settings: dict[str, Any], project: dict[str, Any], wheels: dict[str, Path]
 ) -> None:
     citation = re.findall(r"^version: (.+)$", (root / "CITATION.cff").read_text(), re.MULTILINE)
-    versions = {parity.__version__, hackmatrix.__version__, goodharts.__version__, *citation}
+    versions = {rlparity.__version__, hackmatrix.__version__, goodharts.__version__, *citation}
     assert versions == {path.name.split("-")[1] for path in wheels.values()}
     (version,) = versions
     assert f"rl-parity=={version}" in project["dependencies"]
@@ -85,7 +85,7 @@ def test_each_wheel_has_its_own_packages_typed_and_nothing_else(
         assert [
             file for file in files if "__pycache__" in file or Path(file).name in ("pyproject.toml", "PKG-INFO")
         ] == []
-    assert packages == {"hackmatrix": {"goodharts", "hackmatrix", "rlworldkit", "worldkit"}, "rl-parity": {"parity"}}
+    assert packages == {"hackmatrix": {"goodharts", "hackmatrix", "rlworldkit", "worldkit"}, "rl-parity": {"rlparity"}}
     assert set().union(*packages.values()) == set(settings["tool"]["importlinter"]["root_packages"]) | {"worldkit"}
 
 
@@ -95,7 +95,7 @@ from importlib.metadata import distributions
 from importlib.resources import files
 from pathlib import Path
 
-import parity
+import rlparity
 from goodharts.world import WORLDS
 from hackmatrix.agents import AGENTS
 from hackmatrix.swift_env.process import SwiftEngineError, binary_path
@@ -103,7 +103,7 @@ from hackmatrix.world import WORLD
 from rlworldkit.cli.players import engine_of
 
 wheel = Path(sys.argv[1])
-assert Path(parity.__file__).is_relative_to(wheel)
+assert Path(rlparity.__file__).is_relative_to(wheel)
 for world in (WORLD, *WORLDS.values()):
     assert world.golden.is_relative_to(wheel) and list(world.golden.glob("*.json")), world.name
 assert len(WORLD.benches) == 2 and all(bench.mutants for bench in WORLD.benches)
@@ -112,9 +112,9 @@ assert {path.suffix for path in files("goodharts").joinpath("dashboard", "assets
 registered = {
     each.name: {(entry.group, entry.name) for entry in each.entry_points} for each in distributions(path=[str(wheel)])
 }
-assert registered["rl-parity"] == {("console_scripts", "parity"), ("pytest11", "parity")}
+assert registered["rl-parity"] == {("console_scripts", "rlparity"), ("pytest11", "rlparity")}
 games = {(group, name) for group in ("console_scripts", "rlworldkit.games") for name in ("goodharts", "hackmatrix")}
-assert registered["hackmatrix"] == games | {("parity.worlds", world.name) for world in (WORLD, *WORLDS.values())}
+assert registered["hackmatrix"] == games | {("rlparity.worlds", world.name) for world in (WORLD, *WORLDS.values())}
 
 # It has no engine of Swift: JAX is the default, and whoever wants the other one reads how to get it.
 assert (next(iter(WORLD.engines)), engine_of(WORLD, None)) == ("jax", "jax")
@@ -122,7 +122,7 @@ try:
     binary_path()
 except SwiftEngineError as error:
     assert "install the wheel of hackmatrix for this platform" in str(error)
-    assert "`--engine jax`; of `parity run`" in str(error)
+    assert "`--engine jax`; of `rlparity run`" in str(error)
 else:
     raise AssertionError
 """

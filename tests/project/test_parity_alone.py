@@ -19,7 +19,7 @@ SETTINGS = """
 [tool.pytest.ini_options]
 pythonpath = [".."]
 
-[tool.parity.worlds.orchard]
+[tool.rlparity.worlds.orchard]
 world = "toy_world:WORLD"
 engines = ["plain,planes"]
 sources = ["uniform"]
@@ -29,9 +29,9 @@ golden = ""
 """
 NAMES = "from importlib.metadata import distributions; print(*sorted(each.name for each in distributions()))"
 MODULES = """
-import importlib, pkgutil, parity
-for module in pkgutil.walk_packages(parity.__path__, "parity."):
-    if module.name != "parity.__main__":
+import importlib, pkgutil, rlparity
+for module in pkgutil.walk_packages(rlparity.__path__, "rlparity."):
+    if module.name != "rlparity.__main__":
         try:
             importlib.import_module(module.name)
         except ModuleNotFoundError as error:
@@ -80,36 +80,36 @@ class Home:
 
 def use_the_commands(home: Home) -> None:
     """What somebody does with the harness alone; every answer is right."""
-    same = home.run("parity", "run", *ORCHARD, "--games", "8", "--steps", "40", "--json")
+    same = home.run("rlparity", "run", *ORCHARD, "--games", "8", "--steps", "40", "--json")
     assert (same.returncode, json.loads(same.stdout)["passed"]) == (0, True), same.stderr
-    differs = home.run("parity", "run", *ORCHARD, "--engines", "plain,restless", "--out", "report")
+    differs = home.run("rlparity", "run", *ORCHARD, "--engines", "plain,restless", "--out", "report")
     assert (differs.returncode, "state.hp" in differs.stdout) == (1, True), differs.stderr
-    assert "parity replay" in (home.work / "report" / "trace.html").read_text(encoding="utf-8")
-    recorded = home.run("parity", "record", *ORCHARD, "--games", "2", "--steps", "20", "--out", "golden")
+    assert "rlparity replay" in (home.work / "report" / "trace.html").read_text(encoding="utf-8")
+    recorded = home.run("rlparity", "record", *ORCHARD, "--games", "2", "--steps", "20", "--out", "golden")
     assert (recorded.returncode, len([*(home.work / "golden").glob("*.json")])) == (0, 2), recorded.stderr
     planted = home.run(
-        "parity", "mutants", *ORCHARD, "--only", "sting-is-cheap", "--games", "8", "--steps", "60", "--json"
+        "rlparity", "mutants", *ORCHARD, "--only", "sting-is-cheap", "--games", "8", "--steps", "60", "--json"
     )
     assert (planted.returncode, json.loads(planted.stdout)["caught"]) == (0, 1), planted.stderr
-    refused = home.run("parity", "run")
+    refused = home.run("rlparity", "run")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr.startswith("parity: no world is registered: `parity init FOLDER` writes one")
+    assert refused.stderr.startswith("rlparity: no world is registered: `rlparity init FOLDER` writes one")
     assert refused.stderr.count("\n") == 1
-    completion = home.run("parity", "--print-completion", "bash")
+    completion = home.run("rlparity", "--print-completion", "bash")
     assert (completion.returncode, completion.stdout, completion.stderr.count("\n")) == (2, "", 1)
     assert "pip install shtab" in completion.stderr
-    checked = home.run("parity", "doctor")
+    checked = home.run("rlparity", "doctor")
     assert checked.returncode == 0, checked.stdout
-    assert re.search(r"^note .*no installed package registers one; `parity init", checked.stdout, re.MULTILINE)
-    begun = home.run("parity", "init", "new")
+    assert re.search(r"^note .*no installed package registers one; `rlparity init", checked.stdout, re.MULTILINE)
+    begun = home.run("rlparity", "init", "new")
     assert begun.returncode == 0, begun.stderr
 
 
 def run_its_tests(home: Home) -> None:
-    """``pytest`` compares Orchard's engines, and what ``parity init`` wrote, by the plugin of the harness."""
+    """``pytest`` compares Orchard's engines, and what ``rlparity init`` wrote, by the plugin of the harness."""
     (home.work / "orchard").mkdir()
     (home.work / "orchard" / "pyproject.toml").write_text(SETTINGS, encoding="utf-8")
-    for folder, pair in (("orchard", "parity::orchard::plain-planes"), ("new", "parity::climb::original-port")):
+    for folder, pair in (("orchard", "rlparity::orchard::plain-planes"), ("new", "rlparity::climb::original-port")):
         tests = home.run("python", "-m", "pytest", "-v", folder=folder)
         assert (tests.returncode, "1 passed" in tests.stdout) == (0, True), tests.stdout
         assert f"{pair}::uniform PASSED" in tests.stdout
@@ -125,7 +125,7 @@ def test_it_needs_nothing_but_numpy_and_rich(root: Path, wheels: dict[str, Path]
     names = home.run("python", "-I", "-c", NAMES).stdout.split()
     assert names == ["Pygments", "markdown-it-py", "mdurl", "numpy", "rich", "rl-parity"]
     needs = home.run("python", "-I", "-c", MODULES).stdout.splitlines()
-    assert needs == ["parity.debug.screen needs textual", "parity.pytest_plugin needs pytest"]
+    assert needs == ["rlparity.debug.screen needs textual", "rlparity.pytest_plugin needs pytest"]
     use_the_commands(home)
     home.link("pytest")
     run_its_tests(home)

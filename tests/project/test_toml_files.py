@@ -4,15 +4,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rlparity.core.ledger import read_ledger
+from rlparity.core.prices import read_prices, with_prices
+from rlparity.errors import UsageError
+from rlparity.tools.mutant_judges import project_bench
+from rlparity.tools.project import read_tables
 
 from goodharts.config import USER_FILE, read_config
 from hackmatrix.cli.game import GAME
 from hackmatrix.world import WORLD
-from parity.errors import UsageError
-from parity.ledger import read_ledger
-from parity.mutant_judges import project_bench
-from parity.prices import read_prices, with_prices
-from parity.project import read_tables
 from rlworldkit.config_layers import from_file
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.sweep.space import read_sweep
@@ -20,7 +20,7 @@ from rlworldkit.sweep.space import read_sweep
 READERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "ledger": (read_ledger, "worlds = ['orchard']\n[entries.a]\nshare = {}"),
     "prices": (lambda path: with_prices(WORLD, read_prices([], path)).price_values, "kills = {}"),
-    "project": (read_tables, "[tool.parity.worlds.orchard]\nseed = {}"),
+    "project": (read_tables, "[tool.rlparity.worlds.orchard]\nseed = {}"),
     "mutants": (project_bench, "ignore = {}\ntests = []"),
     "settings": (lambda path: from_file(TrainConfig, path), "seed = {}"),
     "sweep": (lambda path: read_sweep(GAME, path, {}), "steps = 64\n[settings]\nlearning_rate = {}"),
@@ -42,7 +42,7 @@ def test_a_wrong_value_in_any_toml_file_is_one_sentence_that_names_it(reader: st
     said = str(caught.value)
     assert said.isprintable()
     assert len(said) < 1200
-    assert any(name in said for name in (path.name, "tool.parity", "the price kills"))
+    assert any(name in said for name in (path.name, "tool.rlparity", "the price kills"))
 
 
 @pytest.mark.parametrize("reader", READERS)

@@ -15,9 +15,9 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+from rlparity.cli.main import main as rlparity
 
 from hackmatrix.cli.main import main as hackmatrix
-from parity.cli import main as parity
 from tests.project.shown_output import (
     BLOCK,
     FAST,
@@ -34,7 +34,7 @@ from tests.project.shown_output import (
 )
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-COMMANDS: dict[str, Callable[[list[str]], int]] = {"parity": parity, "hackmatrix": hackmatrix}
+COMMANDS: dict[str, Callable[[list[str]], int]] = {"rlparity": rlparity, "hackmatrix": hackmatrix}
 
 
 def in_process(folder: Path) -> Carry:
@@ -102,7 +102,7 @@ def test_the_figures_of_the_agent_that_comes_with_the_game_are_those_shown(tmp_p
     ],
 )
 def test_what_is_shown_is_compared_and_written_anew(lines: str, printed: str, is_same: bool, new: str | None) -> None:
-    shown = Shown("parity run", lines.split("|"), printed.split("|"))
+    shown = Shown("rlparity run", lines.split("|"), printed.split("|"))
     assert is_printed(shown) is is_same
     if new is not None:
         assert renewed(shown)[0] == new.split("|")
@@ -125,7 +125,7 @@ def test_the_flags_of_commands_exist() -> None:
     spec.loader.exec_module(hooks := module_from_spec(spec))
     flags = {parser.prog: {*parser._option_string_actions, "--json"} for parser in hooks._parsers()}
     commands = re.compile(
-        r"(?:^|[`/ ])((?:hackmatrix|goodharts|parity(?: ledger)?) [a-z][a-z0-9-]*)(?![\w.])([^`\n#|]*)", re.MULTILINE
+        r"(?:^|[`/ ])((?:hackmatrix|goodharts|rlparity(?: ledger)?) [a-z][a-z0-9-]*)(?![\w.])([^`\n#|]*)", re.MULTILINE
     )
     wrong = []
     for page in PAGES:

@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rlparity.cli.main import build_parser
 
-from parity.cli import build_parser
 from tests.project.dry_run import TOOLS, Job, dry_run, evaluate, holds, inputs_of, read_workflow
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = ROOT / ".github" / "workflows"
 CI, DOCS, DIFF, RELEASE, CONTAINERS = (
-    read_workflow(WORKFLOWS / f"{name}.yml") for name in ("ci", "docs", "parity-diff", "release", "containers")
+    read_workflow(WORKFLOWS / f"{name}.yml") for name in ("ci", "docs", "rlparity-diff", "release", "containers")
 )
-TEMPLATE = ROOT / "parity" / "templates" / "workflow.yml"
+TEMPLATE = ROOT / "parity" / "rlparity" / "templates" / "workflow.yml"
 PYTHON = "uses actions/setup-python@v6 python-version=3.11"
 INSTALL = "python -m pip install --editable ."
-FILES = "--html parity-diff/diff.html --json parity-diff/diff.json --markdown parity-diff/diff.md"
-UPLOAD = "uses actions/upload-artifact@v6 name=parity-diff path=parity-diff"
+FILES = "--html rlparity-diff/diff.html --json rlparity-diff/diff.json --markdown rlparity-diff/diff.md"
+UPLOAD = "uses actions/upload-artifact@v6 name=rlparity-diff path=rlparity-diff"
 CI_VALUES = {
     "vars.PIP_EXTRA_INDEX_URL": "",
     "github.event_name": "pull_request",
@@ -68,7 +68,7 @@ def test_the_linter_finds_nothing(files: tuple[Path, ...]) -> None:
     ],
 )
 def test_the_linter_finds_a_mistake(old: str, new: str, rule: str, tmp_path: Path) -> None:
-    text = (WORKFLOWS / "parity-diff.yml").read_text()
+    text = (WORKFLOWS / "rlparity-diff.yml").read_text()
     assert old in text
     wrong = tmp_path / "wrong.yml"
     wrong.write_text(text.replace(old, new, 1))
@@ -178,7 +178,7 @@ def test_both_images_are_built_and_that_of_the_wheels_is_tried(tmp_path: Path) -
         "docker build --tag hackmatrix-dev .devcontainer",
     ]
     runs = [shlex.split(line)[4:] for line in record if " run " in line]
-    assert [words[0] for words in runs] == ["hackmatrix", "parity"]
+    assert [words[0] for words in runs] == ["hackmatrix", "rlparity"]
     assert build_parser().parse_args(runs[1][1:]).engines == ("swift", "jax")
 
 
@@ -204,7 +204,7 @@ def test_the_image_runs_as_somebody_who_is_not_root() -> None:
 def test_the_template_runs_the_tests_and_keeps_the_report_of_a_failure(
     failing: str, report: list[str], tmp_path: Path
 ) -> None:
-    job = dry_run(read_workflow(TEMPLATE), "parity", {}, tmp_path, FAILING=failing)
+    job = dry_run(read_workflow(TEMPLATE), "rlparity", {}, tmp_path, FAILING=failing)
     assert job.succeeded == (not failing)
     *before, install, run = job.record[:4]
     assert before == ["uses actions/checkout@v6 persist-credentials=false", PYTHON]
@@ -213,11 +213,11 @@ def test_the_template_runs_the_tests_and_keeps_the_report_of_a_failure(
     assert [line.split(" name")[0] for line in job.record[4:]] == report
 
 
-@pytest.mark.parametrize("world", CI["jobs"]["parity-diff"]["strategy"]["matrix"]["world"])
+@pytest.mark.parametrize("world", CI["jobs"]["rlparity-diff"]["strategy"]["matrix"]["world"])
 def test_ci_compares_the_games_of_a_pull_request_and_lets_them_differ(
     world: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    call = CI["jobs"]["parity-diff"]
+    call = CI["jobs"]["rlparity-diff"]
     assert (WORKFLOWS / Path(call["uses"]).name).samefile(ROOT / call["uses"])
     assert holds(call["if"], CI_VALUES, True)
     assert not holds(call["if"], {"github.event_name": "push"}, True)
@@ -228,11 +228,11 @@ def test_ci_compares_the_games_of_a_pull_request_and_lets_them_differ(
         "uses actions/checkout@v6 fetch-depth=0 persist-credentials=false",
         PYTHON,
         "python -m pip install --constraint constraints.txt --editable ./parity --editable .",
-        f"parity diff HEAD\\^ HEAD --world {world} --engine jax {FILES}",
-        f"uses actions/upload-artifact@v6 name=parity-diff-{world} path=parity-diff",
+        f"rlparity diff HEAD\\^ HEAD --world {world} --engine jax {FILES}",
+        f"uses actions/upload-artifact@v6 name=rlparity-diff-{world} path=rlparity-diff",
     ]
     monkeypatch.chdir(tmp_path)
-    Path("parity-diff").mkdir()  # as the workflow makes it
+    Path("rlparity-diff").mkdir()  # as the workflow makes it
     options = build_parser().parse_args(shlex.split(job.record[3])[1:])
     assert (options.a, options.b, options.world, options.engine) == ("HEAD^", "HEAD", world, "jax")
 
@@ -256,12 +256,12 @@ def test_parity_diff_fails_as_configured_and_reports_in_any_case(
     job = diff(tmp_path, {"world": "orchard", "fail-on-difference": fail_on_difference}, PARITY_CODE=str(code))
     assert job.succeeded == succeeded
     assert job.outputs == {"exit-code": str(code)}
-    failed = f"`parity diff` ended with exit code {code}:\n\n    parity: cannot.\n"
+    failed = f"`rlparity diff` ended with exit code {code}:\n\n    rlparity: cannot.\n"
     assert job.summary == ("what --markdown has\n" if code < 2 else failed)
-    assert ("parity: cannot." in job.log) == (code >= 2)
+    assert ("rlparity: cannot." in job.log) == (code >= 2)
     assert ("::warning::" in job.log) == (code == 1 and not fail_on_difference)
-    assert job.record[-2:] == [f"parity diff HEAD\\^ HEAD --world orchard {FILES}", UPLOAD]
-    assert (tmp_path / "temp" / "parity-diff" / "diff.md").read_text() == job.summary
+    assert job.record[-2:] == [f"rlparity diff HEAD\\^ HEAD --world orchard {FILES}", UPLOAD]
+    assert (tmp_path / "temp" / "rlparity-diff" / "diff.md").read_text() == job.summary
 
 
 def test_parity_diff_reports_what_parity_finds(tmp_path: Path) -> None:
@@ -271,12 +271,12 @@ def test_parity_diff_reports_what_parity_finds(tmp_path: Path) -> None:
         "head": ".",
         "arguments": "--games 2 --steps 20 --cases 0 --price-b fruit=0.2",
     }
-    others = [tool for tool in TOOLS if tool != "parity"]
+    others = [tool for tool in TOOLS if tool != "rlparity"]
     job = diff(tmp_path, inputs, others, PYTHONPATH=str(ROOT / "tests" / "parity"))
     assert not job.succeeded
     assert job.outputs == {"exit-code": "1"}
     assert "only rewards differ (rewards:fruit" in job.summary
-    folder = tmp_path / "temp" / "parity-diff"
+    folder = tmp_path / "temp" / "rlparity-diff"
     assert not json.loads((folder / "diff.json").read_text())["identical"]
     assert "rewards:fruit" in (folder / "diff.html").read_text()
 
@@ -297,9 +297,9 @@ def test_parity_diff_gives_every_input_to_parity_as_it_is(tmp_path: Path) -> Non
     assert job.record[2:] == [
         "pip install one",
         "pip install two",
-        "parity diff \\'main\\' . --world a:B\\;\\ \\$\\(touch\\ pwned\\) --price-a kill=1 --games 8 \\* \\\" "
+        "rlparity diff \\'main\\' . --world a:B\\;\\ \\$\\(touch\\ pwned\\) --price-a kill=1 --games 8 \\* \\\" "
         f"--engine \\`touch\\ pwned\\` --expect rewards:kills --expect mask --expect facts {FILES}",
-        "uses actions/upload-artifact@v6 name=one path=parity-diff",
+        "uses actions/upload-artifact@v6 name=one path=rlparity-diff",
     ]
     assert sorted(path.name for path in (tmp_path / "work").iterdir()) == [".ci", "swift-build"]
 
@@ -337,7 +337,7 @@ def test_the_comment_is_posted_once_and_then_changed(found: str, sent: str, tmp_
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "diff.md").write_text("Nothing differs.\n")
     values = {
-        "inputs.artifact": "parity-diff",
+        "inputs.artifact": "rlparity-diff",
         "github.token": "t",
         "github.repository": "us/game",
         "github.event.pull_request.number": 5,
@@ -347,14 +347,14 @@ def test_the_comment_is_posted_once_and_then_changed(found: str, sent: str, tmp_
     comments = "repos/us/game/issues/5/comments"
     query = r".\[\]\ \|\ select\(.body\ \|\ startswith\(env.MARKER\)\)\ \|\ .id"
     assert job.record == [
-        "uses actions/download-artifact@v7 name=parity-diff",
+        "uses actions/download-artifact@v7 name=rlparity-diff",
         f"gh api --paginate {comments} --jq {query}",
         f"gh api {sent} --field body=@comment.md".replace("$COMMENTS", comments).replace(
             "$ALL", "repos/us/game/issues/comments"
         ),
     ]
     comment = (tmp_path / "work" / "comment.md").read_text()
-    assert comment == "<!-- parity-diff -->\nNothing differs.\n"
+    assert comment == "<!-- rlparity-diff -->\nNothing differs.\n"
 
 
 def test_an_expression_without_a_value_is_an_error(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from rlparity.errors import ParityError, UsageError
 from toy_world.adapter import GAME
 
 import rlworldkit
-from parity.errors import ParityError, UsageError
 from rlworldkit.cli.app import main
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.gymnax_style import GymnaxStyle
@@ -44,7 +44,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 def test_the_package_says_what_it_offers_and_imports_nothing_until_asked() -> None:
     code = (
         "import sys, rlworldkit; print(dir(rlworldkit), rlworldkit.__version__);"
-        "print(*[name for name in ('numpy', 'jax', 'parity', 'rlworldkit.api') if name in sys.modules])"
+        "print(*[name for name in ('numpy', 'jax', 'rlparity', 'rlworldkit.api') if name in sys.modules])"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     names = ["__version__", "evaluate", "make", "train"]

@@ -1,4 +1,4 @@
-"""``parity.debug.here``: the debugger's screen at the present state of an environment."""
+"""``rlparity.debug.here``: the debugger's screen at the present state of an environment."""
 
 import asyncio
 import re
@@ -12,15 +12,15 @@ import gymnasium as gym
 import pytest
 from gymnasium.vector import SyncVectorEnv
 from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
+from rlparity import UsageError
+from rlparity.debug import here
+from rlparity.debug.screen import DebugApp
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 from toy_world import WORLD
 
-from parity import UsageError
-from parity.debug import here
-from parity.debug.screen import DebugApp
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.envs.spec import EnvSpec
@@ -46,7 +46,7 @@ def screens(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         asyncio.run(keys())
 
     terminal = SimpleNamespace(isatty=lambda: True)
-    monkeypatch.setattr("parity.debug.attach.sys", SimpleNamespace(stdin=terminal, stdout=terminal))
+    monkeypatch.setattr("rlparity.debug.attach.sys", SimpleNamespace(stdin=terminal, stdout=terminal))
     monkeypatch.setattr(DebugApp, "run", run)
     yield seen
     assert seen
@@ -107,7 +107,7 @@ def test_without_a_terminal_it_is_one_sentence_and_wrong_arguments_are_refused(
 ) -> None:
     with closing(WorldVectorEnv(ENV, 2)) as games:
         here(games)
-        assert capsys.readouterr().out == "parity.debug.here: the screen needs a terminal: run it in one.\n"
+        assert capsys.readouterr().out == "rlparity.debug.here: the screen needs a terminal: run it in one.\n"
         with pytest.raises(UsageError, match="there is no game 2: the games are 0 to 1"):
             here(games, 2)
     with pytest.raises(UsageError, match="CartPoleEnv is no environment of rlworldkit in this process"):

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env as check_gymnasium
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from rlparity.cli import main as parity_cli
+from rlparity.testing import assert_lockstep
 from stable_baselines3.common.env_checker import check_env as check_sb3
 from toy_world.adapter import ENV, GAME, WORLD, OrchardJaxEnv
 
-from parity import cli as parity_cli
-from parity.testing import assert_lockstep
 from rlworldkit.cli.app import main
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.vector_env import WorldVectorEnv
@@ -39,7 +39,7 @@ ENGINES = ("plain", "jax")
 def call(words: str) -> tuple[int, str]:
     """A command of the page, carried out in this process and in the working directory; its exit code and output."""
     program, *arguments = shlex.split(words)
-    command = parity_cli.main if program == "parity" else lambda given: main(GAME, given)
+    command = parity_cli.main if program == "rlparity" else lambda given: main(GAME, given)
     if program == "python":
         assert arguments[:2] == ["-m", "toy_world"]
         arguments = arguments[2:]

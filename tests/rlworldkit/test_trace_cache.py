@@ -37,7 +37,7 @@ class Tracer:
         following, drawn = jax.random.split(key)
         return Pair(following, {"shifted": jax.random.normal(drawn, (3,)) + shift})
 
-    def program(self, about: str = "a program", package: str = "parity", args: tuple[Any, ...] = ()) -> Program:
+    def program(self, about: str = "a program", package: str = "rlparity", args: tuple[Any, ...] = ()) -> Program:
         """The function as a new process would get it."""
         traced = jax.jit(lambda key, shift: self(key, shift))
         return load_or_trace(traced, *(args or ARGS), about=[about], packages=[package])
@@ -190,7 +190,7 @@ def test_results_of_a_type_that_has_no_name_are_traced_every_time(folder: Path) 
         value: Array
 
     for _ in range(2):
-        program = load_or_trace(jax.jit(Local), jnp.float32(2.0), about=[], packages=["parity"])
+        program = load_or_trace(jax.jit(Local), jnp.float32(2.0), about=[], packages=["rlparity"])
         assert program.compile()(jnp.float32(2.0)) == Local(jnp.float32(2.0))
     assert not folder.exists()
 
@@ -249,4 +249,4 @@ def test_later_runs_are_promised_what_is_cached_only_where_it_can_be(
 
 def test_the_kit_is_among_the_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_cache, "_source_digest", " and ".join)
-    assert "rlworldkit and parity" in trace_cache._cache_key(("parity",), [])
+    assert "rlworldkit and rlparity" in trace_cache._cache_key(("rlparity",), [])

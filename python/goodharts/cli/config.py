@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from rlparity.io.arguments import Parser
+
 from goodharts.config import as_toml
-from parity.arguments import Parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
+from rlparity.core.prices import prices_text
+from rlparity.errors import UsageError
 
 from goodharts.agents import agent_of, numbers_of
 from goodharts.config import Config
@@ -17,13 +19,12 @@ from goodharts.models import Model
 from goodharts.onnx_model import OnnxModel
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, VERSION, Numbers
 from goodharts.world import evaluation_world
-from parity.errors import UsageError
-from parity.prices import prices_text
 from rlworldkit.evaluation.players import logits_player, uniform_logits
 from rlworldkit.evaluation.spec import Lookahead
 
 if TYPE_CHECKING:
-    from parity import BatchEngine
+    from rlparity import BatchEngine
+
     from rlworldkit.evaluation.spec import Player
 
 

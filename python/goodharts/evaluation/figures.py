@@ -1,7 +1,7 @@
 """Figures of an evaluation (G11), with 95% confidence intervals, and the published ones of this world.
 
 Every figure is a ratio of two sums over lives. Lives of one game share its grid, but games know nothing of each other:
-intervals come from a bootstrap that draws whole games anew (``parity.intervals``).
+intervals come from a bootstrap that draws whole games anew (``rlparity.io.intervals``).
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from parity.intervals import TAILS, resampled_sums
+from rlparity.io.intervals import TAILS, resampled_sums
 
 if TYPE_CHECKING:
     from goodharts.evaluation.lives import Lives

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rlparity.errors import UsageError, quoted
+from rlparity.io.arguments import FileName
+from rlparity.io.safe_read import Unreadable, is_object
+from rlparity.spaces import is_number
+
 from goodharts.config import JAX, Config
 from goodharts.models import config_of, mode_of, progress_of, read_torch
-from parity.arguments import FileName
-from parity.errors import UsageError
-from parity.safe_read import Unreadable, is_number, is_object, quoted
 
 FORMAT = 1
 KIND = "checkpoint"

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from rlparity.io.safe_read import Unreadable
 from torch import Tensor, nn
 
 from goodharts.architecture import NetworkConfig
@@ -15,7 +16,6 @@ from goodharts.networks import ActorCritic, Inputs
 from goodharts.rules import ACTIONS, Mode
 from goodharts.training.parallel import Processes
 from goodharts.training.rollout import Rollout
-from parity.safe_read import Unreadable
 from rlworldkit.ppo.value_heads import FIRST_SCALE, ValueScale, moved
 
 _ADAM_EPSILON = 1e-5

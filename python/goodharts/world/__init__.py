@@ -1,4 +1,4 @@
-"""Goodharts as worlds of the parity harness, one for each mode (entry points ``parity.worlds``)."""
+"""Goodharts as worlds of the parity harness, one for each mode (entry points ``rlparity.worlds``)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rlparity import BatchEngine, EngineError, EngineOptions, MutationBench, Price, State, World
+from rlparity.engine import consecutive_seeds
+from rlparity.errors import install_command
+from rlparity.tools.mutant_table import read_mutants
 
 from goodharts import rules
 from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
@@ -15,10 +19,6 @@ from goodharts.torch_env.tables import PRICES
 from goodharts.world.board import LINE_NAMES, SIGNS, colour_of, draw_board, observation_label
 from goodharts.world.policies import load_policy, policies
 from goodharts.world.starts import STARTS
-from parity import BatchEngine, EngineError, EngineOptions, MutationBench, Price, State, World
-from parity.engine import consecutive_seeds
-from parity.errors import install_command
-from parity.mutant_table import read_mutants
 from rlworldkit.jax.xla import enable_compilation_cache, for_mutants
 from rlworldkit.threefry import seed_pair, seeds_of, threefry2x32
 
@@ -93,7 +93,7 @@ def _nearer(value: int) -> Iterator[int]:
 
 
 def _bench(engine: str, reference: str, mode: Mode) -> MutationBench:
-    """A bench of ``parity mutants``: a copy of an engine's source, with the faults that show in a mode."""
+    """A bench of ``rlparity mutants``: a copy of an engine's source, with the faults that show in a mode."""
     parts = (f"{engine}_{part}" for part in ("world", mode.rewarded_for, "mortal" if mode.is_mortal else "frozen"))
     mutants = read_mutants(_FOLDER / "mutants.toml", *parts, folder=f"goodharts/{engine}_env/")
     packages = (_FOLDER.parent.name, "rlworldkit")  # whose integers of 64 bits the JAX engine has

@@ -13,7 +13,7 @@ STARTS = (
     ),
     Start(
         "parity_run",
-        ("parity", "run", "--world", "hackmatrix", "--games", "8", "--steps", "32", "--out", "{folder}"),
+        ("rlparity", "run", "--world", "hackmatrix", "--games", "8", "--steps", "32", "--out", "{folder}"),
         games=8,
     ),
 )

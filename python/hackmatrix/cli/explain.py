@@ -5,18 +5,19 @@ from collections.abc import Sequence
 from itertools import chain, islice
 from pathlib import Path
 
+from rlparity import World
+from rlparity.core.prices import add_price_flags, changed_prices, priced, with_prices
+from rlparity.core.trace import RESTART, Action, Case
+from rlparity.errors import ParityError, UsageError
+from rlparity.io.arguments import SEED, STANDARD_OUTPUT, IntRange, Parser
+from rlparity.io.console import open_console, typed_command
+from rlparity.io.strict_json import json_text
+
 from hackmatrix.cli.game import GAME
 from hackmatrix.explain.play import ExplainedStep, explained_steps
 from hackmatrix.explain.show import WIDTH, as_json, print_before, print_legend, print_step, verdict
 from hackmatrix.rules import ACTIONS
 from hackmatrix.world import TRACE_NAMES, WORLD
-from parity import World
-from parity.arguments import SEED, STANDARD_OUTPUT, IntRange, Parser
-from parity.console import open_console, typed_command
-from parity.errors import ParityError, UsageError
-from parity.prices import add_price_flags, changed_prices, priced, with_prices
-from parity.strict_json import json_text
-from parity.trace import RESTART, Action, Case
 from rlworldkit.cli import players
 from rlworldkit.cli.outputs import OUTPUT, write_output
 from rlworldkit.viewer.replay import read_own_trace
@@ -62,7 +63,7 @@ def _parser() -> Parser:
         epilog="Exit codes: 0 all agree, 1 engines or readings differ, 2 wrong usage or an engine that cannot play.",
         allow_abbrev=False,
     )
-    parser.add_argument("trace", nargs="?", type=Path, metavar="TRACE", help="a trace file that `parity` wrote")
+    parser.add_argument("trace", nargs="?", type=Path, metavar="TRACE", help="a trace file that `rlparity` wrote")
     parser.add_argument("--seed", type=SEED, metavar="N", help="play from this seed, with --actions")
     parser.add_argument(
         "--actions", type=_actions, metavar="A,B,...", help="numbers or names in any case, such as up,siphon,WARP,11"
@@ -114,7 +115,7 @@ def _play(case: Case, world: World, args: argparse.Namespace) -> list[ExplainedS
     console.print(verdict(played, args.engines), style="bold", soft_wrap=True)
     if args.trace and not all(step.states_agree for step in played):
         words = "replay", "--world", "hackmatrix", "--engines", ",".join(args.engines), args.trace
-        console.print(f"Where the states differ: {typed_command('parity', 'parity', *words)}", soft_wrap=True)
+        console.print(f"Where the states differ: {typed_command('rlparity', 'rlparity', *words)}", soft_wrap=True)
     if args.json:
         write_output(args.json, json_text(as_json(printed, args.engines, changed_prices(world)), indent=2) + "\n")
     return played

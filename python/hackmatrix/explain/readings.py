@@ -7,6 +7,8 @@ the states. The quantities are a witness of their own beside both engines; the p
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from rlparity import State
+
 from hackmatrix.explain.transition import (
     CELLS,
     RESET,
@@ -19,7 +21,6 @@ from hackmatrix.explain.transition import (
     places,
 )
 from hackmatrix.rules import COMPONENTS, SIPHON
-from parity import State
 
 Prices = Mapping[str, Sequence[int]]
 """Table W as ``getRules`` has it: the prices of each component in thousandths."""

@@ -7,6 +7,10 @@ from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Column
 from rich.text import Text
+from rlparity import State
+from rlparity.core.trace import RESTART
+from rlparity.io.console import counted
+from rlparity.io.table import Table
 
 from hackmatrix.explain.play import ExplainedStep
 from hackmatrix.explain.readings import Reading
@@ -15,10 +19,6 @@ from hackmatrix.render.model import BoardModel, board_model
 from hackmatrix.render.words import SIGNS, cell_text, legend
 from hackmatrix.rules import ACTIONS, COMPONENTS, SIZE
 from hackmatrix.world import WORLD
-from parity import State
-from parity.console import counted
-from parity.table import Table
-from parity.trace import RESTART
 from rlworldkit.render.spans import FAINT
 
 WIDTH = 100

@@ -15,11 +15,11 @@ from typing import IO, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from rlparity.engines.remote import end_process, enlarge_pipe, execution_fault
+from rlparity.errors import EngineError, EngineMissing
+from rlparity.io.console import typed_program
 
 from hackmatrix.swift_env.memory import nameless_file
-from parity.console import typed_program
-from parity.errors import EngineError, EngineMissing
-from parity.remote import end_process, enlarge_pipe, execution_fault
 
 BINARY_VARIABLE = "HACKMATRIX_BINARY"
 DEADLINE = 10.0
@@ -80,7 +80,7 @@ def binary_path() -> Path:
         raise SwiftEngineError(f"{BINARY_VARIABLE} names {path}, which is no program: {right}.")
     raise SwiftEngineMissing(
         f"the Swift engine is not {'built' if is_checkout() else 'installed'} (there is no {path}): {build_hint()}",
-        "choose another (`--engine jax`; of `parity run`, `--engines jax@cpu,jax`)",
+        "choose another (`--engine jax`; of `rlparity run`, `--engines jax@cpu,jax`)",
     )
 
 

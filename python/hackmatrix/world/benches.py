@@ -1,12 +1,13 @@
-"""Benches of ``parity mutants``: a copy of either engine's source, compared with the other engine."""
+"""Benches of ``rlparity mutants``: a copy of either engine's source, compared with the other engine."""
 
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from rlparity import EngineError, MutationBench
+from rlparity.tools.mutant_table import read_mutants
+
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
-from parity import EngineError, MutationBench
-from parity.mutant_table import read_mutants
 from rlworldkit.jax.xla import for_mutants
 
 _PACKAGE = Path(__file__).resolve().parents[1]

@@ -4,7 +4,7 @@ With any prices in their ranges and the greatest quantities that a step can have
 up to less than 2**31: no component and no total leaves int32.
 """
 
-from parity import Price
+from rlparity import Price
 
 _ONCE = 10_000_000
 """Bound of a price that is paid at most three times in a step."""

@@ -3,10 +3,11 @@
 import time
 from dataclasses import replace
 
-from parity import ParityError, UsageError, World
-from parity.console import typed_command
-from parity.lockstep import Settings, run
-from parity.prices import changed_prices, price_flags
+from rlparity import ParityError, UsageError, World
+from rlparity.core.lockstep import Settings, run
+from rlparity.core.prices import changed_prices, price_flags
+from rlparity.io.console import typed_command
+
 from rlworldkit.bench.records import Record, plain_record
 
 STEPS = 600
@@ -36,6 +37,6 @@ def _steps_per_second(world: World, num_envs: int, seed: int) -> float:
     if outcome.divergences:
         words = "--world", world.name, "--engines", f"{reference},{other}", "--auto-reset", "--seed", str(seed)
         prices = price_flags(changed_prices(world))
-        shown = typed_command("parity", "parity", "run", *words, "--games", str(num_envs), *prices)
+        shown = typed_command("rlparity", "rlparity", "run", *words, "--games", str(num_envs), *prices)
         raise ParityError(f"the engines '{reference}' and '{other}' differ: `{shown}` shows where.")
     return outcome.steps / outcome.seconds

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from parity.errors import ParityError
-from parity.module_paths import search_path
-from parity.python_process import python_command, python_environment
+from rlparity.engines.module_paths import search_path
+from rlparity.engines.python_process import python_command, python_environment
+from rlparity.errors import ParityError
 
 POLL_SECONDS = 0.02
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from parity.strict_json import json_text
+from rlparity.io.strict_json import json_text
 
 MEBIBYTE = 2**20
 _NAME_WIDTH = len("train_ceiling_steps_per_second_network")

@@ -14,10 +14,8 @@ from collections.abc import Sequence
 from functools import partial
 from importlib import metadata
 
-from parity.arguments import Parser, parser_of
-from parity.completion import FLAG, HELP, SHELLS, PrintCompletion
-from parity.console import CLOSED_PIPE_EXIT_CODE, discard_output, is_output_full, open_missing_streams
-from parity.errors import (
+from rlparity.cli.completion import FLAG, HELP, SHELLS, PrintCompletion
+from rlparity.errors import (
     INTERRUPTED_EXIT_CODE,
     ParityError,
     UsageError,
@@ -26,6 +24,9 @@ from parity.errors import (
     report_bug,
     require_working_directory,
 )
+from rlparity.io.arguments import Parser, parser_of
+from rlparity.io.console import CLOSED_PIPE_EXIT_CODE, discard_output, is_output_full, open_missing_streams
+
 from rlworldkit.cli.outputs import fail
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import jax_refusal
@@ -128,7 +129,7 @@ def _run(game: Game, command: str, arguments: list[str]) -> int:
         return int(module.main(game, arguments))
     except ModuleNotFoundError as error:
         missing, _, _ = (error.name or "").partition(".")
-        if missing in (game.module.partition(".")[0], "rlworldkit", "parity"):
+        if missing in (game.module.partition(".")[0], "rlworldkit", "rlparity"):
             raise
         requirement = f"{game.package}[{_EXTRAS[missing]}]" if missing in _EXTRAS else game.requirement
         raise UsageError(f"{game.name} {command} needs {missing}: run `{install_command(requirement)}`.") from error

@@ -4,10 +4,11 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from parity.arguments import GAMES, STANDARD_OUTPUT, Parser
-from parity.console import open_console
-from parity.errors import UsageError
-from parity.prices import add_price_flags, read_prices
+from rlparity.core.prices import add_price_flags, read_prices
+from rlparity.errors import UsageError
+from rlparity.io.arguments import GAMES, STANDARD_OUTPUT, Parser
+from rlparity.io.console import open_console
+
 from rlworldkit.cli import players
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
 from rlworldkit.game import Game

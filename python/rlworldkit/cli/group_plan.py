@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from parity.arguments import SEED, FileName
-from parity.console import typed_command
-from parity.errors import UsageError
-from parity.prices import read_prices
-from parity.safe_read import quoted
+from rlparity.core.prices import read_prices
+from rlparity.errors import UsageError, quoted
+from rlparity.io.arguments import SEED, FileName
+from rlparity.io.console import typed_command
+
 from rlworldkit.cli.train_plan import TrainOptions, config_of, initial_of, parser_of_train, without
 from rlworldkit.game import Game
 from rlworldkit.ppo.config import TrainConfig

@@ -4,10 +4,9 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from parity import atomic_write
-from parity.arguments import STANDARD_OUTPUT, OutputFile
-from parity.errors import ParityError
-from parity.safe_read import printable
+from rlparity.errors import ParityError, printable
+from rlparity.io import atomic_write
+from rlparity.io.arguments import STANDARD_OUTPUT, OutputFile
 
 OUTPUT = OutputFile(has_streams=True)
 USAGE_EXIT_CODE = 2

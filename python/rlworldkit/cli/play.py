@@ -12,10 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from parity.arguments import SEED, FloatRange, OutputFile, Parser
-from parity.console import open_console, typed_command
-from parity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError, install_command
-from parity.prices import add_price_flags, changed_prices, price_flags, read_prices
+from rlparity.core.prices import add_price_flags, changed_prices, price_flags, read_prices
+from rlparity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError, install_command
+from rlparity.io.arguments import SEED, FloatRange, OutputFile, Parser
+from rlparity.io.console import open_console, typed_command
+
 from rlworldkit.cli import players
 from rlworldkit.game import Game
 from rlworldkit.render.display import require_room

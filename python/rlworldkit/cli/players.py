@@ -10,11 +10,12 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parity import World
-from parity.arguments import SEED, STEPS, IntRange
-from parity.console import counted, open_console
-from parity.errors import EngineMissing, UsageError
-from parity.prices import changed_prices, prices_note
+from rlparity import World
+from rlparity.core.prices import changed_prices, prices_note
+from rlparity.errors import EngineMissing, UsageError
+from rlparity.io.arguments import SEED, STEPS, IntRange
+from rlparity.io.console import counted, open_console
+
 from rlworldkit.cli.train_sb3 import require_sb3
 from rlworldkit.evaluation.spec import LOOKAHEAD
 from rlworldkit.game import Game

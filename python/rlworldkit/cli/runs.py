@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from parity.arguments import FileName
-from parity.console import open_console, typed_command
+from rlparity.io.arguments import FileName
+from rlparity.io.console import open_console, typed_command
+
 from rlworldkit.game import Game
 from rlworldkit.settings import setting
 

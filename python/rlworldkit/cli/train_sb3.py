@@ -7,10 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from parity.arguments import Parser
-from parity.console import typed_command
-from parity.errors import UsageError, install_command
-from parity.prices import add_price_flags, read_prices
+from rlparity.core.prices import add_price_flags, read_prices
+from rlparity.errors import UsageError, install_command
+from rlparity.io.arguments import Parser
+from rlparity.io.console import typed_command
+
 from rlworldkit.cli.runs import RUN, RunOptions, run_of, say_written
 from rlworldkit.config_layers import from_file
 from rlworldkit.game import Game

@@ -10,12 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from parity.arguments import OutputFile, Parser
-from parity.atomic_write import check_output
-from parity.console import typed_command
-from parity.engine_guard import DEFAULT_TIMEOUT
-from parity.errors import UsageError
-from parity.prices import add_price_flags, changed_prices, read_prices
+from rlparity.core.guard import DEFAULT_TIMEOUT
+from rlparity.core.prices import add_price_flags, changed_prices, read_prices
+from rlparity.errors import UsageError
+from rlparity.io.arguments import OutputFile, Parser
+from rlparity.io.atomic_write import check_output
+from rlparity.io.console import typed_command
+
 from rlworldkit.cli import players
 from rlworldkit.evaluation.onnx_policy import ONNX
 from rlworldkit.game import Game
@@ -23,7 +24,8 @@ from rlworldkit.runs.console import Advance
 from rlworldkit.watch.agents import CHECKPOINT, MODEL, PARAMS
 
 if TYPE_CHECKING:
-    from parity.viewer.page import Episode, Page
+    from rlparity.viewer.page import Episode, Page
+
     from rlworldkit.watch.spec import ViewSpec
 
 TRACE = ".json"
@@ -45,7 +47,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     command = typed_command(game.name, game.module, "view", *argv)
     make = _of_trace if args.path.suffix == TRACE and not args.path.is_dir() else _of_agent
     # Imported only now: a mistaken command line should not have to wait.
-    from parity.viewer.write import write_page
+    from rlparity.viewer.write import write_page
 
     page = make(game, view, args, command)
     total = args.episodes if make is _of_agent and page.sides else None
@@ -63,7 +65,8 @@ def _counted(episodes: Iterable[Episode], advance: Advance) -> Iterator[Episode]
 
 def _of_agent(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
     """Games of an agent; of a run those of its furthest one and its curves, or what it has of both."""
-    from parity.viewer.page import Page
+    from rlparity.viewer.page import Page
+
     from rlworldkit.viewer.agent import Games, agent_page
     from rlworldkit.viewer.run import curves
 
@@ -83,8 +86,9 @@ def _of_agent(game: Game, view: ViewSpec, args: argparse.Namespace, command: str
 
 
 def _of_trace(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
-    from parity.finding import replayed
-    from parity.report import report_page
+    from rlparity.tools.finding import replayed
+    from rlparity.tools.report import report_page
+
     from rlworldkit.viewer.replay import read_own_trace
     from rlworldkit.viewer.trace import sides_of, trace_page
 

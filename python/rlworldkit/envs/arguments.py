@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from parity import State
-from parity.errors import UsageError
+from rlparity import State
+from rlparity.errors import UsageError
 
 UNLIMITED = -1
 """The value for ``gym.make`` where not even the registered limit shall hold."""

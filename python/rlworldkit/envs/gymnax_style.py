@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 from jax import Array
+from rlparity.errors import UsageError
 
-from parity.errors import UsageError
 from rlworldkit.jax.categorical import restore_aval_table
 from rlworldkit.jax.env import JaxEnv, State, StepOutput
 
@@ -29,7 +29,7 @@ class EnvParams(struct.PyTreeNode):
     """Parameters of the environment in Gymnax's sense; ``replace`` makes others of them.
 
     max_steps_in_episode: an episode is truncated after this many steps; NO_LIMIT never does.
-    prices: those of the reward, as ``parity.World.price_values``; none: the environment's own.
+    prices: those of the reward, as ``rlparity.World.price_values``; none: the environment's own.
     """
 
     max_steps_in_episode: int | Array = NO_LIMIT

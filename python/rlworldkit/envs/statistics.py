@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from parity.engine import Array, Slots
+from rlparity.engine import Array, Slots
 
 Summary = dict[str, Any]
 """Statistics by name; the leaves of a tree of dicts are arrays with one value for each episode, or plain numbers."""

@@ -5,8 +5,7 @@ from typing import Any, SupportsFloat
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
-
-from parity.errors import UsageError
+from rlparity.errors import UsageError
 
 
 class MaskInObservation(gym.Wrapper[dict[str, Any], Any, Any, Any], gym.utils.RecordConstructorArgs):

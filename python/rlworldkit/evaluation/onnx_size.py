@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import onnx
 from onnx import helper, numpy_helper, shape_inference
-
-from parity.safe_read import MIB, Unreadable, quoted
+from rlparity.errors import quoted
+from rlparity.io.safe_read import MIB, Unreadable
 
 Shape = tuple[int, ...]
 Sizes = dict[str, tuple[Shape, int]]

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
+from rlparity.core.prices import changed_prices, prices_text
+from rlparity.io.intervals import mean_intervals
+from rlparity.io.strict_json import json_text
+from rlparity.io.table import Table
 
-from parity.intervals import mean_intervals
-from parity.prices import changed_prices, prices_text
-from parity.strict_json import json_text
-from parity.table import Table
 from rlworldkit.evaluation.spec import Episode, EvaluationSpec, Figures, Rows
 
 _Z = 1.959964
@@ -84,7 +84,7 @@ def _use(episodes: Sequence[Episode], action: int, taken: Figures) -> Figures:
 
 
 def means(columns: Mapping[str, ArrayLike]) -> dict[str, dict[str, float]]:
-    """The mean of each of these equally many values, and its interval of ``parity.intervals``."""
+    """The mean of each of these equally many values, and its interval of ``rlparity.io.intervals``."""
     found = mean_intervals(np.stack([np.asarray(values, np.float64) for values in columns.values()], axis=1))
     ends = "mean", "low", "high"
     return {name: dict(zip(ends, each, strict=True)) for name, each in zip(columns, found, strict=True)}

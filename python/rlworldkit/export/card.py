@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from parity.viewer.page import Curve
+from rlparity.viewer.page import Curve
 
 
 def model_card(

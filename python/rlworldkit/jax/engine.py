@@ -1,4 +1,4 @@
-"""``JaxEngine`` plays a ``JaxEnv`` as a ``parity.BatchEngine``: for the harness, environments and evaluation."""
+"""``JaxEngine`` plays a ``JaxEnv`` as a ``rlparity.BatchEngine``: for the harness, environments and evaluation."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from numpy.typing import NDArray
+from rlparity import BatchEngine, BatchStep, Draw, Phase, Slots
+from rlparity import State as StateDict
+from rlparity.sanitizer import JaxListener
 
-from parity import BatchEngine, BatchStep, Draw, Phase, Slots
-from parity import State as StateDict
-from parity.sanitizer import JaxListener
 from rlworldkit.jax.batching import choose, where_wanted
 from rlworldkit.jax.env import JaxEnv, State, StepOutput
 from rlworldkit.jax.int64_pair import Int64Pair, to_int64
@@ -45,7 +45,7 @@ class _Observed(NamedTuple):
 
 
 class _StepArrays(NamedTuple):
-    """The result of a step of the games (n, …), in the order of ``parity.BatchStep`` after the observation."""
+    """The result of a step of the games (n, …), in the order of ``rlparity.BatchStep`` after the observation."""
 
     components: Array
     reward: Array
@@ -60,7 +60,7 @@ class JaxEngine(BatchEngine):
 
     Few games are filled up with copies of the last one, which are neither returned nor counted. Programs are compiled
     once for each ``env`` object, so a world keeps one and gives it to all its engines. marks: count rule marks. prices:
-    those of the reward, as ``parity.EngineOptions`` has them; None: the world's own.
+    those of the reward, as ``rlparity.EngineOptions`` has them; None: the world's own.
     """
 
     @fixed_switches()

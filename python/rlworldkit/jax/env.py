@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from numpy.typing import NDArray
+from rlparity import State as StateDict
+from rlparity.errors import UsageError
 
-from parity import State as StateDict
-from parity.errors import UsageError
 from rlworldkit.jax.int64_pair import Int64Pair
 from rlworldkit.jax.marks import Marks
 from rlworldkit.jax.threefry import trainer_seeds
@@ -61,7 +61,7 @@ class JaxEnv(ABC):
     """A world's JAX engine: one game as pure functions that can be jitted and vmapped.
 
     The parity harness, the environments, the evaluation and the trainer are all made from one such object
-    (``rlworldkit.jax.engine.JaxEngine`` plays it as a ``parity.BatchEngine``). States carry no float observations:
+    (``rlworldkit.jax.engine.JaxEngine`` plays it as a ``rlparity.BatchEngine``). States carry no float observations:
     rollouts store ``compact`` observations, and ``expand`` makes floats of them inside the policy and the loss.
 
     Required are ``reset``, ``step``, ``next_game``, ``observe`` and ``seed``; ``to_dict`` and ``from_dict`` for the
@@ -75,11 +75,11 @@ class JaxEnv(ABC):
         low, high: range of the numbers of an observation.
         components: names of the reward components.
         component_unit: reward of one unit of a component.
-        prices: those of the reward, int32 (prices,), in the order of the world's ``parity.World`` and in units of the
+        prices: those of the reward, int32 (prices,), in the order of the world's ``rlparity.World`` and in units of the
             components. Compiled programs take them as an argument (``with_prices``), so ``step`` reads them from here.
-        events: names of the events of a step, in the order of the world's ``parity.World``.
+        events: names of the events of a step, in the order of the world's ``rlparity.World``.
         counted_events: those events that the trainer counts in each episode; none: it reports no single episodes.
-        marks: names of the rule marks (``rlworldkit.jax.marks``), in the order of the world's ``parity.World``.
+        marks: names of the rule marks (``rlworldkit.jax.marks``), in the order of the world's ``rlparity.World``.
         phase_names: names of what ``phases`` gives, in the order of a step; none: the world tells no phases.
         can_truncate: whether the world itself truncates episodes.
         levels: number of levels that ``level`` tells apart, for the curriculum archive and ``--advantage levels``;
@@ -175,11 +175,11 @@ class JaxEnv(ABC):
         raise NotImplementedError
 
     def arrays(self, state: State) -> Mapping[str, Array | Int64Pair] | None:
-        """The complete state as ``parity.BatchEngine.state_arrays`` offers it; None: only dicts are offered."""
+        """The complete state as ``rlparity.BatchEngine.state_arrays`` offers it; None: only dicts are offered."""
         return None
 
     def facts(self, state: State) -> tuple[Array | Int64Pair, ...]:
-        """The facts of the world's ``parity.World``, in its order: all of one dtype, or all 64-bit numbers."""
+        """The facts of the world's ``rlparity.World``, in its order: all of one dtype, or all 64-bit numbers."""
         return ()
 
     def phases(self, state: State, action: Array) -> Mapping[str, tuple[Array, State, Marks]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from rich.text import Text
+from rlparity.errors import EngineError, UsageError
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding
@@ -15,7 +16,6 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
-from parity.errors import EngineError, UsageError
 from rlworldkit.play import panes
 from rlworldkit.play.dialogs import COMMANDS, Page, help_text
 from rlworldkit.play.game import shortened

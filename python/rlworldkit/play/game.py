@@ -8,12 +8,12 @@ from textwrap import shorten
 
 import numpy as np
 from numpy.typing import NDArray
+from rlparity import BatchEngine, State
+from rlparity.core.guard import GuardedEngine
+from rlparity.core.prices import changed_prices
+from rlparity.core.trace import Case, Trace, write_trace
+from rlparity.engine import Array, Slots
 
-from parity import BatchEngine, State
-from parity.engine import Array, Slots
-from parity.engine_guard import GuardedEngine
-from parity.prices import changed_prices
-from parity.trace import Case, Trace, write_trace
 from rlworldkit.evaluation.play import ending_of
 from rlworldkit.render.panels import Panels
 from rlworldkit.watch.frames import Frame
@@ -137,7 +137,7 @@ class PlayedGame:
 
     @property
     def trace(self) -> Trace:
-        """The game as `parity replay` reads it."""
+        """The game as `rlparity replay` reads it."""
         world = self.view.world
         reference, other, *_ = (*world.engines, *world.engines)
         return Trace(

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from parity.errors import ParityError
-from parity.safe_read import GIB, QUOTED_LENGTH, Unreadable, is_object, quoted, read_bytes
+from rlparity.errors import QUOTED_LENGTH, ParityError, quoted
+from rlparity.io.safe_read import GIB, Unreadable, is_object, read_bytes
 
 FORMAT_VERSION = 1
 LIMIT = 4 * GIB
@@ -59,7 +58,7 @@ def pack(payload: dict[str, Any], world: str) -> bytes:
 
 
 def read_payload(path: Path, world: str | None) -> Any:  # noqa: ANN401 - a tree of plain values and arrays
-    """``pack``'s payload, of this world or of any. Raises Malformed, or as ``parity.safe_read.read_bytes``."""
+    """``pack``'s payload, of this world or of any. Raises Malformed, or as ``rlparity.io.safe_read.read_bytes``."""
     content = loads(read_bytes(path, LIMIT))
     kind, version, payload, checksum = (
         content.get(name) if is_object(content) else None for name in ("format", "version", "payload", "sha256")

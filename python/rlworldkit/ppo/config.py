@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
-from parity.arguments import ALL_STEPS, GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf
-from parity.errors import UsageError
+from rlparity.errors import UsageError
+from rlparity.io.arguments import ALL_STEPS, GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf
+
 from rlworldkit.ppo.value_heads import HEADS, PLAIN, ValueHead
 from rlworldkit.settings import check_settings, setting
 

@@ -13,8 +13,7 @@ import numpy as np
 from jax.custom_batching import sequential_vmap
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-
-from parity.errors import UsageError
+from rlparity.errors import UsageError
 
 GAMES = "games"
 SPLIT, WHOLE = PartitionSpec(GAMES), PartitionSpec()

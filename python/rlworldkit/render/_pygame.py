@@ -2,7 +2,7 @@
 
 import os
 
-from parity.errors import ParityError
+from rlparity.errors import ParityError
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 

@@ -4,8 +4,7 @@ import os
 import sys
 
 from rich.console import Console
-
-from parity.errors import UsageError
+from rlparity.errors import UsageError
 
 
 def has_display() -> bool:

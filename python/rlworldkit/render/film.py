@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-
-from parity.atomic_write import destination, telling_failures
-from parity.errors import UsageError
+from rlparity.errors import UsageError
+from rlparity.io.atomic_write import destination, telling_failures
 
 FILMS = (".mp4", ".gif")
 """Suffixes of films: a video, or an animation."""

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from parity import State, World
+from rlparity import State, World
+
 from rlworldkit.render.spans import FAINT, Line
 
 _ARROWS = {"up": "↑", "down": "↓", "left": "←", "right": "→"}

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
 
-from parity.arguments import FileName
-from parity.errors import UsageError
+from rlparity.errors import UsageError
+from rlparity.io.arguments import FileName
+
 from rlworldkit.runs.retrying_writer import reason
 
 METRICS, CURVE, CONFIG = "metrics.csv", "learning_curve.png", "config.json"

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from parity.arguments import SEED, SEEDS
-from parity.atomic_write import write_text
-from parity.errors import UsageError
-from parity.safe_read import MIB, Unreadable, is_object, read_json
-from parity.strict_json import json_text
+from rlparity.errors import UsageError
+from rlparity.io.arguments import SEED, SEEDS
+from rlparity.io.atomic_write import write_text
+from rlparity.io.safe_read import MIB, Unreadable, is_object, read_json
+from rlparity.io.strict_json import json_text
 
 GROUP = "group.json"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from parity.errors import UsageError
+from rlparity.errors import UsageError
 
 LOCK = "run.lock"
 

@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from parity.errors import INTERRUPTED_EXIT_CODE
-from parity.module_paths import search_path
-from parity.python_process import python_command, python_environment
+from rlparity.engines.module_paths import search_path
+from rlparity.engines.python_process import python_command, python_environment
+from rlparity.errors import INTERRUPTED_EXIT_CODE
+
 from rlworldkit.jax.xla import threads_of_a_share
 from rlworldkit.runs.folder import METRICS, make_folder
 from rlworldkit.runs.sinks import Metrics, read_csv

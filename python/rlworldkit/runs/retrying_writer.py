@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from parity.atomic_write import write_whole
+from rlparity.io.atomic_write import write_whole
 
 
 class RetryingWriter:

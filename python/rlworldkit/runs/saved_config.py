@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from parity.errors import UsageError
-from parity.safe_read import MIB, Unreadable, is_object, quoted, read_json
-from parity.strict_json import is_json_number
+from rlparity.errors import UsageError, quoted
+from rlparity.io.safe_read import MIB, Unreadable, is_object, read_json
+from rlparity.io.strict_json import is_json_number
+
 from rlworldkit.runs.folder import CONFIG
 
 BEGAN = "began"

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parity.atomic_write import write_whole
-from parity.errors import UsageError
-from parity.safe_read import MIB, Unreadable, quoted, read_text
-from parity.strict_json import json_text
+from rlparity.errors import UsageError, quoted
+from rlparity.io.atomic_write import write_whole
+from rlparity.io.safe_read import MIB, Unreadable, read_text
+from rlparity.io.strict_json import json_text
 
 LIMIT = 256 * MIB
 """The largest file of metrics that is read, in bytes."""

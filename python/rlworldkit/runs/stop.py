@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self
 
-from parity.errors import INTERRUPTED_EXIT_CODE
+from rlparity.errors import INTERRUPTED_EXIT_CODE
 
 
 class StopRequest:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from parity.arguments import ALL_STEPS, GAMES, SHARE, STEPS, FloatRange, IntRange
-from parity.errors import UsageError
+from rlparity.errors import UsageError
+from rlparity.io.arguments import ALL_STEPS, GAMES, SHARE, STEPS, FloatRange, IntRange
+
 from rlworldkit.ppo.config import EPOCHS, ROLLOUT, WEIGHT
 from rlworldkit.settings import check_settings, setting
 

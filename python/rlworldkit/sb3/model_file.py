@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from parity.arguments import ALL_STEPS
-from parity.safe_read import GIB, Unreadable, is_count, is_object, json_of, read_bytes, read_zip
+from rlparity.io.arguments import ALL_STEPS
+from rlparity.io.safe_read import GIB, Unreadable, is_object, json_of, read_bytes, read_zip
+from rlparity.spaces import is_count
 
 LIMIT = 2 * GIB
 """The largest model that is read, in bytes, unpacked."""

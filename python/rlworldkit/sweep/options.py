@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from parity.arguments import ALL_STEPS, FloatRange, IntRange, OneOf
+from rlparity.io.arguments import ALL_STEPS, FloatRange, IntRange, OneOf
+
 from rlworldkit.settings import setting
 
 EVALUATE = "evaluate/"

@@ -9,8 +9,7 @@ from urllib.parse import unquote
 from optuna.storages import BaseStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial
-
-from parity.atomic_write import write_text
+from rlparity.io.atomic_write import write_text
 
 SILENCE = timedelta(minutes=15)
 """A trial of another machine is taken for dead when nothing has been heard of it for so long."""

@@ -5,8 +5,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from parity.viewer.page import Decision, Episode, Page, Step
-from parity.viewer.write import write_page
+from rlparity.viewer.page import Decision, Episode, Page, Step
+from rlparity.viewer.write import write_page
+
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.watch.frames import AgentPlayer, Frame, frames
 from rlworldkit.watch.spec import ViewSpec

@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-
-from parity import BatchEngine, State, World
-from parity.engine_guard import GuardedEngine
-from parity.errors import UsageError
-from parity.replay import begin
-from parity.safe_read import quoted
-from parity.trace import RESTART, Action, Case, Trace, check_actions, read_trace
+from rlparity import BatchEngine, State, World
+from rlparity.core.guard import GuardedEngine
+from rlparity.core.replay import begin
+from rlparity.core.trace import RESTART, Action, Case, Trace, check_actions, read_trace
+from rlparity.errors import UsageError, quoted
 
 _ONLY = np.zeros(1, np.intp)
 

@@ -1,16 +1,16 @@
-"""A trace on one engine as a page; `parity.report` makes the page of one on two engines."""
+"""A trace on one engine as a page; `rlparity.tools.report` makes the page of one on two engines."""
 
 from collections.abc import Sequence
 
 import numpy as np
+from rlparity import World
+from rlparity.core.trace import Action, Trace
+from rlparity.engines.registry import engine_name
+from rlparity.errors import EngineError, StateRefused, UsageError
+from rlparity.io.console import counted
+from rlparity.tools.report import start_text
+from rlparity.viewer.page import Episode, Page, Step
 
-from parity import World
-from parity.console import counted
-from parity.errors import EngineError, StateRefused, UsageError
-from parity.registry import engine_name
-from parity.report import start_text
-from parity.trace import Action, Trace
-from parity.viewer.page import Episode, Page, Step
 from rlworldkit.viewer.agent import START
 from rlworldkit.viewer.replay import ReplayStep, open_engines, replay
 from rlworldkit.watch.spec import ViewSpec

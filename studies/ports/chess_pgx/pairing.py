@@ -7,10 +7,9 @@ from typing import Any
 import chess
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from parity import State, Tolerance, World
-from parity.adapters.pairing import Pairing
-from parity.adapters.single import Outcome, SingleGame
+from rlparity import State, Tolerance, World
+from rlparity.adapters.pairing import Pairing
+from rlparity.adapters.single import Outcome, SingleGame
 
 START = chess.STARTING_FEN
 LABELS = 64 * 73

@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-
-from parity import State, Tolerance, World
-from parity.adapters.gymnasium import GymGame
-from parity.adapters.pairing import Pairing
-from parity.adapters.pytree import PytreeGame, gymnax_game
-from parity.adapters.single import SingleGame
-from parity.spaces import Box
+from rlparity import State, Tolerance, World
+from rlparity.adapters.gymnasium import GymGame
+from rlparity.adapters.pairing import Pairing
+from rlparity.adapters.pytree import PytreeGame, gymnax_game
+from rlparity.adapters.single import SingleGame
+from rlparity.spaces import Box
 
 ROUNDING = Tolerance(ulps=8, absolute=2e-5, reason="float32 and float64")
 ANY = Tolerance(ulps=8, absolute=2e-5, any_dtype=True, reason="float32 and float64")

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-
-from parity import Tolerance, World
-from parity.adapters.pairing import Pairing
-from parity.adapters.single import Outcome, SingleGame
+from rlparity import Tolerance, World
+from rlparity.adapters.pairing import Pairing
+from rlparity.adapters.single import Outcome, SingleGame
 
 
 def pool(name: str, seed: int) -> Any:

@@ -8,9 +8,8 @@ import numpy as np
 from chance import numbers_of, script
 from minatar_games import TAKEN, TERMINAL, Game, lists, texts, whole
 from numpy.typing import ArrayLike
-
-from parity import State
-from parity.adapters.single import Outcome, SingleGame
+from rlparity import State
+from rlparity.adapters.single import Outcome, SingleGame
 
 
 class Port(SingleGame):

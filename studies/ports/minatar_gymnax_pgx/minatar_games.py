@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-
-from parity import State
+from rlparity import State
 
 TAKEN, TERMINAL, MOVES = "taken", "terminal", "nlurdf"
 Path = tuple[int, ...]

@@ -7,9 +7,8 @@ import numpy as np
 from chance import NumpyDraws, numbers_of, rotated_choice
 from minatar_games import MOVES, TAKEN, TERMINAL, Game, lists, texts, whole
 from numpy.typing import ArrayLike
-
-from parity import State
-from parity.adapters.single import Outcome, SingleGame
+from rlparity import State
+from rlparity.adapters.single import Outcome, SingleGame
 
 
 class Original(SingleGame):

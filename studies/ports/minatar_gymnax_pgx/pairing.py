@@ -6,9 +6,8 @@ import starts
 from jax_ports import gymnax, pgx
 from minatar_games import GAMES, TAKEN, TERMINAL, Game, lists, texts
 from original import Original
-
-from parity import World
-from parity.adapters.pairing import Pairing
+from rlparity import World
+from rlparity.adapters.pairing import Pairing
 
 
 def world_of(game: Game) -> World:

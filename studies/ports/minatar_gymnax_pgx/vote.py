@@ -4,11 +4,10 @@ from itertools import combinations
 from pathlib import Path
 
 import pairing
-
-from parity.ledger import read_ledger
-from parity.pair import Pair
-from parity.replay import differs_at
-from parity.world import World
+from rlparity.core.ledger import read_ledger
+from rlparity.core.pair import Pair
+from rlparity.core.replay import differs_at
+from rlparity.world import World
 
 WORLDS: dict[str, World] = {
     world.name: world for world in (getattr(pairing, game.name.upper()) for game in pairing.GAMES)

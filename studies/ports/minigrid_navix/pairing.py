@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-
-from parity import State, Tolerance, World
-from parity.adapters.pairing import Pairing
-from parity.adapters.single import Outcome, SingleGame
+from rlparity import State, Tolerance, World
+from rlparity.adapters.pairing import Pairing
+from rlparity.adapters.single import Outcome, SingleGame
 
 ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle", "done")
 FIELDS = ("cells", "row", "column", "direction", "carrying", "time")

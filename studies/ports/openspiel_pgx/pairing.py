@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from parity import World
-from parity.adapters.pairing import Pairing
-from parity.adapters.single import Outcome, SingleGame
+from rlparity import World
+from rlparity.adapters.pairing import Pairing
+from rlparity.adapters.single import Outcome, SingleGame
 
 STONES = {"x": 1, "X": 1, "o": -1, "O": -1, ".": 0, "-": 0, "+": 0}
 

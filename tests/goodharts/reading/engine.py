@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-
-from parity import BatchEngine, BatchStep, EngineOptions, State, StateRefused
-from parity.engine import Array, Slots
+from rlparity import BatchEngine, BatchStep, EngineOptions, State, StateRefused
+from rlparity.engine import Array, Slots
 
 from .game import CELLS, FOOD, POISON, PUBLISHED, Game, Numbers, Outcome
 from .observation import observe

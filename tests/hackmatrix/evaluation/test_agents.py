@@ -7,6 +7,8 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+from rlparity.cli.main import main as rlparity
+from rlparity.errors import UsageError
 
 from hackmatrix.agents import AGENTS, BEST
 from hackmatrix.cli.game import GAME
@@ -14,8 +16,6 @@ from hackmatrix.cli.main import main
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
-from parity.cli import main as parity
-from parity.errors import UsageError
 from rlworldkit.cli.players import load
 from rlworldkit.evaluation.choice import drawn
 from rlworldkit.evaluation.play import play_episodes
@@ -68,7 +68,7 @@ def test_every_command_knows_the_best(swift_built: None, here: Path, capsys: pyt
     assert main(["evaluate", "best", *words]) == 0
     assert json.loads(capsys.readouterr().out)["episodes"] == 2
     words = ["--engines", "swift,swift", "--games", "2", "--steps", "4"]
-    assert parity(["run", "--source", "policy:best", *words]) == 0
+    assert rlparity(["run", "--source", "policy:best", *words]) == 0
     assert load(GAME, VIEW, Path(BEST))[0] == agent_file(EVALUATION, BEST) == AGENTS[BEST]
 
 

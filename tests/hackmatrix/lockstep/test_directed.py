@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import rlparity
+from rlparity import BatchEngine, State, StateRefused, View
 
-import parity
 from hackmatrix import rules
 from hackmatrix.world import WORLD
 from hackmatrix.world.starts import STARTS
-from parity import BatchEngine, State, StateRefused, View
 
 ONLY = np.zeros(1, np.intp)
 KNOWN = Path(__file__).parents[1] / "rules" / "known-answers.json"
@@ -78,7 +78,7 @@ def test_the_walker_wins_games_from_their_start(swift_built: None) -> None:
 
 
 def test_R1_known_games_come_out_as_published(swift_built: None) -> None:
-    with parity.open_engine("hackmatrix", "swift") as engine:
+    with rlparity.open_engine("hackmatrix", "swift") as engine:
         for game in json.loads(KNOWN.read_text())["games"]:
             engine.reset(seed=int(game["seed"]))
             assert engine.get_state() == game["first"]

@@ -1,18 +1,18 @@
 """The tape of Swift that comes with the world: the JAX engine is held to it on machines without Swift too.
 
 After a change of the rules, delete the folder and record it anew, in the root of the checkout:
-parity record --world hackmatrix --tape python/hackmatrix/world/tape --source directed --games 8 --steps 120 --seed 3
+rlparity record --world hackmatrix --tape python/hackmatrix/world/tape --source directed --games 8 --steps 120 --seed 3
 --states --marks
 """
 
 from pathlib import Path
 
 import pytest
+from rlparity.engines.tape import read_tape
+from rlparity.testing import assert_lockstep
 
 import hackmatrix.world
 from hackmatrix.rules import MARKS, RULES
-from parity.tape import read_tape
-from parity.testing import assert_lockstep
 
 FOLDER = Path(hackmatrix.world.__file__).parent / "tape"
 

@@ -1,4 +1,4 @@
-"""A trace on a page: on one engine as it plays, on two as `parity replay --html` shows it."""
+"""A trace on a page: on one engine as it plays, on two as `rlparity replay --html` shows it."""
 
 import json
 from dataclasses import replace
@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from rlparity import BatchStep, EngineError, EngineOptions
+from rlparity.cli.main import main as rlparity
+from rlparity.core.trace import Case, Trace, read_trace, write_trace
 from written_page import episode_data, page_data
 
 from hackmatrix.cli.main import main
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.swift_env.adapter import SwiftEngine
 from hackmatrix.world import ENGINES, WORLD
-from parity import BatchStep, EngineError, EngineOptions
-from parity.cli import main as parity
-from parity.trace import Case, Trace, read_trace, write_trace
 from tests.hackmatrix.conftest import CommandRefused
 from tests.hackmatrix.rules.builders import WAIT, state
 from tests.hackmatrix.rules.movers import daemon
@@ -68,7 +68,7 @@ def test_a_trace_of_two_engines_is_shown_as_parity_replay_shows_it_up_to_where_t
     assert data["headline"] == "swift and jax differ after 3 actions: up (0)."
     *_, last = episode_data(text, 0)["steps"]
     assert last["differences"][0][0] == "components[kills]"
-    assert parity(["replay", str(trace), "--html", str(report)]) == 1
+    assert rlparity(["replay", str(trace), "--html", str(report)]) == 1
     replayed = report.read_text(encoding="utf-8")
     assert {**data, "command": ""} == {**page_data(replayed), "command": ""}
     assert episode_data(text, 0) == episode_data(replayed, 0)

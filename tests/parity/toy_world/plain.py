@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from parity import BatchEngine, BatchStep, Draw, EngineOptions, Phase, State, StateRefused
+from rlparity import BatchEngine, BatchStep, Draw, EngineOptions, Phase, State, StateRefused
 
 SIDE = 4
 WORD = 2**64

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from parity import BatchEngine, BatchStep, EngineOptions, Phase, State, StateRefused
+from rlparity import BatchEngine, BatchStep, EngineOptions, Phase, State, StateRefused
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]

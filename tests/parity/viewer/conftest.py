@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect
-
-from parity import World
-from parity.viewer.page import Page as Content
-from parity.viewer.write import write_page
+from rlparity import World
+from rlparity.viewer.page import Page as Content
+from rlparity.viewer.write import write_page
 
 PATIENCE = 60_000
 """Milliseconds to wait for what should be there within a second: other tests may have the cores."""

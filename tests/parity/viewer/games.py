@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from rlparity.core.compare import Difference
+from rlparity.viewer.page import Curve, Decision, End, Episode, Page, Step
 from toy_world.plain import PlainEngine
 from toy_world.world import APPLE, draw_board
 from toy_world.world import WORLD as BARE
-
-from parity.compare import Difference
-from parity.viewer.page import Curve, Decision, End, Episode, Page, Step
 
 WORLD = replace(
     BARE,
@@ -85,5 +84,5 @@ def divergence() -> Page:
     )
     alone = Episode("seed 7", "3 actions", [*shown, parted])
     return Page(
-        "plain and other differ after 3 actions.", ("plain", "other"), (alone,), ("World orchard.",), "parity …"
+        "plain and other differ after 3 actions.", ("plain", "other"), (alone,), ("World orchard.",), "rlparity …"
     )

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
-
-from parity import Board
-from parity.table import Records
-from parity.viewer.page import Curve, Decision, End, Episode, Step
-from parity.viewer.page import Page as Content
+from rlparity import Board
+from rlparity.io.table import Records
+from rlparity.viewer.page import Curve, Decision, End, Episode, Step
+from rlparity.viewer.page import Page as Content
 
 from . import games
 from .conftest import Open

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rlparity import Board, UsageError, World
+from rlparity.core.compare import value_text
+from rlparity.viewer.data import step_data
+from rlparity.viewer.page import Curve, Episode, Page, Step
+from rlparity.viewer.write import packed, write_page
 from written_page import episode_data, page_data
 
-from parity import Board, UsageError, World
-from parity.compare import value_text
-from parity.viewer.data import step_data
-from parity.viewer.page import Curve, Episode, Page, Step
-from parity.viewer.write import packed, write_page
 from rlworldkit.render.colours import AGENT, BAD, FLOOR, GROUND, MUTED, TEXT
 
 from . import games

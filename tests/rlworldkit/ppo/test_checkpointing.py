@@ -20,9 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from rich.console import Console
+from rlparity.errors import UsageError
+from rlparity.io.atomic_write import replacing, write_whole
 
-from parity.atomic_write import replacing, write_whole
-from parity.errors import UsageError
 from rlworldkit.ppo.checkpoint_format import CheckpointError
 from rlworldkit.ppo.checkpoints import (
     Log,
@@ -56,7 +56,7 @@ WRITING = """
 import sys
 from pathlib import Path
 import numpy as np
-from parity.atomic_write import write_whole
+from rlparity.io.atomic_write import write_whole
 from tests.rlworldkit.ppo.sealing import sealed
 
 folder, count = Path(sys.argv[1]), int(sys.argv[2])
@@ -309,7 +309,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_rubbish(
 ) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
-    monkeypatch.setattr("parity.atomic_write.os.fsync", full)
+    monkeypatch.setattr("rlparity.io.atomic_write.os.fsync", full)
     with pytest.raises(OSError, match="No space left"), replacing(path) as file:
         file.write(b"new")
     assert path.read_bytes() == b"old"
@@ -327,7 +327,7 @@ def test_a_file_system_need_not_force_folders_to_the_disk_but_must_not_fail_to(
         if synced[-1]:
             raise OSError(refusal, os.strerror(refusal))
 
-    monkeypatch.setattr("parity.atomic_write.os.fsync", fsync)
+    monkeypatch.setattr("rlparity.io.atomic_write.os.fsync", fsync)
     with pytest.raises(OSError, match="Input/output error") if is_fatal else contextlib.nullcontext():
         write_whole(tmp_path / "file", b"new")
     assert synced == [False, True]
@@ -348,7 +348,7 @@ def test_a_full_disk_in_the_middle_of_a_run_is_said_and_training_goes_on(
     said: list[str] = []
     saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(10), print_line=said.append)
     with monkeypatch.context() as patch:
-        patch.setattr("parity.atomic_write.os.fsync", full)
+        patch.setattr("rlparity.io.atomic_write.os.fsync", full)
         saver.after(at(trainer, 10))
         assert said == [
             f"{tmp_path}/checkpoint_10.pkl could not be written (No space left on device). Training goes on."

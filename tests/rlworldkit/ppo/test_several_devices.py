@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rlparity.errors import UsageError
 
-from parity.errors import UsageError
 from rlworldkit.ppo import parallel
 from rlworldkit.ppo.checkpoints import LoopState, named_leaves, read_checkpoint
 

@@ -1,0 +1,5 @@
+"""``python -m rlparity`` is the command ``rlparity``."""
+
+from rlparity.cli.main import main
+
+raise SystemExit(main())

@@ -1,0 +1,193 @@
+"""Environments of Gymnasium as engines: single ones, and vector ones without auto-reset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rlparity.adapters.observations import as_array
+from rlparity.adapters.single import SEED, NextSeed, Outcome, ReplayedGames, SingleGame
+from rlparity.engine import Array, BatchStep, Slots, State
+from rlparity.errors import UsageError
+from rlparity.spaces import Box
+
+if TYPE_CHECKING:
+    import gymnasium
+
+
+class GymGame(SingleGame):
+    """One game of ``make()``.
+
+    Args:
+        make: a new environment, without wrappers that draw or limit time on their own, and without ``render_mode``.
+        to_dict: the complete state of the unwrapped environment as JSON values; None: a state is seed and actions.
+        from_dict: ``from_dict(dict, env)`` puts such a state into an environment that was just reset.
+        observe: the observation of the unwrapped environment in the present state; needed with ``from_dict``.
+        mask: the valid actions, (actions,) bool, of the unwrapped environment; None: all are.
+        visible: numbers of the unwrapped environment that are compared and not injected, by name.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], gymnasium.Env[Any, Any]],
+        to_dict: Callable[[Any], State] | None = None,
+        from_dict: Callable[[State, Any], None] | None = None,
+        observe: Callable[[Any], Any] | None = None,
+        mask: Callable[[Any], ArrayLike] | None = None,
+        visible: Callable[[Any], dict[str, float]] | None = None,
+    ) -> None:
+        self._env, self._observe, self._mask, self._visible = make(), observe, mask, visible
+        if self._env.render_mode == "human":
+            self._env.close()
+            raise UsageError("its environment opens a window: make it without render_mode='human'")
+        self._to_dict, self._from_dict = to_dict, from_dict
+        self._inner: Any = self._env.unwrapped
+        self._first = _first_action(self._env.action_space)
+        self.has_states = to_dict is not None
+
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
+        observation, _ = self._env.reset(seed=seed)
+        return observation
+
+    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
+        step: tuple[Any, ...] = self._env.step(action + self._first if self._first else action)
+        observation, reward, terminated, truncated, _ = step
+        return Outcome(observation, reward if np.ndim(reward) else float(reward), terminated, truncated)
+
+    def mask(self) -> ArrayLike | None:
+        return None if self._mask is None else self._mask(self._inner)
+
+    def visible(self) -> dict[str, float]:
+        return {} if self._visible is None else self._visible(self._inner)
+
+    def pull(self) -> State:
+        assert self._to_dict is not None
+        return self._to_dict(self._inner)
+
+    def push(self, state: State) -> Any:  # noqa: ANN401 - an observation
+        assert self._observe is not None
+        assert self._from_dict is not None
+        self._env.reset()  # one that has ended would refuse to go on
+        self._from_dict(state, self._inner)
+        return as_array(self._observe(self._inner)).copy()
+
+    def close(self) -> None:
+        self._env.close()
+
+
+class VectorGames(ReplayedGames):
+    """The games of one vector environment of ``make(games)``, compared by what they show.
+
+    It must not reset by itself (``autoreset_mode=AutoresetMode.DISABLED``), and its ``reset`` must take a list of seeds
+    and the option ``reset_mask``, as those of ``gymnasium.make_vec`` do. Going back to states plays all games again.
+    """
+
+    def __init__(
+        self,
+        games: int,
+        make: Callable[[int], gymnasium.vector.VectorEnv[Any, Any, Any]],
+        actions: int | Box,
+        next_seed: NextSeed,
+    ) -> None:
+        super().__init__(games, actions, next_seed)
+        self._env: Any = make(games)
+        mode = self._env.metadata.get("autoreset_mode")
+        if getattr(mode, "name", mode) != "DISABLED":
+            self._env.close()
+            raise UsageError("its games restart by themselves: make it with autoreset_mode=AutoresetMode.DISABLED")
+        self._first = _first_action(self._env.single_action_space)
+        self._last: BatchStep | None = None
+        self._over = np.zeros(games, np.bool_)
+
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
+        self._seeds[slots] = seeds
+        for slot in slots:
+            self._taken[slot] = []
+        return self._begin(slots)[slots]
+
+    def _begin(self, slots: Slots | Sequence[int]) -> Array:
+        mask = np.zeros(self.games, np.bool_)
+        mask[slots] = True
+        options = None if mask.all() else {"reset_mask": mask}
+        observation, _ = self._env.reset(seed=self._seeds.tolist(), options=options)
+        self._over[slots] = False
+        return self._array(observation, "reset")
+
+    def _array(self, observation: Any, call: str) -> Array:  # noqa: ANN401 - what the environment shows
+        array = as_array(_batched(self._env.single_observation_space, observation), axes=1)
+        return self.demand_form(array, (array.dtype, array.shape[1:]), call).copy()
+
+    def step(self, actions: NDArray[Any]) -> BatchStep:
+        for taken, action in zip(self._taken, actions, strict=True):
+            taken.append(action)
+        return self._play(actions)
+
+    def _play(self, actions: NDArray[Any]) -> BatchStep:
+        over, before = self._over.copy(), self._last
+        if over.any():  # another game goes on in their place, which nobody sees
+            self._begin(np.flatnonzero(over))
+        shown, rewards, *flags, _ = self._env.step((actions + self._first).astype(self._env.single_action_space.dtype))
+        observation, reward = self._array(shown, "step"), np.array(rewards)
+        terminated, truncated = (np.array(flag, np.bool_) for flag in flags)
+        if before is not None and over.any():
+            assert before.truncated is not None
+            reward[over], observation[over] = 0, before.observation[over]
+            terminated[over], truncated[over] = before.terminated[over], before.truncated[over]
+        self._last = BatchStep(observation, reward.reshape(self.games, -1), reward, terminated, truncated)
+        self._over = self._last.ended
+        return self._last
+
+    def set_state(self, states: Sequence[State], slots: Slots) -> Array:
+        for state, slot in zip(states, slots, strict=True):
+            self._seeds[slot], self._taken[slot] = state[SEED], self.actions_in(state)
+        longest = max(map(len, self._taken))
+        # a game begins so late that it has played its actions when the longest has; until then it plays any
+        late = [longest - len(taken) for taken in self._taken]
+        any_action = next((taken[0] for taken in self._taken if taken), 0)
+        observation = self._begin(range(self.games))
+        for time in range(longest + 1):
+            if begin := [slot for slot in range(self.games) if late[slot] == time > 0]:
+                observation[begin] = self._begin(begin)[begin]
+            if time < longest:
+                given = zip(self._taken, late, strict=True)
+                actions = [taken[time - wait] if time >= wait else any_action for taken, wait in given]
+                observation = self._play(np.array(actions)).observation
+        return observation[slots]
+
+    def close(self) -> None:
+        self._env.close()
+
+
+@dataclass(frozen=True)
+class VectorSide:
+    """A vector environment as a side of a pairing: ``make(games)`` as ``VectorGames`` takes it."""
+
+    make: Callable[[int], gymnasium.vector.VectorEnv[Any, Any, Any]]
+
+
+def require_fixed_form(space: gymnasium.Space[Any]) -> None:
+    """Raise UsageError for observations that are not of one form, such as of a Sequence."""
+    if (kind := type(space).__name__) in ("Sequence", "Graph", "OneOf"):
+        raise UsageError(f"observations in a {kind} have no fixed form: write a rlparity.Pairing that gives them one.")
+    parts: Any = getattr(space, "spaces", ())
+    for part in parts.values() if isinstance(parts, Mapping) else parts:
+        require_fixed_form(part)
+
+
+def _batched(space: Any, shown: Any) -> Any:  # noqa: ANN401 - a space of one game, and what all games show
+    """Observations as arrays, where Gymnasium has a tuple of those of each game, as of texts."""
+    parts = getattr(space, "spaces", None)
+    if isinstance(parts, Mapping):
+        return {name: _batched(part, shown[name]) for name, part in parts.items()}
+    if isinstance(parts, tuple):
+        return tuple(map(_batched, parts, shown))
+    return np.array(shown) if isinstance(shown, tuple) else shown
+
+
+def _first_action(space: Any) -> Any:  # noqa: ANN401 - a space of Gymnasium, and a number
+    """What is added to actions 0, 1, …: a Discrete space may begin elsewhere."""
+    return getattr(space, "start", 0) if space.shape == () else 0

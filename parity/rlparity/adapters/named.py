@@ -1,0 +1,256 @@
+"""Environments by their names on the command line: ``gym:CartPole-v1``, whose spaces say what a world must know.
+
+- ``gym:ID``, ``gymvec:ID``: of Gymnasium, single and in ``gymnasium.make_vec``; ``module:ID`` imports a module first.
+- ``gymnax:ID``, ``pgx:ID``, ``jumanji:ID``, ``envpool:ID``: of these libraries.
+- ``dm_env:MODULE:FUNCTION``: what the function gives for ``seed=...``, such as ``dm_env:my.catch:Catch``.
+
+They get the same seeds and actions, and are compared by what they show. Whoever wants states compared, or engines that
+draw differently, writes a ``rlparity.Pairing``.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rlparity.adapters.observations import Shape, as_array
+from rlparity.adapters.pairing import Maker, Pairing
+from rlparity.adapters.single import Outcome, SingleGame
+from rlparity.errors import FOREIGN_FAULTS, ParityError, UsageError, install_command
+from rlparity.spaces import Box, box_of
+from rlparity.world import World
+
+WORLD = "environments"
+"""The name of every world of named environments."""
+_MOST_NAMES = 2**16
+"""Actions that are called by their numbers; more are numbers in a range."""
+
+
+class Environment(NamedTuple):
+    """An environment of a library. space: of its actions, or their number. observation: an example."""
+
+    make: Maker
+    space: Any
+    observation: Any
+    players: int = 1
+
+
+def is_named(engine: str) -> bool:
+    """Tell whether an engine is an environment of a known library."""
+    return engine.partition(":")[0] in _KINDS and ":" in engine
+
+
+def shared_world(worlds: Mapping[str, World]) -> World:
+    """The world of environments that have worlds of their own; raises UsageError where their spaces do not agree."""
+    (first, one), *others = worlds.items()
+    for name, other in others:
+        for mine, theirs in zip(_spaces(one), _spaces(other), strict=True):
+            if mine != theirs:
+                raise UsageError(
+                    f"{first} has {mine}, and {name} {theirs}: write a rlparity.Pairing that says how one becomes the "
+                    "other."
+                )
+    return replace(one, engines={name: world.engines[name] for name, world in worlds.items()})
+
+
+def environment(name: str) -> World:
+    """The world of one environment; raises UsageError where its library lacks it or it cannot be made."""
+    kind, _, what = name.partition(":")
+    if not is_named(name):
+        raise UsageError(f"there is no environment '{name}': give {', '.join(f'{each}:...' for each in _KINDS)}.")
+    try:
+        make, space, observation, players = _KINDS[kind](what)
+        return environments_world({name: make}, _actions(space), _shape(observation), players)
+    except ParityError as error:
+        raise UsageError(f"{name} cannot be played: {str(error).removesuffix('.')}.") from error
+    except FOREIGN_FAULTS as error:  # whatever a library raises for a name that it does not know
+        missing = (getattr(error, "name", None) or "").partition(".")[0] if isinstance(error, ImportError) else ""
+        if missing and not what.startswith(missing):
+            raise UsageError(f"{name} needs {missing}: {install_command(missing)}.") from error
+        said = " ".join(str(error).split())[:300].rstrip(".?!")
+        raise UsageError(f"{name} cannot be made: {type(error).__name__}: {said}.") from error
+
+
+def described_world(description: Mapping[str, Any]) -> World:
+    """The world of an environment that is elsewhere, by ``rlparity.engines.remote.describe_world``; it has no engines."""
+    parts = {part: tuple(shape) for part, shape in description.get("observation_fields", {}).items()}
+    shape = parts or tuple(description["observation_shape"])
+    actions = box_of(description.get("action_space")) or tuple(description["actions"])
+    return environments_world({}, actions, shape, description.get("players", 1))
+
+
+def _shape(observation: Any) -> Shape:  # noqa: ANN401 - an example
+    array = as_array(observation)
+    fields: Mapping[str, Any] = array.dtype.fields or {}
+    return {part: field[0].shape for part, field in sorted(fields.items())} if fields else array.shape
+
+
+def environments_world(
+    games: Mapping[str, Maker], actions: tuple[str, ...] | Box, shape: Shape, players: int = 1
+) -> World:
+    """The world of named environments with these spaces."""
+    # an environment without chance is one, too
+    return Pairing(WORLD, games, actions, shape, players=players, draws=False).world()
+
+
+def _actions(space: Any) -> tuple[str, ...] | Box:  # noqa: ANN401 - of any library
+    """The actions of a space or spec; raises UsageError for one that is neither discrete nor of numbers."""
+    if isinstance(space, int):
+        return tuple(map(str, range(space)))
+    shape = tuple(getattr(space, "shape", None) or ())
+    count = getattr(space, "nvec", getattr(space, "num_values", getattr(space, "n", None)))
+    if count is not None and shape == ():
+        return tuple(map(str, range(int(count)))) if count <= _MOST_NAMES else Box(0, int(count) - 1, (), "int64")
+    start = np.asarray(getattr(space, "start", 0))
+    if type(space).__name__ == "MultiBinary":
+        bounds: tuple[Any, ...] = 0, 1
+    elif count is not None:
+        bounds = start, start + np.asarray(count) - 1
+    else:
+        names = ("low", "minimum"), ("high", "maximum")
+        bounds = tuple(getattr(space, one, getattr(space, other, None)) for one, other in names)
+    if any(side is None for side in bounds):
+        raise UsageError(f"actions in a {type(space).__name__} cannot be chosen: Discrete, MultiDiscrete and Box can.")
+    if np.dtype(space.dtype).itemsize > 8:
+        raise UsageError(f"actions of {space.dtype} cannot be chosen: those of at most 64 bits can.")
+    low, high = (tuple(np.broadcast_to(side, shape).ravel().tolist()) for side in bounds)
+    return Box(low, high, shape, str(np.dtype(space.dtype)))
+
+
+def _gym(what: str) -> Environment:
+    import gymnasium
+
+    from rlparity.adapters.gymnasium import GymGame, require_fixed_form
+
+    with closing(gymnasium.make(what)) as env:
+        require_fixed_form(env.observation_space)
+        spaces = env.action_space, env.observation_space.sample()
+    return Environment(lambda: GymGame(lambda: gymnasium.make(what)), *spaces)
+
+
+def _gymvec(what: str) -> Environment:
+    import gymnasium
+    from gymnasium.vector import AutoresetMode
+
+    from rlparity.adapters.gymnasium import VectorSide
+
+    def make(games: int) -> Any:  # noqa: ANN401 - a vector environment
+        parts = {"autoreset_mode": AutoresetMode.DISABLED}
+        return gymnasium.make_vec(what, games, vectorization_mode="sync", vector_kwargs=parts)
+
+    return _gym(what)._replace(make=VectorSide(make))
+
+
+def _gymnax(what: str) -> Environment:
+    import gymnax
+
+    from rlparity.adapters.pytree import gymnax_game
+
+    env, params = gymnax.make(what)
+    return _playing(gymnax_game(env, params, observe=None), env.action_space(params))
+
+
+def _pgx(what: str) -> Environment:
+    import pgx
+
+    from rlparity.adapters.pytree import pgx_game
+
+    env: Any = pgx.make(what)  # type: ignore[arg-type, unused-ignore]
+    return _playing(pgx_game(env, observe=None), env.num_actions, env.num_players)
+
+
+def _jumanji(what: str) -> Environment:
+    import jumanji
+
+    from rlparity.adapters.pytree import jumanji_game
+
+    env: Any = jumanji.make(what)
+    return _playing(jumanji_game(env), env.action_spec, *env.reward_spec.shape)
+
+
+def _envpool(what: str) -> Environment:
+    import envpool
+
+    def make(seed: int) -> Any:  # noqa: ANN401 - EnvPool's
+        return envpool.make(what, env_type="gymnasium", num_envs=1, seed=seed)
+
+    return _playing(lambda: EnvPoolGame(make), make(0).action_space)
+
+
+def _dm_env(what: str) -> Environment:
+    import dm_env  # noqa: F401 - says what is missing
+
+    make: Any = pkgutil.resolve_name(what)
+    env: Any = make(seed=0)
+    players = getattr(env.reward_spec(), "shape", ())
+    return _playing(lambda: DmEnvGame(lambda seed: make(seed=seed)), env.action_spec(), *players)
+
+
+def _playing(make: Callable[[], SingleGame], space: Any, players: int = 1) -> Environment:  # noqa: ANN401
+    """An environment whose observations are as its first one."""
+    return Environment(make, space, make().begin(0), players)
+
+
+class DmEnvGame(SingleGame):
+    """One game of ``make(seed)``, a ``dm_env.Environment``. An end with a discount above 0 is a truncation."""
+
+    def __init__(self, make: Callable[[int], Any]) -> None:
+        self._make = make
+        self._env: Any = None
+
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
+        self.close()
+        self._env = self._make(seed)
+        return self._env.reset().observation
+
+    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
+        step = self._env.step(action)
+        goes_on = np.greater(step.discount, 0)
+        reward = step.reward if np.ndim(step.reward) else float(step.reward)
+        return Outcome(step.observation, reward, step.last() & ~goes_on, step.last() & goes_on)
+
+    def close(self) -> None:
+        if self._env is not None:
+            self._env.close()
+
+
+class EnvPoolGame(SingleGame):
+    """One game of ``make(seed)``, a pool of one environment with ``env_type="gymnasium"``."""
+
+    def __init__(self, make: Callable[[int], Any]) -> None:
+        self._make = make
+
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
+        self._pool = self._make(seed)
+        observation, _ = self._pool.reset()
+        return as_array(observation, axes=1)[0]
+
+    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
+        given = np.asarray(action)[None]
+        observation, reward, terminated, truncated, _ = self._pool.step(given)
+        return Outcome(as_array(observation, axes=1)[0], float(reward[0]), terminated[0], truncated[0])
+
+
+def _spaces(world: World) -> Iterator[str]:
+    """What the sides must agree about, in words."""
+    parts = ", ".join(f"{part} {shape}" for part, shape in world.observation_fields.items())
+    yield f"observations of {parts or world.observation_shape}"
+    space = world.action_space
+    yield f"{space} for actions" if space else f"{len(world.actions)} actions"
+    yield f"{world.players} player{'s' * (world.players > 1)}"
+
+
+_KINDS: dict[str, Callable[[str], Environment]] = {
+    "gym": _gym,
+    "gymvec": _gymvec,
+    "gymnax": _gymnax,
+    "pgx": _pgx,
+    "jumanji": _jumanji,
+    "envpool": _envpool,
+    "dm_env": _dm_env,
+}

@@ -1,0 +1,202 @@
+"""JAX environments of pure functions as engines of single games: Gymnax, pgx, Jumanji and what else is like them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rlparity.adapters.observations import as_array
+from rlparity.adapters.single import Outcome, SingleGame
+from rlparity.engine import State
+
+TAKEN = "taken"
+
+
+class PytreeGame(SingleGame):
+    """One game of an environment of pure functions, which `jax.jit` compiles unless they are compiled already.
+
+    What cannot be traced is played as it is, one operation after another, and a line on standard error says so.
+
+    Args:
+        reset: ``reset(key) -> (observation, state)``.
+        step: ``step(key, state, action) -> (observation, state, reward, terminated)``, without auto-reset; a flag
+            ``truncated`` may follow.
+        observe: ``observe(state) -> observation``, after ``push``; None: states are seed and actions.
+        mask: ``mask(state) -> (actions,) bool``; None: all actions are valid.
+        to_dict: the state (a pytree of numpy arrays) as JSON values; by default each leaf under its path, and how many
+            actions were ``taken``, from which the key of the next step is derived.
+        from_dict: ``from_dict(dict, state) -> state``, where ``state`` shows the form; the reverse of ``to_dict``.
+        visible: ``visible(state) -> dict`` of numbers that are compared and not injected.
+    """
+
+    def __init__(
+        self,
+        reset: Callable[..., Any],
+        step: Callable[..., Any],
+        observe: Callable[..., Any] | None = None,
+        mask: Callable[..., Any] | None = None,
+        to_dict: Callable[[Any], State] | None = None,
+        from_dict: Callable[[State, Any], Any] | None = None,
+        visible: Callable[[Any], dict[str, float]] | None = None,
+    ) -> None:
+        self._reset, self._step = reset, step
+        self._observe, self._mask = observe and compiled("observe", observe), mask and compiled("mask", mask)
+        self._to_dict, self._from_dict, self._visible = to_dict, from_dict or with_leaves, visible
+        self.has_states = observe is not None
+        self._listener: Callable[..., object] | None = None
+
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
+        import jax
+
+        self._key, self._taken = jax.random.key(seed), 0
+        observation, self._state = self._call("reset", self._reset, self._key)
+        return jax.device_get(observation)
+
+    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
+        import jax
+
+        key = jax.random.fold_in(self._key, self._taken + 1)
+        observation, self._state, *rest = self._call("step", self._step, key, self._state, action)
+        self._taken += 1
+        observation, reward, terminated, *truncated = jax.device_get((observation, *rest))
+        return Outcome(observation, reward if np.ndim(reward) else float(reward), terminated, *truncated or (False,))
+
+    def watch_jax(self, listener: Callable[..., object]) -> None:
+        """Call ``listener(name, function, arguments)`` before each reset and step."""
+        self._listener = listener
+
+    def _call(self, name: str, function: Callable[..., Any], *args: Any) -> Any:  # noqa: ANN401 - pytrees
+        if self._listener is not None:
+            self._listener(name, function, args)
+        return compiled(name, function)(*args)
+
+    def mask(self) -> ArrayLike | None:
+        return None if self._mask is None else np.asarray(self._mask(self._state))
+
+    def visible(self) -> dict[str, float]:
+        return {} if self._visible is None else self._visible(self._state)
+
+    def pull(self) -> State:
+        import jax
+
+        state = jax.device_get(self._state)
+        return self._to_dict(state) if self._to_dict else {**leaves_of(state), TAKEN: self._taken}
+
+    def push(self, state: State) -> Any:  # noqa: ANN401 - an observation
+        assert self._observe is not None
+        self.begin(state["seed"])
+        self._taken = state.get(TAKEN, 0)
+        self._state = self._from_dict(state, self._state)
+        return as_array(self._observe(self._state)).copy()
+
+
+@lru_cache(256)  # all games of an environment share what is compiled
+def compiled(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as JAX compiles it, at its first call; as it is, which is slow, where it cannot be traced."""
+    import jax
+
+    if isinstance(function, jax.stages.Wrapped):
+        return function
+    chosen: Callable[..., Any] = jax.jit(function)
+
+    def call(*args: Any) -> Any:  # noqa: ANN401 - pytrees
+        nonlocal chosen
+        try:
+            return chosen(*args)
+        except Exception as error:
+            fault = error
+        result = function(*args)  # raises what has nothing to do with tracing
+        if chosen is not function:
+            chosen = function
+            _say_once(
+                f"{name} is slow, because jax.jit cannot trace it ({type(fault).__name__}): write it for tracing."
+            )
+        return result
+
+    return call
+
+
+@cache
+def _say_once(sentence: str) -> None:
+    print(sentence, file=sys.stderr)
+
+
+def gymnax_game(env: Any, params: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - Gymnax's
+    """A maker of games of a Gymnax environment; ``options`` are those of ``PytreeGame``."""
+    import jax
+
+    def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
+        observation, state, reward, done, _ = env.step_env(key, state, action, params)
+        # older versions have one flag for both
+        return observation, state, reward, done, *((env.is_truncated(state, params),) * hasattr(env, "is_truncated"))
+
+    reset = jax.jit(lambda key: env.reset_env(key, params))
+    functions: dict[str, Any] = {"step": jax.jit(step), "observe": jax.jit(lambda state: env.get_obs(state, params))}
+    return lambda: PytreeGame(reset, **functions | options)
+
+
+def pgx_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - pgx's
+    """A maker of games of a pgx environment; ``options`` are those of ``PytreeGame``.
+
+    Observations have the parts ``observation``, of the player who moves, and ``current_player``.
+    """
+    import jax
+
+    def observe(state: Any) -> dict[str, Any]:  # noqa: ANN401 - a pytree
+        return {"observation": state.observation, "current_player": state.current_player}
+
+    def reset(key: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a key
+        state = env.init(key)
+        return observe(state), state
+
+    def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
+        state = env.step(state, action, key)
+        reward = state.rewards if env.num_players > 1 else state.rewards[0]
+        return observe(state), state, reward, state.terminated, state.truncated
+
+    functions: dict[str, Any] = {"observe": jax.jit(observe), "mask": lambda state: state.legal_action_mask}
+    both = jax.jit(reset), jax.jit(step)
+    return lambda: PytreeGame(*both, **functions | options)
+
+
+def jumanji_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - Jumanji's
+    """A maker of games of a Jumanji environment; ``options`` are those of ``PytreeGame``.
+
+    Observations have a part for each field. Give ``observe`` to compare states: Jumanji has no such function.
+    """
+    import jax
+
+    def step(_: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
+        state, timestep = env.step(state, action)
+        is_cut = timestep.last() & (timestep.discount > 0)
+        return timestep.observation, state, timestep.reward, timestep.last() & ~is_cut, is_cut
+
+    def reset(key: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a key
+        state, timestep = env.reset(key)
+        return timestep.observation, state
+
+    both = jax.jit(reset), jax.jit(step)
+    return lambda: PytreeGame(*both, **options)
+
+
+def leaves_of(state: Any) -> State:  # noqa: ANN401 - a pytree
+    """Each leaf of a state as JSON values under its path, such as ``player.hp``."""
+    import jax
+
+    leaves, _ = jax.tree_util.tree_flatten_with_path(state)
+    return {jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf).tolist() for path, leaf in leaves}
+
+
+def with_leaves(values: State, state: Any) -> Any:  # noqa: ANN401 - a pytree
+    """The state with these leaves, in the types of ``state``; the reverse of ``leaves_of``."""
+    import jax
+
+    def leaf_of(path: Any, old: Any) -> Any:  # noqa: ANN401 - an array
+        return np.asarray(values[jax.tree_util.keystr(path, simple=True, separator=".")], np.asarray(old).dtype)
+
+    return jax.tree_util.tree_map_with_path(leaf_of, state)

@@ -1,0 +1,231 @@
+"""An engine made of single games that know no more than ``begin`` and ``act``."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rlparity.adapters.observations import as_array, leaves_in
+from rlparity.engine import Array, BatchEngine, BatchStep, Slots, State
+from rlparity.errors import EngineError, UsageError
+from rlparity.sanitizer import JaxListener
+from rlparity.spaces import Box, action_numbers
+
+SEED, ACTIONS = "seed", "actions"
+REPLAYED_STATE = (SEED, ACTIONS)
+"""The ``state_fields`` of games without ``pull``; their world says ``states_replay=True``."""
+NextSeed = Callable[[int], int]
+"""The seed of the game after one with this seed; the same for all engines of a world."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of an action.
+
+    observation: an array, or a dict, tuple or dataclass of some. reward: a number, or (players,).
+    terminated: a flag, or (players,). truncated: likewise; None in worlds without time limits.
+    components: of the reward, in the world's order; None: the rewards of the players, or the only one.
+    """
+
+    observation: Any
+    reward: Any
+    terminated: Any
+    truncated: Any = None
+    components: ArrayLike | None = None
+
+    @property
+    def ended(self) -> bool:
+        """The game is over for all players."""
+        return bool(np.all(np.logical_or(self.terminated, False if self.truncated is None else self.truncated)))
+
+
+class SingleGame(ABC):
+    """One game of an environment. ``begin`` and ``act`` are required.
+
+    Games with ``pull`` and ``push`` have complete states, which are compared, and can start anywhere. Without them a
+    state is the seed and the actions since, and going back to one plays them again.
+    """
+
+    has_states = False
+    """Whether ``pull`` and ``push`` work."""
+
+    @abstractmethod
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an array, or a dict, tuple or dataclass of some
+        """Start a new game; returns its observation."""
+
+    @abstractmethod
+    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int, or an array in a world with an action space
+        """Play one action, valid or not; never starts the next game."""
+
+    def mask(self) -> ArrayLike | None:
+        """The valid actions, (actions,) bool; None: all."""
+        return None
+
+    def visible(self) -> Mapping[str, float]:
+        """Numbers that are compared by their names, and are no part of the state."""
+        return {}
+
+    def pull(self) -> dict[str, Any]:
+        """The complete state but for the seed, as JSON values."""
+        raise NotImplementedError
+
+    def push(self, state: State) -> Any:  # noqa: ANN401 - as begin
+        """Take such a state, and return its observation; raises StateRefused where the rules forbid it."""
+        raise NotImplementedError
+
+    def close(self) -> None:  # noqa: B027 - only games that hold something need one
+        """Let go of what the environment holds."""
+
+
+class ReplayedGames(BatchEngine):
+    """``games`` games whose states are the seed and the actions since, and how the next game follows an ended one.
+
+    actions: their number, or the space of those that are arrays.
+    """
+
+    def __init__(self, games: int, actions: int | Box, next_seed: NextSeed) -> None:
+        self.games, self._next_seed = games, next_seed
+        self._space = actions if isinstance(actions, Box) else None
+        self._actions = 0 if isinstance(actions, Box) else actions
+        self._seeds = np.zeros(games, np.uint64)
+        self._taken: list[list[Any]] = [[] for _ in range(games)]
+        self._form: tuple[Any, ...] | None = None
+
+    def restart(self, slots: Slots) -> Array:
+        return self.reset(np.array([self._next_seed(int(self._seeds[slot])) for slot in slots], np.uint64), slots)
+
+    def seeds(self) -> NDArray[np.uint64]:
+        return self._seeds.copy()
+
+    def mask(self) -> NDArray[np.bool_]:
+        return np.ones((self.games, self._actions), np.bool_)
+
+    def get_state(self, slots: Slots) -> list[State]:
+        return [{SEED: int(self._seeds[slot]), ACTIONS: [*map(_numbers, self._taken[slot])]} for slot in slots]
+
+    def actions_in(self, state: State) -> list[Any]:
+        """The actions of a state as the games take them."""
+        taken = state[ACTIONS]
+        return [*(taken if self._space is None or not taken else self._space.array(taken))]
+
+    def demand_form(self, array: Array, form: tuple[Any, ...], call: str) -> Array:
+        """Raise EngineError where an observation has another dtype or shape than the first one."""
+        self._form = self._form or form
+        if form != self._form:
+            one, other = (" ".join(map(str, each)) for each in (self._form, form))
+            raise EngineError(f"its {call} returns an observation of {other}, after one of {one}: return one form")
+        return array
+
+
+class SingleGames(ReplayedGames):
+    """``games`` games of ``make()`` side by side, played one after another.
+
+    visible: the names of ``SingleGame.visible``, which are the world's facts.
+    """
+
+    def __init__(
+        self,
+        games: int,
+        make: Callable[[], SingleGame],
+        actions: int | Box,
+        next_seed: NextSeed,
+        visible: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(games, actions, next_seed)
+        self._games = [make() for _ in range(games)]
+        self._visible = visible
+        self._ends: list[Outcome | None] = [None] * games  # of the games that are over, which are not played on
+        self._returned: list[tuple[list[Array], list[bytes]]] = [([], [])] * games
+        self._has_states = self._games[0].has_states
+
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
+        self._seeds[slots] = seeds
+        return np.stack([self._begun(int(slot)) for slot in slots])
+
+    def _begun(self, slot: int) -> Array:
+        self._taken[slot], self._ends[slot] = [], None
+        return self._checked(slot, self._games[slot].begin(int(self._seeds[slot])), "reset")
+
+    def mask(self) -> NDArray[np.bool_]:
+        masks = (game.mask() for game in self._games)
+        return np.array([np.ones(self._actions) if mask is None else mask for mask in masks], np.bool_)
+
+    def facts(self) -> Array | None:
+        if not self._visible:
+            return None
+        return np.array([[game.visible()[name] for name in self._visible] for game in self._games], np.float64)
+
+    def step(self, actions: NDArray[Any]) -> BatchStep:
+        outcomes = [self._act(slot, action) for slot, action in enumerate(actions)]
+        rewards = np.array([outcome.reward for outcome in outcomes])
+        components = [outcome.components for outcome in outcomes]
+        return BatchStep(
+            observation=np.stack([outcome.observation for outcome in outcomes]),
+            components=rewards.reshape(self.games, -1) if components[0] is None else np.array(components),
+            reward=rewards,
+            terminated=np.array([outcome.terminated for outcome in outcomes], np.bool_),
+            truncated=None if outcomes[0].truncated is None else np.array([each.truncated for each in outcomes], bool),
+            facts=self.facts(),
+        )
+
+    def _act(self, slot: int, action: Any) -> Outcome:  # noqa: ANN401 - a number or an array
+        if (end := self._ends[slot]) is not None:
+            return end
+        outcome = self._games[slot].act(int(action) if self._space is None else np.array(action))
+        outcome = replace(outcome, observation=self._checked(slot, outcome.observation, "step"))
+        self._taken[slot].append(action)
+        if outcome.ended:
+            nothing = None if outcome.components is None else np.zeros_like(outcome.components)
+            self._ends[slot] = replace(outcome, reward=np.multiply(outcome.reward, 0), components=nothing)
+        return outcome
+
+    def _checked(self, slot: int, observation: Any, call: str) -> Array:  # noqa: ANN401 - what a game shows
+        """An observation as an array of its own, once the one before is still what it was."""
+        returned, contents = self._returned[slot]
+        if any(leaf.tobytes() != content for leaf, content in zip(returned, contents, strict=True)):
+            raise EngineError(f"its {call} changes the observation that was returned before: return a new array")
+        leaves = leaves_in(observation)
+        self._returned[slot] = leaves, [leaf.tobytes() for leaf in leaves]
+        array = as_array(observation)
+        return self.demand_form(array, (array.dtype, array.shape), call).copy()
+
+    def get_state(self, slots: Slots) -> list[State]:
+        if not self._has_states:
+            return super().get_state(slots)
+        return [{SEED: int(self._seeds[slot])} | self._games[slot].pull() for slot in slots]
+
+    def set_state(self, states: Sequence[State], slots: Slots) -> Array:
+        return np.stack([self._placed(state, int(slot)) for state, slot in zip(states, slots, strict=True)])
+
+    def _placed(self, state: State, slot: int) -> Array:
+        if self._has_states:
+            observation = self._checked(slot, self._games[slot].push(state), "set_state")
+            self._seeds[slot], self._ends[slot] = state[SEED], None
+            return observation
+        self._seeds[slot] = state[SEED]
+        observation = self._begun(slot)
+        for action in self.actions_in(state):
+            observation = self._act(slot, action).observation
+        return observation
+
+    def watch_jax(self, listener: JaxListener) -> None:
+        """Have ``listener`` called as ``WatchableEngine`` says, where the games are of JAX."""
+        for slot, game in enumerate(self._games):
+            if not hasattr(game, "watch_jax"):
+                raise UsageError("the engine's games are no pure functions of JAX to interpret: name a JAX engine.")
+            game.watch_jax(partial(listener, slots=slot))
+
+    def close(self) -> None:
+        for game in self._games:
+            game.close()
+
+
+def _numbers(action: Any) -> int | list[int | float]:  # noqa: ANN401 - a number or an array
+    numbers = action_numbers(np.asarray(action))
+    return numbers if isinstance(numbers, int) else list(numbers)

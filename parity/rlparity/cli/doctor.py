@@ -1,0 +1,216 @@
+"""``rlparity doctor``: check the installation and suggest fixes. Doctors of worlds print their checks as it does."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import re
+import subprocess
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+from rlparity import __version__
+from rlparity.engines.module_paths import own_copy
+from rlparity.engines.places import cache_folder
+from rlparity.engines.registry import load_world, registered
+from rlparity.errors import ParityError, UsageError, install_command
+from rlparity.io.console import counted, open_console
+from rlparity.io.safe_read import MIB, Unreadable, read_text
+from rlparity.io.strict_json import json_text
+from rlparity.tools.project import DISTRIBUTION, PROJECT, REQUIRE_PLUGIN, read_checks, read_tables
+
+OK, NOTE, BROKEN = "ok", "note", "broken"
+"""Results of a check; a note is something missing that not everybody needs."""
+_STYLES = {OK: "green", NOTE: "yellow", BROKEN: "bold red"}
+_LIBRARIES = ("gymnasium", "gymnax", "pgx", "jumanji", "envpool", "dm_env")
+"""Distributions whose environments have names for ``--engines``."""
+
+
+class Check(NamedTuple):
+    """Result of one check; ``remedy`` is what to do about it, unless ``found`` says that already."""
+
+    name: str
+    status: str
+    found: str
+    remedy: str = ""
+
+
+def doctor(options: Namespace) -> int:
+    """Check what the harness needs, and return the exit code."""
+    return print_checks(_checks(), as_json=options.json)
+
+
+def print_checks(checks: Iterable[Check], *, as_json: bool) -> int:
+    """Print a line for each check, or all as a JSON object, and return the exit code: 1 where one is broken, else 0."""
+    from rich.text import Text
+
+    console, done = open_console(quiet=as_json), []
+    for check in checks:
+        done.append(check)
+        result = f"{check.name:19}{'; '.join(filter(None, (check.found, check.remedy)))}"
+        console.print(Text.assemble((f"{check.status:8}", _STYLES[check.status]), result), soft_wrap=True)
+    is_broken = any(check.status == BROKEN for check in done)
+    if as_json:
+        print(json_text({"ok": not is_broken, "checks": [check._asdict() for check in done]}, indent=2))
+    return int(is_broken)
+
+
+def python() -> Check:
+    """The interpreter."""
+    return Check("Python", OK, f"{platform.python_version()} ({sys.executable})")
+
+
+def packages(distribution: str, names: Iterable[str], title: str, folder: Path, *, remedy: str) -> Check:
+    """The distributions that one needs, without its extras: their versions, and those that are missing or do not fit.
+
+    Args:
+        distribution: its name for pip.
+        names: of its packages, which no other distribution may have.
+        title: name and version, and what else is worth knowing.
+        folder: where its code lies.
+        remedy: the command that installs it anew.
+    """
+    title = f"{title}, in {folder}"
+    try:
+        needed = [text for text in metadata.requires(distribution) or () if "extra ==" not in text]
+    except metadata.PackageNotFoundError:
+        return Check("packages", NOTE, f"{title}, run from its folder without being installed", f"run `{remedy}`")
+    if faults := [*filter(None, map(_fault, needed)), *_rivals(distribution, names)]:
+        return Check("packages", BROKEN, "; ".join([title, *faults]), f"run `{remedy}`")
+    found = ", ".join([title, *versions(map(_name, needed))])
+    if (copy := own_copy(folder.name, folder / "__init__.py")) is not None:
+        return Check("packages", NOTE, found, f"the repository of the working directory has another in {copy.parent}")
+    return Check("packages", OK, found)
+
+
+def versions(distributions: Iterable[str]) -> list[str]:
+    """Name and version of each of the distributions that is installed."""
+    found = []
+    for name in distributions:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found.append(f"{name} {metadata.version(name)}")
+    return found
+
+
+def _rivals(distribution: str, names: Iterable[str]) -> Iterator[str]:
+    """Other distributions with packages of these names: pip writes one over the other."""
+    for other in metadata.distributions():
+        files = f"\n{other.read_text('RECORD') or ''}" if other.name != distribution else ""
+        for name in names:
+            if f"\n{name}/__init__.py," in files:
+                yield f"{other.name} has a package {name} too: uninstall it first"
+
+
+def _name(requirement: str) -> str:
+    """The distribution of a requirement such as ``numpy>=2.0``."""
+    return requirement.translate(str.maketrans("<>=!~[(", "       ")).split()[0]
+
+
+def _fault(requirement: str) -> str | None:
+    """The fault of what is installed for a requirement; limits are checked where ``packaging`` is installed."""
+    name = _name(requirement)
+    version = next((found.split()[1] for found in versions([name])), None)
+    try:
+        from packaging.requirements import Requirement
+    except ModuleNotFoundError:
+        return None if version else f"{name} is missing"
+    needed = Requirement(requirement)
+    is_needed = needed.marker is None or needed.marker.evaluate({"extra": ""})
+    if not is_needed or (version and needed.specifier.contains(version, prereleases=True)):
+        return None
+    return f"{name} {version or 'is missing'} (needed: {needed.specifier or 'any'})"
+
+
+def _checks() -> Iterator[Check]:
+    yield python()
+    home = Path(__file__).resolve().parents[2]
+    is_checkout = (home / "pyproject.toml").is_file()
+    again = install_command("--editable", str(home)) if is_checkout else install_command("rl-parity")
+    yield packages("rl-parity", ("rlparity",), f"rl-parity {__version__}", home, remedy=again)
+    names = sorted(registered())
+    if not names:
+        yield Check("worlds", NOTE, "no installed package registers one", "`rlparity init FOLDER` writes one")
+    yield from map(_world, names)
+    found = versions(_LIBRARIES)
+    missing = [name for name in _LIBRARIES if name not in {each.split()[0] for each in found}]
+    note = f"not installed: {', '.join(missing)}" if missing else ""
+    yield Check("environments", OK if found else NOTE, "; ".join(filter(None, (", ".join(found), note))))
+    yield _pytest_plugin()
+    yield from _project(Path.cwd())
+    yield _git()
+    yield _cache()
+
+
+def _world(name: str) -> Check:
+    try:
+        world = load_world(name)
+    except ParityError as error:
+        return Check("world", BROKEN, str(error).rstrip("."))
+    return Check("world", OK, f"{name} (engines {', '.join(world.engines)})")
+
+
+def _pytest_plugin() -> Check:
+    """What may keep pytest from loading the plugin."""
+    name = "pytest plugin"
+    if not (pytest := versions(["pytest"])):
+        return Check(name, NOTE, "pytest is not installed", install_command("pytest"))
+    dists = {dist.name for dist in metadata.distributions() if any(map(_is_plugin, dist.entry_points))}
+    if others := sorted(dists - {DISTRIBUTION}):
+        return Check(name, BROKEN, f"{others[0]} has a plugin of the same name, and only one is loaded", "uninstall it")
+    if DISTRIBUTION not in dists:
+        return Check(name, NOTE, f"{DISTRIBUTION} is not installed", "give pytest -p rlparity.pytest_plugin")
+    for variable in ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_ADDOPTS"):
+        value = os.environ.get(variable, "")
+        if value and (variable != "PYTEST_ADDOPTS" or re.search(r"-p ?no:parity|--disable-plugin-autoload", value)):
+            return Check(name, BROKEN, f"{variable}={value} keeps pytest from loading it", f"unset {variable}")
+    return Check(name, OK, f"{pytest[0]} loads it")
+
+
+def _is_plugin(point: metadata.EntryPoint) -> bool:
+    return point.group == "pytest11" and point.name == "rlparity"
+
+
+def _project(folder: Path) -> Iterator[Check]:
+    """The comparisons of the project in a folder, and whether pytest fails where it does not load the plugin."""
+    try:
+        tables = read_tables(folder / PROJECT)
+        checks = read_checks(tables or {})
+    except UsageError as error:
+        yield Check("project", BROKEN, str(error).rstrip("."))
+        return
+    if tables:
+        found = f"{folder / PROJECT} declares {counted(len(checks), 'comparison')}"
+        yield Check("project", *((OK, found) if _requires_plugin(folder) else (NOTE, found, REQUIRE_PLUGIN)))
+
+
+def _requires_plugin(folder: Path) -> bool:
+    """Whether a file with settings of pytest says so."""
+    with contextlib.suppress(OSError, Unreadable):
+        for name in ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", PROJECT, "tox.ini", "setup.cfg"):
+            if (folder / name).is_file() and "required_plugins" in (text := read_text(folder / name, MIB)):
+                return DISTRIBUTION in text.partition("required_plugins")[2]
+    return False
+
+
+def _git() -> Check:
+    try:
+        done = subprocess.run(["git", "--version"], capture_output=True, text=True, errors="replace", check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return Check("git", NOTE, "there is none on the PATH that runs", "install it to compare revisions")
+    return Check("git", OK, done.stdout.strip())
+
+
+def _cache() -> Check:
+    try:
+        folder = cache_folder()
+        there = next(each for each in (folder, *folder.parents) if each.exists())
+    except RuntimeError as error:  # a user without a home
+        return Check("cache", BROKEN, str(error).rstrip("."), "name a folder in XDG_CACHE_HOME")
+    if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+        return Check("cache", BROKEN, f"{folder} cannot be written to", "name another folder in XDG_CACHE_HOME")
+    return Check("cache", OK, f"{folder} can be written to")

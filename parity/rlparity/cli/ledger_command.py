@@ -1,0 +1,90 @@
+"""The command ``rlparity ledger``: write an entry from a recorded difference, and replay the witnesses of a file."""
+
+from __future__ import annotations
+
+import os
+import re
+from argparse import Namespace
+from dataclasses import replace
+from typing import Any
+
+from rlparity.core.ledger import LIMIT, MARKS, installed_versions, ledger_of, read_ledger
+from rlparity.core.ledger_entry import START
+from rlparity.core.ledger_run import check_witnesses
+from rlparity.core.trace import Trace, read_trace, trace_text
+from rlparity.engines.registry import load_pair, load_traced, load_world, world_spec
+from rlparity.errors import UsageError
+from rlparity.io.atomic_write import check_output, write_text
+from rlparity.io.console import print_answer
+from rlparity.io.safe_read import read_text
+from rlparity.io.strict_json import json_text
+from rlparity.world import World
+
+
+def add(options: Namespace) -> int:
+    """Write an entry from the trace of a difference, if the engines show that difference now."""
+    trace, path = read_trace(options.trace), options.file
+    check_output(path, makes_folders=True)
+    if re.fullmatch(r"[A-Za-z0-9_-]+", options.id) is None:
+        raise UsageError(f"--id {options.id!r} is no name of letters, digits, _ and -: give another.")
+    if not trace.differences:
+        raise UsageError(f"{options.trace} records no difference: give a trace that `rlparity run` wrote of one.")
+    world, engines = load_traced(trace, options.trace, options.world, options.engines)
+    text = f"worlds = [{json_text(world.name)}]\n"
+    if os.path.exists(path):
+        read_ledger(path)
+        text = read_text(path, LIMIT)
+    text = f"{text.rstrip()}\n\n{_entry_text(world, engines, trace, options)}"
+    ledger = ledger_of(text, path).opened(world, engines)
+    if faults := check_witnesses(world, engines, ledger, options.timeout):
+        raise UsageError(f"{path} stays as it was. {faults[0]}")
+    write_text(path, text)
+    said = f"{path} has the entry '{options.id}': narrow it by a condition, `when`, on the state before."
+    print_answer(options, {"ledger": str(path), "id": options.id}, lambda console: console.print(said, soft_wrap=True))
+    return 0
+
+
+def check(options: Namespace) -> int:
+    """Replay the witnesses of a file, those of two engines or all, on both engines of each."""
+    ledger, spec = read_ledger(options.file), world_spec(options.world, options.engines or ())
+    world, faults, entries = load_world(spec), list[str](), 0
+    pairs = [entry.engines for entry in ledger.entries if world.name in entry.worlds]
+    for pair in dict.fromkeys([options.engines] if options.engines else pairs):
+        there, _, engines = load_pair(world, pair, spec=spec)
+        opened = ledger.opened(there, engines)
+        entries += len(opened.entries)
+        faults += check_witnesses(there, engines, opened, options.timeout)
+    if not entries:
+        raise UsageError(f"{options.file} has no entry for these engines of world '{world.name}': name others.")
+    said = "\n".join(faults) or f"All witnesses hold ({entries:,})."
+    answer = {"entries": entries, "faults": faults}
+    print_answer(options, answer, lambda console: console.print(said, soft_wrap=True))
+    return 1 if faults else 0
+
+
+def _entry_text(world: World, engines: tuple[str, str], trace: Trace, options: Namespace) -> str:
+    """The entry as TOML. JSON's texts, numbers and lists of these are TOML's, too."""
+    shown = tuple(found for found in trace.differences if found.family != MARKS)
+    case = replace(trace.case, marks=False)
+    witness = Trace(trace.world, engines, case, shown, prices=trace.prices)
+    action = case.actions[-1] if case.actions else START
+    sides = [installed_versions(world.engines[name], options.package) for name in engines]
+    parts: dict[str, Any] = {
+        **{name: getattr(options, name) for name in ("kind", "citation", "then", "share")},
+        "worlds": [world.name],
+        "fields": list(dict.fromkeys(found.field for found in shown)),
+    }
+    if not isinstance(action, tuple):  # which is seldom taken twice
+        parts["actions"] = [world.actions[action] if isinstance(action, int) else action]
+    versions = ", ".join(f"{json_text(name)} = {json_text(_version(name, sides))}" for name in options.package)
+    lines = [f"{name} = {json_text(value, ensure_ascii=False)}" for name, value in parts.items()]
+    # within a text of JSON, and it is nowhere else, an apostrophe may be escaped
+    text = trace_text(witness).replace("'", "\\u0027")
+    return "\n".join([f"[entries.{options.id}]", *lines, f"versions = {{ {versions} }}", f"witness = '''\n{text}'''\n"])
+
+
+def _version(name: str, sides: list[dict[str, str]]) -> str | list[str]:
+    found = [side[name] for side in sides if name in side]
+    if not found:
+        raise UsageError(f"--package {name} is installed for neither engine: name what the difference depends on.")
+    return found[0] if len({*found}) == 1 else found

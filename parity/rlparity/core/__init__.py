@@ -1,0 +1,1 @@
+"""The comparison of two engines: lockstep, replay, shrinking and traces."""

@@ -1,0 +1,231 @@
+"""Exact comparison: first fast, which games differ at all; then slow, in which places one of them differs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from rlparity.engine import Array, State
+from rlparity.errors import printable
+from rlparity.spaces import is_number
+from rlparity.world import Board, Tolerance, World
+
+Fields = Mapping[str, Array | list[State]]
+"""Name -> one row for each game: an array with a leading axis, or a list of states."""
+
+ABSENT = "absent"
+STATE = "state"
+OBSERVATION = "observation"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One place in which two engines differ; values are JSON values, ``expected`` the reference's."""
+
+    field: str
+    expected: Any
+    observed: Any
+
+    def __post_init__(self) -> None:
+        """Name the field in one printable line, whatever an engine calls the parts of its states."""
+        object.__setattr__(self, "field", printable(self.field))
+
+    @property
+    def family(self) -> str:
+        """The compared field that this place belongs to: the name before any index or key."""
+        return self.field.split("[")[0].split(".")[0]
+
+
+def rows_that_differ(world: World, expected: Fields, observed: Fields) -> NDArray[np.bool_]:
+    """(rows,) bool: the games in which any field differs. Fields that only one side has differ everywhere."""
+    rows = len(next(iter(expected.values())))
+    if expected.keys() != observed.keys() and any(
+        not _is_ignored(world, name) for name in expected.keys() ^ observed.keys()
+    ):
+        return np.ones(rows, dtype=np.bool_)
+    differ = np.zeros(rows, dtype=np.bool_)
+    for name, values in expected.items():
+        if name in observed:
+            differ |= _field_rows(world, name, values, observed[name])
+    return differ
+
+
+def _is_ignored(world: World, name: str) -> bool:
+    return any(each.ignored for each in world.tolerances_of(name))
+
+
+def _field_rows(
+    world: World, name: str, expected: Array | list[State], observed: Array | list[State]
+) -> NDArray[np.bool_]:
+    if isinstance(expected, list) or isinstance(observed, list):
+        pairs = zip(expected, observed, strict=True)
+        return np.array([not _same_state(world, *both) for both in pairs], dtype=np.bool_)
+    differ = elements_that_differ(world, name, expected, observed)
+    return np.asarray(differ.reshape(len(differ), -1).any(axis=1))
+
+
+def elements_that_differ(world: World, name: str, expected: Array, observed: Array) -> NDArray[np.bool_]:
+    """The elements (rows, …) of an array field that differ: all of them where the arrays have different forms."""
+    tolerances = world.tolerances_of(name)
+    if tolerances and tolerances[0].ignored:
+        return np.zeros((len(expected), 1), dtype=np.bool_)
+    if world.observation_fields and name == OBSERVATION:
+        parts = ((f"{name}.{each}", expected[each], observed[each]) for each in world.observation_fields)
+        rows = (elements_that_differ(world, *part).reshape(len(expected), -1).any(axis=1) for part in parts)
+        return np.stack([*rows], axis=1)
+    if not _same_form(expected, observed, tolerances):
+        return np.ones(expected.shape if expected.size else (len(expected), 1), dtype=np.bool_)
+    return _elements_differ(expected, observed, tolerances)
+
+
+def _same_state(world: World, expected: object, observed: object) -> bool:
+    """Equality that tells 1 from True and 1.0, which ``==`` does not; equal texts settle it fast."""
+    if expected != observed and not any(name.startswith(STATE) for name in world.tolerances):
+        return False
+    one, other = (json.dumps(state, sort_keys=True) for state in (expected, observed))
+    return one == other or next(state_differences(world, expected, observed), None) is None
+
+
+def _same_form(expected: Array, observed: Array, tolerances: tuple[Tolerance, ...]) -> bool:
+    """Same shape, and the same type where bits count (floats); integers of any width and flags compare by value."""
+    if any(each.any_dtype for each in tolerances):
+        return expected.shape == observed.shape
+    floating = np.issubdtype(expected.dtype, np.floating) or np.issubdtype(observed.dtype, np.floating)
+    return expected.shape == observed.shape and (not floating or expected.dtype == observed.dtype)
+
+
+def _elements_differ(expected: Array, observed: Array, tolerances: tuple[Tolerance, ...]) -> NDArray[np.bool_]:
+    differ = _bits_differ(expected, observed)
+    types = [side.dtype for side in (expected, observed) if np.issubdtype(side.dtype, np.floating)]
+    narrowest = min(types, key=lambda kind: kind.itemsize, default=None)
+    for tolerance in tolerances:
+        near = _are_near(expected, observed, tolerance, narrowest)
+        if tolerance.indices is None:
+            differ &= ~near
+        else:
+            places = list(tolerance.indices)
+            differ[:, places] &= ~near[:, places]
+    return differ
+
+
+def _bits_differ(expected: Array, observed: Array) -> NDArray[np.bool_]:
+    if expected.dtype == observed.dtype and np.issubdtype(expected.dtype, np.floating):
+        bits = np.dtype(f"u{expected.dtype.itemsize}")
+        expected, observed = (np.ascontiguousarray(side).view(bits) for side in (expected, observed))
+    return np.asarray(expected != observed, dtype=np.bool_)
+
+
+def _are_near(
+    expected: ArrayLike, observed: ArrayLike, tolerance: Tolerance, kind: DTypeLike | None
+) -> NDArray[np.bool_]:
+    """Elements within a tolerance. kind: the type whose ULPs count; None: there are none."""
+    expected, observed = np.asarray(expected), np.asarray(observed)
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.maximum(np.abs(expected), np.abs(observed)).astype(np.float64)
+        most = np.maximum(tolerance.absolute, tolerance.relative * size)
+        if tolerance.ulps and kind is not None:
+            most = np.maximum(most, tolerance.ulps * np.spacing(size.astype(kind)).astype(np.float64))
+        distance = np.abs(expected.astype(np.float64) - observed.astype(np.float64))
+        is_nan = np.isnan(expected.astype(np.float64)) & np.isnan(observed.astype(np.float64))
+        return np.asarray((expected == observed) | (distance <= most) | is_nan, dtype=np.bool_)
+
+
+def explain(world: World, expected: Fields, observed: Fields, row: int) -> list[Difference]:
+    """Every place in which game ``row`` differs, in the order of the fields; empty when it does not."""
+    names = list(dict.fromkeys([*expected, *observed]))
+    return [difference for name in names for difference in _explain_field(world, name, expected, observed, row)]
+
+
+def _explain_field(world: World, name: str, expected: Fields, observed: Fields, row: int) -> Iterator[Difference]:
+    if _is_ignored(world, name):
+        return
+    if name not in expected or name not in observed:
+        yield Difference(name, *("present" if name in side else ABSENT for side in (expected, observed)))
+        return
+    one, other, tolerances = expected[name], observed[name], world.tolerances_of(name)
+    if isinstance(one, list) or isinstance(other, list):
+        yield from state_differences(world, one[row], other[row])
+    elif world.observation_fields and name == OBSERVATION:
+        for part in world.observation_fields:
+            label = f"{name}.{part}"
+            yield from _explain_field(world, label, {label: one[part]}, {label: other[part]}, row)
+    elif not _same_form(one, other, tolerances):
+        yield Difference(name, f"{one.dtype} {one.shape[1:]}", f"{other.dtype} {other.shape[1:]}")
+    else:
+        places = np.argwhere(_elements_differ(one[row : row + 1], other[row : row + 1], tolerances)[0])
+        for place in map(tuple, places.tolist()):
+            label = _label(world, name, place)
+            yield Difference(label, one[(row, *place)].item(), other[(row, *place)].item())
+
+
+def _label(world: World, name: str, place: tuple[int, ...]) -> str:
+    if not place:
+        return name
+    index = ", ".join(map(str, place))
+    if name == OBSERVATION and world.observation_label is not None:
+        return f"{name}[{index}: {world.observation_label(place)}]"
+    names: Mapping[str, Sequence[str]] = {
+        "components": world.components,
+        "mask": world.actions,
+        "facts": world.facts,
+        "events": world.events,
+        "marks": tuple(world.marks),
+    }
+    return f"{name}[{names[name][place[0]]}]" if name in names else f"{name}[{index}]"
+
+
+def state_differences(world: World, expected: object, observed: object, path: str = STATE) -> Iterator[Difference]:
+    """The places, as paths such as ``state.player.hp`` or ``state.enemies[0].row``, in which two states differ.
+
+    Numbers have the tolerances of their path without indices, such as ``state.enemies.row``, else those of ``state``;
+    ULPs are those of float32.
+    """
+    if world.tolerances and _is_ignored(world, re.sub(r"\[\d+\]", "", path)):
+        return
+    if isinstance(expected, dict) and isinstance(observed, dict):
+        for key in dict.fromkeys([*expected, *observed]):
+            yield from state_differences(world, expected.get(key, ABSENT), observed.get(key, ABSENT), f"{path}.{key}")
+    elif isinstance(expected, list) and isinstance(observed, list):
+        for index in range(max(len(expected), len(observed))):
+            one, other = (side[index] if index < len(side) else ABSENT for side in (expected, observed))
+            yield from state_differences(world, one, other, f"{path}[{index}]")
+    elif (type(expected) is not type(observed) or expected != observed) and not _are_near_in_state(
+        world, expected, observed, path
+    ):
+        yield Difference(path, expected, observed)
+
+
+def _are_near_in_state(world: World, expected: object, observed: object, path: str) -> bool:
+    values = expected, observed
+    if not (world.tolerances and all(map(is_number, values)) and any(isinstance(each, float) for each in values)):
+        return False
+    place = re.sub(r"\[\d+\]", "", path)
+    one, other = np.float64(expected), np.float64(observed)  # type: ignore[arg-type]
+    tolerances = world.tolerances_of(place) or world.tolerances_of(STATE)
+    return any(bool(_are_near(one, other, each, np.float32)) for each in tolerances)
+
+
+def value_text(value: object) -> str:
+    """A value as every report shows it; whole numbers keep all their digits."""
+    return printable(value) if isinstance(value, str) else json.dumps(value)
+
+
+def differing_cells(boards: Sequence[Board]) -> set[tuple[int, int]]:
+    """(row, column) of the cells whose texts differ between two boards, row 0 on top."""
+    one, other = (
+        {(row, column): text for row, texts in enumerate(board.rows) for column, text in enumerate(texts)}
+        for board in boards
+    )
+    return {place for place in one.keys() | other.keys() if one.get(place) != other.get(place)}
+
+
+def differing_scalars(boards: Sequence[Board]) -> set[str]:
+    """The names in two boards' tables whose values differ."""
+    one, other = (board.scalars for board in boards)
+    return {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}

@@ -1,0 +1,265 @@
+"""Exploration: a source that learns what leads to what was seldom seen, as coverage-guided fuzzers do.
+
+What a step shows of a game is a set of *features*, and how often each was seen is counted. A run begins as a directed
+one, and finds what that finds quickly in the same step. Once nothing new is seen, the run of each slot is cut into
+segments. A segment has a start (the game goes on, a state of one of the world's makers, or one of the corpus), a policy
+and a length; then another segment begins. Makers and policies after which rare features are seen are chosen more often.
+The start and the actions that first led to a feature go into the corpus, to be mutated and replayed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlparity.core.features import NUM_FEATURES, Features
+from rlparity.core.guard import json_copy
+from rlparity.core.pair import Observed
+from rlparity.core.sources import NO_SLOTS, DirectedSource, choose_actions
+from rlparity.engine import Slots, State
+from rlparity.errors import blamed
+from rlparity.spaces import Box
+from rlparity.world import StartMaker, View, World
+
+STALE = 32
+"""Transitions without a new feature, counted in all games, that end directed play."""
+LONGEST = 128
+"""The most steps of a segment, but for those that it replays."""
+REMEMBERED = 2 * LONGEST
+GO_ON, GO_ON_FOUND, FROM_CORPUS = 0.1, 0.8, 0.2
+"""Shares of segments in which the game goes on, the same after one that found something, and of those that begin in a
+state of the corpus; others begin in a made one."""
+LEARNED, MUTATED, TASTE = 0.5, 0.7, 0.5
+"""Shares: of made starts chosen by what they earned, of corpus states that are changed, of segments with a taste."""
+MOST_FOUND = 4
+"""New entries of the corpus in a step, whose states may have to be read from the engine."""
+FORGETTING = 0.97
+"""Weight, at each choice, of what makers and policies earned before."""
+REPLAYED = 10
+"""What a replay adds to how often a feature was seen, so that those that cannot be repeated do not take every turn."""
+LAST_INVALID = 50
+"""How much more often the last action of a segment is invalid: that ends the episode in many worlds."""
+_WORD = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The start of a segment that showed a new feature, its seed and the actions up to there, or the state there."""
+
+    start: State
+    seed: int
+    actions: tuple[Any, ...]
+
+
+class ExploreSource(DirectedSource):
+    """Draws what a directed run does until that shows nothing new; then it explores."""
+
+    def __init__(self, world: World, games: int, rng: np.random.Generator) -> None:
+        super().__init__(world, games, rng)
+        if world.start_strategy is not None:
+            self._makers.append(("strategy", strategy_maker(world.start_strategy())))
+        self._own = rng.spawn(1)[0]  # so that directed play stays as it is
+        self._is_directed, self._stale = True, 0
+        self._has_found = np.zeros(games, np.bool_)
+        self._taken = np.zeros(games, np.intp)
+        self._length = np.zeros(games, np.intp)
+        self._starts: list[State | None] = [None] * games
+        self._scripts: list[tuple[Any, ...]] = [()] * games
+        self._taste = np.ones((games, len(world.actions)))
+        self._rows: deque[NDArray[Any]] = deque(maxlen=REMEMBERED)
+        self._mutated: tuple[int, State] | None = None
+        """The slot of the one start among the last that was changed, and the state that it was made from."""
+        self._corpus: dict[int, Entry] = {}
+        self._read_states: Callable[[Slots], list[State]] = lambda slots: []
+        self._ranges: dict[str, tuple[int, int]] = {}
+        self._seen = np.ones(NUM_FEATURES)
+        self._tried = np.ones(len(world.actions))
+        self._maker = np.full(games, -1)
+        self._credit = np.zeros(games)
+        shape = len(self._makers), len(self._policies)
+        self._earned, self._spent = np.ones(shape), np.ones(shape)
+        self._features = Features()
+
+    def starts(self, slots: Slots) -> dict[int, State]:
+        """The states in which new segments begin; the games of other slots go on."""
+        self._mutated = None
+        learned = slots[self._maker[slots] >= 0]
+        self._earned, self._spent = FORGETTING * self._earned, FORGETTING * self._spent
+        np.add.at(self._earned, (self._maker[learned], self._chosen[learned]), self._credit[learned])
+        np.add.at(self._spent, (self._maker[learned], self._chosen[learned]), self._taken[learned])
+        if self._is_directed:
+            made = super().starts(slots)
+        else:
+            self._chosen[slots] = self._own.integers(len(self._policies), size=len(slots))
+            made = {slot: state for slot in slots.tolist() if (state := self._begin(slot)) is not None}
+        for slot in slots.tolist():
+            self._starts[slot] = made.get(slot)
+        self._has_found[slots] = False
+        self._taken[slots] = self._credit[slots] = 0
+        return made
+
+    def unmutated(self, made: Mapping[int, State]) -> dict[int, State] | None:
+        """The starts with the one that was changed as it was before; None where none was."""
+        if self._mutated is None:
+            return None
+        (slot, state), self._mutated = self._mutated, None
+        self._starts[slot] = state
+        return {**made, slot: state}
+
+    def _begin(self, slot: int) -> State | None:
+        """Choose a segment; returns the state that it begins in, None where the game goes on."""
+        draw = self._own.random()
+        self._length[slot] = int(np.exp(self._own.uniform(0, np.log(LONGEST + 1))))
+        self._scripts[slot], self._maker[slot] = (), -1
+        has_taste = self._own.random() < TASTE
+        self._taste[slot] = np.exp(2 * self._own.standard_normal(self._taste.shape[1])) if has_taste else 1
+        if draw < (GO_ON_FOUND if self._has_found[slot] else GO_ON):
+            return None
+        if draw < GO_ON + FROM_CORPUS or not self._makers:
+            return self._from_corpus(slot) if self._corpus and draw < 0.5 else None
+        maker = self._below(len(self._makers))
+        if self._own.random() < LEARNED:
+            makers, policies = (self._earned.sum(axis=axis) / self._spent.sum(axis=axis) for axis in (1, 0))
+            maker = self._own.choice(len(makers), p=makers / makers.sum())
+            self._chosen[slot] = self._own.choice(len(policies), p=policies / policies.sum())
+        self._maker[slot] = maker
+        name, make = self._makers[self._maker[slot]]
+        with blamed(f"the start '{name}'"):
+            return make(self._own)
+
+    def _from_corpus(self, slot: int) -> State:
+        """The start of an entry, of a rare feature rather than of a common one, whose actions are to be replayed."""
+        codes = list(self._corpus)
+        rates = 1 / self._seen[codes]
+        code = codes[self._own.choice(len(codes), p=rates / rates.sum())]
+        self._seen[code] += REPLAYED
+        entry = self._corpus[code]
+        self._scripts[slot] = entry.actions
+        self._length[slot] += len(entry.actions)
+        # one at most, so that a refusal tells which
+        if self._mutated is not None or self._own.random() >= MUTATED:
+            return entry.start
+        self._mutated = slot, entry.start
+        return self._mutate(entry)
+
+    def _mutate(self, entry: Entry) -> State:
+        """The start with one to four changes: another seed, a field of another entry, a number, a flag, a shorter list.
+
+        Numbers stay within what starts have had there, so that the state remains one that the world might have.
+        """
+        state: State = json_copy(entry.start)
+        others = list(self._corpus.values())
+        for _ in range(1 + self._below(4)):
+            places = list(_places(state))
+            kind = self._own.random()
+            if kind < 0.3:
+                state = _reseeded(state, entry.seed, int(self._own.integers(2**64, dtype=np.uint64)))
+            elif kind < 0.6:
+                other = others[self._below(len(others))].start
+                name = list(other)[self._below(len(other))]
+                state[name] = json_copy(other[name])
+            elif places:
+                holder, key, path = places[self._below(len(places))]
+                value = holder[key]
+                if isinstance(value, bool):
+                    holder[key] = not value
+                elif isinstance(value, int):
+                    low, high = self._ranges.get(path, (value, value))
+                    holder[key] = min(max((value - 1, value + 1, low, high)[self._below(4)], low), high)
+                else:
+                    del value[self._below(len(value))]
+        return state
+
+    def _below(self, count: int) -> int:
+        return int(self._own.integers(count))
+
+    def actions(self, view: View, rng: np.random.Generator, invalid: float, space: Box | None) -> NDArray[Any]:
+        """Actions by policies and tastes, or as the entry has them that a segment replays."""
+        self._read_states = view.read_states
+        if self._is_directed:
+            self._rows.append(super().actions(view, rng, invalid, space))
+            return self._rows[-1]
+        last = (self._taken >= self._length - 1) & ~self._has_found
+        share = np.where(last, max(invalid, min(0.5, LAST_INVALID * invalid)), invalid)
+        actions = choose_actions(rng, self.weights(view) * self._taste, view.mask, share, space)
+        if space is None:
+            wrong = np.flatnonzero(~view.mask[view.slots, actions] & view.mask.any(axis=1))
+            weights = np.tile(1 / self._tried**2, (len(wrong), 1))  # those that were seldom tried
+            actions[wrong] = choose_actions(self._own, weights, ~view.mask[wrong], 0)
+            np.add.at(self._tried, actions[wrong], 1)
+        for slot, (taken, script) in enumerate(zip(self._taken.tolist(), self._scripts, strict=True)):
+            if taken < len(script):
+                actions[slot] = script[taken]
+        self._rows.append(actions)
+        return actions
+
+    def watch(self, seen: Observed) -> Slots:
+        """Count features, keep starts that led to new ones; returns the slots of segments that are over."""
+        assert seen.step is not None
+        features = self._features.of_step(seen.expected, self._rows[-1], self._taken > 0)
+        counts = self._seen[features]
+        np.add.at(self._seen, features, 1)
+        self._taken += 1
+        self._credit += (1 / counts).sum(axis=1)
+        new = counts == 1
+        self._has_found |= new.any(axis=1) & ~seen.step.ended
+        found = np.flatnonzero(new.any(axis=1) & (self._taken <= REMEMBERED) & ~seen.step.ended)
+        for slot in found[:MOST_FOUND].tolist():
+            start, rows = self._starts[slot], list(self._rows)[-int(self._taken[slot]) :]
+            if start is None:
+                (start,), rows = self._read_states(np.array([slot])), []
+            self._note_ranges(start)
+            entry = Entry(start, int(np.asarray(seen.expected["seed"])[slot]), tuple(row[slot] for row in rows))
+            self._corpus |= dict.fromkeys(features[slot][new[slot]].tolist(), entry)
+        self._stale = 0 if new.any() else self._stale + len(new)
+        if self._is_directed and self._stale < STALE:
+            return NO_SLOTS
+        self._is_directed = False
+        return np.flatnonzero((self._taken >= self._length) & ~seen.step.ended)
+
+    def _note_ranges(self, state: State) -> None:
+        for holder, key, path in _places(state):
+            if isinstance(value := holder[key], int):
+                low, high = self._ranges.get(path, (value, value))
+                self._ranges[path] = min(low, value), max(high, value)
+
+
+def strategy_maker(strategy: Any) -> StartMaker:  # noqa: ANN401 - hypothesis is optional
+    """Starts that a strategy of ``hypothesis`` gives, a batch at a time."""
+    batch: list[State] = []
+
+    def make(rng: np.random.Generator) -> State:
+        from hypothesis import HealthCheck, Phase, given, seed, settings
+
+        if not batch:
+            how = settings(database=None, deadline=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck])
+            collect: Any = lambda state: batch.append(state)  # noqa: E731 - hypothesis wants a function, not a method
+            seed(int(rng.integers(2**32)))(how(given(strategy)(collect)))()  # type: ignore[no-untyped-call]
+        return batch.pop()
+
+    return make
+
+
+def _places(value: Any, path: str = "") -> Iterator[tuple[Any, Any, str]]:  # noqa: ANN401 - a JSON value
+    """What holds each whole number, flag and list with entries, its key there, and a name for all places like it."""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        name = f"{path}.{key}" if isinstance(value, dict) else f"{path}[]"
+        if isinstance(inner, int) or (isinstance(inner, list) and inner):
+            yield value, key, name
+        if isinstance(inner, (dict, list)):
+            yield from _places(inner, name)
+
+
+def _reseeded(value: Any, old: int, new: int) -> Any:  # noqa: ANN401 - a JSON value
+    """A copy with another seed, wherever the old one stands as a number or as two words, low first."""
+    if isinstance(value, dict):
+        return {key: _reseeded(inner, old, new) for key, inner in value.items()}
+    if isinstance(value, list):
+        is_seed = old > _WORD and value == [old & _WORD, old >> 32]
+        return [new & _WORD, new >> 32] if is_seed else [_reseeded(inner, old, new) for inner in value]
+    return new if type(value) is int and value == old > _WORD else value

@@ -1,0 +1,241 @@
+"""Ledger of known differences: a TOML file that says which differences of two engines a run may show, and what then.
+
+    worlds = ["my-world"]                     # that the file is about; an entry may name some of these as its own
+
+    [entries.rest-heals-less]
+    kind = "bug"                              # or deliberate, format, rounding
+    citation = "https://..."                  # where it is documented or reported
+    versions = { gymnasium = "1.2.0" }        # of both sides; ["1.2.0", "1.1.0"] where they have different ones
+    actions = ["rest"]                        # names or numbers, "start", "restart"; left out: any
+    when = { "player.hp" = { max = 1 } }      # on the state before, by path: a value, or min and max
+    fields = ["state.player.hp", "mask[*]"]   # exactly what differs, as reports name it; [*] is any index
+    then = "resynchronise"                    # B takes A's state; or drop the game, or ignore
+    share = 0.01                              # of the compared steps, at most; 1: any number
+    witness = '''...'''                       # a trace, whose engines are the entry's; `rlparity ledger add` writes it
+
+``when = "module:function"`` says in Python what a table cannot: ``function(state, action) -> bool``. At a start or
+restart there is no state before, ``{}``; no start fits an entry that drops the game.
+
+Several entries may explain what differs after one step, each its own fields. The first of drop, resynchronise and
+ignore that one of them says is done. A run replays all witnesses first, so that an entry whose difference is gone
+fails in the shortest run; which entries the games of the run show does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+from rlparity.core.compare import Difference
+from rlparity.core.covers import smallest_covers
+from rlparity.core.ledger_entry import DROP, RESYNCHRONISE, START, THEN, Entry, EntryIndex
+from rlparity.core.recorded import RecordedRun
+from rlparity.core.trace import RESTART, Action, trace_of
+from rlparity.engine import State
+from rlparity.errors import UsageError, quoted
+from rlparity.io.arguments import SHARE
+from rlparity.io.safe_read import MIB, Unreadable, is_object, json_of, read_text, toml_of
+from rlparity.spaces import is_number
+from rlparity.world import PLACE, EngineFactory, World
+
+KINDS = ("bug", "deliberate", "format", "rounding")
+MARKS = "marks"
+LIMIT = 16 * MIB
+"""The largest file that is read, in bytes."""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The entries of a file."""
+
+    path: Path
+    worlds: tuple[str, ...]
+    entries: tuple[Entry, ...]
+
+    @property
+    def reads_states(self) -> bool:
+        """An entry has a condition on the state before."""
+        return any(entry.when is not None for entry in self.entries)
+
+    @cached_property
+    def _index(self) -> EntryIndex:
+        return EntryIndex(self.entries)
+
+    def opened(self, world: World, engines: tuple[str, str]) -> Ledger:
+        """The entries for two engines of a world, which has them.
+
+        A world that the file does not name has none. Raises UsageError where an entry is not for them; EngineError
+        where an interpreter fails.
+        """
+        factories = [world.engines[name] for name in engines]
+        if isinstance(factories[0], RecordedRun):
+            raise UsageError("a tape cannot replay the witnesses of a ledger: leave the ledger or the tape out.")
+        names = tuple(name.partition(PLACE)[0] for name in engines)
+        entries = [entry for entry in self.entries if world.name in entry.worlds and entry.engines == names]
+        packages = sorted({package for entry in entries for package in entry.versions})
+        installed = [installed_versions(factory, packages) for factory in factories]
+        for entry in entries:
+            self._check_versions(entry, installed)
+        return Ledger(self.path, self.worlds, tuple(self._of_world(entry, world) for entry in entries))
+
+    def entries_of(self, before: State, action: Action | None, differences: Sequence[Difference]) -> tuple[Entry, ...]:
+        """The fewest entries that explain what differs, marks aside, after an action in this state, ``None`` the start.
+
+        Each field is explained by one. Raises UsageError where others do it as well.
+        """
+        names = {difference.field for difference in differences if difference.family != MARKS}
+        found = self._index.candidates(before, names)
+        parts = {entry: fields for entry in found if (fields := entry.explains(before, action, names))}
+        fewest: list[Entry] = []
+        try:
+            covers = [*smallest_covers(parts, names)]
+        except OverflowError:
+            many = f"too many of the entries of {self.path} explain parts of {', '.join(sorted(names))}"
+            raise UsageError(f"{many}: narrow their conditions.") from None
+        if not all(covers):
+            return ()
+        for cover, *others in covers:
+            if others:
+                one, other = (", ".join(f"'{entry.id}'" for entry in each) for each in (cover, *others))
+                several = ", ".join(sorted(set().union(*(parts[entry] for entry in cover))))
+                both = f"of the entries of {self.path} both {one} and {other} explain {several}"
+                raise UsageError(f"{both}: narrow the condition of one.")
+            fewest += cover
+        return tuple(fewest)
+
+    def faults(self, counts: Mapping[str, int], steps: int) -> list[str]:
+        """Sentences on the entries that explained too much in a run of so many steps.
+
+        ``counts``: by id, how many differences each explained.
+        """
+        return [
+            f"Entry '{entry.id}' explains {counts[entry.id] / max(steps, 1):.3g} of the steps, and its share is "
+            f"{entry.share:g}: look for what else it hides."
+            for entry in self.entries
+            if counts[entry.id] > entry.share * steps and entry.share < 1  # starts are explained, too
+        ]
+
+    def _check_versions(self, entry: Entry, installed: Sequence[Mapping[str, str]]) -> None:
+        for package, wanted in entry.versions.items():
+            found = [side[package] for side in installed if package in side]
+            if found != (wanted if isinstance(wanted, list) else [wanted] * max(1, len(found))):
+                words = f"it is for {package} {_sides(wanted)}, and here is {_sides(found)}: look at it again"
+                raise _fault(self.path, entry.id, words)
+
+    def _of_world(self, entry: Entry, world: World) -> Entry:
+        """The entry with the numbers of its actions; raises UsageError where it names what the world lacks."""
+        if entry.then == RESYNCHRONISE and world.states_replay:
+            words = f"engines of world '{world.name}' have no states to resynchronise: say drop or ignore"
+            raise _fault(self.path, entry.id, words)
+        if entry.then == DROP and entry.actions == (START,):
+            raise _fault(self.path, entry.id, "a game cannot be dropped at its start: say resynchronise or ignore")
+        numbers = {name: number for number, name in enumerate(world.actions)}
+        for action in entry.actions or ():
+            if action not in (START, RESTART, *numbers, *numbers.values()):
+                raise _fault(self.path, entry.id, f"world '{world.name}' has no action {quoted(action)}")
+        actions = [numbers.get(each, each) if isinstance(each, str) else each for each in entry.actions or ()]
+        return replace(entry, actions=tuple(actions) or None)
+
+
+def installed_versions(factory: EngineFactory, packages: Sequence[str]) -> dict[str, str]:
+    """Versions of those of some packages that are installed where an engine runs; raises EngineError.
+
+    A factory of an engine that runs elsewhere has a method ``versions``, which says so.
+    """
+    if versions := getattr(factory, "versions", None):
+        return dict(versions(packages))
+    return {name: each.version for name in packages for each in [*distributions(name=name)][:1]}
+
+
+def read_ledger(path: Path) -> Ledger:
+    """The ledger in a file; raises UsageError, naming the entry and the fault, where it is not one."""
+    try:
+        return ledger_of(read_text(path, LIMIT), path)
+    except FileNotFoundError:
+        raise UsageError(f"there is no ledger {path}: name a file, or write one with `rlparity ledger add`.") from None
+    except Unreadable as error:
+        raise UsageError(f"{path} cannot be read: {error}.") from error
+
+
+def ledger_of(text: str, path: Path) -> Ledger:
+    """The ledger that a text is, which stands in ``path``; raises UsageError as ``read_ledger`` does."""
+    try:
+        content = toml_of(text)
+    except Unreadable as error:
+        raise UsageError(f"{path} cannot be read: {error}: correct it.") from error
+    worlds, entries = content.get("worlds", []), content.get("entries", {})
+    are_tables = is_object(entries) and entries and all(map(is_object, entries.values()))
+    if content.keys() - {"worlds", "entries"} or not _are_texts(worlds) or not are_tables:
+        raise UsageError(f"{path} must hold a list of names `worlds`, tables [entries.ID] and nothing else.")
+    return Ledger(path, tuple(worlds), tuple(_entry(path, name, worlds, table) for name, table in entries.items()))
+
+
+def _fault(path: Path, name: str, fault: str) -> UsageError:
+    return UsageError(f"entry {quoted(name)} of {path}: {fault}.")
+
+
+def _entry(path: Path, name: str, worlds: Sequence[str], table: Mapping[str, Any]) -> Entry:
+    """The entry in a table; raises UsageError."""
+    if not _is_text(name):
+        raise _fault(path, name, "its name must be of printable signs")
+    for key, value in table.items():
+        if key not in _KEYS:
+            raise _fault(path, name, f"there is no key {quoted(key)}: choose among {', '.join(_KEYS)}")
+        is_right, kind = _KEYS[key]
+        if not is_right(value):
+            raise _fault(path, name, f"{key} must be {kind}, got {quoted(value)}")
+    if missing := [key for key in _KEYS if key not in table and key not in _OPTIONAL]:
+        raise _fault(path, name, f"it lacks {missing[0]}: add it")
+    if other := [world for world in table.get("worlds", ()) if world not in worlds]:
+        raise _fault(path, name, f"the world {quoted(other[0])} is not among the file's own: {', '.join(worlds)}")
+    try:
+        trace = trace_of(json_of(table["witness"].encode()), f"the witness of entry {quoted(name)} of {path}")
+    except Unreadable as error:
+        raise _fault(path, name, f"its witness cannot be read: {error}") from error
+    parts = {"worlds": worlds, **table, "id": name, "witness": trace}.items()
+    lists: dict[str, Any] = {key: tuple(part) if isinstance(part, list) else part for key, part in parts}
+    return Entry(**lists)
+
+
+def _sides(versions: str | list[str]) -> str:
+    return " and ".join(dict.fromkeys([versions] if isinstance(versions, str) else versions)) or "none"
+
+
+def _are_texts(value: object, *also: type) -> bool:
+    return isinstance(value, list) and bool(value) and all(type(each) in also or _is_text(each) for each in value)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value) and value.isprintable()
+
+
+def _are_versions(value: object) -> bool:
+    words = value.values() if isinstance(value, dict) and all(map(_is_text, value)) else ()
+    return bool(words) and all(_is_text(each) or (_are_texts(each) and len(each) == 2) for each in words)
+
+
+def _is_condition(value: object) -> bool:
+    if not isinstance(value, dict):
+        return isinstance(value, str) and all(value.partition(":"))
+    bounds = [each for each in value.values() if isinstance(each, dict)]
+    are_bounds = all(each and each.keys() <= {"min", "max"} and all(map(is_number, each.values())) for each in bounds)
+    return bool(value) and are_bounds and not any(isinstance(each, list) for each in value.values())
+
+
+_KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "kind": (lambda value: value in KINDS, " or ".join(KINDS)),
+    "citation": (_is_text, "a text of one line"),
+    "worlds": (_are_texts, "a list of names"),
+    "versions": (_are_versions, "a table of a version, or one of each side, by package"),
+    "actions": (lambda value: _are_texts(value, int), "a list of names and numbers"),
+    "when": (_is_condition, "module:function, or a table of values, or of min and max, by quoted path"),
+    "fields": (_are_texts, "a list of names"),
+    "then": (lambda value: value in THEN, " or ".join(THEN)),
+    "share": (lambda value: not isinstance(value, bool) and SHARE.fault(value) is None, "a number from 0 to 1"),
+    "witness": (lambda value: isinstance(value, str), "the text of a trace"),
+}
+_OPTIONAL = ("worlds", "actions", "when")

@@ -1,0 +1,102 @@
+"""The lockstep run: two engines play many games, or recorded ones, and everything is compared at every step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rlparity.core.checks import check_engine, check_repeats
+from rlparity.core.free_running import FreeRun
+from rlparity.core.ledger_run import check_witnesses
+from rlparity.core.lockstep_run import LockstepRun
+from rlparity.core.pair import Pair
+from rlparity.core.recorded import RecordedRun
+from rlparity.core.replay import differs_at
+from rlparity.core.settings import FREE_RUNNING, STRICT, Outcome, Settings
+from rlparity.core.sources import TRACES
+from rlparity.core.trace import Trace, check_actions, demand_steps, read_trace, trace_files
+from rlparity.errors import EngineError
+from rlparity.world import World
+
+__all__ = ["Outcome", "Settings", "run"]
+
+
+def run(
+    world: World, engines: tuple[str, str], settings: Settings, progress: Callable[[], object] = lambda: None
+) -> Outcome:
+    """Play ``settings.games`` games for ``settings.steps`` steps each and compare everything.
+
+    Both engines get the same seeds, states and actions and, but for the mode ``resynchronised`` and where a ledger says
+    so, are never brought back together. A game in which they differ is replaced by a new one. In the end, where none
+    does, each engine is held to its contract. Where the source is ``traces:DIR``, the traces are played instead; where
+    the first engine is a tape, its run, with its settings. The witnesses of a ledger are replayed first, and its
+    entries held to what was seen. ``progress`` is called after each step or trace. Raises EngineError and UsageError.
+    """
+    ledger, faults = settings.ledger, list[str]()
+    if ledger is not None:
+        ledger = ledger.opened(world, engines)
+        faults = check_witnesses(world, engines, ledger, settings.timeout)
+    tape, traces = world.engines[engines[0]], list[Trace]()
+    if isinstance(tape, RecordedRun):
+        settings = replace(settings, **{**tape.settings, "source": "uniform"})  # nothing is chosen
+    elif settings.source.startswith(TRACES):
+        traces = _read_traces(world, Path(settings.source.removeprefix(TRACES)))
+    games = 1 if traces else settings.games
+    with Pair(world, engines, games, marks=settings.marks, timeout=settings.timeout, ledger=ledger) as pair:
+        outcome = _run_traces(pair, traces, settings, progress) if traces else _run_games(pair, settings, progress)
+        outcome.is_black_box, outcome.known = pair.is_black_box, pair.explained
+    if ledger is None:
+        return outcome
+    known = {entry.id: outcome.known.get(entry.id, 0) for entry in ledger.entries}
+    faults += [] if outcome.divergences else ledger.faults(known, outcome.steps)
+    return replace(outcome, ledger=ledger, known=known, faults=faults)
+
+
+def _run_games(pair: Pair, settings: Settings, progress: Callable[[], object]) -> Outcome:
+    tape = pair.world.engines[pair.names[0]]
+    is_free, began = settings.mode == FREE_RUNNING, time.perf_counter()
+    run = FreeRun(pair, settings) if is_free else LockstepRun(pair, settings)
+    try:
+        run.play_tape(tape, progress) if isinstance(tape, RecordedRun) else run.play(progress)
+        if not is_free:
+            run.check(pair.look(), pair.all)  # what the last step left
+            run.check_dicts(pair.all)
+    except EngineError as error:
+        raise EngineError(f"{error} That was after {run.taken} steps, with seed {settings.seed}.") from error
+    run.outcome.seconds = time.perf_counter() - began
+    if settings.marks:
+        run.outcome.marks = pair.marks()
+    for engine in () if is_free else pair.both[1 if isinstance(tape, RecordedRun) else 0 :]:
+        # an engine whose games never begin from seeds need not take any
+        seeds = settings.mode == STRICT or engine is pair.reference
+        check = check_repeats if run.outcome.divergences else check_engine
+        check(pair.world, engine, settings.seed, restarting=settings.auto_reset, seeds=seeds)
+    return run.outcome
+
+
+def _run_traces(pair: Pair, traces: Sequence[Trace], settings: Settings, progress: Callable[[], object]) -> Outcome:
+    """Play traces one after another and compare everything."""
+    outcome, began = Outcome(), time.perf_counter()
+    for number, trace in enumerate(traces):
+        outcome.episodes += 1
+        found = differs_at(pair, trace.case)
+        outcome.steps += len(trace.case.actions) if found is None else found.step
+        outcome.divergences += [replace(found, game=number)] if found else []
+        progress()
+        if len(outcome.divergences) >= settings.stop_after:
+            break
+    outcome.seconds = time.perf_counter() - began
+    if settings.marks:
+        outcome.marks = pair.marks()
+    if not outcome.divergences:
+        demand_steps(traces, settings.source.removeprefix(TRACES))
+    return outcome
+
+
+def _read_traces(world: World, folder: Path) -> list[Trace]:
+    traces = {path: read_trace(path) for path in trace_files(folder)}
+    for path, trace in traces.items():
+        check_actions(world, trace, path)
+    return [*traces.values()]

@@ -1,0 +1,246 @@
+"""A lockstep run in progress: many games on two engines at once, everything compared at every step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import takewhile
+
+import numpy as np
+
+from rlparity.core.checks import run_seeds
+from rlparity.core.ledger_entry import DROP, IGNORE, RESYNCHRONISE
+from rlparity.core.pair import Observed, Pair
+from rlparity.core.recorded import STEPPING, RecordedRun
+from rlparity.core.replay import Divergence, batch_divergence, differs_at
+from rlparity.core.settings import RESYNCHRONISED, STRICT, Outcome, Settings
+from rlparity.core.source_specs import open_source
+from rlparity.core.trace import RESTART, Action, History
+from rlparity.engine import Array, Slots, State
+from rlparity.errors import EngineError, StateRefused
+from rlparity.world import View
+
+DICT_CHECK_EVERY = 16
+
+
+class LockstepRun:
+    """A run in progress; raises UsageError where there is no such source.
+
+    taken: the steps of each game so far. before: the reference's states before this step, where conditions of the
+    ledger need them; apart, ignored: slots that differ as it explains, to be resynchronised and not, in this step.
+    """
+
+    def __init__(self, pair: Pair, settings: Settings) -> None:
+        self.pair = pair
+        self.settings = settings
+        self._injects_steps = settings.mode == RESYNCHRONISED
+        self.rng = np.random.default_rng(settings.seed)
+        self.source = open_source(settings.source, pair.world, pair.games, self.rng)
+        self.outcome = Outcome()
+        self.taken = 0
+        self.ends_at = time.monotonic() + settings.budget_seconds
+        self.history = History(pair.games, marks=settings.marks, auto_reset=settings.auto_reset)
+        self.active = np.ones(pair.games, dtype=np.bool_)
+        self.begun = 0
+        self.observation: Array = np.zeros(0)
+        self.given_up: Slots = np.zeros(0, np.intp)
+        self.before: list[State] = []
+        self.apart: set[int] = set()
+        self.ignored: set[int] = set()
+
+    def play(self, progress: Callable[[], object]) -> None:
+        """The whole run."""
+        self._new_games(self.pair.all)
+        self._replace_diverged()
+        while self.taken < self.settings.steps and self._goes_on():
+            self.advance()
+            self._replace_diverged()
+            if self.taken % DICT_CHECK_EVERY == 0:
+                self.check_dicts(np.array([self.taken // DICT_CHECK_EVERY % self.pair.games]))
+            self.taken += 1
+            progress()
+
+    def advance(self) -> None:
+        """One action in every game, and the next game wherever one ended."""
+        if self._injects_steps and self.taken:
+            self._inject(self.pair.all)
+        mask = self.pair.reference.mask()
+        view = View(self.observation, mask, self.pair.all, self.pair.reference.get_state)
+        how = self.rng, self.settings.invalid, self.pair.world.action_space
+        if (ended := self._step(self.source.actions(view, *how))).size:
+            self._next_games(ended)
+        if self.given_up.size:
+            self._made_starts(self.given_up)
+
+    def play_tape(self, tape: RecordedRun, progress: Callable[[], object]) -> None:
+        """The whole run that is on a tape, which the reference plays: the other engine gets the same calls."""
+        for call in takewhile(lambda _: self._goes_on(), tape.play()):
+            if call.name in STEPPING:
+                ended = self._step(call.given[0])
+                self.outcome.episodes += len(ended)
+                if self.settings.auto_reset:
+                    self._note_seeds(ended)
+                self.taken += 1
+                progress()
+            elif call.name == "set_state":
+                self._place(dict(zip(call.given[1].tolist(), call.given[0], strict=True)), "recorded start")
+            elif self.settings.mode != STRICT:  # an injected state follows
+                getattr(self.pair.reference, call.name)(*call.given)
+            elif call.name == "reset":
+                seen = self.pair.reset(*call.given)
+                self._note_seeds(call.given[1])
+                self._take(seen, call.given[1])
+            else:
+                self._take(self.pair.restart(*call.given), call.given[0], RESTART)
+                self._note_seeds(call.given[0])
+
+    def _step(self, actions: Array) -> Slots:
+        """One action in every game; returns the slots of games that ended and are to go on with new ones."""
+        self.ignored.clear()
+        self.before = self.pair.states_before(self.pair.all)
+        seen = self.pair.step(actions, restarting=self.settings.auto_reset)
+        assert seen.step is not None
+        self.history.add(actions)
+        self.outcome.steps += int(self.active.sum())
+        self.check(seen, self.pair.all)
+        self.observation = seen.observation
+        self.given_up = self.source.watch(seen)
+        ended = np.flatnonzero(seen.step.ended & (self.active | self._injects_steps))
+        self._resynchronise()
+        return ended
+
+    def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
+        """Take the games that differ out of the run, each with its case."""
+        differ = self.pair.rows_that_differ(seen) & self.active[slots]
+        explained = False
+        for row in np.flatnonzero(differ):
+            slot = int(slots[row])
+            if self.pair.ledger is not None and self._is_known(seen, int(row), slot, *then):
+                explained = True
+                continue
+            self.active[slot] = False
+            if len(self.outcome.divergences) >= self.settings.stop_after:
+                continue
+            case = self.history.case(slot, *then)
+            self.outcome.divergences.append(batch_divergence(self.pair, case, seen, int(row), slot))
+        fired = self.pair.newly_fired()
+        # Marks are counted for all games together: once one went apart, they tell nothing about the others.
+        if explained or self.outcome.divergences:
+            return
+        if fired is not None and self.pair.rows_that_differ(fired)[0]:
+            self._find_marks_apart(fired, slots, *then)
+
+    def _is_known(self, seen: Observed, row: int, slot: int, *then: Action) -> bool:
+        """Tell whether the ledger explains how a game differs; where it says so, the game leaves the run."""
+        if slot in self.ignored:
+            return True
+        action = then[0] if then else self.history.last(slot)
+        before = self.before[slot] if self.before and action not in (None, RESTART) else {}
+        known = self.pair.known(before, action, self.pair.explain(seen, row, slot))
+        if known is None or (known == RESYNCHRONISE and action is None and self.history.is_placed(slot)):
+            return False  # what differs even in the reference's state is not explained by one that asks for it
+        if known == DROP:
+            self.active[slot] = False
+        else:
+            (self.ignored if known == IGNORE else self.apart).add(slot)
+        return True
+
+    def _resynchronise(self) -> None:
+        """Put both engines into the reference's state where the ledger says so."""
+        if self.apart:
+            self._inject(np.array(sorted(self.apart), dtype=np.intp))
+
+    def _find_marks_apart(self, fired: Observed, slots: Slots, *then: Action) -> None:
+        """Find the game in which marks fired differently by playing each alone, the shortest first."""
+        cases = [(int(slot), self.history.case(int(slot), *then)) for slot in slots]
+        cases.sort(key=lambda entry: len(entry[1].actions))
+        names = self.pair.names
+        if isinstance(self.pair.world.engines[names[0]], RecordedRun):  # which plays no game alone
+            names, cases = (names[1], names[1]), cases[:1]
+        with Pair(
+            self.pair.world, names, 1, marks=True, timeout=self.settings.timeout, ledger=self.pair.ledger
+        ) as alone:
+            apart = ((slot, differs_at(alone, case)) for slot, case in cases)
+            slot, found = next((each for each in apart if each[1] is not None), (cases[0][0], None))
+        if found is None:
+            found = Divergence(cases[0][1], tuple(self.pair.explain(fired, 0, slot)))
+        self.active[slot] = False
+        self.outcome.divergences.append(replace(found, game=slot))
+
+    def check_dicts(self, slots: Slots) -> None:
+        """Compare full state dicts, so that a field missing from the state arrays is noticed."""
+        self.check(self.pair.check_states(slots), slots)
+
+    def _goes_on(self) -> bool:
+        is_in_time = self.taken == 0 or time.monotonic() < self.ends_at
+        return is_in_time and len(self.outcome.divergences) < self.settings.stop_after
+
+    def _replace_diverged(self) -> None:
+        """Begin games from new seeds where games went apart, so that one fault does not hide the others."""
+        while not self._injects_steps and (apart := np.flatnonzero(~self.active)).size and self._goes_on():
+            self.active[apart] = True
+            self._new_games(apart)
+
+    def _new_games(self, slots: Slots) -> None:
+        """Begin games from seeds that the run has not used yet."""
+        seeds = run_seeds(self.settings.seed + self.begun, len(slots), self.pair.world.seed_bits)
+        self.begun += len(slots)
+        if self.settings.mode == STRICT:
+            seen = self.pair.reset(seeds, slots)
+            self._note_seeds(slots)
+            self._take(seen, slots)
+        else:
+            self.pair.reference.reset(seeds, slots)
+            self._inject(slots)
+        self._made_starts(slots)
+
+    def _next_games(self, ended: Slots) -> None:
+        self.outcome.episodes += len(ended)
+        if self.settings.mode != STRICT:
+            self.pair.reference.restart(ended)
+            self._inject(ended)
+        else:
+            if not self.settings.auto_reset:
+                self._take(self.pair.restart(ended), ended, RESTART)
+            self._note_seeds(ended)
+        self._made_starts(ended)
+
+    def _take(self, seen: Observed, slots: Slots, *then: Action) -> None:
+        """Check how games begin, and keep what they show."""
+        self.ignored.difference_update(slots.tolist())
+        self.apart.difference_update(slots.tolist())
+        self.check(seen, slots, *then)
+        observation = np.array(seen.observation)
+        if len(slots) < self.pair.games:
+            observation, new = self.observation.copy(), observation
+            observation[slots] = new
+        self.observation = observation
+
+    def _inject(self, slots: Slots) -> None:
+        """Put both engines into the reference's states."""
+        states = self.pair.reference.get_state(slots)
+        self._place(dict(zip(slots.tolist(), states, strict=True)), "state of the reference")
+
+    def _note_seeds(self, slots: Slots) -> None:
+        seeds = (self.pair.other if "seed" in self.pair.unknown else self.pair.reference).seeds()
+        for slot in slots:
+            self.history.begin(int(slot), int(seeds[slot]))
+
+    def _made_starts(self, slots: Slots) -> None:
+        if made := self.source.starts(slots):
+            self._place(made, "directed start")
+        self._resynchronise()
+
+    def _place(self, made: Mapping[int, State], what: str) -> None:
+        chosen: Slots = np.array(list(made), dtype=np.intp)
+        try:
+            seen = self.pair.set_state(list(made.values()), chosen)
+        except StateRefused as error:
+            if others := self.source.unmutated(made):
+                return self._place(others, what)
+            raise EngineError(f"a {what} of world '{self.pair.world.name}' is refused: {error}") from error
+        for slot, state in made.items():
+            self.history.begin(slot, state)
+        self.active[chosen] |= self._injects_steps
+        return self._take(seen, chosen)

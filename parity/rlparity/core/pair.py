@@ -1,0 +1,230 @@
+"""Two engines of one world, doing the same things independently of each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlparity.core.compare import STATE, Difference, Fields, explain, rows_that_differ, state_differences
+from rlparity.core.guard import DEFAULT_TIMEOUT, GuardedEngine
+from rlparity.core.ledger import Ledger
+from rlparity.core.ledger_entry import THEN
+from rlparity.core.trace import Action
+from rlparity.engine import Array, BatchStep, Closable, Slots, State
+from rlparity.errors import StateRefused, UsageError
+from rlparity.world import World
+
+Values = dict[str, Array | list[State]]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Outputs of both engines after one step or start, as fields with one row for each game concerned.
+
+    step: the reference's, after a step.
+    """
+
+    expected: Fields
+    observed: Fields
+    step: BatchStep | None = None
+
+    @property
+    def observation(self) -> Array:
+        """The reference's observations."""
+        return np.asarray(self.expected["observation"])
+
+
+class Pair(Closable):
+    """The engines ``names`` of ``world``, ``games`` slots each, for use in a ``with`` block.
+
+    Neither engine ever receives anything that the other one computed. The only exception is the choice of
+    actions, which looks at the first engine, the reference, and is the same for both.
+
+    marks: they are counted, and compared unless ``compare_marks`` says otherwise; raises UsageError when an engine
+    that they are compared of counts none.
+
+    ledger: of known differences, which end no replay. What the factory of an engine says is ``unknown`` to it, as a
+    tape's does, is not compared. alone: there is but the reference, to be recorded or interpreted.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        names: tuple[str, str],
+        games: int,
+        *,
+        marks: bool = False,
+        compare_marks: bool | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        ledger: Ledger | None = None,
+        alone: bool = False,
+    ) -> None:
+        self.world = world
+        self.ledger = ledger
+        self.explained: Counter[str] = Counter()
+        self.ignores: Callable[[Difference], bool] = lambda _: False
+        """Differences that alone do not end a replay."""
+        self.names = names
+        self.games = games
+        self.all: Slots = np.arange(games)
+        self.unknown: set[str] = {field for name in names for field in getattr(world.engines[name], "unknown", ())}
+        self.is_black_box = world.states_replay or STATE in self.unknown
+        """The engines have no states, and are compared by what they show."""
+        with ExitStack() as undo:
+            self.reference = GuardedEngine(world, names[0], games, marks=marks, timeout=timeout)
+            undo.callback(self.reference.close)
+            self.other = self.reference
+            if not alone:
+                self.other = GuardedEngine(world, names[1], games, marks=marks, timeout=timeout)
+                undo.callback(self.other.close)
+            self.both = (self.reference,) if alone else (self.reference, self.other)
+            has_dicts = STATE not in self.unknown
+            reads_arrays = has_dicts and not (alone and games == 1)  # the dict of a game without another will do
+            self._arrays = reads_arrays and all(engine.state_arrays() is not None for engine in self.both)
+            self._left_out: tuple[Array | int, ...] = 0, 0
+            self._counted = self.marks() if (marks if compare_marks is None else compare_marks) else None
+            undo.pop_all()
+
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots | None = None) -> Observed:
+        """Start new games in some slots, or in all."""
+        chosen = self.all if slots is None else slots
+        return self._situations(lambda engine: engine.reset(seeds, chosen), chosen)
+
+    def restart(self, slots: Slots) -> Observed:
+        """The world's auto-reset in some slots."""
+        return self._situations(lambda engine: engine.restart(slots), slots)
+
+    def set_state(self, states: Sequence[State], slots: Slots) -> Observed:
+        """Put states into some slots. Raises StateRefused when an engine does not take them."""
+        try:
+            return self._situations(lambda engine: engine.set_state(states, slots), slots)
+        except StateRefused:
+            if self._counted is not None:  # what one engine marked when it took what the other refused
+                fired = zip(self._left_out, self.marks(), self._counted, strict=True)
+                self._left_out = tuple(out + now - before for out, now, before in fired)
+            raise
+
+    def step(self, actions: NDArray[Any], *, restarting: bool = False, others: NDArray[Any] | None = None) -> Observed:
+        """One action in every game; with ``restarting`` also the engines' own auto-reset of what ended.
+
+        ``others``: the second engine's actions, where games that are no longer compared go their own ways.
+        """
+        given = list(zip(self.both, (actions, actions if others is None else others), strict=False))
+        for engine, taken in given:
+            engine.begin_step(taken, restarting=restarting)
+        steps = [engine.step_restarting(taken) if restarting else engine.step(taken) for engine, taken in given]
+        fields = [
+            self._step_fields(step) | self._situation_fields(engine, self.all)
+            for engine, step in zip(self.both, steps, strict=True)
+        ]
+        return Observed(self._known(fields[0]), self._known(fields[-1]), steps[0])
+
+    def states_before(self, slots: Slots) -> list[State]:
+        """The reference's states of some slots; none where no condition of the ledger looks at them."""
+        if self.ledger is None or not self.ledger.reads_states:
+            return []
+        return self.reference.get_state(slots)
+
+    def known(self, before: State, action: Action | None, differences: Sequence[Difference]) -> str | None:
+        """What the ledger says is to be done about what differs after an action, which counts its entries; else None.
+
+        Raises UsageError where it is ambiguous.
+        """
+        entries = () if self.ledger is None else self.ledger.entries_of(before, action, differences)
+        self.explained.update(entry.id for entry in entries)
+        return min((entry.then for entry in entries), key=THEN.index, default=None)
+
+    def rows_that_differ(self, seen: Observed) -> NDArray[np.bool_]:
+        """(rows,) bool: the games in which the engines differ."""
+        if not seen.expected:  # nothing of it is known
+            return np.zeros(1, np.bool_)
+        return rows_that_differ(self.world, seen.expected, seen.observed)
+
+    def explain(self, seen: Observed, row: int, slot: int) -> list[Difference]:
+        """Every difference in one game; states are explained by their dicts wherever these differ."""
+        differences = explain(self.world, seen.expected, seen.observed, row)
+        if not self._arrays or all(found.family != STATE for found in differences):
+            return differences
+        place: Slots = np.array([slot])
+        dicts = list(state_differences(self.world, self.reference.get_state(place)[0], self.other.get_state(place)[0]))
+        if not dicts:
+            return differences
+        return [*(found for found in differences if found.family != STATE), *dicts]
+
+    def check_states(self, slots: Slots) -> Observed:
+        """The states of some slots as dicts, whatever else is compared: guards the state arrays' completeness."""
+        return self._observed(lambda engine: {} if STATE in self.unknown else {STATE: engine.get_state(slots)})
+
+    def look(self) -> Observed:
+        """Masks, seeds and states of all games as they stand."""
+        return self._observed(lambda engine: self._situation_fields(engine, self.all))
+
+    def _situations(self, do: Callable[[GuardedEngine], Array], slots: Slots) -> Observed:
+        def fields(engine: GuardedEngine) -> Values:
+            shown: Values = {"observation": do(engine)}
+            if (facts := engine.facts()) is not None:
+                shown["facts"] = facts[slots]
+            return shown | self._situation_fields(engine, slots)
+
+        return self._observed(fields)
+
+    def _observed(self, fields: Callable[[GuardedEngine], Values]) -> Observed:
+        sides = [*map(fields, self.both)]
+        return Observed(self._known(sides[0]), self._known(sides[-1]))
+
+    def _known(self, fields: Values) -> Values:
+        return {name: values for name, values in fields.items() if name not in self.unknown} if self.unknown else fields
+
+    def _step_fields(self, step: BatchStep) -> Values:
+        names = ("observation", "components", "reward", "terminated", "truncated", "facts")
+        fields = {name: getattr(step, name) for name in names if getattr(step, name) is not None}
+        if step.events is not None:
+            fields["events"] = (step.events[:, None] >> np.arange(len(self.world.events), dtype=step.events.dtype)) & 1
+        return fields
+
+    def _situation_fields(self, engine: GuardedEngine, slots: Slots) -> Values:
+        """Mask, seed and state, as arrays where both engines offer them; of a game played alone as a dict as well."""
+        fields: Values = {"mask": engine.mask()[slots], "seed": engine.seeds()[slots]}
+        is_part = len(slots) < self.games
+        if STATE in self.unknown or (is_part and self.ledger is None):
+            return fields  # reading states costs most: a few restarted games are compared after their next step
+        arrays = engine.state_arrays() if self._arrays and not is_part else None
+        if arrays is not None:
+            fields |= {f"{STATE}.{name}": values for name, values in arrays.items()}
+        if arrays is None or self.games == 1:
+            fields[STATE] = engine.get_state(slots)
+        return fields
+
+    def marks(self) -> tuple[Array, Array]:
+        """Per engine, how often each mark fired since the engines were opened, (marks,) int64."""
+        counts = [*map(_counts, self.both)]
+        return counts[0] - self._left_out[0], counts[-1] - self._left_out[1]
+
+    def newly_fired(self) -> Observed | None:
+        """Counts of all marks since the last call, one row; None where marks are not compared.
+
+        Engines count all games together, so the row says that some game differs, not which.
+        """
+        if self._counted is None:
+            return None
+        before, self._counted = self._counted, self.marks()
+        expected, observed = ({"marks": (now - then)[None]} for now, then in zip(self._counted, before, strict=True))
+        return Observed(expected, observed)
+
+    def close(self) -> None:
+        """Close both engines."""
+        for engine in self.both:
+            engine.close()
+
+
+def _counts(engine: GuardedEngine) -> Array:
+    marks = engine.marks()
+    if marks is None:
+        raise UsageError(f"engine '{engine.name}' counts no marks: its factory must heed marks=True.")
+    return marks.astype(np.int64)

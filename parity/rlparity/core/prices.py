@@ -1,0 +1,143 @@
+"""Prices: the numbers of a world's reward that may be changed when an engine is opened."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rlparity.errors import UsageError, quoted, unknown
+from rlparity.io.arguments import Parser
+from rlparity.io.safe_read import Unreadable, read_toml
+from rlparity.world import Price, PriceValues, World
+
+
+def with_prices(world: World, changes: Mapping[str, object]) -> World:
+    """The world with some prices changed, by name, in reward: all of its engines are opened with these.
+
+    Values are numbers, or the words for them. Raises UsageError for a name or a value that the world does not have.
+    """
+    if not changes:
+        return world
+    known = {price.name: price for price in world.prices}
+    values = dict(zip(known, price_values(world), strict=True))
+    for name, value in changes.items():
+        if name not in known:
+            names = ", ".join(known) or "none"
+            raise UsageError(f"world '{world.name}' has no price {unknown(name, known)}: its prices are {names}.")
+        values[name] = _in_units(world, known[name], value)
+    return replace(world, price_values=tuple(values.values()))
+
+
+def price_values(world: World) -> PriceValues:
+    """The prices that the engines of ``world`` are opened with."""
+    return world.price_values or tuple(price.default for price in world.prices)
+
+
+def prices_in_reward(world: World) -> dict[str, float]:
+    """The prices that the engines of ``world`` are opened with, by name, in reward."""
+    pairs = zip(world.prices, price_values(world), strict=True)
+    return {price.name: float(value * _unit(world)) for price, value in pairs}
+
+
+def changed_prices(world: World) -> dict[str, float]:
+    """Prices of ``world`` that are not the game's own, by name, in reward."""
+    own = {price.name for price, value in zip(world.prices, price_values(world), strict=True) if value == price.default}
+    return {name: value for name, value in prices_in_reward(world).items() if name not in own}
+
+
+def prices_text(prices: Mapping[str, float]) -> str:
+    """Prices that are not the game's own, as people read them."""
+    return ", ".join(f"{name} {value:.9g}" for name, value in prices.items()) or "the game's own"
+
+
+def prices_note(prices: Mapping[str, float]) -> str:
+    """The end of a caption that says which prices are not the game's own; nothing where all are."""
+    return f", prices {prices_text(prices)}" if prices else ""
+
+
+def draw_prices(world: World, seed: int, share: float = 1.0) -> World:
+    """The world with prices drawn from ``seed``, in a ``share`` of all seeds, unless they are given already.
+
+    About half of the prices then stay at their default and some are 0, the others are anywhere in their range.
+    """
+    rng = np.random.default_rng([seed, len(world.prices)])
+    if world.price_values is not None or not world.prices or rng.random() >= share:
+        return world
+    drawn = ((price.default, 0, int(rng.integers(price.low, price.high + 1))) for price in world.prices)
+    values = tuple(int(rng.choice(values, p=(0.5, 0.1, 0.4))) for values in drawn)
+    return replace(world, price_values=values)
+
+
+def read_prices(words: Iterable[str], path: Path | None) -> dict[str, object]:
+    """The prices of ``--price NAME=VALUE``, which go over those of the TOML file of ``--prices``.
+
+    Raises UsageError where a word or the file cannot be read; ``with_prices`` checks names and values.
+    """
+    prices: dict[str, object] = {}
+    if path is not None:
+        try:
+            prices |= read_toml(path)
+        except FileNotFoundError:
+            raise UsageError(f"there is no file of prices {path}: give the path of a TOML file.") from None
+        except Unreadable as fault:
+            raise UsageError(f"{path} cannot be read as prices: {fault}: give lines such as kills = 0.4.") from fault
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (name and equals and value):
+            raise UsageError(f"--price takes NAME=VALUE, such as kills=0.4, got {quoted(word)}.")
+        prices[name.strip()] = value
+    return prices
+
+
+def add_price_flags(parser: Parser, world: Callable[[], World] | None = None) -> None:
+    """Add ``--price`` and ``--prices``, which ``priced`` reads. world: whose prices the help names."""
+    meaning = "Numbers of the reward that the world lets a command change, by their names"
+    group = parser.add_argument_group("prices of the reward", f"{meaning}.")
+
+    def name_them() -> None:
+        assert world is not None
+        with contextlib.suppress(ImportError):  # an extra is not installed, without which there is help, too
+            group.description = f"{meaning}: {', '.join(price.name for price in world().prices) or 'it has none'}."
+
+    if world is not None:
+        parser.before_help = name_them  # importing a world takes a while
+    text = "give a price another value, in units of reward; repeatable, and over --prices"
+    group.add_argument("--price", action="append", default=[], metavar="NAME=VALUE", help=text)
+    text = "TOML file of prices, with lines such as kills = 0.4"
+    group.add_argument("--prices", type=Path, default=None, metavar="FILE", help=text)
+
+
+def price_flags(prices: Mapping[str, float]) -> list[str]:
+    """The words of a command line that change these prices."""
+    return [word for name, value in prices.items() for word in ("--price", f"{name}={value}")]
+
+
+def priced(world: World, options: argparse.Namespace) -> World:
+    """The world with the prices of the command line. Raises UsageError as ``read_prices`` and ``with_prices``."""
+    return with_prices(world, read_prices(options.price, options.prices))
+
+
+def _unit(world: World) -> Fraction:
+    """The reward of one unit: 1/1000 for 0.001, which as a float is a little more."""
+    return Fraction(world.component_unit).limit_denominator(10**9)
+
+
+def _in_units(world: World, price: Price, value: Any) -> int:  # noqa: ANN401 - of whatever type it is
+    unit = _unit(world)
+    span = f"{float(price.low * unit):g} to {float(price.high * unit):g}"
+    try:
+        units = Fraction(str(value)) / unit if not isinstance(value, bool) else None
+    except (ValueError, ZeroDivisionError):
+        units = None
+    if units is None or not price.low <= units <= price.high:
+        raise UsageError(f"the price {price.name} must be a number from {span}, got {quoted(value)}.")
+    if units.denominator != 1:
+        raise UsageError(f"the price {price.name} must be a multiple of {float(unit):g}, got {quoted(value)}.")
+    return int(units)

@@ -1,0 +1,168 @@
+"""Playing one case on both engines, up to the first difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rlparity.core.compare import STATE, Difference
+from rlparity.core.ledger_entry import DROP, IGNORE, RESYNCHRONISE
+from rlparity.core.pair import Observed, Pair
+from rlparity.core.trace import RESTART, Action, Case, batch_of
+from rlparity.engine import Array, BatchEngine, Slots, State
+
+_ONLY: Slots = np.zeros(1, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """A game that went apart: its actions so far, and where the engines differ after it.
+
+    recorded: the last moment as it was in a batch.
+    """
+
+    case: Case
+    differences: tuple[Difference, ...]
+    game: int = 0
+    recorded: ReplayMoment | None = None
+
+    @property
+    def step(self) -> int:
+        """The number of actions after which the engines differ."""
+        return len(self.case.actions)
+
+
+@dataclass(frozen=True)
+class ReplayMoment:
+    """The game after the start (``action`` None) or after one action, as both engines have it.
+
+    components: what the action earned on each side; marks: which marks it fired on each side, where counted.
+    """
+
+    action: Action | None
+    states: tuple[State, State]
+    components: tuple[tuple[int | float, ...], tuple[int | float, ...]] | None
+    marks: tuple[dict[str, int], dict[str, int]] | None
+    differences: tuple[Difference, ...]
+
+
+def begin(engine: BatchEngine, case: Case) -> Array:
+    """Start a case in an engine of one game; returns its observation. Raises StateRefused as ``set_state`` does."""
+    if case.state is not None:
+        return engine.set_state([case.state], _ONLY)
+    return engine.reset(np.array([case.seed], np.uint64), _ONLY)
+
+
+def start(pair: Pair, case: Case) -> Observed:
+    """Start a case on a pair of one game. Raises StateRefused where an engine does not take its state."""
+    if case.state is not None:
+        return pair.set_state([case.state], _ONLY)
+    return pair.reset(np.array([case.seed], np.uint64))
+
+
+def act(pair: Pair, case: Case, action: Action) -> Observed:
+    """Play an action of a case on a pair of one game."""
+    if action == RESTART:
+        return pair.restart(_ONLY)
+    return pair.step(batch_of(pair.world, action), restarting=case.auto_reset)
+
+
+def differs_at(pair: Pair, case: Case, *, only_valid: bool = False) -> Divergence | None:
+    """The case up to where the engines first differ in what the ledger does not explain, or None.
+
+    Where they were resynchronised it begins in the state of the reference. ``pair`` has one game. ``only_valid``: play
+    no action that the reference's mask forbids, but end there.
+    """
+    while True:
+        for done, (action, seen, before) in enumerate(_play(pair, case, only_valid=only_valid)):
+            differences = differences_of(pair, seen)
+            known = pair.known(before, action, differences) if differences else None
+            is_placed = done == 0 and case.state is not None  # which resynchronising again would not change
+            if differences and (known is None or (is_placed and known == RESYNCHRONISE)):
+                return Divergence(case.prefix(done), differences)
+            if known not in (None, IGNORE):
+                break
+        else:
+            return None
+        if known == DROP:
+            return None
+        case = case.from_state(pair.reference.get_state(_ONLY)[0], done)
+
+
+def last_differences(pair: Pair, case: Case) -> tuple[State, Action | None, tuple[Difference, ...]]:
+    """The reference's state before the last action of a case, if the ledger looks at it, the action and what differs.
+
+    ``pair`` has one game.
+    """
+    for action, seen, before in _play(pair, case):
+        last = before, action, seen
+    return last[0], last[1], differences_of(pair, last[2])
+
+
+def differences_of(pair: Pair, seen: Observed) -> tuple[Difference, ...]:
+    """What differs in a game played alone, its marks too where they are compared; nothing where all is ignored."""
+    both = (seen, pair.newly_fired())
+    differing = (each for each in both if each and pair.rows_that_differ(each)[0])
+    differences = tuple(difference for each in differing for difference in pair.explain(each, 0, 0))
+    return () if all(map(pair.ignores, differences)) else differences
+
+
+def moments(pair: Pair, case: Case) -> list[ReplayMoment]:
+    """The start and every action up to the first difference, recorded. ``pair`` has one game."""
+    recorded: list[ReplayMoment] = []
+    counts = [engine.marks() for engine in pair.both]
+    for action, seen, state in _play(pair, case):
+        before, counts = counts, [engine.marks() for engine in pair.both]
+        differences = differences_of(pair, seen)
+        if differences and pair.known(state, action, differences):
+            differences = ()
+        states = pair.reference.get_state(_ONLY)[0], pair.other.get_state(_ONLY)[0]
+        recorded.append(
+            ReplayMoment(action, states, components_of(seen), fired_marks(pair, before, counts), differences)
+        )
+        if differences:
+            break
+    return recorded
+
+
+def _play(pair: Pair, case: Case, *, only_valid: bool = False) -> Iterator[tuple[Action | None, Observed, State]]:
+    """Each action, what both engines give and, if the ledger looks at it, the reference's state before."""
+    yield None, start(pair, case), {}
+    for action in case.actions:
+        if only_valid and isinstance(action, int) and not pair.reference.mask()[0, action]:
+            return
+        before = {} if action == RESTART else next(iter(pair.states_before(_ONLY)), {})
+        yield action, act(pair, case, action), before
+
+
+def batch_divergence(pair: Pair, case: Case, seen: Observed, row: int, slot: int) -> Divergence:
+    """The divergence of the game in ``slot`` of a batch, which has a row in ``seen``; an unknown state is empty."""
+    place: Slots = np.array([slot])
+    differences = tuple(pair.explain(seen, row, slot))
+    states = {} if STATE in pair.unknown else pair.reference.get_state(place)[0], pair.other.get_state(place)[0]
+    action = case.actions[-1] if case.actions else None
+    return Divergence(
+        case, differences, slot, ReplayMoment(action, states, components_of(seen, row), None, differences)
+    )
+
+
+def components_of(seen: Observed, row: int = 0) -> tuple[tuple[int | float, ...], tuple[int | float, ...]] | None:
+    """What a step earned on each side; None after a start."""
+    if seen.step is None or "components" not in seen.expected:
+        return None
+    one, other = (np.asarray(side["components"])[row].tolist() for side in (seen.expected, seen.observed))
+    return tuple(one), tuple(other)
+
+
+def fired_marks(
+    pair: Pair, before: Sequence[Array | None], after: Sequence[Array | None]
+) -> tuple[dict[str, int], dict[str, int]] | None:
+    """How often each mark fired between two counts of both engines; None where one counts none."""
+    fired = [
+        {mark: int(new - old) for mark, old, new in zip(pair.world.marks, then, now, strict=True) if new > old}
+        for then, now in zip(before, after, strict=True)
+        if then is not None and now is not None
+    ]
+    return (fired[0], fired[1]) if len(fired) == 2 else None

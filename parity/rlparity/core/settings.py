@@ -1,0 +1,111 @@
+"""Settings and outcome of a run of two engines."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlparity.core.guard import DEFAULT_TIMEOUT
+from rlparity.core.ledger import Ledger
+from rlparity.core.replay import Divergence
+from rlparity.io.console import counted
+from rlparity.io.intervals import paired_intervals
+from rlparity.io.table import Records
+
+STRICT, INJECTED, RESYNCHRONISED = MODES = ("strict", "injected", "resynchronised")
+FREE_RUNNING = "free-running"
+"""A mode of ``rlparity run`` alone, see ``rlparity.core.free_running``."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a run. steps: of every game; invalid: share of invalid actions; seed: of games and choices.
+
+    marks: count and compare rule marks too. stop_after: how many diverging games end the run.
+    auto_reset: step with the engines' own auto-reset. That path is compared then, but not how ended games look.
+    mode: ``strict``: both engines start from seeds. ``injected``: both start each game in the state that the reference
+        begins it in, for engines that draw differently. ``resynchronised``: they start each step so, which shows
+        every difference where it arises.
+    ledger: of known differences. budget_seconds: after which a run ends before its last step.
+    """
+
+    source: str = "uniform"
+    steps: int = 1000
+    games: int = 64
+    seed: int = 0
+    invalid: float = 0.01
+    marks: bool = False
+    auto_reset: bool = False
+    mode: str = STRICT
+    stop_after: int = 1
+    timeout: float = DEFAULT_TIMEOUT
+    ledger: Ledger | None = None
+    budget_seconds: float = float("inf")
+
+
+def settings_of(options: Namespace, **others: Any) -> Settings:  # noqa: ANN401 - other settings
+    """The settings that a command line has flags for, and others."""
+    given = {each.name: getattr(options, each.name) for each in fields(Settings) if hasattr(options, each.name)}
+    return Settings(**{**given, **others})
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a user sees of the differences of two engines, in one episode of each game.
+
+    first (games,): the actions before what is shown first differed; -1 where it never did.
+    measures: return, length and, as 0 or 1, terminated and truncated, (2, games) by engine.
+    """
+
+    first: NDArray[np.int64]
+    measures: Mapping[str, NDArray[np.float64]]
+
+    def records(self, engines: tuple[str, str]) -> Records:
+        """Means with 95% intervals, of the difference that of the paired games, and when differences begin."""
+        rows = [
+            (name, *paired_intervals(*sides), int((sides[0] != sides[1]).sum()))
+            for name, sides in self.measures.items()
+        ]
+        seen = self.first[self.first >= 0]
+        note = f"What is shown differs in {len(seen):,} of {len(self.first):,} games"
+        if seen.size:
+            first = counted(int(seen.min()), "action")
+            note += f", first after {first}, in the median game after {np.median(seen):,.0f}"
+        one, other = engines
+        header = "of an episode", one, other, f"{other} - {one}", "games that differ"
+        return Records("effect", "What a user sees", header, rows, f"{note}.")
+
+    def values(self, engines: tuple[str, str]) -> dict[str, object]:
+        """The table, and of each game that differs after how many actions it first does, as JSON values."""
+        return {"measures": self.records(engines).values(), "first": sorted(self.first[self.first >= 0].tolist())}
+
+
+@dataclass
+class Outcome:
+    """Result of a run. steps: transitions compared in all; marks: per engine, total count of each mark.
+
+    is_black_box: engines without states were compared by what they show. ledger: the entries for these engines;
+    known: by id, how many differences each explained; faults: sentences on what is wrong with it. effect: of a
+    free-running run.
+    """
+
+    steps: int = 0
+    episodes: int = 0
+    seconds: float = 0.0
+    divergences: list[Divergence] = field(default_factory=list)
+    marks: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    is_black_box: bool = False
+    ledger: Ledger | None = None
+    known: Mapping[str, int] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    effect: Effect | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Nothing differs that the ledger, which is right, does not explain."""
+        return not (self.divergences or self.faults)

@@ -1,0 +1,34 @@
+"""The sources of actions that ``--source`` names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from rlparity.core.explore import ExploreSource
+from rlparity.core.sources import POLICY, DirectedSource, Source
+from rlparity.errors import UsageError, blamed
+from rlparity.world import World
+
+
+def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -> Source:
+    """The source meant by ``--source`` (traces aside); raises UsageError when there is none such."""
+    if spec == "uniform":
+        return Source()
+    if spec == "directed":
+        if not (world.starts or world.policies):
+            raise UsageError(f"world '{world.name}' has no directed starts or policies: use --source uniform.")
+        return DirectedSource(world, games, rng)
+    if spec == "explore":
+        return ExploreSource(world, games, rng)
+    if spec.startswith(POLICY):
+        if world.load_policy is None:
+            raise UsageError(f"world '{world.name}' loads no policies: name no agent, or use --source uniform.")
+        path = world.agent_at(Path(spec.removeprefix(POLICY)))
+        if not os.path.exists(path):  # pathlib's own raises for a name that no file can have
+            raise UsageError(f"there is no policy file {path}: give the path of a checkpoint.")
+        with blamed(f"loading the policy {path}"):
+            return Source(world.load_policy(path))
+    raise UsageError(f"there is no source '{spec}': give uniform, directed, explore, policy:FILE or traces:DIR.")

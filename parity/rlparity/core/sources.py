@@ -1,0 +1,126 @@
+"""Action sources of a run; they look at the reference engine only and draw from one seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlparity.engine import Array, Slots, State
+from rlparity.errors import UsageError, blamed
+from rlparity.spaces import Box
+from rlparity.world import Policy, View, World
+
+if TYPE_CHECKING:
+    from rlparity.core.pair import Observed
+
+DIRECTED_START_SHARE = 0.75
+TRACES = "traces:"
+POLICY = "policy:"
+NO_SLOTS: Slots = np.zeros(0, np.intp)
+
+
+def uniform_policy(view: View) -> Array:
+    """The same weight for every action."""
+    return np.ones(view.mask.shape)
+
+
+class Source:
+    """Chooses what happens in the games of a run: one policy for all of them, each from its own beginning."""
+
+    def __init__(self, policy: Policy = uniform_policy) -> None:
+        self._policy = policy
+
+    def starts(self, slots: Slots) -> dict[int, State]:
+        """Slot -> state for those of the just started games that begin in a made state instead."""
+        return {}
+
+    def unmutated(self, made: Mapping[int, State]) -> dict[int, State] | None:
+        """What to start in instead of states that an engine refused; None: in no others."""
+        return None
+
+    def actions(self, view: View, rng: np.random.Generator, invalid: float, space: Box | None) -> NDArray[Any]:
+        """The next action of every game, see ``choose_actions``."""
+        return choose_actions(rng, self.weights(view), view.mask, invalid, space)
+
+    def watch(self, seen: Observed) -> Slots:
+        """Told what a step showed of all games; returns slots in which ``starts`` may begin others at once."""
+        return NO_SLOTS
+
+    def weights(self, view: View) -> Array:
+        """Weights (games, actions) of the next action of every game; invalid ones are masked later."""
+        with blamed("the policy"):
+            return self._policy(view)
+
+
+class DirectedSource(Source):
+    """Steers toward rare rules: made starts, and for each game one of the world's policies, or uniform."""
+
+    def __init__(self, world: World, games: int, rng: np.random.Generator) -> None:
+        self._makers = list(world.starts.items())
+        self._policies = {"uniform": uniform_policy, **world.policies}
+        self._rng = rng
+        self._chosen = np.zeros(games, dtype=np.intp)
+
+    def starts(self, slots: Slots) -> dict[int, State]:
+        """Made states for most of the games; chooses every game's policy too."""
+        self._chosen[slots] = self._rng.integers(len(self._policies), size=len(slots))
+        if not self._makers:
+            return {}
+        made = slots[self._rng.random(len(slots)) < DIRECTED_START_SHARE]
+        return {int(slot): self._start() for slot in made}
+
+    def _start(self) -> State:
+        name, make = self._makers[self._rng.integers(len(self._makers))]
+        with blamed(f"the start '{name}'"):
+            return make(self._rng)
+
+    def weights(self, view: View) -> Array:
+        """Each game's by its own policy."""
+        weights = np.ones(view.mask.shape)
+        for number, (name, policy) in enumerate(self._policies.items()):
+            slots = np.flatnonzero(self._chosen == number)
+            if slots.size:
+                with blamed(f"the policy '{name}'"):
+                    weights[slots] = policy(view.part(slots))
+        return weights
+
+
+def choose_actions(
+    rng: np.random.Generator,
+    weights: Array,
+    mask: NDArray[np.bool_],
+    invalid_share: float | Array,
+    space: Box | None = None,
+) -> NDArray[Any]:
+    """Actions (games,) drawn by ``weights`` among the valid ones, and now and then an invalid one.
+
+    ``invalid_share``: probability, of all or (games,), for a game that has an invalid action, of drawing uniformly
+    among those. A game without valid actions draws among all. Raises UsageError for weights that are none.
+    space: of a world whose actions are arrays, which are drawn uniformly.
+    """
+    if space is not None:
+        return space.sample(rng, len(mask))
+    actions = _draw(rng, np.where(mask.any(axis=1, keepdims=True), valid_weights(weights, mask), 1.0))
+    wrong = (rng.random(len(mask)) < invalid_share) & ~mask.all(axis=1)
+    return np.where(wrong, _draw(rng, np.where(wrong[:, None], ~mask, True)), actions).astype(np.int32)
+
+
+def valid_weights(weights: Array, mask: NDArray[np.bool_]) -> Array:
+    """Weights (games, actions) without those of invalid actions; of a game that has none on a valid one, all alike.
+
+    Raises UsageError for weights that are none.
+    """
+    if np.shape(weights) != mask.shape or not np.all(np.isfinite(weights)) or np.any(np.less(weights, 0)):
+        raise UsageError(f"the policy's weights must be {mask.shape} finite numbers, none negative: fix the policy.")
+    allowed = np.where(mask, np.asarray(weights, dtype=np.float64), 0.0)
+    return np.where(allowed.sum(axis=1, keepdims=True) > 0, allowed, mask)
+
+
+def _draw(rng: np.random.Generator, weights: Array) -> NDArray[np.intp]:
+    """One index for each row, with probability proportional to its weight; every row has some weight."""
+    sums = np.cumsum(weights, axis=1, dtype=np.float64)
+    chosen: NDArray[np.intp] = np.argmax(sums > rng.random((len(sums), 1)) * sums[:, -1:], axis=1)
+    return chosen

@@ -1,0 +1,147 @@
+"""Where the debugger opens: at the command line, at an environment in the middle of a run, or at a divergence."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from argparse import Namespace
+from dataclasses import asdict
+from importlib.util import find_spec
+from typing import Any
+
+from rich.console import Console
+
+from rlparity.core.compare import value_text
+from rlparity.core.prices import changed_prices, read_prices
+from rlparity.core.replay import Divergence
+from rlparity.core.trace import Case
+from rlparity.debug.debugger import Debugger
+from rlparity.debug.session import Session
+from rlparity.engines.registry import world_spec
+from rlparity.errors import UsageError, install_command
+from rlparity.io.console import print_answer
+from rlparity.tools.report import action_name
+from rlparity.world import World
+
+
+def here(env: Any, index: int = 0, **options: Any) -> None:  # noqa: ANN401 - environments have no common type
+    """Open the debugger's screen at an environment's present state, as ``breakpoint()`` does; it stays as it is.
+
+    Without a terminal, or textual, it prints one sentence.
+
+    Args:
+        env: an environment of rlworldkit, of one game or many, in any wrappers of Gymnasium or Stable-Baselines3, or
+            a ``SyncVectorEnv`` or ``DummyVecEnv`` of such.
+        index: the game, where there are many.
+        options: those of ``Session``; ``engines`` are the environment's own and the world's first other one.
+
+    Raises:
+        UsageError: it is no such environment, or an option is wrong.
+    """
+    inner = getattr(env, "unwrapped", env)
+    if hasattr(inner, "envs"):
+        inner, index = _chosen(inner.envs, index).unwrapped, 0
+    world = getattr(getattr(inner, "env_spec", None), "world", None)
+    if not isinstance(world, World):
+        kind = type(inner).__name__
+        raise UsageError(f"{kind} is no environment of rlworldkit in this process: give one, or a vector of them.")
+    options = {"engines": [*dict.fromkeys((inner.engine, *world.engines))][:2], **options}
+    states = inner.get_states() if hasattr(inner, "get_states") else [inner.get_state()]
+    case = Case((), state=_chosen(states, index))
+    try:
+        check_screen("")
+    except UsageError as fault:
+        print(f"rlparity.debug.here: {fault}")
+        return
+    with Session(world, case=case, **options) as session:
+        show(session)
+
+
+def open_at(spec: str, world: World, engines: tuple[str, str], found: Divergence, timeout: float) -> None:
+    """Open the debugger's screen where a run's game differs."""
+    with Session(spec, engines, case=found.case, prices=changed_prices(world), timeout=timeout) as session:
+        session.go(found.step)
+        show(session)
+
+
+def check_screen(otherwise: str) -> None:
+    """Raise UsageError where there is no textual or no terminal; ``otherwise``: what else to do."""
+    if find_spec("textual") is None:
+        raise UsageError(f"the screen needs textual: run `{install_command('rl-parity[debug]')}`{otherwise}.")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(f"the screen needs a terminal: run it in one{otherwise}.")
+
+
+def show(session: Session, *, sub_step: bool = False) -> int:
+    """Show a session's screen until it is left; returns the exit code. A signal takes effect after it."""
+    from rlparity.debug.screen import DebugApp  # textual is optional
+
+    app = DebugApp(Debugger(session), sub_step=sub_step)
+    app.run()
+    if app.ended_by is not None:
+        signal.raise_signal(app.ended_by)
+    return app.return_code or 0
+
+
+def debug(options: Namespace) -> int:
+    """Open the debugger's screen, or stop at the first breakpoint and say what is there."""
+    is_screen = not (options.json or options.until or options.write_test)
+    if is_screen:
+        check_screen(", or give --until CONDITION")
+    world = options.world if options.trace else world_spec(options.world, options.engines or ())
+    prices = read_prices(options.price, options.prices)
+    with Session(
+        world,
+        options.engines,
+        seed=options.seed,
+        trace=options.trace,
+        actions=[word.strip() for word in options.actions.split(",")] if options.actions else (),
+        agent=options.agent,
+        prices=prices,
+        timeout=options.timeout,
+    ) as session:
+        return show(session, sub_step=options.sub_step) if is_screen else _stop(session, options)
+
+
+def _stop(session: Session, options: Namespace) -> int:
+    """Run to the first condition, write what is asked for, and say where the game stands."""
+    held = session.run_until(*(options.until or ["differs"]))
+    if options.write_test:
+        session.write_test(options.write_test)
+    moment, differences = session.moment, session.diff()
+    rows = [*moment.phases.rows()] if options.sub_step else []
+    answer = {
+        "step": session.position,
+        "stopped": held,
+        "action": moment.action,
+        "differences": [asdict(each) for each in differences],
+        "marks": moment.marks and moment.marks[0],
+        "state": session.state(),
+    }
+    if options.sub_step:
+        answer["phases"] = [
+            {"name": name, "phases": [side and asdict(side) for side in sides], "differences": [*map(asdict, parts)]}
+            for name, sides, parts in rows
+        ]
+
+    def text(console: Console) -> None:
+        where = held or ("the game is over" if moment.is_over else "the actions end")
+        console.print(f"Step {session.position}, {action_name(session.world, moment.action)}: {where}.")
+        for each in differences:
+            console.print(f"{each.field}: {value_text(each.expected)} and {value_text(each.observed)}")
+        for name, _, parts in rows:
+            said = (f"{each.field} {value_text(each.expected)} and {value_text(each.observed)}" for each in parts)
+            console.print(f"After {name}: {', '.join(said) or 'no difference'}")
+        if options.sub_step:
+            console.print(moment.phases.text or "An engine tells no phases of this step.")
+        if options.write_test:
+            console.print(f"Written: {options.write_test}")
+
+    print_answer(options, answer, text)
+    return 1 if differences else 0
+
+
+def _chosen(games: Any, index: int) -> Any:  # noqa: ANN401 - a list of environments or of states
+    if not 0 <= index < len(games):
+        raise UsageError(f"there is no game {index}: the games are 0 to {len(games) - 1}.")
+    return games[index]

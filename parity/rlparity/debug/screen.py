@@ -1,0 +1,201 @@
+"""The debugger in a terminal: keys and a command line, which the debugger carries out. Needs textual."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.binding import Binding
+from textual.containers import Container, VerticalScroll
+from textual.widgets import Input, Static
+
+from rlparity.debug import panes
+from rlparity.debug.debugger import AT_ONCE, COMMANDS, Debugger
+from rlparity.errors import UsageError
+from rlparity.tools.source_lines import editor_command, source_lines
+
+_COMMAND_OF_KEY = {key: word for word, (keys, _, _) in COMMANDS.items() for key in keys.split()}
+
+
+class DebugApp(App[None]):
+    """The screen of a debugger: boards, a panel, a message and a command line.
+
+    ended_by: the signal that closed it, else None.
+    """
+
+    CSS = """
+    Screen { background: ansi_default; color: ansi_default; }
+    #title { height: 1; }
+    #middle { height: 1fr; layout: vertical; }
+    #boards { height: auto; text-wrap: nowrap; }
+    #panel { height: 1fr; scrollbar-size-vertical: 1; }
+    .beside #middle { layout: horizontal; }
+    .beside #boards { width: auto; padding-right: 2; }
+    .beside #panel { width: 1fr; }
+    #message { height: auto; min-height: 2; max-height: 8; }
+    Input { height: 1; border: none; padding: 0; background: ansi_default; display: none; }
+    """
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar = [Binding("ctrl+c,ctrl+q", "quit", show=False, priority=True)]
+
+    def __init__(self, debugger: Debugger, *, sub_step: bool = False) -> None:
+        super().__init__(ansi_color=True)
+        self.ended_by: signal.Signals | None = None
+        self._handlers: dict[signal.Signals, Any] = {}
+        self._debugger = debugger
+        self._panel = self._panel_below = "phases" if sub_step else panes.PANELS[0]
+        self._engine = 0
+        self._phase: int | None = None
+        self._steps_by_phase = sub_step
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="title")
+        with Container(id="middle"):
+            yield Static(id="boards")
+            with VerticalScroll(id="panel"):
+                yield Static(id="text")
+        yield Static(id="message")
+        yield Input(id="line", select_on_focus=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#panel").focus()
+        self.set_interval(0.02, self._run)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            self._handlers[number] = signal.getsignal(number)
+            asyncio.get_running_loop().add_signal_handler(number, self._end, number)
+
+    def on_unmount(self) -> None:
+        for number, handler in self._handlers.items():
+            asyncio.get_running_loop().remove_signal_handler(number)
+            signal.signal(number, handler)
+
+    def _end(self, number: signal.Signals) -> None:
+        self.ended_by = number
+        self.exit()
+
+    def on_resize(self) -> None:
+        self.call_later(self._show)  # once textual has the new size
+
+    def on_key(self, event: events.Key) -> None:
+        line = self.query_one(Input)
+        if event.key == "escape":
+            self._debugger.stop()
+            self._panel = self._panel_below
+            self._close(line)
+        elif line.display:  # typed before the line had the focus
+            if event.key == "enter":
+                self._submit(line)
+            elif event.is_printable and event.character:
+                line.insert_text_at_cursor(event.character)
+        else:
+            key = event.character if event.character and event.character.isprintable() else event.key
+            if self._press(key, line):
+                event.prevent_default()  # other keys scroll the panel
+
+    def _press(self, key: str, line: Input) -> bool:
+        """Do what a key is for; whether it is for anything."""
+        word = _COMMAND_OF_KEY.get(key)
+        if key == "q":
+            self.exit()
+        elif key == "x":
+            self._engine = 1 - self._engine
+        elif key == "?":
+            self._panel = panes.HELP if self._panel != panes.HELP else self._panel_below
+        elif key.isdecimal() and 1 <= int(key) < len(panes.PANELS):
+            self._panel = self._panel_below = panes.PANELS[int(key) - 1]
+        elif key in ("<", ">") or (self._steps_by_phase and word in ("step", "back")):
+            self._go_to_phase(backwards=key == "<" or word == "back")
+        elif word in AT_ONCE:
+            self._phase = None
+            self._debugger.do(word)
+        elif word is not None or key in (":", "o"):
+            line.value = f"{word} " if word else ""
+            if key == "o":
+                line.value = " ".join(["open", *panes.named_here(self._debugger.session)[:1]])
+            line.cursor_position = len(line.value)
+            line.display = True
+            line.focus()
+        else:
+            return False
+        self._show()
+        return True
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self._submit(event.input)
+
+    def _submit(self, line: Input) -> None:
+        command, line.value = line.value, ""
+        self._close(line)
+        word, *rest = command.split() or [""]
+        if word == "open":
+            self._open(*rest[:2])
+        elif word:
+            self._phase = None
+            self._debugger.do(command)
+        self._show()
+
+    def _go_to_phase(self, *, backwards: bool) -> None:
+        """Go to the phase before or after this one, in the step before or after where there is none."""
+        count = len(panes.phase_rows(self._debugger.session))
+        here = count - 1 if self._phase is None else self._phase
+        if backwards and here > 0:
+            self._phase = here - 1
+        elif not backwards and here + 1 < count:
+            self._phase = here + 1
+        else:
+            self._debugger.do("back" if backwards else "step")
+            begins = not (backwards or self._debugger.is_refusal) and panes.phase_rows(self._debugger.session)
+            self._phase = 0 if begins else None
+
+    def _open(self, name: str = "", engine: str = "") -> None:
+        """Open the line of a mark, a component or a rule in an engine's source, by default the reference's."""
+        debugger = self._debugger
+        engine = engine or debugger.session.engines[0]
+        try:
+            places = source_lines(debugger.session.world, engine, name) if name else []
+            if not places:
+                raise UsageError(f"no source of engine '{engine}' has '{name}': give a mark, or another engine.")
+            command = editor_command(*places[0])
+            failure = None
+            with self.suspend():
+                try:
+                    subprocess.run(command, check=True)
+                except (OSError, subprocess.SubprocessError) as error:  # the screen would not come back after it
+                    failure = UsageError(f"the editor failed: {error}; set EDITOR to open {places[0][0]} in another.")
+            if failure is not None:
+                raise failure
+            debugger.message, debugger.is_refusal = f"Opened {places[0][0].name}:{places[0][1]}.", False
+        except (UsageError, OSError, SuspendNotSupported) as error:
+            debugger.message, debugger.is_refusal = str(error), True
+
+    def _close(self, line: Input) -> None:
+        line.display = False
+        self.query_one("#panel").focus()
+        self._show()
+
+    def _run(self) -> None:
+        if self._debugger.target is not None:
+            self._phase = None
+            self._debugger.advance()
+            self._show()
+
+    def _show(self) -> None:
+        debugger, phase = self._debugger, self._phase
+        boards, columns = panes.boards(debugger.session, self.size, self._engine, phase)
+        self.set_class(columns > 0, "beside")
+        has_room = columns > 0 or boards.plain.count("\n") + panes.BELOW + 4 <= self.size.height
+        self.query_one("#boards").display = has_room or self._panel == panes.PANELS[0]  # else they hide the panel
+        parts = {
+            "title": panes.title(debugger, self.size.width, phase),
+            "boards": boards,
+            # the bar beside the panel takes a column
+            "text": panes.panel(debugger, self._panel, self.size.width - columns - 1, phase),
+            "message": Text(debugger.message, "bold red" if debugger.is_refusal else ""),
+        }
+        for name, part in parts.items():
+            self.query_one(f"#{name}", Static).update(part)

@@ -1,0 +1,303 @@
+"""A debugging session: two engines play one game, which can be stopped, taken back, edited and forked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from rlparity.core.compare import OBSERVATION, STATE, Difference, value_text
+from rlparity.core.guard import DEFAULT_TIMEOUT
+from rlparity.core.prices import price_values, with_prices
+from rlparity.core.source_specs import open_source
+from rlparity.core.sources import POLICY, Source, choose_actions
+from rlparity.core.trace import Action, Case, Trace, check_actions, read_trace
+from rlparity.debug.fields import FieldReader, action_of, parse_condition, path_text, put_in
+from rlparity.debug.timeline import Fork, ForkComparison, Timeline, compare_forks
+from rlparity.debug.view import GameView
+from rlparity.engine import Closable, State
+from rlparity.engines.registry import load_pair, load_traced, load_world
+from rlparity.errors import StateRefused, UsageError
+from rlparity.io.console import counted
+from rlparity.spaces import action_numbers
+from rlparity.tools.finding import open_alone
+from rlparity.tools.report import action_name
+from rlparity.world import PriceValues, View, World
+
+MOST_STEPS = 10_000
+
+
+class Session(GameView, Closable):
+    """Two engines of a world in one game, usable in a ``with`` block.
+
+    Going back shows what was kept. Where play goes on from an earlier step, the engines are put into states that were
+    kept shortly before, and what they then give is held to what they gave; an engine that does not come back exactly is
+    replayed from the start, and one that failed is opened again.
+
+    Args:
+        world: a world, its name or ``module:attribute``; None: that of the trace, or the only registered one.
+        engines: two names, or one; None: those of the trace, or the world's first two.
+        seed: of the game, 0 … 2⁶⁴ − 1; None: 0, unless a trace or a case is given.
+        trace: file of a trace or a golden episode to open at its start.
+        case: a game to open at its start.
+        actions: of the seed's game, by name or number.
+        agent: file or name of an agent that chooses actions where none is given or recorded. Without one they are
+            drawn uniformly among the valid ones; a trace or a case then ends with its actions.
+        prices: of the reward, by name, that are not those of the trace or the game's own.
+        timeout: seconds that an answer may take.
+
+    Raises:
+        UsageError: there is no such world, engine, file or agent, or an engine refuses the start.
+        EngineError: an engine fails.
+    """
+
+    def __init__(
+        self,
+        world: World | str | None = None,
+        engines: Sequence[str] | str | None = None,
+        *,
+        seed: int | None = None,
+        trace: Path | str | None = None,
+        case: Case | None = None,
+        actions: Sequence[Action | str] = (),
+        agent: Path | str | None = None,
+        prices: Mapping[str, object] | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+    ) -> None:
+        if sum(start is not None for start in (seed, trace, case)) > 1:
+            raise UsageError("a session begins with a seed, a trace or a case: give one of them.")
+        if actions and (trace is not None or case is not None):
+            raise UsageError("a trace and a case have their own actions: give others only with a seed.")
+        names = (engines,) if isinstance(engines, str) else engines
+        if names is not None and not 1 <= len(names) <= 2:
+            raise UsageError(f"{len(names)} engines are given: name one or two.")
+        pair = None if names is None else (names[0], names[-1])
+        if trace is not None:
+            read, path = read_trace(Path(trace)), Path(trace)
+            changes = {**read.prices, **(prices or {})}
+            self.world, self.engines = load_traced(read, path, world, pair, lambda it: with_prices(it, changes))
+            self.spec, case = world if isinstance(world, str) else self.world.name, read.case
+        else:
+            spec = world if isinstance(world, str) else None
+            priced = with_prices(load_world(world), prices or {})
+            self.world, self.spec, self.engines = load_pair(priced, pair, spec=spec, one_will_do=True)
+            chosen = tuple(action_of(self.world, each) for each in actions)
+            case = case or Case(chosen, seed=_checked_seed(self.world, seed or 0))
+            check_actions(self.world, Trace(self.spec, self.engines, case), Path("the case"))
+        agent_source = "uniform" if agent is None else f"{POLICY}{agent}"
+        is_open = agent is not None or not case.actions
+        self._source = open_source(agent_source, self.world, 1, np.random.default_rng(0)) if is_open else None
+        self._first_seed = case.seed or 0
+        self._reader = FieldReader(self.world)
+        self._timeout, self._compares_marks = timeout, case.marks
+        self._timelines: dict[PriceValues, Timeline] = {}
+        self.forks: list[Fork] = []
+        try:
+            self._add(self._begun(Fork(0, case, self._timeline_at(self.world))))
+        except StateRefused as error:
+            raise UsageError(f"the start is refused: {error}") from error
+        finally:
+            if not self.forks:
+                self.close()
+
+    def close(self) -> None:
+        """Close all engines."""
+        for timeline in self._timelines.values():
+            timeline.pair.close()
+
+    # going on and back
+
+    def step(self, action: Action | str | None = None) -> tuple[Difference, ...]:
+        """Take an action, by its name or number, or ``restart``; returns what then differs.
+
+        None: the action that this fork has next, else the agent's. Another action than this fork has next makes a fork.
+        Raises UsageError for an action that the world does not have, or where there is none.
+        """
+        fork, recorded = self.current, self.next_action
+        chosen = recorded if action is None else action_of(self.world, action)
+        if chosen is None:
+            if self._source is None:
+                raise UsageError("the recorded actions end here: give an action.")
+            if self.moment.is_over:
+                raise UsageError('the game is over: give the action "restart" for the next one.')
+            chosen = self._choose(self._source)
+        if recorded is None:
+            fork.case = replace(fork.case, actions=(*fork.case.actions, chosen))
+        elif chosen != recorded:
+            case = replace(self.case, actions=(*self.case.actions, chosen))
+            fork = self._branch(case, f"action {action_name(self.world, chosen)}")
+        if fork.moment is fork.path[-1]:
+            fork.timeline.extend(fork)
+        if fork is not self.current:
+            self._add(fork)
+        fork.place += 1
+        return self.diff()
+
+    def back(self, steps: int = 1) -> None:
+        """Go back; from an edited start, to before the edit. Raises UsageError where there are not as many steps."""
+        if steps > (most := self.current.place):
+            raise UsageError(f"the game began {counted(most, 'step')} ago: go back no further.")
+        for _ in range(steps):
+            self._back()
+
+    def go(self, step: int) -> None:
+        """Go to a step of this fork, forwards by its own actions. Raises UsageError where it has no such step."""
+        fork = self.current
+        first = fork.path[fork.begins].step
+        last = first + len(fork.case.actions)
+        if not first <= step <= last:
+            raise UsageError(f"fork {fork.number} has the steps {first} to {last}, and no {step}: go to one of them.")
+        while fork.last < step:
+            fork.timeline.extend(fork)
+        fork.place = fork.begins + step - first
+
+    def run_until(self, *conditions: str, backwards: bool = False, steps: int = MOST_STEPS) -> str | None:
+        """Go on, or back, to the next step at which a condition holds, on either engine; which one, or None.
+
+        Without one it stops where the game is over, the actions end, or after ``steps``. Conditions:
+
+        - ``MARK`` or ``RULE``: the mark, or one of the rule's, fired in the step;
+        - ``FIELD < VALUE``, with ``<``, ``<=``, ``>``, ``>=``, ``==`` or ``!=``, such as ``components.kills > 0``;
+        - ``action NAME``: this action was taken;
+        - ``differs`` or ``differs FIELD``: the engines differ;
+        - ``draw ADDRESS``: a word was drawn there, such as ``draw ORDER 7``; a part of an address will do.
+
+        Raises UsageError for any other.
+        """
+        parsed = {text: parse_condition(text, self.world, self._reader, self.moment) for text in conditions}
+        for _ in range(steps):
+            if not (self._back() if backwards else self._forth()):
+                return None
+            if (held := next((text for text, holds in parsed.items() if holds(self.moment)), None)) is not None:
+                return held
+        return None
+
+    def check(self) -> None:
+        """Replay this fork from its start; raises EngineError where an engine gives anything else than before."""
+        self.current.timeline.put(self.current, self.current.begins)
+
+    # edits and forks
+
+    def set(self, field: str, value: object) -> None:
+        """Change a field of the reference's state, which both engines take: a fork begins there.
+
+        It keeps the actions that follow. Raises UsageError where there is no such field, the value is of another type,
+        or an engine refuses or changes it; the session is then as it was.
+        """
+        keys = self._reader.find(self.moment.sides[0], field)
+        if keys[0] != STATE or len(keys) == 1:
+            raise UsageError(f"'{field}' is no field of the state, and only these can be set: give one of these.")
+        state = self.state()
+        put_in(state, keys[1:], value)
+        path, text = path_text(keys), value_text(value)
+
+        try:
+            edited = self._begun(self._from_here(state, f"{path} = {text}"))
+        except StateRefused as error:
+            raise UsageError(f"{path} cannot be {text}: {error}") from error
+        for name, side in zip(self.engines, edited.moment.sides, strict=True):
+            if (taken := self._reader.value(side, keys)) != self._reader.value({STATE: [state]}, keys):
+                raise UsageError(f"engine '{name}' makes {path} {value_text(taken)}: give a value that it keeps.")
+        self._add(edited)
+
+    def set_price(self, name: str, value: object) -> None:
+        """Change a price of the reward, in reward: a fork begins here, in the reference's state, with new engines.
+
+        It keeps the actions that follow. Raises UsageError where the world has no such price or value.
+        """
+        world = with_prices(self.current.timeline.pair.world, {name: value})
+        fork = self._from_here(self.state(), f"price {name} = {value}")
+        fork.timeline = self._timeline_at(world)
+        self._add(self._begun(fork))
+
+    def set_seed(self, seed: int) -> None:
+        """Begin the game of another seed, with the actions of this one, as a fork at step 0; raises UsageError."""
+        here, root = self.current, self.forks[0]
+        case = replace(here.case, seed=_checked_seed(self.world, seed), state=None, actions=here.actions())
+        self._add(self._begun(Fork(len(self.forks), case, here.timeline, root, 0, f"seed {seed}", root.path[:1])))
+
+    def fork(self) -> Fork:
+        """Begin a fork at this step, without the actions that follow."""
+        return self._add(self._branch(self.case, "fork"))
+
+    def switch(self, number: int) -> None:
+        """Go to a fork, to where one stood in it. Raises UsageError where there is none of this number."""
+        self.current = self._fork(number)
+
+    def compare(self, one: int, other: int, step: int | None = None) -> ForkComparison:
+        """Compare two forks by number, at a step or the first at which they differ, as the reference has them."""
+        forks = self._fork(one), self._fork(other)
+        last = min(fork.last for fork in forks)
+        if step is not None and not 0 <= step <= last:
+            raise UsageError(f"forks {one} and {other} were both played to step {last}: give one up to there.")
+        return compare_forks(self.world, *forks, step)
+
+    def _choose(self, source: Source) -> Action:
+        """The agent's action, or a valid one, which depends on the seed and the step alone."""
+        observation, mask = (np.asarray(self.moment.sides[0][name]) for name in (OBSERVATION, "mask"))
+        weights = source.weights(View(observation, mask, np.zeros(1, np.intp), lambda _: [self.moment.states[0]]))
+        rng = np.random.default_rng([self._first_seed, self.position])
+        return action_numbers(choose_actions(rng, weights, mask, 0.0, self.world.action_space)[0])
+
+    def _forth(self) -> bool:
+        if self.next_action is None and (self._source is None or self.moment.is_over):
+            return False
+        self.step()
+        return True
+
+    def _back(self) -> bool:
+        fork = self.current
+        if fork.place == 0:
+            return False
+        if fork.place == fork.begins:
+            self.current = fork.before_edit()
+            self.current.place = fork.begins
+        self.current.place -= 1
+        return True
+
+    def _branch(self, case: Case, cause: str) -> Fork:
+        """A fork that leaves this one here."""
+        here, path = self.current, self.current.path[: self.current.place + 1]
+        start = here.timeline, here, self.position, cause
+        return Fork(len(self.forks), case, *start, path, here.begins, here.place)
+
+    def _from_here(self, state: State, cause: str) -> Fork:
+        """A fork that would begin here, in a state."""
+        here = self.current
+        actions = here.case.actions[here.place - here.begins :]
+        return self._branch(replace(here.case, seed=None, state=state, actions=actions), cause)
+
+    def _begun(self, fork: Fork) -> Fork:
+        """A fork whose start was played at the end of its path; raises StateRefused."""
+        fork.begins = fork.place = len(fork.path)
+        fork.timeline.begin(fork)
+        return fork
+
+    def _add(self, fork: Fork) -> Fork:
+        """Go to a new fork."""
+        self.forks.append(fork)
+        self.current = fork
+        return fork
+
+    def _timeline_at(self, world: World) -> Timeline:
+        """Engines with the prices of a world."""
+        prices = price_values(world)
+        if prices not in self._timelines:
+            given = world, self.engines, Case((), seed=0, marks=self._compares_marks), self._timeout
+            alone = len(set(self.engines)) == 1
+            self._timelines[prices] = Timeline(lambda: open_alone(*given, alone=alone))
+        return self._timelines[prices]
+
+    def _fork(self, number: int) -> Fork:
+        if not 0 <= number < len(self.forks):
+            raise UsageError(f"there is no fork {number}: the forks are 0 to {len(self.forks) - 1}.")
+        return self.forks[number]
+
+
+def _checked_seed(world: World, seed: int) -> int:
+    """The seed; raises UsageError where the world's engines do not take it."""
+    if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**world.seed_bits:
+        raise UsageError(f"seed {seed} is no whole number of 0 ... 2^{world.seed_bits} - 1: choose one.")
+    return int(seed)

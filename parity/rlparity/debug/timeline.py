@@ -1,0 +1,284 @@
+"""Forks of a game on two engines: what was seen is kept, and replayed where play goes on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rlparity.core.compare import OBSERVATION, STATE, Difference, Fields, explain
+from rlparity.core.guard import GuardedEngine
+from rlparity.core.pair import Observed, Pair
+from rlparity.core.replay import ReplayMoment, act, components_of, differences_of, fired_marks, start
+from rlparity.core.step_phases import StepPhases, step_phases
+from rlparity.core.trace import Action, Case
+from rlparity.engine import Array, Slots, State
+from rlparity.errors import EngineError, StateRefused
+from rlparity.world import World
+
+_ONLY: Slots = np.zeros(1, dtype=np.intp)
+RUN_UP = 4
+"""Actions that are replayed, and compared, when engines are put back into a kept state."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moment(ReplayMoment):
+    """The game after the start or an action, as ``ReplayMoment``, and all that each engine gave.
+
+    step: actions since the first start. sides: of the reference and the other engine, field -> array (1, …), and of
+    ``state`` a list of one. phases: of the step, and the words that they drew, for which the engines are asked later.
+    """
+
+    step: int
+    sides: tuple[Fields, Fields]
+    phases: StepPhases
+
+    @property
+    def reward(self) -> float:
+        """What the reference's step earned, of all players; 0.0 at a start."""
+        return float(np.sum(np.asarray(self.sides[0].get("reward", np.zeros(1)))))
+
+    @property
+    def is_over(self) -> bool:
+        """The reference's game has ended, for all players."""
+        ends = (np.asarray(self.sides[0].get(name, np.zeros(1, np.bool_))) for name in ("terminated", "truncated"))
+        return bool(np.logical_or(*ends).all())
+
+
+@dataclass(eq=False)
+class Fork:
+    """One course of the game.
+
+    number: in the order in which forks were made. case: its start, and all actions since, of which the last may be
+    unplayed. timeline: plays it. parent, at: the fork that it left, and at which step. cause: what it left it for.
+    path: what was seen on the way, from the first start on; an edit adds a start to it. begins: the index of its own
+    start there. place: the index of where one stands.
+    """
+
+    number: int
+    case: Case
+    timeline: Timeline
+    parent: Fork | None = None
+    at: int = 0
+    cause: str = ""
+    path: list[Moment] = field(default_factory=list)
+    begins: int = 0
+    place: int = 0
+
+    @property
+    def last(self) -> int:
+        """The last step that was played."""
+        return self.path[-1].step
+
+    @property
+    def moment(self) -> Moment:
+        """The moment at which one stands."""
+        return self.path[self.place]
+
+    def at_step(self, step: int) -> Moment:
+        """The moment of a played step, after an edit that was made there."""
+        return next(moment for moment in reversed(self.path) if moment.step == step)
+
+    def action(self, place: int) -> Action | None:
+        """The action that follows a place in the path; None where the fork has none."""
+        done = place - self.begins
+        return self.case.actions[done] if done < len(self.case.actions) else None
+
+    def actions(self) -> tuple[Action, ...]:
+        """All actions since the first start."""
+        before = (moment.action for moment in self.path[: self.begins])
+        return (*(action for action in before if action is not None), *self.case.actions)
+
+    def before_edit(self) -> Fork:
+        """The fork that the edit at this one's start left."""
+        fork = self
+        while fork.begins == self.begins:
+            assert fork.parent is not None
+            fork = fork.parent
+        return fork
+
+
+@dataclass(frozen=True)
+class ForkComparison:
+    """Two forks, as the reference has them.
+
+    common: the last step before they part. step: the compared one, by default the first at which a field differs;
+    None: none does as far as both were played. differences: there; the first fork's values are ``expected``.
+    rewards: of each, summed after ``common``.
+    """
+
+    common: int
+    step: int | None
+    differences: tuple[Difference, ...]
+    rewards: tuple[float, float]
+
+
+def compare_forks(world: World, one: Fork, other: Fork, step: int | None = None) -> ForkComparison:
+    """Compare two forks of one tree at a step, or at the first at which they differ, as far as both were played."""
+    shared = sum(left is right for left, right in zip(one.path, other.path, strict=False))
+    common = one.path[shared - 1].step
+    differences: list[Difference] = []
+    found = step
+    for each in range(common, min(one.last, other.last) + 1) if step is None else (step,):
+        expected, observed = one.at_step(each).sides[0], other.at_step(each).sides[0]
+        # the start of an edited fork has no reward
+        names = [name for name in expected if name in observed]
+        differences = explain(
+            world, {name: expected[name] for name in names}, {name: observed[name] for name in names}, 0
+        )
+        if differences:
+            found = each
+            break
+    rewards = (sum(moment.reward for moment in fork.path[shared:]) for fork in (one, other))
+    return ForkComparison(common, found, tuple(differences), (next(rewards), next(rewards)))
+
+
+def tree_lines(forks: Sequence[Fork], current: Fork, fork: Fork | None = None, depth: int = 0) -> Iterator[str]:
+    """Forks, of which the first is the root, as an indented list."""
+    fork = forks[0] if fork is None else fork
+    start = f"seed {fork.case.seed}" if fork.case.state is None else "a recorded state"
+    cause = start if fork.parent is None else f"{fork.cause} at step {fork.at}"
+    first = next((moment.step for moment in fork.path[fork.begins :] if moment.differences), None)
+    differs = "" if first is None else f", differs at step {first}"
+    yield f"{'*' if fork is current else ' '} {'  ' * depth}{fork.number}: {cause}, to step {fork.last}{differs}"
+    for child in forks:
+        if child.parent is fork:
+            yield from tree_lines(forks, current, child, depth + 1)
+
+
+class Timeline:
+    """Plays forks on a pair of one game each, which stands anywhere; the engines are opened again after a failure."""
+
+    def __init__(self, open_pair: Callable[[], Pair]) -> None:
+        self._open = open_pair
+        self.pair = open_pair()
+        self._has_failed = False
+        self._now: Moment | None = None
+        self._counts: Sequence[Array | None] = ()
+
+    def forget_place(self) -> None:
+        """Tell that something else used the engines."""
+        self._now = None
+
+    def begin(self, fork: Fork) -> None:
+        """Play a fork's start. Raises StateRefused where an engine does not take it."""
+        with self._moving():
+            fork.path.append(self._start(fork, fork.at))
+        self._now = fork.path[-1]
+
+    def extend(self, fork: Fork) -> None:
+        """Play the first action of a fork that is not played yet. Raises EngineError."""
+        if self._now is not fork.path[-1]:
+            self.put(fork, max(fork.begins, len(fork.path) - 1 - RUN_UP))
+        action = fork.action(len(fork.path) - 1)
+        assert action is not None
+        with self._moving():
+            fork.path.append(self._act(fork, fork.path[-1], action))
+        self._now = fork.path[-1]
+
+    @contextmanager
+    def _moving(self) -> Iterator[None]:
+        """The place is unknown until the engines have done something, and if one fails, they are opened again."""
+        self._now = None
+        if self._has_failed:
+            self.pair.close()
+            self.pair = self._open()
+        self._has_failed = True
+        try:
+            yield
+        except StateRefused:
+            self._has_failed = False
+            raise
+        self._has_failed = False
+
+    def put(self, fork: Fork, place: int) -> None:
+        """Make the engines stand at the end of a path, by a replay from a place in it, else from the start.
+
+        Raises EngineError where an engine gives anything else than it did.
+        """
+        with self._moving():
+            fault = self._replay(fork, place)
+            # an engine that does not come back from its states exactly is replayed from the start
+            if fault is not None and place > fork.begins:
+                fault = self._replay(fork, fork.begins)
+        if fault is not None:
+            raise EngineError(
+                f"engine '{fault[0]}' gives something else at step {fault[1]} when the game is replayed: look for what "
+                "it remembers or draws beside the seed, the state and the actions."
+            )
+        self._now = fork.path[-1]
+
+    def _replay(self, fork: Fork, place: int) -> tuple[str, int] | None:
+        """Play from a place in a path again; the engine that gives something else, and at which step, or None."""
+        before = None
+        for moment in fork.path[place:]:
+            if before is not None:
+                assert moment.action is not None
+                seen = self._act(fork, before, moment.action).sides
+            elif place == fork.begins:
+                seen = self._start(fork, moment.step).sides
+            else:
+                try:
+                    shown = [*map(_restored, self.pair.both, moment.states)]
+                    seen = shown[0], shown[-1]
+                except StateRefused:
+                    return self.pair.names[0], moment.step
+            for name, one, other in zip(self.pair.names, moment.sides, seen, strict=True):
+                if not _is_same(one, other):
+                    return name, moment.step
+            before = moment
+        return None
+
+    def _start(self, fork: Fork, step: int) -> Moment:
+        self._counts = self._marks()  # those fired before are none of the start's
+        self.pair.newly_fired()
+        return self._moment(step, None, start(self.pair, fork.case))
+
+    def _act(self, fork: Fork, before: Moment, action: Action) -> Moment:
+        """Play an action where the engines stand."""
+        return self._moment(before.step + 1, action, act(self.pair, fork.case, action), before.states)
+
+    def _marks(self) -> list[Array | None]:
+        counts = [engine.marks() for engine in self.pair.both]
+        return [counts[0], counts[-1]]
+
+    def _moment(
+        self, step: int, action: Action | None, seen: Observed, since: tuple[State, State] = ({}, {})
+    ) -> Moment:
+        is_alone = len(self.pair.both) == 1
+        differences = () if is_alone else differences_of(self.pair, seen)
+        before, self._counts = self._counts, self._marks()
+        one = _kept(seen.expected)
+        other = one if is_alone else _kept(seen.observed)
+        other = one if one.keys() == other.keys() and _is_same(one, other) else other
+        states = one[STATE][0], other[STATE][0]
+        marks = fired_marks(self.pair, before, self._counts)
+        phases = step_phases(lambda: self.pair, since, action)  # an engine that failed is opened anew
+        return Moment(action, states, components_of(seen), marks, differences, step, (one, other), phases)
+
+
+def _restored(engine: GuardedEngine, state: State) -> Fields:
+    """What an engine shows when it is put into one of its own states."""
+    observation = engine.set_state([state], _ONLY)
+    return {OBSERVATION: observation, "mask": engine.mask(), STATE: engine.get_state(_ONLY)}
+
+
+def _kept(fields: Fields) -> dict[str, Any]:
+    """Copies, which an engine's next step leaves alone; states as dicts only."""
+    return {
+        name: values if isinstance(values, list) else np.array(values)
+        for name, values in fields.items()
+        if not name.startswith(f"{STATE}.")
+    }
+
+
+def _is_same(one: Fields, other: Fields) -> bool:
+    """Whether the fields that both have are the same, bit for bit."""
+    return all(_bits(one[name]) == _bits(other[name]) for name in one if name in other)
+
+
+def _bits(values: Array | list[State]) -> object:
+    return values if isinstance(values, list) else (values.dtype, values.shape, values.tobytes())

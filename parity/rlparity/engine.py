@@ -1,0 +1,300 @@
+"""The interface through which the harness, and everybody else, sees an engine.
+
+A world offers *batch engines*: many games side by side in numbered slots, everything in arrays whose first axis is the
+slot. A single game is a thin view of a batch of one.
+"""
+
+from __future__ import annotations
+
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rlparity.phases import Phase
+from rlparity.spaces import checked_actions
+
+State = dict[str, Any]
+Array = NDArray[Any]
+Slots = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class BatchStep:
+    """Output of one step of ``n`` games, before any game is restarted.
+
+    observation: (n, *observation shape), as the world says.
+    components: (n, components) reward components in the world's order; integers compare exactly.
+    reward: (n,) float, the total reward; (n, players) in worlds with several players.
+    terminated, truncated: (n,) bool, or (n, players); ``truncated`` is absent in worlds without time limits.
+    facts: (n, facts) numbers of one type, after the step, in the order of the world's ``facts``; None: it has none.
+    events: (n,) unsigned integers: bit *i* is set where the world's event *i* happened; None where it has none.
+    """
+
+    observation: Array
+    components: Array
+    reward: Array
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_] | None = None
+    facts: Array | None = None
+    events: Array | None = None
+
+    @property
+    def ended(self) -> NDArray[np.bool_]:
+        """(n,) bool: the episode is over, one way or the other, for all players."""
+        ended = self.terminated if self.truncated is None else self.terminated | self.truncated
+        return np.asarray(ended if ended.ndim == 1 else ended.all(axis=1))
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """Options for opening an engine; an engine ignores those that it does not know.
+
+    marks: count rule marks.
+    packed: observations may come in a smaller form, which ``BatchEngine.unpacked`` turns into the world's.
+    deadline: seconds that an answer may take, for engines that can hang; None: the engine's own choice.
+    prices: those of the reward, in the order of the world's ``prices`` and in units of its components; None: the
+        world's defaults. Engines of a world with prices must heed them.
+    """
+
+    marks: bool = False
+    packed: bool = False
+    deadline: float | None = None
+    prices: tuple[int, ...] | None = None
+
+
+class BatchEngine(ABC):
+    """``games`` games of one world, each in its slot 0 … games − 1. Worlds implement this.
+
+    Arrays that a method returns stay as they are until the engine's next step, reset, restart or set_state.
+    ``slots`` is always an array of distinct slot numbers; rows of arguments and results follow its order.
+
+    The first seven methods are required. The others have defaults: ``facts`` (numbers for infos and reports),
+    ``unpacked`` (small observations), ``begin_step`` (working ahead), ``rest`` (steps that do not count),
+    ``step_restarting`` (auto-reset in one pass), ``state_arrays`` (fast comparison), ``marks``, ``phases``, ``close``.
+    """
+
+    games: int
+
+    @abstractmethod
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
+        """Start new games from ``seeds`` (k,) in ``slots`` (k,); returns their observations (k, …)."""
+
+    @abstractmethod
+    def restart(self, slots: Slots) -> Array:
+        """Start in ``slots`` (k,) the games that follow the present ones by the world's auto-reset rule.
+
+        Returns their observations (k, …). Where games follow one another in ``step`` already, it does no more.
+        """
+
+    @abstractmethod
+    def seeds(self) -> NDArray[np.uint64]:
+        """The seed (games,) from which each slot's present game draws."""
+
+    @abstractmethod
+    def mask(self) -> NDArray[np.bool_]:
+        """(games, actions) bool: which actions are valid now."""
+
+    @abstractmethod
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        """One action (games,) in every game. Restarts nothing: an ended game keeps its last state.
+
+        Actions are in 0 … actions − 1 and may be invalid by the mask; the world's rules say what then.
+        """
+
+    @abstractmethod
+    def get_state(self, slots: Slots) -> list[State]:
+        """Complete states of ``slots``: JSON values only, canonical (equal states are equal dicts)."""
+
+    @abstractmethod
+    def set_state(self, states: Sequence[State], slots: Slots) -> Array:
+        """Put ``states`` into ``slots``; returns their observations (k, …).
+
+        ``set_state(get_state(…))`` is the identity. Raises StateRefused, with nothing changed, when a
+        state is against the world's rules. Fires no marks but those of making an observation.
+        """
+
+    def facts(self) -> Array | None:
+        """The world's facts (games, facts) as the games stand now; None in worlds without facts."""
+        return None
+
+    def unpacked(self, observation: Array) -> Array:
+        """Observations that a method returned, in the world's form, in an array that belongs to the caller.
+
+        Only an engine that was opened with ``packed`` may return them in another form.
+        """
+        return np.array(observation)
+
+    def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:  # noqa: B027 - a hint
+        """Told of the next ``step`` (or ``step_restarting``) before it is asked for.
+
+        Engines with a process or a device of their own start working here, so that both engines of a run work at once.
+        """
+
+    def rest(self, slots: Slots) -> None:  # noqa: B027 - a hint
+        """Told that the coming step means nothing to the games in ``slots`` (k,): ``restart`` follows it there.
+
+        Batches step as one. Engines whose next game depends on how many steps the last one had must not count it.
+        """
+
+    def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
+        """As ``step``, and where a game ended the next one by the world's auto-reset rule, at once.
+
+        The observation is then the new game's first one, all else is what the step gave. Engines that can do
+        this faster in one go override it.
+        """
+        step = deepcopy(self.step(actions))
+        ended = np.flatnonzero(step.ended)
+        if ended.size:
+            step.observation[ended] = self.restart(ended)
+        return step
+
+    def state_arrays(self) -> Mapping[str, Array] | None:
+        """The complete states as arrays, field -> (games, …), or None where only dicts are offered.
+
+        Names, shapes and values are shared by all engines of the world that offer it. Big batches are compared fast so.
+        """
+        return None
+
+    def marks(self) -> NDArray[np.integer[Any]] | None:
+        """Counts of all marks since the engine was opened, in all games together, (marks,) integers.
+
+        In the order of the world's marks. Counts only grow: restart, reset and set_state keep them. Marks of making an
+        observation count once for each that reset, restart, set_state and a step returns. None when the engine was not
+        opened with marks, or counts none.
+        """
+        return None
+
+    def phases(self, state: State, actions: NDArray[Any]) -> tuple[Phase, ...] | None:
+        """The phases of a step from ``state``, ``actions`` (1, …) as ``step`` takes them; None: it tells no phases.
+
+        Made by the functions that make up ``step``; the engine's games and marks stay as they are. A phase that did not
+        happen is left out; the state after the last is the step's.
+        """
+        return None
+
+    def close(self) -> None:  # noqa: B027 - only engines that hold something need one
+        """Let go of processes and memory; the engine is not used afterwards."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Output of one step of a single game; shapes as in BatchStep without the first axis."""
+
+    observation: Array
+    components: Array
+    reward: float
+    terminated: bool
+    truncated: bool
+    facts: tuple[int | float, ...]
+    events: int
+
+
+GameSeeds = Callable[[int, int], NDArray[np.uint64]]
+"""``game_seeds(seed, games)``: the seeds of the games 0 … games − 1 of a run with this seed, uint64 (games,)."""
+
+
+def consecutive_seeds(seed: int, games: int) -> NDArray[np.uint64]:
+    """Seeds ``seed``, ``seed + 1``, … (modulo 2⁶⁴) of a batch's games, (games,) uint64."""
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed {seed} is outside 0 ... 2^64 - 1: choose one inside.")
+    return np.uint64(seed) + np.arange(games, dtype=np.uint64)
+
+
+class Closable(ABC):
+    """An object with a ``close``, usable in a ``with`` block."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of what it holds."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _View(Closable):
+    """Games of a batch, started by seeds or without, usable in a ``with`` block."""
+
+    def __init__(self, batch: BatchEngine, actions: int, game_seeds: GameSeeds = consecutive_seeds) -> None:
+        self.games = batch.games
+        self._batch, self._actions, self._game_seeds = batch, actions, game_seeds
+        self._all: Slots = np.arange(batch.games)
+
+    def close(self) -> None:
+        """Let go of what the engine holds."""
+        self._batch.close()
+
+    def reset(self, seed: int | None = None) -> Array:
+        """Start every game, slot ``i`` from the world's game ``i`` of ``seed``; returns observations (games, …).
+
+        Without a seed one is drawn from the system.
+        """
+        chosen = secrets.randbits(64) if seed is None else seed
+        return self._batch.reset(self._game_seeds(chosen, self.games), self._all)
+
+
+class Engine(_View):
+    """One game: a view of a batch of one."""
+
+    def reset(self, seed: int | None = None) -> Array:
+        """Start a new game; returns its observation."""
+        return np.array(super().reset(seed)[0])
+
+    def mask(self) -> NDArray[np.bool_]:
+        """(actions,) bool: which actions are valid now."""
+        return np.array(self._batch.mask()[0])
+
+    def step(self, action: int) -> Step:
+        """One action; raises ValueError outside 0 … actions − 1. An ended game is not restarted."""
+        step = self._batch.step(checked_actions([action], 1, self._actions))
+        return Step(
+            np.array(step.observation[0]),
+            np.array(step.components[0]),
+            reward=float(step.reward[0]),
+            terminated=bool(step.terminated[0]),
+            truncated=step.truncated is not None and bool(step.truncated[0]),
+            facts=() if step.facts is None else tuple(step.facts[0].tolist()),
+            events=0 if step.events is None else int(step.events[0]),
+        )
+
+    def get_state(self) -> State:
+        """The complete state, as JSON values."""
+        return self._batch.get_state(self._all)[0]
+
+    def set_state(self, state: State) -> Array:
+        """Take ``state``; returns the observation. Raises StateRefused when the rules forbid it."""
+        return np.array(self._batch.set_state([state], self._all)[0])
+
+
+class AutoResetBatch(_View):
+    """A batch for training and evaluation: a game that ends is followed by the next one at once."""
+
+    def mask(self) -> NDArray[np.bool_]:
+        """(games, actions) bool: which actions are valid now."""
+        return self._batch.mask()
+
+    def step(self, actions: ArrayLike) -> BatchStep:
+        """One action (games,) in every game; where that ends a game, the observation is the next one's first.
+
+        Raises ValueError for another shape or an action outside 0 … actions - 1.
+        """
+        return self._batch.step_restarting(checked_actions(actions, self.games, self._actions))
+
+    def get_state(self, slots: Iterable[int] | None = None) -> list[State]:
+        """Complete states of the given slots, or of all."""
+        return self._batch.get_state(self._slots(slots))
+
+    def set_state(self, states: Sequence[State], slots: Iterable[int] | None = None) -> Array:
+        """Put states into the given slots, or all; returns their observations (k, …)."""
+        return self._batch.set_state(states, self._slots(slots))
+
+    def _slots(self, slots: Iterable[int] | None) -> Slots:
+        return self._all if slots is None else np.array(list(slots), dtype=np.intp)

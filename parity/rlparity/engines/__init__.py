@@ -1,0 +1,1 @@
+"""Engines that live elsewhere: other processes, revisions, packages and tapes."""

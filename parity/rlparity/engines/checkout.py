@@ -1,0 +1,154 @@
+"""Git checkouts: the repository of a folder, its commits, and their files as git checks them out."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from rlparity.errors import UsageError
+
+_CONFIGURATION = {"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"}
+"""Variables that git counts to those of one repository, but people set for all, such as safe.directory."""
+_SUBMODULE, _COMMIT = "160000 ", "# branch.oid "
+_READ_TREE = (
+    *("-c", "core.hooksPath=/dev/null", "-c", "core.splitIndex=false", "-c", "core.fsmonitor=false"),
+    *("read-tree", "--reset", "-u", "--no-recurse-submodules"),
+)
+"""Writes the files of a commit, and nothing into the repository."""
+
+
+def repository_of(folder: Path) -> Path | None:
+    """The root of the git checkout that a folder is in; None: it is in none."""
+    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
+
+
+def commit_of(checkout: Path, revision: str) -> str:
+    """The commit that a revision of the checkout means, in 40 hexadecimal digits; raises UsageError for none."""
+    words = "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+    return _git(f"there is no revision '{revision}' in {checkout}: name a commit, branch or tag of it", checkout, words)
+
+
+def status(checkout: Path) -> tuple[str | None, bool]:
+    """The commit of a checkout, None before the first one or without git, and whether it has other files than that."""
+    if shutil.which("git") is None:
+        return None, False
+    words = "--no-optional-locks", "status", "--porcelain=v2", "--branch", "--untracked-files=normal"
+    lines = _git(f"git status fails in {checkout}", checkout, words).splitlines()
+    commits = [line.removeprefix(_COMMIT) for line in lines if line.startswith(_COMMIT)]
+    commit = next((each for each in commits if each != "(initial)"), None)
+    return commit, any(not line.startswith("#") for line in lines)
+
+
+class Tree(NamedTuple):
+    """A commit of a repository, or of a submodule. folder: in the checkout; git_dir: the repository's own."""
+
+    folder: Path
+    git_dir: Path
+    commit: str
+
+
+def trees_of(checkout: Path, commit: str) -> list[Tree]:
+    """What a commit consists of: its own tree, then those of the submodules that the checkout has.
+
+    Raises UsageError where it has no files, or a submodule lacks the commit.
+    """
+    git_dir = Path(_git(f"git fails in {checkout}", checkout, ("rev-parse", "--absolute-git-dir")))
+    if not _files(git_dir, commit):
+        raise UsageError(f"{commit} in {checkout} has no files: name another revision.")
+    return [*_trees(checkout, Tree(Path(), git_dir, commit))]
+
+
+def _trees(checkout: Path, tree: Tree) -> Iterator[Tree]:
+    yield tree
+    for mode, _, name in (line.partition("\t") for line in _files(tree.git_dir, tree.commit)):
+        if mode.startswith(_SUBMODULE) and (git_dir := _submodule(checkout, tree, name)) is not None:
+            folder, commit = tree.folder / name, mode.split()[2]
+            fault = f"the submodule {folder} of {checkout} has no commit {commit}: fetch that there"
+            _git(fault, git_dir, ("cat-file", "-e", f"{commit}^{{commit}}"), _variables(git_dir))
+            yield from _trees(checkout, Tree(folder, git_dir, commit))
+
+
+def _files(git_dir: Path, commit: str) -> list[str]:
+    words = "ls-tree", "-r", "-z", "--full-tree", commit
+    return _git(f"git ls-tree fails in {git_dir}", git_dir, words, _variables(git_dir)).split("\0")[:-1]
+
+
+def _submodule(checkout: Path, tree: Tree, name: str) -> Path | None:
+    """The repository of a submodule; None: the checkout does without it, or never had it."""
+    folder = checkout / tree.folder / name
+    if folder.is_dir():
+        is_there = (folder / ".git").exists()
+        return Path(_git(f"git fails in {folder}", folder, ("rev-parse", "--absolute-git-dir"))) if is_there else None
+    modules = f"{tree.commit}:.gitmodules"
+    words = "config", "--null", "--blob", modules, "--get-regexp", r"^submodule\..*\.path$"
+    for entry in _git(f"{modules} cannot be read", tree.git_dir, words, _variables(tree.git_dir)).split("\0"):
+        key, _, path = entry.partition("\n")
+        if path == name:
+            there = tree.git_dir / "modules" / key.removeprefix("submodule.").removesuffix(".path")
+            return there if there.is_dir() else None
+    return None
+
+
+def check_out(trees: list[Tree], folder: Path) -> None:
+    """Write the files of trees into an empty folder, exactly as git checks them out, filters applied."""
+    for number, tree in enumerate(trees):
+        place, index = folder / tree.folder, folder.with_name(f"index-{number}")
+        variables = {**_variables(tree.git_dir), "GIT_WORK_TREE": str(place), "GIT_INDEX_FILE": str(index)}
+        place.mkdir(parents=True, exist_ok=True)
+        _git(f"{tree.commit} in {tree.git_dir} cannot be checked out", place, (*_READ_TREE, tree.commit), variables)
+
+
+def key_of(trees: list[Tree]) -> str:
+    """A name for the files of trees, which depend on attributes and configuration as well."""
+    digest = hashlib.sha256()
+    for tree in trees:
+        variables = _variables(tree.git_dir)
+        words = "config", "--null", "--get-regexp", r"^(core|filter|extensions)\."
+        digest.update(f"{tree.folder}\0{tree.commit}\0".encode(errors="surrogateescape"))
+        digest.update(_git("git config fails", tree.git_dir, words, variables).encode(errors="surrogateescape"))
+        for name in ("info/attributes", "info/sparse-checkout"):
+            path = _git("git fails", tree.git_dir, ("rev-parse", "--git-path", name), variables)
+            if (file := tree.git_dir / path).is_file():
+                digest.update(file.read_bytes())
+    return f"{trees[0].commit}-{digest.hexdigest()[:12]}"
+
+
+def _variables(git_dir: Path) -> dict[str, str]:
+    """Variables for a git that works without a checkout, whatever the repository's configuration names."""
+    return {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(git_dir)}
+
+
+def _git(fault: str, folder: Path, words: tuple[str, ...], variables: Mapping[str, str] | None = None) -> str:
+    return output(fault, "git", "-C", folder, *words, env={**outside_hooks(os.environ), **(variables or {})})
+
+
+def outside_hooks(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables without those that git sets for its hooks, which name one repository and its index."""
+    return {name: value for name, value in environment.items() if name not in _variables_of_hooks()}
+
+
+@functools.cache
+def _variables_of_hooks() -> frozenset[str]:
+    try:
+        listed = output("git fails", "git", "rev-parse", "--local-env-vars")
+    except UsageError:  # there is no git, and so there are no hooks
+        return frozenset()
+    return frozenset(listed.split()) - _CONFIGURATION
+
+
+def output(fault: str, *command: str | Path, env: Mapping[str, str] | None = None) -> str:
+    """What a command prints; raises UsageError with the last line of its errors where it fails, or is not there."""
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, check=False)
+    except FileNotFoundError:
+        raise UsageError(f"there is no {command[0]} on the PATH: install it.") from None
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        raise UsageError(f"{': '.join([fault, *said[-1:]]).rstrip('.')}.")
+    return os.fsdecode(done.stdout).removesuffix("\n")

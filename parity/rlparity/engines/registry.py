@@ -1,0 +1,207 @@
+"""Finding worlds and opening their engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import TypeVar
+
+from rlparity.adapters.named import is_named
+from rlparity.core.guard import DEFAULT_TIMEOUT, GuardedEngine
+from rlparity.core.trace import Trace, check_actions
+from rlparity.engine import AutoResetBatch, Engine, GameSeeds
+from rlparity.engines.module_paths import module_of, require_own_world
+from rlparity.engines.places import environments, with_remote_engines
+from rlparity.engines.tape import TAPE
+from rlparity.errors import FOREIGN_FAULTS, UsageError, quoted, unknown
+from rlparity.world import GROUP, PLACE, World, imported
+
+Loaded = TypeVar("Loaded")
+
+
+def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
+    """The world meant by ``--world``: the given one, the only registered one, or the only one with these engines.
+
+    Environments by their names are a world of their own, which they name.
+
+    Where several worlds are registered, they are imported to learn their engines; one that cannot be is left out.
+    Raises UsageError when no world, or more than one, could be meant.
+    """
+    if spec is not None:
+        return spec
+    if any(map(is_named, engines)):
+        return ",".join(engine for engine in engines if not engine.startswith(TAPE))
+    names = sorted(registered())
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise UsageError(
+            "no world is registered: `rlparity init FOLDER` writes one, --world module:attribute names one of yours, and "
+            "--engines gym:ID,gymvec:ID compares environments of libraries by their names."
+        )
+    if not engines:
+        raise UsageError(f"several worlds are registered ({', '.join(names)}): give --world NAME.")
+    having, faults = [], []
+    without_places = {engine.partition(PLACE)[0] for engine in engines if not engine.startswith(TAPE)}
+    for name in names:
+        try:
+            if without_places <= set(load_world(name).engines):
+                having.append(name)
+        except UsageError as error:
+            faults.append(str(error).rstrip("."))
+    if len(having) == 1:
+        return having[0]
+    wanted = ",".join(engines)
+    if having:
+        raise UsageError(f"several worlds have the engines {wanted} ({', '.join(having)}): give --world NAME.")
+    known = "; ".join([f"registered: {', '.join(names)}", *faults])
+    raise UsageError(f"no registered world has the engines {wanted} ({known}): give --world NAME or other engines.")
+
+
+def load_world(spec: str | World | None = None, *, anywhere: bool = False) -> World:
+    """The world of that name, or of that ``module:attribute`` in the working directory or on the path, or itself.
+
+    Raises UsageError when there is none or it cannot be imported, or where the repository of the working directory has
+    it too, but another one is imported, which will do with ``anywhere``.
+    """
+    if isinstance(spec, World):
+        return spec
+    name = world_spec(spec)
+    if any(map(is_named, name.split(","))):
+        world = environments(name.split(","))
+        for each in name.split(","):
+            if not anywhere and PLACE not in each:
+                require_own_world(each, module_of(each))
+        return world
+    return load_registered(name, World, GROUP, anywhere=anywhere)
+
+
+def load_registered(name: str, kind: type[Loaded], group: str, *, anywhere: bool = False) -> Loaded:
+    """The value that installed packages register by that name in a group of entry points, or of a ``module:attribute``.
+
+    Raises UsageError as ``load_world`` does, and where it is of another type than ``kind``.
+    """
+    if not is_module(name) and name not in registered(group):
+        said = unknown(name, registered(group))
+        raise UsageError(f"there is no world {said}: give module:attribute, or one that is {_known(group)}.")
+    return _loaded(name, kind, group, anywhere=anywhere)
+
+
+def load_named_in(path: Path, name: str) -> World:
+    """The world that a file names. Only a registered one is loaded: reading a file must not run code of its choice.
+
+    Raises UsageError when there is none such, or it cannot be imported.
+    """
+    if name not in registered():
+        raise UsageError(
+            f"{path} names the world {quoted(name)}, which is not registered ({_known()}), and no file may have a "
+            "module imported: give --world NAME or module:attribute."
+        )
+    return _loaded(name, World, GROUP)
+
+
+def is_module(spec: str) -> bool:
+    """Tell a ``module:attribute`` from the name of a registered world."""
+    return ":" in spec
+
+
+def _loaded(name: str, kind: type[Loaded], group: str, *, anywhere: bool = False) -> Loaded:
+    try:
+        world: object = imported(name) if is_module(name) else registered(group)[name].load()
+    except FOREIGN_FAULTS as error:  # importing runs the world's own code
+        fault = f"{type(error).__name__}: {error}"
+        module = name.partition(":")[0]
+        is_missing = isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")
+        advice = "go to its folder, or name that in PYTHONPATH" if is_missing else "fix it first"
+        raise UsageError(f"world '{name}' cannot be imported ({fault}): {advice}.") from error
+    if not isinstance(world, kind):
+        wanted = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+        raise UsageError(f"world '{name}' is of type {type(world).__name__}, not a {wanted}: register one.")
+    if not anywhere:
+        require_own_world(name, (name if is_module(name) else registered(group)[name].value).partition(":")[0])
+    return world
+
+
+def _known(group: str = GROUP) -> str:
+    return f"registered: {', '.join(sorted(registered(group))) or 'none'}"
+
+
+def registered(group: str = GROUP) -> dict[str, EntryPoint]:
+    """The worlds that installed packages register, by name."""
+    return {entry.name: entry for entry in entry_points(group=group)}
+
+
+def engine_name(world: World, name: str) -> str:
+    """``name`` if the world has such an engine; raises UsageError else."""
+    if name not in world.engines:
+        if name.startswith(TAPE):
+            raise UsageError(f"{quoted(name)} is a tape, which plays no other games: name engines with --engines.")
+        if PLACE in name:
+            raise UsageError(
+                f"{quoted(name)} is an engine in another process: name it with --engines to have it started."
+            )
+        known = ", ".join(world.engines)
+        raise UsageError(f"world '{world.name}' has no engine {unknown(name, world.engines)}: choose among {known}.")
+    return name
+
+
+def load_pair(
+    given: World | str, engines: Sequence[str] | None = None, *, spec: str | None = None, one_will_do: bool = False
+) -> tuple[World, str, tuple[str, str]]:
+    """A world, what ``--world`` calls it, and two of its engines to hold to each other, by default the first two.
+
+    ``spec``: what ``--world`` calls a given world, by default its name. ``one_will_do``: in a world of one engine, that
+    one stands on both sides. Engines may have a place. Raises UsageError where the world lacks one.
+    """
+    world = load_world(given)
+    spec = spec or (given if isinstance(given, str) else given.name)
+    if engines is not None:
+        world = with_remote_engines(world, spec, engines)
+        one, other = engines
+        return world, spec, (engine_name(world, one), engine_name(world, other))
+    names = list(world.engines)
+    if len(names) < 2 and not one_will_do:
+        raise UsageError(
+            f"world '{world.name}' has only the engine '{names[0]}': register a second one, or give --engines "
+            f"{names[0]},{names[0]} to see whether it repeats itself."
+        )
+    return world, spec, (names[0], names[1 % len(names)])
+
+
+def load_traced(
+    trace: Trace,
+    path: Path,
+    given: World | str | None,
+    engines: Sequence[str] | None,
+    prices: Callable[[World], World] = lambda world: world,
+) -> tuple[World, tuple[str, str]]:
+    """The world of the trace in ``path``, at other ``prices``, and its engines, or those that are given instead.
+
+    Raises UsageError where there is no such world or engine, or the world lacks an action.
+    """
+    world = load_world(given) if given else load_named_in(path, trace.world)
+    # a trace may not choose what program is run, so only a person may name places
+    world = with_remote_engines(prices(world), given if isinstance(given, str) else trace.world, engines or ())
+    one, other = (engine_name(world, name) for name in engines or trace.engines)
+    check_actions(world, trace, path)
+    return world, (one, other)
+
+
+def open_engine(world: str, engine: str, *, timeout: float = DEFAULT_TIMEOUT) -> Engine:
+    """One game of a registered world. ``timeout``: seconds an answer may take before EngineError.
+
+    The engine may have a place (``rlparity.engines.places``).
+    """
+    return Engine(*_opened(world, engine, 1, timeout))
+
+
+def open_batch(world: str, engine: str, games: int, *, timeout: float = DEFAULT_TIMEOUT) -> AutoResetBatch:
+    """``games`` games of a registered world side by side, each followed by the next when it ends."""
+    return AutoResetBatch(*_opened(world, engine, games, timeout))
+
+
+def _opened(world: str, engine: str, games: int, timeout: float) -> tuple[GuardedEngine, int, GameSeeds]:
+    known = with_remote_engines(load_world(world), world, [engine])
+    batch = GuardedEngine(known, engine_name(known, engine), games, timeout=timeout)
+    return batch, len(known.actions), known.game_seeds

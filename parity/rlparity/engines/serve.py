@@ -1,0 +1,85 @@
+"""The server of a remote engine: plays one engine for the process at the other end of its pipes."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import threading
+import time
+from argparse import Namespace
+from typing import Any
+
+from rlparity.core.guard import no_json
+from rlparity.engine import BatchEngine, EngineOptions
+from rlparity.engines.channel import VERSION, Channel
+from rlparity.engines.module_paths import world_home
+from rlparity.engines.registry import engine_name, load_world, world_spec
+from rlparity.engines.remote import ERRORS, describe_world
+from rlparity.errors import FOREIGN_FAULTS, EngineError, UsageError
+from rlparity.world import EngineFactory, World
+
+_GRACE_SECONDS = 2.0
+"""Between the end of the client and that of a server which does not notice, as in a step that never ends."""
+
+
+def serve(options: Namespace) -> int:
+    """Answer requests for an engine of a world until standard input closes.
+
+    Raises UsageError where there is no such world or engine, or no process at the other end.
+    """
+    if sys.stdin.isatty():
+        raise UsageError("serve answers another process: give --engines NAME@PLACE to a command that compares.")
+    # What libraries print goes to standard error from here on, and they read nothing.
+    source, sink = os.dup(0), os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    threading.Thread(target=_end_with_client, args=(source,), daemon=True).start()
+    spec = world_spec(options.world, [options.engine])
+    world = load_world(spec, anywhere=True)  # whoever started this process has said where
+    factory, opened = world.engines[engine_name(world, options.engine)], None
+    channel = Channel(os.fdopen(source, "rb"), os.fdopen(sink, "wb"))
+    channel.send({"version": VERSION, "world": describe_world(world), "home": str(world_home(spec))})
+    while True:
+        try:
+            request = channel.receive()
+        except EOFError:
+            break
+        try:
+            if opened is None:
+                opened = _open(world, factory, **request)
+                channel.send({})
+            else:
+                channel.send(_answer(opened, **request))
+        except FOREIGN_FAULTS as error:  # the engine's, whatever it is: the client raises it
+            kind = next((name for name, kind in ERRORS.items() if isinstance(error, kind)), None)
+            channel.send({"error": (kind, f"{error}" if kind else f"{type(error).__name__}: {error}")})
+    if opened is not None:
+        opened.close()
+    return 0
+
+
+def _end_with_client(source: int) -> None:
+    """End this process once nobody can write to it any more, whatever it is doing."""
+    hung_up = select.poll()
+    hung_up.register(source, 0)
+    hung_up.poll()
+    time.sleep(_GRACE_SECONDS)
+    os._exit(EngineError.exit_code)
+
+
+def _open(
+    world: World, factory: EngineFactory, games: int, options: dict[str, Any], prices: list[str] | None
+) -> BatchEngine:
+    """Open an engine with the options that are not the defaults; ``prices`` names those that are given values."""
+    if prices not in (None, [price.name for price in world.prices]):
+        raise EngineError("the served world has other prices: leave those of this one as they are.")
+    values = options.pop("prices", None)
+    return factory(games, EngineOptions(**options, prices=values and tuple(values)))
+
+
+def _answer(engine: BatchEngine, call: str, given: list[Any], readings: list[str]) -> dict[str, Any]:
+    result = getattr(engine, call)(*given)
+    if call == "get_state" and (fault := no_json(result)):  # of which the client would see nothing
+        raise EngineError(f"it gives {fault}: its get_state must convert it.")
+    return {"result": result, "readings": {name: getattr(engine, name)() for name in readings}}

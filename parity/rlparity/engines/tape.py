@@ -1,0 +1,207 @@
+"""Tapes: all that an engine gave in one run, which the engine ``tape:DIR`` gives again where there is no original.
+
+A tape is a folder. ``tape.json`` says of which world, engine and run it is. Compressed chunks hold the calls that the
+engine answered, as messages of ``rlparity.engines.channel``; each is named after the SHA-256 of what it unpacks to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import lzma
+from abc import abstractmethod
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rlparity.core.prices import price_values, with_prices
+from rlparity.core.recorded import STEPPING, Call, RecordedRun
+from rlparity.engine import BatchEngine, EngineOptions, Slots, State
+from rlparity.engines.channel import Channel
+from rlparity.engines.remote import describe_world, methods
+from rlparity.errors import UsageError
+from rlparity.io.arguments import GAMES, SEED, SHARE, STEPS, OneOf, Values
+from rlparity.io.safe_read import GIB, MIB, Unreadable, is_object, read_bytes, read_json
+from rlparity.io.strict_json import json_text
+from rlparity.world import World
+
+TAPE = "tape:"
+MANIFEST, VERSION = "tape.json", 1
+FIELDS = ("components", "reward", "terminated", "truncated", "facts", "events", "mask", "seed", "state", "marks")
+"""Compared fields that a tape need not know."""
+SETTINGS: Mapping[str, Values | type] = {
+    "source": str,
+    "steps": STEPS,
+    "games": GAMES,
+    "seed": SEED,
+    "invalid": SHARE,
+    "auto_reset": bool,
+    "mode": OneOf(("strict", "injected", "resynchronised")),
+}
+"""Settings of the run that a tape fixes, and what they may be."""
+_WHOLE: Mapping[str, Any] = {"dtype": "int32", "shape": ()}
+"""The form of actions that have names, as that of ``World.action_space``."""
+_LIMIT = GIB
+"""The most bytes of a chunk, packed and unpacked."""
+
+
+class RecordedEngine(BatchEngine):
+    """An engine whose calls are written to a tape, or come from one; ``last`` is the last of them."""
+
+    last: Call
+
+    reset, restart, set_state = methods("call", "reset", "restart", "set_state")
+    step, step_restarting = methods("call", *STEPPING)
+    mask, seeds, facts, marks = methods("read", "mask", "seeds", "facts", "marks")
+
+    @abstractmethod
+    def call(self, name: str, *given: Any) -> Any:  # noqa: ANN401 - a method's arguments and result
+        """Make a call that changes games."""
+
+    def read(self, name: str) -> Any:  # noqa: ANN401 - a method's result
+        """What was read after the last call."""
+        return self.last.readings[name]
+
+
+class _TapeEngine(RecordedEngine):
+    """Answers the calls of a tape in their order, and no others. ``marks``: how many the world has."""
+
+    def __init__(self, games: int, calls: Iterator[Call], marks: int) -> None:
+        self.games = games
+        self._calls = calls
+        self.last = Call("", (), None, {"marks": np.zeros(marks, np.int64)})
+
+    def call(self, name: str, *given: Any) -> Any:  # noqa: ANN401 - a method's arguments and result
+        recorded = next(self._calls, None)
+        if recorded is None or recorded.name != name or not all(map(_are_same, recorded.given, given)):
+            raise UsageError(f"the tape has no such {name} here: only rlparity run --engines tape:DIR,B plays it.")
+        self.last = recorded
+        return recorded.result
+
+    def get_state(self, slots: Slots) -> list[State]:
+        if "states" not in self.last.readings:
+            raise UsageError("the tape holds no states: record it with --states.")
+        return [self.last.readings["states"][slot] for slot in slots]
+
+
+def _are_same(recorded: Any, given: Any) -> bool:  # noqa: ANN401 - arrays or lists of states
+    return np.array_equal(recorded, given) if isinstance(recorded, np.ndarray) else recorded == given
+
+
+@dataclass(frozen=True)
+class Tape(RecordedRun):
+    """A tape, and the factory of the engine that plays it.
+
+    world: as ``describe_world`` has it. engine: what was recorded. settings: those of ``SETTINGS``. unknown: what it
+    does not know of ``FIELDS``. prices: those that were not the game's own, in reward. chunks: the SHA-256 of each.
+    """
+
+    folder: Path
+    world: Mapping[str, Any]
+    engine: str
+    settings: Mapping[str, Any]
+    unknown: frozenset[str]
+    prices: Mapping[str, float]
+    chunks: tuple[str, ...]
+
+    def __call__(self, games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
+        """Open the engine, at the prices that ``open_tape`` gives; raises UsageError where it lacks the marks."""
+        if options.marks and "marks" in self.unknown:
+            raise UsageError("the tape holds no marks: record it with --marks.")
+        return _TapeEngine(games, self.play(), len(self.world["marks"]))
+
+    def manifest(self) -> dict[str, Any]:
+        """What ``tape.json`` holds, as JSON values. ``digest``: SHA-256 of all else, and so of the whole tape."""
+        value = {name: getattr(self, name) for name in ("world", "engine", "settings", "prices")}
+        value |= {"format": "rlparity-tape", "version": VERSION}
+        value |= {"unknown": sorted(self.unknown), "chunks": list(self.chunks)}
+        return {**value, "digest": hashlib.sha256(json_text(value, sort_keys=True).encode()).hexdigest()}
+
+    def play(self) -> Iterator[Call]:
+        """The calls in their order. Raises UsageError for a chunk that is missing, broken or edited."""
+        for expected in self.chunks:
+            path = self.folder / f"{expected}.xz"
+            try:
+                packed = lzma.LZMADecompressor(memlimit=_LIMIT)
+                content = packed.decompress(read_bytes(path, _LIMIT), _LIMIT)
+            except FileNotFoundError:
+                raise UsageError(f"there is no {path}, a chunk of the tape: fetch or record the tape anew.") from None
+            except (Unreadable, lzma.LZMAError, EOFError) as fault:
+                raise UsageError(f"{path} cannot be read ({fault}): fetch or record the tape anew.") from None
+            if not packed.eof or hashlib.sha256(content).hexdigest() != expected:
+                raise UsageError(f"{path} is broken or edited, as its SHA-256 shows: fetch or record the tape anew.")
+            source = io.BytesIO(content)
+            channel = Channel(source, source)
+            while source.tell() < len(content):
+                try:
+                    call = Call(**channel.receive())
+                    is_call = _is_call(call, self.settings["games"], self.world.get("action_space") or _WHOLE)
+                except (ValueError, TypeError, LookupError, AttributeError, EOFError, RecursionError):
+                    is_call = False
+                if not is_call:
+                    raise UsageError(f"{path} holds what is no call: record the tape anew.")
+                yield call
+
+
+def _is_call(call: Call, games: int, space: Mapping[str, Any]) -> bool:
+    """Tell whether a run makes such a call. What the engine gave is checked as any engine's answers are."""
+    first, slots = call.given[0], call.given[-1]
+    if call.name in STEPPING:
+        return bool(first.dtype == space["dtype"] and first.shape == (games, *space["shape"]))
+    is_known = call.name in ("reset", "restart", "set_state") and len(first) == len(slots)
+    return bool(is_known and slots.dtype == np.intp and 0 <= slots.min() <= slots.max() < games)
+
+
+def open_tape(world: World, folder: Path) -> tuple[World, Tape]:
+    """``world`` at the prices of the tape in a folder, and the tape.
+
+    Raises UsageError where there is none, or it is broken, or of other prices or another version of the world.
+    """
+    tape, described = read_tape(folder), describe_world(world)
+    left_out = {"prices", "marks"} if "marks" in tape.unknown else {"prices"}
+    if other := [name for name in described if name not in left_out and tape.world.get(name) != described[name]]:
+        wrong = f"is of another version of world '{world.name}', with other {other[0]}"
+        raise UsageError(f"the tape in {folder} {wrong}: record it anew.")
+    values = price_values(with_prices(world, tape.prices))
+    if world.price_values not in (None, values):
+        raise UsageError(f"the tape in {folder} was recorded at other prices: leave --price and --prices out.")
+    return replace(world, price_values=values), tape
+
+
+def read_tape(folder: Path) -> Tape:
+    """The tape in a folder; raises UsageError where there is none, or its manifest is broken or edited."""
+    path = folder / MANIFEST
+    try:
+        value = read_json(path, MIB)
+        parts = {name: value[name] for name in ("world", "engine", "settings", "prices")}
+        tape = Tape(folder, **parts, unknown=frozenset(value["unknown"]), chunks=tuple(value["chunks"]))
+        is_right = tape.manifest() == value and tape.settings.keys() == SETTINGS.keys() and tape.unknown <= {*FIELDS}
+        is_right = is_right and all(_is_of(SETTINGS[name], value) for name, value in tape.settings.items())
+        is_right = is_right and all(map(is_object, (tape.world, tape.world["marks"], tape.prices)))
+    except FileNotFoundError:
+        raise UsageError(f"there is no tape {path}: name the folder that rlparity record --tape wrote.") from None
+    except (Unreadable, LookupError, TypeError, AttributeError, ValueError) as fault:
+        raise UsageError(f"{path} cannot be read as a tape ({fault}): fetch or record the tape anew.") from None
+    if not is_right:
+        raise UsageError(f"{path} is broken, edited or of another version: fetch or record the tape anew.")
+    return tape
+
+
+def _is_of(kind: Values | type, value: object) -> bool:
+    return kind.fault(value) is None if isinstance(kind, Values) else type(value) is kind
+
+
+def take_settings(options: Namespace, tape: Tape) -> None:
+    """Give the options the values of a tape; raises UsageError where the command line has others."""
+    given = {word.partition("=")[0] for word in options.words}
+    for name, value in tape.settings.items():
+        flag = f"--{name.replace('_', '-')}"
+        if flag in given and getattr(options, name) != value:
+            raise UsageError(f"the tape was recorded with another {flag} ({json_text(value)}): leave {flag} out.")
+        setattr(options, name, value)
+    if options.draw_prices:
+        raise UsageError("a tape has the prices that it was recorded at: leave --draw-prices out.")

@@ -1,0 +1,227 @@
+"""Command-line values: numbers in ranges, file names, and one sentence for anything else.
+
+The harness, rlworldkit and the worlds read flags with these; settings that come from elsewhere are checked by them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from rlparity.errors import UsageError, printable
+from rlparity.io.atomic_write import LONGEST_NAME, check_output
+from rlparity.io.console import accept_every_sign, is_output_closed
+
+STANDARD_OUTPUT = Path("-")
+"""What flags for files take for standard output."""
+
+_is_asked_for_parser: ContextVar[bool] = ContextVar("is_asked_for_parser", default=False)
+
+
+class _Reached(BaseException):
+    """Carries a parser out of the command that made it."""
+
+    def __init__(self, parser: Parser) -> None:
+        super().__init__()
+        self.parser = parser
+
+
+def parser_of(command: Callable[[], object]) -> Parser:
+    """The parser with which a command would read its words; it does nothing of what comes then.
+
+    Raises LookupError where it has none, and what the command raises before it comes to that.
+    """
+    token = _is_asked_for_parser.set(True)
+    try:
+        command()
+    except _Reached as reached:
+        return reached.parser
+    finally:
+        _is_asked_for_parser.reset(token)
+    raise LookupError("the command reads its words with no parser")
+
+
+class Parser(argparse.ArgumentParser):
+    """An ``ArgumentParser`` that states a usage error in one sentence, without the usage block, and exits with 2.
+
+    Every command begins with one, so from then on whatever is printed reaches a terminal of any encoding.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - argparse's own
+        accept_every_sign()
+        super().__init__(*args, **kwargs)
+        self.before_help: Callable[[], object] = lambda: None
+
+    def error(self, message: str) -> NoReturn:
+        """State the fault in one sentence and exit with code 2."""
+        self.exit(2, f"{self.prog}: {printable(message)} (see `{self.prog} --help`).\n")
+
+    def parse_known_args(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        namespace: Any = None,  # noqa: ANN401 - argparse's own
+    ) -> tuple[Any, list[str]]:
+        """As ``parse_args``: unknown words are a usage error, and so is ``--flag=--``, at which argparse may break."""
+        if _is_asked_for_parser.get():
+            raise _Reached(self)
+        words = list(sys.argv[1:] if args is None else args)
+        for word in words:
+            if word.startswith("-") and word.endswith("=--"):
+                self.error(f"argument {word.removesuffix('=--')}: expected a value, got '--'")
+        found, left = super().parse_known_args(words, namespace)
+        if left:
+            self.error(f"unrecognized arguments: {' '.join(left)}{self._resembling(left)}")
+        return found, left
+
+    def _resembling(self, words: Sequence[str]) -> str:
+        """The flag that the first unknown one of these words resembles, as the end of a sentence; nothing for none."""
+        flags = (word.partition("=")[0] for word in words if word.startswith("--"))
+        close = [each for flag in flags for each in difflib.get_close_matches(flag, self._option_string_actions, 1)]
+        return f"; did you mean {close[0]}?" if close else ""
+
+    def format_help(self) -> str:
+        """The help, in which ``before_help`` has filled in what takes a while to find out."""
+        self.before_help()
+        return super().format_help()
+
+
+class Values(ABC):
+    """The values that a setting may have: a ``type`` for argparse, and the check of a value that came otherwise."""
+
+    @abstractmethod
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        """The fault of a value, as the end of a sentence that begins with the setting's name; None: nothing."""
+
+    def span(self) -> str:
+        """The values in few words, for help and tables; nothing where the setting's own help says it."""
+        return ""
+
+    def read(self, word: str) -> Any:  # noqa: ANN401 - of the setting's type
+        """The value that a word stands for; raises ValueError where it stands for none."""
+        return word
+
+    def __call__(self, word: str) -> Any:  # noqa: ANN401 - of the setting's type
+        """The value of a word of the command line; raises ArgumentTypeError for any but the right ones."""
+        try:
+            value = self.read(word)
+        except ValueError:
+            value = None
+        if fault := self.fault(value):
+            raise argparse.ArgumentTypeError(f"it {fault}, got {word!r}")
+        return value
+
+
+@dataclass(frozen=True)
+class IntRange(Values):
+    """Whole numbers from ``least`` to ``most``; on the command line commas may group their digits."""
+
+    least: int
+    most: int
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        fits = isinstance(value, int) and not isinstance(value, bool) and self.least <= value <= self.most
+        return None if fits else f"must be a whole number from {self.span()}"
+
+    def span(self) -> str:
+        return f"{self.least:,} to {self.most:,}"
+
+    def read(self, word: str) -> int:
+        return int(word.replace(",", ""))
+
+
+@dataclass(frozen=True)
+class FloatRange(Values):
+    """Numbers from ``least``, or only above it, to ``most``; never nan."""
+
+    least: float
+    most: float
+    above: bool = False
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        is_inside = isinstance(value, (int, float)) and self.least <= value <= self.most
+        if is_inside and not (self.above and value == self.least):
+            return None
+        return f"must be a number {'' if self.above else 'from '}{self.span()}"
+
+    def span(self) -> str:
+        return f"above {self.least:g} to {self.most:g}" if self.above else f"{self.least:g} to {self.most:g}"
+
+    def read(self, word: str) -> float:
+        return float(word)
+
+
+class FileName(Values):
+    """Names for a file or folder that any tool and terminal can cope with."""
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        fits = isinstance(value, str) and value.isprintable() and "/" not in value and "\\" not in value
+        if not fits or not value.strip() or value[0] in "-." or len(value.encode()) > LONGEST_NAME:
+            most = f"must be a file name of 1 to {LONGEST_NAME} bytes"
+            return f"{most}, printable, without slashes and without a dash or a dot in front"
+        return None
+
+
+@dataclass(frozen=True)
+class OneOf(Values):
+    """One of some words."""
+
+    words: tuple[str, ...]
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        return None if isinstance(value, str) and value in self.words else f"must be {self.span()}"
+
+    def span(self) -> str:
+        return " or ".join(self.words)
+
+
+@dataclass(frozen=True)
+class OutputFile:
+    """Paths of files to write, checked before any work is done: a ``type`` for argparse.
+
+    has_streams: - for standard output, pipes and devices will do. makes_folders: as in ``check_output``.
+    """
+
+    has_streams: bool = False
+    makes_folders: bool = False
+
+    def __call__(self, word: str) -> Path:
+        """The path; raises ArgumentTypeError where nothing can be written there."""
+        path = Path(word)
+        if not word:
+            raise argparse.ArgumentTypeError("the name of the file is missing")
+        if path == STANDARD_OUTPUT and self.has_streams:
+            if is_output_closed():
+                raise argparse.ArgumentTypeError("standard output is closed: name a file")
+            return path
+        try:
+            check_output(path, makes_folders=self.makes_folders, streams=self.has_streams)
+        except UsageError as error:
+            raise argparse.ArgumentTypeError(str(error).rstrip(".")) from error
+        return path
+
+
+def two_engines(text: str) -> tuple[str, str]:
+    """The names in ``a,b``; raises ArgumentTypeError where there are not two."""
+    names = text.split(",")
+    if len(names) != 2 or not all(names):
+        raise argparse.ArgumentTypeError(f"'{text}' does not name two engines as a,b")
+    return names[0], names[1]
+
+
+SEEDS = IntRange(1, 10_000)
+SEED = IntRange(0, 2**64 - 1)
+GAMES = IntRange(1, 2**20)
+"""Games side by side: a million fill the memory of the largest machines."""
+STEPS = IntRange(1, 2**31 - 1)
+"""Steps, and whatever else is counted in int32."""
+ALL_STEPS = IntRange(1, 2**53)
+"""Steps of all games together; exact in a double, as JSON and charts have them."""
+SHARE = FloatRange(0, 1)
+SECONDS = FloatRange(0.01, 1e6)

@@ -1,0 +1,147 @@
+"""Consoles and streams of commands, and what several of them print: counted things, and command lines to type next."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import io
+import os
+import shlex
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlparity.io.strict_json import json_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+UNLIMITED = 100_000
+"""Columns, which no line ever has."""
+CLOSED_PIPE_EXIT_CODE = 141
+"""Of a command whose output nobody reads to its end: what a shell gives for SIGPIPE."""
+
+_MODES = {"stdin": "r", "stdout": "w", "stderr": "w"}
+_REPLACING = "rlparity.replacing"
+_PLAIN_SIGNS = str.maketrans("…–−×·│─┌┬┐├┼┤└┴┘▸●◆♥♡←↑→↓█▉▊▋▌▍▎▏▁▂▃▄▅▆▇", "~--x.|-+++++++++>ox*-<^>v" + 15 * "#")
+"""One sign for one, so that columns stay where they are."""
+
+
+def open_console(*, stderr: bool = False, quiet: bool = False, width: int | None = None) -> Console:
+    """A console for plain text and tables, on standard output or standard error.
+
+    Nothing in a text is markup, the name of an emoji or a control sequence. On a terminal lines wrap at its width. In
+    a file or a pipe they are as long as they are, because whoever reads them there, a person with ``grep`` or a
+    program, is not helped by rich's guess of 80 columns.
+
+    Args:
+        stderr: print to standard error.
+        quiet: print nothing at all.
+        width: the most columns of a page that is laid out for a fixed width, in a file too; None: no such limit.
+    """
+    from rlparity.io.plain_console import PlainConsole  # rich takes a while to import, which mistakes need not wait for
+
+    accept_every_sign()
+    console = PlainConsole(stderr=stderr, quiet=quiet)
+    if width or not console.is_terminal:  # a width that is set stays, however a terminal changes
+        console.width = min(console.width if console.is_terminal else UNLIMITED, width or UNLIMITED)
+    return console
+
+
+def print_answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console], None]) -> None:
+    """Print the answer of a command as JSON, or for people as ``show`` does."""
+    if options.json:
+        print(json_text(answer, indent=2))
+    else:
+        show(open_console())
+
+
+def plain_text(show: Callable[[Console], None]) -> str:
+    """What ``show`` prints, as text of at most 100 columns."""
+    from rlparity.io.plain_console import PlainConsole
+
+    text = io.StringIO()
+    show(PlainConsole(file=text, width=100))
+    return text.getvalue()
+
+
+def accept_every_sign() -> None:
+    """Let standard output and standard error print what their encoding lacks as something similar, or as its code.
+
+    Bytes of a file's name that stand for no sign are printed as they are.
+    """
+    codecs.register_error(_REPLACING, _replaced)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.closed:
+            stream.reconfigure(errors=_REPLACING)
+
+
+def encodable(text: str) -> str:
+    """The text for whoever encodes it as UTF-8: bytes of a file's name that stand for no sign become their codes."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
+    """A substitute for the first sign that cannot be encoded, and the place where encoding goes on."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    sign = error.object[error.start]
+    if "\udc80" <= sign <= "\udcff":
+        return os.fsencode(sign), error.start + 1
+    plain = sign.translate(_PLAIN_SIGNS)
+    return plain.encode("ascii", "backslashreplace").decode("ascii"), error.start + 1
+
+
+def counted(number: int, thing: str, ending: str = "s") -> str:
+    """``1 step``, ``1,000 steps``; ``ending``: of the plural."""
+    return f"{number:,} {thing}{'' if number == 1 else ending}"
+
+
+def typed_command(program: str, module: str, *words: str | Path) -> str:
+    """A command of ``program`` with these words as it can be typed here; where it is not installed, of ``module``."""
+    python = Path(sys.executable)
+    script = python.with_name(program)
+    start = [typed_program(script)] if script.exists() else [typed_program(python), "-m", module]
+    # a file whose name looks like a flag is named from its folder
+    named = (os.path.join(".", word) if isinstance(word, Path) and str(word)[0] == "-" else str(word) for word in words)
+    return " ".join([*start, shlex.join(named)])
+
+
+def typed_program(path: Path) -> str:
+    """A program as it can be typed here: by its name alone where the shell finds it by that, else by its path."""
+    here = Path.cwd()
+    if shutil.which(path.name) == str(path):
+        return shlex.quote(path.name)
+    typed = str(path.relative_to(here) if path.is_relative_to(here) else path)
+    return shlex.quote(typed if os.sep in typed else os.path.join(".", typed))
+
+
+def open_missing_streams() -> None:
+    """Open the null device for each standard stream that was closed when the process began.
+
+    Python has None in the place of such a stream, and the next file that is opened gets its number, into which
+    libraries then print.
+    """
+    for name, mode in _MODES.items():
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115 - it lives as long as the process
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
+
+
+def is_output_closed() -> bool:
+    """Tell if standard output was closed when the process began."""
+    return sys.__stdout__ is None
+
+
+def is_output_full(error: OSError) -> bool:
+    """Tell if printing failed because standard output is a file on a full disk."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT) and error.filename is None
+
+
+def discard_output() -> None:
+    """Send what is still to be printed nowhere, because it cannot be written: Python would complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

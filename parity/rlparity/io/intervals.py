@@ -1,0 +1,36 @@
+"""95% intervals by the percentile bootstrap (Efron 1979), which never leave the range of what was counted."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlparity.engine import Array
+
+FEWEST = 3
+"""Values without which there is no interval: of one or two, resamples say nothing but these."""
+RESAMPLES = 2000
+TAILS = (2.5, 97.5)
+"""Percentiles that an interval lies between."""
+_AT_ONCE = 250
+"""Resamples in one go, of which each takes a number for every value."""
+
+
+def resampled_sums(values: Array) -> NDArray[np.float64]:
+    """The sums of as many rows of ``values`` (n, k), drawn with replacement: (RESAMPLES, k)."""
+    rng, count = np.random.default_rng(0), len(values)
+    drawn = (rng.multinomial(count, np.full(count, 1 / count), size=_AT_ONCE) for _ in range(RESAMPLES // _AT_ONCE))
+    return np.concatenate([often @ values for often in drawn])
+
+
+def mean_intervals(values: Array) -> list[list[float]]:
+    """Mean, low and high of each column of ``values`` (n, k); low and high are infinite for fewer than ``FEWEST``."""
+    mean = np.mean(values, axis=0)
+    low, high = np.full_like(mean, -np.inf), np.full_like(mean, np.inf)
+    if len(values) >= FEWEST:
+        bounds = np.percentile(resampled_sums(values) / len(values), TAILS, axis=0)
+        low, high = np.clip(bounds, np.min(values, axis=0), np.max(values, axis=0))  # sums are rounded
+    return np.stack([mean, low, high], axis=1).tolist()
+
+
+def paired_intervals(one: Array, other: Array) -> list[list[float]]:
+    """Means and intervals of two sides (n,), and of ``other - one``."""
+    return mean_intervals(np.stack([one, other, other - one], axis=1))

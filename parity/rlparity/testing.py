@@ -1,0 +1,158 @@
+"""Assertions for tests: two engines play the same games, and give the rewards that were recorded."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from rlparity.core import prices
+from rlparity.core.guard import DEFAULT_TIMEOUT
+from rlparity.core.ledger import read_ledger
+from rlparity.core.lockstep import Outcome, Settings, run
+from rlparity.core.prices import with_prices
+from rlparity.core.replay import moments
+from rlparity.core.step_phases import parting_phase
+from rlparity.core.trace import Case, Trace
+from rlparity.engines.registry import load_pair, load_world
+from rlparity.engines.tape import Tape
+from rlparity.errors import UsageError
+from rlparity.io.console import plain_text
+from rlparity.tools.coverage import coverage_of, require_marks
+from rlparity.tools.finding import investigate, open_alone, rules_in_play
+from rlparity.tools.printing import print_rewards, print_run
+from rlparity.tools.report import Report, print_report
+from rlparity.tools.rewards import all_changes, golden_folder, replay_golden
+from rlparity.world import World
+
+TRACE = Path("rlparity-report/trace.json")
+
+
+def assert_lockstep(
+    world: World | str,
+    engines: tuple[str, str] | None = None,
+    *,
+    source: str = "uniform",
+    steps: int = 200,
+    games: int = 32,
+    seed: int | None = None,
+    auto_reset: bool = False,
+    coverage: float | Collection[str] | None = None,
+    ledger: Path | str | None = None,
+    draw_prices: float = 0.0,
+    budget_seconds: float = float("inf"),
+    trace: Path = TRACE,
+) -> Outcome:
+    """Play the same games on two engines and compare everything, as ``rlparity run`` does.
+
+    Args:
+        world: a world, or what ``--world`` calls it, so that the command in the report finds it.
+        engines: the reference and the other engine; None: the world's first two.
+        source: as ``--source``: uniform, directed, explore, policy:FILE or traces:DIR.
+        steps: of each game.
+        games: how many.
+        seed: of games and choices; None: a new one, which the report tells.
+        auto_reset: step with the engines' own auto-reset.
+        coverage: compare rule marks too; this share of the world's rules must be hit, or every rule and every mark but
+            those of a list, of rules and marks.
+        ledger: file of known differences (``rlparity.core.ledger``).
+        draw_prices: share of seeds with which the prices of the reward are drawn, too; not against a tape.
+        budget_seconds: after which a run ends, whatever the number of steps.
+        trace: where the shrunk case goes; its page is written beside it.
+
+    Raises:
+        AssertionError: they differ, with the report of the shrunk case, or too few rules were hit, or the ledger does
+            not hold.
+        UsageError: there is no such world, engine, source or ledger.
+        EngineError: an engine fails.
+    """
+    __tracebackhide__ = True
+    world, spec, pair = load_pair(world, engines)
+    if coverage is not None:
+        require_marks(world)
+    seed = secrets.randbits(64) if seed is None else seed
+    if draw_prices and isinstance(world.engines[pair[0]], Tape):
+        raise UsageError(f"{pair[0]} has the prices that it was recorded at: leave draw-prices out.")
+    world = prices.draw_prices(world, seed, draw_prices)
+    known = None if ledger is None else read_ledger(Path(ledger))
+    settings = Settings(
+        source,
+        steps,
+        games,
+        seed,
+        marks=coverage is not None,
+        auto_reset=auto_reset,
+        ledger=known,
+        budget_seconds=budget_seconds,
+    )
+    outcome = run(world, pair, settings)
+    if outcome.divergences:
+        first = (outcome.divergences[0],)
+        finding = investigate(world, spec, pair, first, trace, settings=settings, ledger=outcome.ledger)
+        raise AssertionError(
+            plain_text(lambda console: print_run(world, pair, outcome, [finding], console)) + f"Seed: {seed}."
+        )
+    if outcome.faults:
+        raise AssertionError(f"{pair[0]} and {pair[1]}: {' '.join(outcome.faults)} Seed: {seed}.")
+    if coverage is not None and outcome.marks is not None:
+        found = coverage_of(world, outcome.marks)
+        never, rules = found.never(), len(found.rules)
+        if isinstance(coverage, Collection):
+            silent = (mark for mark in found.silent_marks() if world.marks[mark] not in {*coverage, *never})
+            missing = [name for name in (*never, *silent) if name not in coverage]
+        else:
+            missing = list(never) if rules - len(never) < coverage * rules else []
+        if missing:
+            hit = f"{rules - len(never)} of {rules} rules hit, never hit: {', '.join(missing)}"
+            raise AssertionError(f"{pair[0]} and {pair[1]}: {hit}. Seed: {seed}.")
+    return outcome
+
+
+def assert_case(
+    world: World | str,
+    engines: tuple[str, str],
+    case: Case,
+    *,
+    components: Mapping[str, int | float] | None = None,
+    prices: Mapping[str, object] | None = None,
+) -> None:
+    """Play one game on two engines, which must agree at every step.
+
+    Args:
+        world: a world, or what ``--world`` calls it.
+        engines: the reference and the other engine.
+        case: the game.
+        components: what the reference must earn in the last step, by name, in the world's units.
+        prices: of the reward, by name, that are not the game's own.
+
+    Raises:
+        AssertionError: they differ, or the reference earns something else.
+        UsageError, EngineError: as ``assert_lockstep``, and where an engine refuses the start.
+    """
+    __tracebackhide__ = True
+    spec = world if isinstance(world, str) else None
+    world, spec, pair = load_pair(with_prices(load_world(world), prices or {}), engines, spec=spec)
+    with open_alone(world, pair, case, DEFAULT_TIMEOUT) as opened:
+        played = tuple(moments(opened, case))
+        phase = parting_phase(opened, played)
+    last = played[-1]
+    if last.differences:
+        trace = Trace(spec, pair, case, last.differences, rules_in_play(world, last))
+        report = Report(world, trace, played, "this test", phase)
+        raise AssertionError(plain_text(lambda console: print_report(report, console)))
+    earned = dict(zip(world.components, last.components[0], strict=True)) if last.components else {}
+    if components is not None and earned != dict(components):
+        raise AssertionError(f"{pair[0]} earns {earned} in the last step, not {dict(components)}.")
+
+
+def assert_golden(world: World | str, engines: tuple[str, str] | None = None, folder: Path | None = None) -> None:
+    """Replay golden episodes on two engines, which must both give the rewards that were recorded.
+
+    ``folder``: of the episodes; None: the world's own. Raises AssertionError, and else as ``assert_lockstep`` does.
+    """
+    __tracebackhide__ = True
+    world, _, pair = load_pair(world, engines, one_will_do=True)
+    episodes = replay_golden(world, pair, golden_folder(world, folder))
+    _, changes, disagreements = all_changes(world, episodes)
+    if changes or disagreements:
+        raise AssertionError(plain_text(lambda console: print_rewards(world, pair, episodes, console)).rstrip())

@@ -1,0 +1,1 @@
+"""What is built on the comparison: reports, diffs, rewards, coverage and mutants."""

@@ -1,0 +1,266 @@
+"""What a change does: the same games on two sides, and whatever differs counted by family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlparity.core.compare import OBSERVATION, STATE, Difference, explain, rows_that_differ
+from rlparity.core.pair import Observed, Pair
+from rlparity.core.replay import Divergence
+from rlparity.core.settings import Settings
+from rlparity.core.sources import choose_actions, valid_weights
+from rlparity.core.trace import RESTART, Action, Case, History, batch_of
+from rlparity.engine import Array, Slots, State
+from rlparity.errors import StateRefused, UsageError, unknown
+from rlparity.spaces import action_numbers
+from rlparity.tools.diff_sides import Part, Shared
+from rlparity.tools.rewards import Change
+from rlparity.world import View, World
+
+REWARD, REWARDS, START = "reward", "rewards", "start"
+_PLAIN = (OBSERVATION, "mask", REWARD, REWARDS, "terminated", "truncated", "seed", START, "facts", "events", STATE)
+_EARNED = ("components", REWARD)
+_TAKEN = "taken"
+MOST_CHANGES = 200
+
+
+def family_of(difference: Difference) -> str:
+    """The family of a difference, such as ``observation``, ``rewards:kills``, ``facts:stage`` or ``state:player``."""
+    name, has_index, index = difference.field.partition("[")
+    if name in ("facts", "events", "components"):
+        return f"{REWARDS if name == 'components' else name}{has_index and ':'}{index.removesuffix(']')}"
+    return ":".join(name.split(".")[:2])
+
+
+def is_in(family: str, named: str) -> bool:
+    """Tell whether a family is the named one, or one of those that the name stands for."""
+    return family == named or family.startswith(f"{named}:")
+
+
+def is_of_reward(family: str) -> bool:
+    """Tell a family of the reward, in whose differences a game goes on the same."""
+    return family == REWARD or is_in(family, REWARDS)
+
+
+def check_expected(world: World, names: Sequence[str]) -> None:
+    """Raises UsageError for a name that is no family of the world."""
+    lists = {REWARDS: world.components, "facts": world.facts, "events": world.events, STATE: world.state_fields}
+    known = {*_PLAIN, *(f"{family}:{name}" for family, names in lists.items() for name in names)}
+    if others := [name for name in names if name not in known]:
+        listed = ", ".join(sorted(known))
+        raise UsageError(f"no family of differences is {unknown(others[0], known)}: give --expect one of {listed}.")
+
+
+@dataclass
+class Family:
+    """Differences of one family. first: found first; games: in which they are."""
+
+    first: Divergence
+    transitions: int = 0
+    games: set[int] = field(default_factory=set)
+
+
+class Comparison:
+    """The same games on two sides, and what differs. Arrays are by side (2) and game.
+
+    parted: the number of steps after which a game differed in more than its reward, -1 where it never did.
+    compared: steps up to there. components (2, games, components): sums over the compared steps, in units.
+    returns (2, games): rewards of the whole game, which goes its own way on each side once it has parted.
+    changes: the largest of components. refused: the number of starts that a side does not take.
+    behaviour: of each agent, the total variation of its probabilities where observations begin to differ.
+    """
+
+    def __init__(self, shared: Shared, pair: Pair, parts: Sequence[Part], settings: Settings) -> None:
+        self.shared, self.parts, self.settings = shared, parts, settings
+        self._pair, self._world = pair, shared.world
+        self._games = [game for part in parts for game in part.games]
+        self.episodes = [game.name for game in self._games]
+        sizes = [len(part.games) for part in parts]
+        self.slots = np.split(pair.all, np.cumsum(sizes)[:-1])
+        self.families: dict[str, Family] = {}
+        self.behaviour: dict[str, list[float]] = {part.name: [] for part in parts if part.is_agent}
+        self.changes: list[Change] = []
+        self.refused = self._steps = 0
+        self._is_unexplained = False
+        """Some reward differs of which no component does."""
+        self.parted = np.full(pair.games, -1)
+        self.compared = np.zeros(pair.games, np.int64)
+        self.components = np.zeros((2, pair.games, len(self._world.components)))
+        self.returns = np.zeros((2, pair.games))
+        self._limits = np.array([settings.steps if game.actions is None else len(game.actions) for game in self._games])
+        self._is_agent = np.repeat([part.is_agent for part in parts], sizes)
+        invalid = settings.invalid * shared.plays.all()  # else one might be an action that a side lacks
+        self._invalid = invalid * np.repeat([part.source is not None and not part.is_agent for part in parts], sizes)
+        self._history = History(pair.games, marks=False, auto_reset=False)
+        self._together = np.ones(pair.games, np.bool_)
+        self._running = np.ones((2, pair.games), np.bool_)
+        self._observations: list[Array] = []
+        self._actions: NDArray[Any] = np.zeros(pair.games, np.int32)
+        self._newly_read: list[int] = []
+
+    def play(self, progress: Callable[[], object] = lambda: None) -> None:
+        """Play every game to its end, or to its last step.
+
+        Both sides get the same starts and actions, which are chosen from what side A gives, and are never brought back
+        together: a game that differs in more than its reward is compared no further. Raises EngineError and UsageError.
+        """
+        self._begin()
+        while self._running.any():
+            self._advance()
+            progress()
+        order = sorted(self.families.items(), key=lambda entry: (entry[1].first.step, entry[0] == REWARD))
+        self.families = dict(order)
+        self.changes.sort(key=lambda change: np.nan_to_num(abs(change.amount), nan=np.inf), reverse=True)
+        del self.changes[MOST_CHANGES:]
+
+    def is_noise(self, difference: Difference, wanted: str) -> bool:
+        """Tell a difference of another family than the wanted one in which games go on the same."""
+        family = family_of(difference)
+        return family != wanted and is_of_reward(family)
+
+    def unexpected(self, expected: Sequence[str]) -> list[str]:
+        """The families that differ and are not expected. The reward may differ wherever an expected component does."""
+        missed = [name for name in self.families if not any(is_in(name, each) for each in expected)]
+        is_explained = not any(is_in(name, REWARDS) for name in missed)
+        return [name for name in missed if name != REWARD or self._is_unexplained or not is_explained]
+
+    def case(self, slot: int) -> Case:
+        """The compared course of a game."""
+        return self._history.case(slot).prefix(int(self.compared[slot]))
+
+    def _begin(self) -> None:
+        """Start every game on both sides; one whose start a side refuses is left out."""
+        starts = [game.start for game in self._games]
+        seeds = np.array([0 if isinstance(start, dict) else start for start in starts], np.uint64)
+        self._observations = [engine.reset(seeds, self._pair.all).copy() for engine in self._pair.both]
+        for slot, start in enumerate(starts):
+            self._history.begin(slot, start)
+            answers = [self._put(side, slot, start) if isinstance(start, dict) else _TAKEN for side in range(2)]
+            if answers != [_TAKEN, _TAKEN]:
+                self.refused += 1
+                self._together[slot] = self._running[:, slot] = False
+                if _TAKEN in answers:
+                    self._note(START, slot, (Difference(START, *answers),))
+        look, (one, other) = self._pair.look(), self._observations
+        begun = Observed({OBSERVATION: one, **look.expected}, {OBSERVATION: other, **look.observed})
+        self._compare(begun, self._pair.all)
+        self._end_games()
+
+    def _put(self, side: int, slot: int, start: State) -> str:
+        """Begin a game in a state on one side; returns what that says to it."""
+        try:
+            self._observations[side][slot] = self._pair.both[side].set_state([start], np.array([slot]))[0]
+        except StateRefused as error:
+            return str(error)
+        return _TAKEN
+
+    def _advance(self) -> None:
+        """One action in every game; games that parted go on, each side by itself, for the returns of agents."""
+        weights, actions = self._choose(0, self._running[0])
+        others = actions
+        if (apart := self._running[1] & ~self._together).any():
+            their_weights, chosen = self._choose(1, apart)
+            others = actions.copy()
+            others[apart] = chosen[apart]
+            self._note_behaviour(weights, their_weights)
+        seen = self._pair.step(actions, others=others)
+        self._history.add(actions)
+        self._actions, self._steps = actions, self._steps + 1
+        self.compared += self._together
+        earned = [np.asarray(side["components"]) for side in (seen.expected, seen.observed)]
+        self.components += np.where(self._together[:, None], earned, 0)
+        self._compare(seen, self._pair.all)
+        for side, fields in enumerate((seen.expected, seen.observed)):
+            self._observations[side] = np.array(fields[OBSERVATION])
+            # of several players, rewards are summed, and the game ends when it does for all
+            rewards = np.asarray(fields[REWARD]).reshape(self._pair.games, -1).sum(axis=1)
+            ends = np.asarray(fields["terminated"]) | np.asarray(fields.get("truncated", False))
+            self.returns[side] += np.where(self._running[side], rewards, 0.0)
+            self._running[side] &= ~ends.reshape(self._pair.games, -1).all(axis=1)
+        self._end_games()
+
+    def _choose(self, side: int, needed: NDArray[np.bool_]) -> tuple[Array, NDArray[Any]]:
+        """Weights of valid actions (games, actions) and the actions (games,), of the same draws on both sides.
+
+        All valid actions weigh the same where no game of a policy is needed, or it cannot read its observation.
+        """
+        mask = self._pair.both[side].mask()
+        weights = np.ones(mask.shape)
+        for part, slots in zip(self.parts, self.slots, strict=True):
+            if part.source is not None and needed[slots].any() and (side == 0 or self.shared.observes):
+                view = View(self._observations[side][slots], mask[slots], slots, self._pair.both[side].get_state)
+                weights[slots] = part.source.weights(view)
+        rng = np.random.default_rng([self.settings.seed, self._steps])
+        actions = choose_actions(rng, weights, mask, self._invalid, self._world.action_space)
+        for slot, game in enumerate(self._games):
+            if game.actions is not None and self._steps < len(game.actions):
+                actions[slot] = batch_of(self._world, game.actions[self._steps])[0]
+        return valid_weights(weights, mask), actions
+
+    def _note_behaviour(self, *weights: Array) -> None:
+        """Compare probabilities where observations have just begun to differ; afterwards games differ too."""
+        slots = [slot for slot in self._newly_read if self._running[:, slot].all()]
+        one, other = (side[slots] / side[slots].sum(axis=1, keepdims=True) for side in weights)
+        distances = np.abs(one - other).sum(axis=1) / 2
+        for part, own in zip(self.parts, self.slots, strict=True):
+            if part.is_agent:
+                self.behaviour[part.name] += distances[np.isin(slots, own)].tolist()
+        self._newly_read = []
+
+    def _compare(self, seen: Observed, slots: Slots, *then: Action) -> None:
+        """Note what differs in games that are compared; those that differ in more than their reward leave."""
+        sides = seen.expected, seen.observed
+        others = [{name: side[name] for name in side if name not in _EARNED} for side in sides]
+        rewards = [{name: side[name] for name in _EARNED if name in side} for side in sides]
+        earned = Observed(rewards[0], rewards[1])  # to explain no more than that wherever nothing else differs
+        leave = rows_that_differ(self._world, *others)
+        differ = leave | rows_that_differ(self._world, *rewards) if any(rewards) else leave
+        for row in np.flatnonzero(differ & self._together[slots]).tolist():
+            slot = int(slots[row])
+            differences = tuple(self._pair.explain(seen if leave[row] else earned, row, slot))
+            if any(each.field == "components" for each in differences):  # of other types: their values, too
+                one, other = ({"components": np.asarray(side["components"], np.float64)} for side in rewards)
+                differences += tuple(explain(self._world, one, other, row))
+            found = {family_of(each): each for each in differences if each.family == "components"}
+            families = dict.fromkeys(map(family_of, differences))
+            for name in families:
+                self._note(name, slot, differences, *then)
+            self._is_unexplained |= REWARD in families and not found
+            step = self.episodes[slot], self._steps - 1, action_numbers(self._actions[slot])
+            self.changes += [
+                Change(*step, component, each.expected, each.observed)
+                for name, each in found.items()
+                if (component := name.partition(":")[2])  # none where the sides have other types
+            ]
+            if leave[row]:
+                self._together[slot] = False
+                self._running[:, slot] &= self._is_agent[slot]
+                self.parted[slot] = self._steps
+                if OBSERVATION in families:
+                    self._newly_read.append(slot)
+
+    def _end_games(self) -> None:
+        """Compare the last states of games that are over and, where an end is due, the next ones' beginning."""
+        ended = self._together & ~self._running[0]
+        over = ended | (self._steps >= self._limits)
+        if not self.shared.plays.all():
+            over |= ~self._pair.reference.mask().any(axis=1)  # only actions that a side lacks are left
+        if (slots := np.flatnonzero(over & self._together)).size:
+            self._compare(self._pair.check_states(slots), slots)
+        if (slots := np.flatnonzero(ended)).size:
+            begun, states = self._pair.restart(slots), self._pair.check_states(slots)
+            both = Observed({**begun.expected, **states.expected}, {**begun.observed, **states.observed})
+            self._compare(both, slots, RESTART)
+        self._together &= ~over
+        self._running &= ~over
+
+    def _note(self, name: str, slot: int, differences: tuple[Difference, ...], *then: Action) -> None:
+        if name not in self.families:
+            self.families[name] = Family(Divergence(self._history.case(slot, *then), differences, slot))
+        self.families[name].transitions += 1
+        self.families[name].games.add(slot)

@@ -1,0 +1,152 @@
+"""From a diverging game to something a person can act on: a small trace and a report of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rlparity.core.compare import STATE
+from rlparity.core.ledger import Ledger
+from rlparity.core.pair import Pair
+from rlparity.core.prices import changed_prices
+from rlparity.core.recorded import RecordedRun
+from rlparity.core.replay import Divergence, ReplayMoment, moments
+from rlparity.core.settings import STRICT, Settings
+from rlparity.core.shrink import places, shrink
+from rlparity.core.step_phases import parting_phase
+from rlparity.core.trace import Case, Trace, write_trace
+from rlparity.engines.registry import is_module
+from rlparity.errors import StateRefused, UsageError
+from rlparity.io.console import typed_command
+from rlparity.tools.report import Report, write_report
+from rlparity.world import PLACE, World
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Divergences that are alike, a report of the first, and the files that were written."""
+
+    alike: tuple[Divergence, ...]
+    report: Report
+    trace_path: Path
+    page_path: Path
+
+
+def open_alone(
+    world: World,
+    engines: tuple[str, str],
+    case: Case,
+    timeout: float,
+    ledger: Ledger | None = None,
+    *,
+    alone: bool = False,
+) -> Pair:
+    """A pair of one game each, counting marks where it can, comparing them if the case does; ``alone`` as in Pair."""
+    marks = {"marks": bool(world.marks), "compare_marks": case.marks}
+    return Pair(world, engines, 1, **marks, timeout=timeout, ledger=ledger, alone=alone)
+
+
+def replay_command(trace_path: Path, world: str | None = None, engines: tuple[str, str] | None = None) -> str:
+    """The one command that replays a trace, on its own world and engines or, where given, on these."""
+    named = [] if world is None else ["--world", world]
+    named += [] if engines is None else ["--engines", ",".join(engines)]
+    return typed_command("rlparity", "rlparity", "replay", *named, trace_path)
+
+
+def rules_in_play(world: World, moment: ReplayMoment) -> tuple[str, ...]:
+    """The rule ids whose marks fired in a moment, on either side, in the world's order."""
+    if moment.marks is None:
+        return ()
+    fired = {*moment.marks[0], *moment.marks[1]}
+    return tuple(dict.fromkeys(rule for mark, rule in world.marks.items() if mark in fired))
+
+
+def found_trace(world: World, spec: str, engines: tuple[str, str], case: Case, last: ReplayMoment) -> Trace:
+    """A case as a trace, with what differs after its ``last`` moment and the rules that fired there."""
+    rules, prices = rules_in_play(world, last), changed_prices(world)
+    return Trace(spec, engines, case, last.differences, rules, prices=prices)
+
+
+def replayed(
+    world: World, trace: Trace, path: Path, engines: tuple[str, str], *, timeout: float, command: str
+) -> Report:
+    """The trace that is in ``path``, replayed on two engines up to where they first differ.
+
+    ``command`` is what replays it again. Raises UsageError where an engine refuses its start, EngineError where one
+    cannot be opened, or fails.
+    """
+    with open_alone(world, engines, trace.case, timeout) as pair:
+        try:
+            recorded = moments(pair, trace.case)
+        except StateRefused as error:
+            raise UsageError(f"the start state in {path} is refused: {error}") from error
+        phase = parting_phase(pair, recorded)
+    found = replace(found_trace(world, trace.world, engines, trace.case, recorded[-1]), found=trace.found)
+    return Report(world, found, tuple(recorded), command, phase)
+
+
+def grouped(divergences: Sequence[Divergence]) -> list[tuple[Divergence, ...]]:
+    """Divergences by their last action and the places in which the engines differ, in the order of the first ones."""
+    groups: dict[tuple[object, ...], list[Divergence]] = {}
+    for divergence in divergences:
+        last = divergence.case.actions[-1:]
+        # hardly two actions that are arrays are equal
+        key = tuple(isinstance(action, tuple) or action for action in last), places(divergence.differences)
+        groups.setdefault(key, []).append(divergence)
+    return list(map(tuple, groups.values()))
+
+
+def investigate(
+    world: World,
+    spec: str,
+    engines: tuple[str, str],
+    alike: tuple[Divergence, ...],
+    trace_path: Path,
+    *,
+    settings: Settings,
+    shrink_seconds: float = 60.0,
+    ledger: Ledger | None = None,
+) -> Finding:
+    """Shrink the first of some divergences that are alike, write its trace to ``trace_path`` and its page beside it.
+
+    ``spec`` names the world as ``--world`` does; ``settings`` are those of the run, ``ledger`` the one that it opened.
+    A divergence that does not show in a game played alone is written as it was found.
+    """
+    # a world that is not registered is imported, and an engine elsewhere started, only where the command line says so
+    named = spec if is_module(spec) else None, engines if any(PLACE in name for name in engines) else None
+    command = replay_command(trace_path, *named)
+    tape = world.engines[engines[0]]
+    # a tape plays no game alone, but up to the difference the other engine plays as it does
+    alone = (engines[1], engines[1]) if isinstance(tape, RecordedRun) else engines
+    with open_alone(world, alone, alike[0].case, settings.timeout, ledger) as pair:
+        report = shrunk_report(pair, spec, alike[0], shrink_seconds, command)
+    if isinstance(tape, RecordedRun):
+        *before, last = report.moments
+        if STATE in tape.unknown:
+            before = [replace(moment, states=({}, moment.states[1])) for moment in before]
+        last = alike[0].recorded or replace(last, differences=alike[0].differences)
+        command = typed_command("rlparity", "rlparity", "run", "--world", spec, "--engines", ",".join(engines))
+        report = Report(world, replace(report.trace, engines=engines), (*before, last), command)
+    if settings.mode != STRICT:
+        report = replace(report, trace=replace(report.trace, mode=settings.mode))
+    page_path = trace_path.with_suffix(".html")
+    write_trace(report.trace, trace_path)
+    write_report(report, page_path)
+    return Finding(alike, report, trace_path, page_path)
+
+
+def shrunk_report(pair: Pair, spec: str, divergence: Divergence, seconds: float, command: str) -> Report:
+    """A divergence, shrunk as ``shrink`` does and replayed by ``pair``, of one game.
+
+    It stays as it is where it shows only among other games.
+    """
+    small = shrink(pair, divergence.case, seconds)
+    case = divergence.case if small is None else small
+    recorded = moments(pair, case)
+    trace = found_trace(pair.world, spec, pair.names, case, recorded[-1])
+    if small is None:
+        trace = replace(trace, differences=divergence.differences)
+    if case != divergence.case:
+        trace = replace(trace, found=divergence.case)
+    return Report(pair.world, trace, tuple(recorded), command, parting_phase(pair, recorded))

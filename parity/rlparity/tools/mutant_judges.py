@@ -1,0 +1,152 @@
+"""Judges of mutants: a run against another engine, or the tests of a project."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from rlparity.core.lockstep import Outcome, Settings, run
+from rlparity.engines.python_process import python_command, python_environment
+from rlparity.engines.remote import RemoteFactory
+from rlparity.errors import EngineError, ParityError, UsageError, quoted
+from rlparity.io.safe_read import read_toml
+from rlparity.tools.mutant_table import read_mutants
+from rlparity.tools.mutants import CAUGHT, FAILED, SURVIVED, UNBUILDABLE, UNSOUND, Judge, Verdict
+from rlparity.world import Mutant, MutationBench, World
+
+TESTS = "tests"
+"""The section of a table whose mutants are judged by tests, and what reports call their bench."""
+
+
+@dataclass(frozen=True)
+class LockstepJudge(Judge):
+    """A run against the bench's reference, both engines in processes of their own.
+
+    spec: what ``--world`` calls the world. settings: a difference that their ledger explains catches no mutant.
+    run_timeout: seconds for a whole run, looked at after each step.
+    """
+
+    world: World
+    spec: str
+    settings: Settings
+    run_timeout: float
+
+    def check_unchanged(self, bench: MutationBench, copy: Path) -> None:
+        """Raises EngineError where the unchanged copy diverges, or cannot be run."""
+        try:
+            outcome = self._run(bench, copy)
+            reason = "diverges" if outcome.divergences else " ".join(["fails its ledger:", *outcome.faults])
+            reason = "" if outcome.passed else reason.rstrip(".")
+        except subprocess.TimeoutExpired:
+            raise EngineError(
+                f"the unchanged copy of engine '{bench.engine}' needs more than {self.run_timeout:g} seconds: "
+                "allow more with --run-timeout, or ask for fewer steps."
+            ) from None
+        except ParityError as error:
+            reason = f"cannot be run ({error})"
+        if reason:
+            raise EngineError(f"the unchanged copy of engine '{bench.engine}' already {reason}: correct that first.")
+
+    def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:
+        """Caught where the engines diverge; one whose engine does not start proves nothing."""
+        try:
+            outcome = self._run(bench, copy)
+        except ParityError as error:
+            # The unchanged copy was opened with the same arguments, so it is the edit that does not load.
+            starts = f"engine '{bench.engine}' failed in start" not in str(error) and not isinstance(error, UsageError)
+            return Verdict(bench.engine, mutant, FAILED if starts else UNBUILDABLE, detail=str(error))
+        if not outcome.divergences:
+            return Verdict(bench.engine, mutant, SURVIVED, outcome.steps)
+        fields = ", ".join(difference.field for difference in outcome.divergences[0].differences[:3])
+        return Verdict(bench.engine, mutant, CAUGHT, outcome.steps, fields)
+
+    def _run(self, bench: MutationBench, copy: Path) -> Outcome:
+        limit = time.monotonic() + self.run_timeout
+
+        def check_time() -> None:
+            if time.monotonic() > limit:
+                raise subprocess.TimeoutExpired(bench.engine, self.run_timeout)
+
+        timeout, engines = min(self.settings.timeout, self.run_timeout), (bench.reference, bench.engine)
+        environment = _environment(bench, copy)
+        opened = {name: RemoteFactory(self.world, self.spec, name, environment, timeout=timeout) for name in engines}
+        try:
+            settings = replace(self.settings, timeout=timeout)
+            return run(replace(self.world, engines=opened), engines, settings, check_time)
+        except EngineError:
+            check_time()
+            raise
+
+
+@dataclass(frozen=True)
+class PytestJudge(Judge):
+    """The tests that a mutant names, in pytest: it is caught where one fails that passes without it."""
+
+    run_timeout: float
+    _passes: dict[str, bool] = field(default_factory=dict)
+
+    def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:
+        """Caught where a test fails; one with which the code does not load proves nothing about the tests."""
+        code, failed = self._pytest(bench, copy, mutant.tests)
+        if code == 0:
+            return Verdict(bench.engine, mutant, SURVIVED)
+        loads = code == 1 and "ImportError" not in failed and "SyntaxError" not in failed
+        return Verdict(bench.engine, mutant, CAUGHT if loads else UNBUILDABLE, detail=failed)
+
+    def confirmed(self, bench: MutationBench, verdict: Verdict, copy: Path) -> Verdict:
+        """The verdict, unless the test that failed does so in the unchanged copy too; each is asked once."""
+        if verdict.result != CAUGHT:
+            return verdict
+        test = verdict.detail.partition(" - ")[0]
+        if test not in self._passes:
+            self._passes[test] = self._pytest(bench, copy, [test])[0] == 0
+        return verdict if self._passes[test] else replace(verdict, result=UNSOUND)
+
+    def _pytest(self, bench: MutationBench, copy: Path, tests: Sequence[str]) -> tuple[int, str]:
+        """Exit code, and the last line that names a failing test, without its first word."""
+        pytest = python_command("-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider")
+        done = subprocess.run(
+            [*pytest, *tests],
+            env=_environment(bench, copy),
+            cwd=copy,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=self.run_timeout,
+            check=False,
+        )
+        failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        return done.returncode, (failed or [" "])[-1].partition(" ")[2]
+
+
+def project_bench(table: Path) -> MutationBench:
+    """The working directory as a bench for the mutants of a table's section ``tests``; raises UsageError.
+
+    The table's ``pythonpath`` says where in a copy Python finds packages, its ``ignore`` what is not copied.
+    """
+    mutants = read_mutants(table, TESTS)
+    if untested := [mutant.name for mutant in mutants if not mutant.tests]:
+        raise UsageError(f"mutant '{untested[0]}' of {table} names no tests: name those that should notice it.")
+    content = {"pythonpath": ["."], "ignore": [".*", "__pycache__"], **read_toml(table)}
+    for key in ("pythonpath", "ignore"):
+        if not isinstance(content[key], list) or not all(isinstance(text, str) for text in content[key]):
+            raise UsageError(f"{key} of {table} must be a list of texts, got {quoted(content[key])}.")
+    return MutationBench(
+        engine=TESTS,
+        reference="",
+        source=Path.cwd(),
+        mutants=mutants,
+        environment=lambda copy: {
+            "PYTHONPATH": os.pathsep.join(str(copy / folder) for folder in content["pythonpath"])
+        },
+        ignore=tuple(content["ignore"]),
+    )
+
+
+def _environment(bench: MutationBench, copy: Path) -> dict[str, str]:
+    """Variables of a process on a copy; without cached bytecode, which an edit within a second would miss."""
+    return python_environment(bench.environment(copy)) | {"PYTHONDONTWRITEBYTECODE": "1"}

@@ -1,0 +1,170 @@
+"""Does anybody notice? Faults are planted one at a time in a copy of an engine or a project, and must be caught."""
+
+from __future__ import annotations
+
+import queue
+import shutil
+import subprocess
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from multiprocessing.pool import ThreadPool
+from pathlib import Path
+
+from rlparity.errors import EngineError, UsageError, unknown
+from rlparity.tools.mutant_table import planted
+from rlparity.world import Mutant, MutationBench, World
+
+CAUGHT, FAILED, HUNG, SURVIVED = "caught", "engine failed", "hung", "survived"
+UNBUILDABLE, UNSOUND = "does not build", "fails without it too"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Result of one mutant. steps: transitions compared until the fault showed, or in all; 0 where tests judge."""
+
+    engine: str
+    mutant: Mutant
+    result: str
+    steps: int = 0
+    detail: str = ""
+
+    @property
+    def is_judged(self) -> bool:
+        """The mutant could be run, and the unchanged copy passes."""
+        return self.result not in (UNBUILDABLE, UNSOUND)
+
+    @property
+    def noticed(self) -> bool:
+        """This fault would not have passed."""
+        return self.result in (CAUGHT, FAILED, HUNG)
+
+
+class Judge(ABC):
+    """Runs copies in processes of their own; ``subprocess.TimeoutExpired`` where that takes too long."""
+
+    def check_unchanged(self, bench: MutationBench, copy: Path) -> None:  # noqa: B027 - tests that fail are asked later
+        """Raises EngineError where the unchanged copy cannot be judged."""
+
+    @abstractmethod
+    def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:
+        """Judge a mutant that is planted in the copy."""
+
+    def confirmed(self, bench: MutationBench, verdict: Verdict, copy: Path) -> Verdict:
+        """The verdict, now that the copy is unchanged again."""
+        return verdict
+
+
+def chosen_benches(
+    world: World, engine: str | None, only: Sequence[str]
+) -> list[tuple[MutationBench, tuple[Mutant, ...]]]:
+    """The benches of one engine, or all, with the mutants of the given names, or all; raises UsageError."""
+    if not world.benches:
+        raise UsageError(f"world '{world.name}' has no benches and so no mutants: give it a MutationBench with some.")
+    benches = [bench for bench in world.benches if engine in (None, bench.engine)]
+    if not benches:
+        known = ", ".join(bench.engine for bench in world.benches)
+        raise UsageError(f"there are no mutants of engine '{engine}': choose among {known}.")
+    if not any(bench.mutants for bench in benches):
+        empty = ", ".join(f"'{bench.engine}'" for bench in benches)
+        raise UsageError(f"the benches of world '{world.name}' ({empty}) hold no mutants: give them some.")
+    chosen = chosen_mutants(benches, only)
+    if absent := [bench.engine for bench, _ in chosen if not bench.source.is_dir()]:
+        raise UsageError(
+            f"the source of engine '{absent[0]}' is not installed, and its mutants are planted in that: run this in a "
+            "checkout of the project, or choose another --engine."
+        )
+    return chosen
+
+
+def chosen_mutants(
+    benches: Sequence[MutationBench], only: Sequence[str]
+) -> list[tuple[MutationBench, tuple[Mutant, ...]]]:
+    """The benches with the mutants of the given names, or all; raises UsageError for a name that none has."""
+    names = {mutant.name for bench in benches for mutant in bench.mutants}
+    if others := [name for name in only if name not in names]:
+        raise UsageError(f"there is no mutant {unknown(others[0], names)}: choose among {', '.join(sorted(names))}.")
+    wanted = only or names
+    picked = [(bench, tuple(mutant for mutant in bench.mutants if mutant.name in wanted)) for bench in benches]
+    return [(bench, mutants) for bench, mutants in picked if mutants]
+
+
+def run_mutants(
+    bench: MutationBench,
+    mutants: Sequence[Mutant],
+    judge: Judge,
+    jobs: int,
+    progress: Callable[[], object] = lambda: None,
+) -> list[Verdict]:
+    """Plant, build and judge each mutant, ``jobs`` at a time, each worker in a copy of its own.
+
+    First every edit is tried on the text, and the unchanged copy is tried: where that fails already,
+    nothing that follows would mean anything. Raises UsageError and EngineError then.
+    """
+    require_fit(bench, mutants)
+    with tempfile.TemporaryDirectory(prefix="rlparity-mutants-", ignore_cleanup_errors=True) as folder:
+        workers = min(jobs, len(mutants))
+        copies: queue.SimpleQueue[Path] = queue.SimpleQueue()
+        first = Path(folder) / "copy-0"
+        for part in bench.parts or (".",):
+            ignored = shutil.ignore_patterns(*bench.ignore)
+            shutil.copytree(bench.source / part, first / part, symlinks=True, ignore=ignored, dirs_exist_ok=True)
+        if bench.build is not None:
+            bench.build(first)
+        judge.check_unchanged(bench, first)
+        copies.put(first)
+        for number in range(1, workers):
+            copies.put(Path(shutil.copytree(first, Path(folder) / f"copy-{number}", symlinks=True)))
+
+        def judged(mutant: Mutant) -> Verdict:
+            copy = copies.get()
+            try:
+                verdict = judge.confirmed(bench, _verdict(bench, mutant, judge, copy), copy)
+            finally:
+                copies.put(copy)
+            progress()
+            return verdict
+
+        with ThreadPool(workers) as pool:  # which an interrupt ends without waiting for what its threads judge
+            return list(pool.imap(judged, mutants))
+
+
+def require_fit(bench: MutationBench, mutants: Sequence[Mutant]) -> None:
+    """Raises UsageError for a fault that does not fit its file, or whose file is not copied."""
+    copied = [(bench.source / part).resolve() for part in bench.parts or (".",)]
+    for mutant in mutants:
+        mutated_text(bench.source, mutant)
+        if not any((bench.source / mutant.file).resolve().is_relative_to(part) for part in copied):
+            raise UsageError(
+                f"mutant '{mutant.name}' edits {mutant.file}, which is in none of the bench's parts: "
+                f"{', '.join(bench.parts) or bench.source}."
+            )
+
+
+def mutated_text(root: Path, mutant: Mutant) -> str:
+    """The mutant's file with the fault; raises UsageError where the fault does not fit."""
+    path = root / mutant.file
+    if not path.is_file():
+        raise UsageError(f"mutant '{mutant.name}' edits {mutant.file}, which is not in {root}: correct its entry.")
+    return planted(mutant, path.read_text(encoding="utf-8"))
+
+
+def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path) -> Verdict:
+    path = copy / mutant.file
+    original = path.read_text(encoding="utf-8")
+    try:
+        mutated = mutated_text(copy, mutant)
+        path.write_text(mutated, encoding="utf-8")
+        try:
+            if path.suffix == ".py":  # which nobody builds, but it must parse
+                compile(mutated, path.name, "exec")
+            if bench.build is not None:
+                bench.build(copy)
+        except (EngineError, SyntaxError) as error:
+            return Verdict(bench.engine, mutant, UNBUILDABLE, detail=str(error))
+        return judge.verdict(bench, mutant, copy)
+    except subprocess.TimeoutExpired:
+        return Verdict(bench.engine, mutant, HUNG)
+    finally:
+        path.write_text(original, encoding="utf-8")

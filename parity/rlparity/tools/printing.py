@@ -1,0 +1,160 @@
+"""Terminal output of the ``rlparity`` commands; the text of traces is in ``report``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+
+from rlparity.core.compare import value_text
+from rlparity.core.prices import prices_text
+from rlparity.core.replay import Divergence
+from rlparity.core.settings import STRICT, Outcome
+from rlparity.core.trace import Action
+from rlparity.io.console import counted
+from rlparity.io.table import Records, Table
+from rlparity.tools.coverage import Coverage
+from rlparity.tools.finding import Finding, grouped
+from rlparity.tools.mutants import SURVIVED, Verdict
+from rlparity.tools.report import action_name, difference_table, print_report
+from rlparity.tools.rewards import Change, Episode, all_changes
+from rlparity.world import World
+
+
+def print_run(
+    world: World,
+    engines: tuple[str, str],
+    outcome: Outcome,
+    findings: Sequence[Finding],
+    console: Console,
+    mode: str = STRICT,
+) -> None:
+    """The verdict of a run, what it compared and let pass, and a report of each divergence.
+
+    Without ``findings`` what differs first is shown as the run found it.
+    """
+    speed = f"{outcome.seconds:.1f} s, {outcome.steps / max(outcome.seconds, 1e-9):,.0f} steps/s"
+    done = f"{counted(outcome.steps, 'step')} compared, {counted(outcome.episodes, 'game')} ended ({speed})"
+    verdict = "identical" if not outcome.divergences else counted(len(outcome.divergences), "divergence")
+    if any(outcome.known.values()) and not outcome.divergences:
+        verdict = f"identical but for {counted(sum(outcome.known.values()), 'known difference')}"
+    console.print(f"{engines[0]} and {engines[1]}: {verdict}; {done}.", soft_wrap=True)
+    if mode != STRICT:
+        console.print(f"Mode: {mode}.")
+    if outcome.is_black_box:
+        console.print("Black box: without states, only what is shown is compared (observations, masks, rewards, ends).")
+    for name, count in outcome.known.items():
+        console.print(f"Known difference '{name}': {counted(count, 'time')}.", soft_wrap=True)
+    for fault in outcome.faults:
+        console.print(fault, soft_wrap=True)
+    if outcome.effect is not None:
+        outcome.effect.records(engines).print(console)
+    for finding in findings:
+        console.print(f"\n{_place(finding.alike)}:")
+        print_report(finding.report, console)
+        console.print(f"Page: {finding.page_path}", soft_wrap=True)
+    for alike in () if findings else grouped(outcome.divergences):
+        last = action_name(world, next(reversed(alike[0].case.actions), None))
+        console.print(f"\n{_place(alike, f', after {last}')}:")
+        console.print(difference_table(alike[0].differences, engines, "--json lists their fields"))
+
+
+def _place(alike: Sequence[Divergence], action: str = "") -> str:
+    first, *others = alike
+    more = f" ({len(others)} more with the same action and fields)" if others else ""
+    return f"Game {first.game}, step {first.step}{action}{more}"
+
+
+def print_notes(world: World, outcome: Outcome, prices: Mapping[str, float], console: Console) -> None:
+    """Print the conditions of a run: other prices, what is not compared bit for bit, and engines that draw apart."""
+    if world.states_replay and any(found.step == 0 for found in outcome.divergences):
+        console.print(
+            "Engines that draw differently differ before the first action. To compare the rules of such engines, write "
+            "a rlparity.Pairing whose games have states, and give --mode injected.",
+            soft_wrap=True,
+        )
+    if prices:
+        console.print(f"Prices: {prices_text(prices)}.", soft_wrap=True)
+    for field in world.tolerances:
+        within = "; ".join(map(str, world.tolerances_of(field)))
+        console.print(f"Not compared bit for bit: {field} {within}.", soft_wrap=True)
+
+
+def print_coverage(found: Coverage, engines: tuple[str, str], console: Console) -> None:
+    """Print how often each mark fired, and which rules did not."""
+    table = Table("rule", "mark", *engines)
+    for mark in found.marks:
+        style = "red" if mark.expected != mark.observed or not mark.expected else ""
+        table.add_row(mark.rule, mark.mark, f"{mark.expected:,}", f"{mark.observed:,}", style=style)
+    console.print(table)
+    hit = len(found.rules) - len(found.never())
+    console.print(f"{hit} of {counted(len(found.rules), 'rule')} hit.")
+    _print_names(console, "Never hit", found.never())
+    _print_names(console, "Rarely hit", found.rare())
+    _print_names(console, "Marks that never fired", found.silent_marks())
+    _print_names(console, "Marks counted differently", [mark.mark for mark in found.unequal()])
+
+
+def print_rewards(world: World, engines: tuple[str, str], episodes: Sequence[Episode], console: Console) -> None:
+    """Print which rewards changed, where, and whether the engines agree."""
+    new, changes, disagreements = all_changes(world, episodes)
+    transitions = sum(len(episode.golden.case.actions) for episode in episodes)
+    console.print(f"{counted(len(episodes), 'golden episode')}, {counted(transitions, 'transition')}.")
+    if changes:
+        table = Table("component", "transitions changed", "sum of changes (reward)")
+        for name in dict.fromkeys((*world.components, *(change.component for change in changes))):
+            if touched := [change for change in changes if change.component == name]:
+                total = sum(change.amount for change in touched) * world.component_unit
+                table.add_row(name, f"{len(touched):,}", f"{total:+.10g}")
+        console.print(table)
+    else:
+        console.print("No reward has changed.")
+    sides = "recorded", "now"
+    if changed := [change for change in changes if change.component not in new]:
+        changes_table(world, f"What changed ({engines[0]})", sides, changed).print(console)
+    for name in new:
+        if earning := [change for change in changes if change.component == name]:
+            changes_table(world, f"What earns {name}, which is new ({engines[0]})", sides, earning).print(console)
+        else:
+            console.print(f"No transition earns {name}, which is new.")
+    if disagreements:
+        changes_table(world, "Where the engines disagree", engines, disagreements).print(console)
+    else:
+        console.print(f"{engines[0]} and {engines[1]} agree.")
+
+
+def changes_table(
+    world: World, title: str, sides: tuple[str, str], changes: Sequence[Change], unit: float | None = None
+) -> Records:
+    """Changed components, as the engines give them or, where a ``unit`` is given, in reward."""
+
+    def value(side: int | float | None) -> object:
+        return "none" if side is None else value_text(side) if unit is None else side * unit
+
+    def named(action: Action) -> str:
+        return world.actions[action] if isinstance(action, int) else value_text(action)
+
+    rows = [
+        (each.episode, each.step, named(each.action), each.component, value(each.before), value(each.after))
+        for each in changes
+    ]
+    return Records("changes", title, ("episode", "step", "action", "component", *sides), rows)
+
+
+def print_mutants(verdicts: Sequence[Verdict], noticed: int, judged: int, console: Console) -> None:
+    """Print the result of each mutant, and the share that was caught."""
+    table = Table("engine", "mutant", "rules", "result", "steps", "seen in")
+    for verdict in verdicts:
+        cells = verdict.engine, verdict.mutant.name, ", ".join(verdict.mutant.rules), verdict.result
+        style = "" if verdict.noticed else "red"
+        table.add_row(*cells, f"{verdict.steps:,}", verdict.detail, style=style)
+    console.print(table)
+    share = f" ({noticed / judged:.0%})" if judged else ""
+    console.print(f"{noticed} of {counted(judged, 'mutant')} caught{share}.")
+    _print_names(console, "Survivors", [each.mutant.name for each in verdicts if each.result == SURVIVED])
+    _print_names(console, "Not judged", [each.mutant.name for each in verdicts if not each.is_judged])
+
+
+def _print_names(console: Console, text: str, names: Sequence[str]) -> None:
+    if names:
+        console.print(f"{text}: {', '.join(names)}.")

@@ -1,0 +1,191 @@
+"""A divergence for people: in the terminal and as one HTML page that needs nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.columns import Columns
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.text import Text
+
+from rlparity.core.compare import Difference, differing_cells, differing_scalars, value_text
+from rlparity.core.prices import prices_note
+from rlparity.core.replay import ReplayMoment
+from rlparity.core.trace import RESTART, Action, Trace
+from rlparity.engines.tape import TAPE
+from rlparity.errors import blamed
+from rlparity.io.atomic_write import destination, telling_failures
+from rlparity.io.console import counted
+from rlparity.io.table import Table
+from rlparity.viewer.page import Episode, Page, Step
+from rlparity.viewer.write import write_page
+from rlparity.world import Board, World
+
+TERMINAL_DIFFERENCES = 12
+DIFFERS = "bold white on red"
+
+
+@dataclass(frozen=True)
+class Report:
+    """A replayed trace and the command that replays it.
+
+    phase: the phase of the last step in which the engines part, in one sentence; empty where they do not tell phases.
+    """
+
+    world: World
+    trace: Trace
+    moments: tuple[ReplayMoment, ...]
+    command: str
+    phase: str = ""
+
+    @property
+    def batch_only(self) -> bool:
+        """The trace names differences that did not show when its case was played alone."""
+        return bool(self.trace.differences) and not self.moments[-1].differences
+
+    @property
+    def headline(self) -> str:
+        """One sentence that says what was found."""
+        one, other = self.trace.engines
+        if self.batch_only:
+            return f"{one} and {other} differ within a batch, but not when this game is played alone."
+        if not self.moments[-1].differences:
+            return f"{one} and {other} agree on this case."
+        last = self.moments[-1].action
+        when = "at the start" if last is None else f"after {counted(len(self.moments) - 1, 'action')}"
+        return f"{one} and {other} differ {when}" + ("." if last is None else f": {action_name(self.world, last)}.")
+
+
+def action_name(world: World, action: Action | None) -> str:
+    """The name of an action, for people."""
+    if action is None:
+        return "start"
+    if action == RESTART:
+        return "restart"
+    if isinstance(action, tuple):
+        return f"({', '.join(f'{number:g}' for number in action)})"
+    known = 0 <= action < len(world.actions)
+    return f"{world.actions[action]} ({action})" if known else f"action {action}"
+
+
+def start_text(trace: Trace) -> str:
+    """The start of a trace in words, how long the game was in which its difference was found, and other prices."""
+    case = trace.case
+    start = f"seed {case.seed}" if case.state is None else "the state recorded in the trace"
+    shrunk = " (not shrunk: a tape plays no other games)" if trace.engines[0].startswith(TAPE) else ""
+    shrunk = shrunk if trace.found is None else f" (shrunk from {counted(len(trace.found.actions), 'action')})"
+    mode = f", found in mode {trace.mode}" if trace.mode else ""
+    return f"{start}{shrunk}{mode}{prices_note(trace.prices)}"
+
+
+def print_report(report: Report, console: Console) -> None:
+    """The last step of a report in the terminal: what differs, and the boards before it and after it on both sides."""
+    console.print(Text(report.headline, style="bold"))
+    actions = ", ".join(action_name(report.world, moment.action) for moment in report.moments[1:]) or "none"
+    console.print(Text(f"Start: {start_text(report.trace)}. Actions: {_shortened(actions)}."))
+    if report.trace.rules:
+        console.print(Text(f"Rules in play: {', '.join(report.trace.rules)}."))
+    if report.phase:
+        console.print(Text(report.phase))
+    if report.trace.differences:
+        console.print(difference_table(report.trace.differences, report.trace.engines))
+        if (unit := report.world.component_unit) != 1 and any(
+            "components" in each.field for each in report.trace.differences
+        ):
+            console.print(Text(f"Components are in units of {unit:g} reward."))
+    console.print(_boards(report))
+    if report.world.signs:
+        signs = "  ".join(f"{sign} {meaning}" for sign, meaning in report.world.signs.items())
+        console.print(Text(f"Signs: {signs}", style="bright_black"))
+    console.print(Text(f"Replay with: {report.command}"), soft_wrap=True)
+
+
+def _shortened(text: str, limit: int = 300) -> str:
+    return text if len(text) <= limit else f"... {text[-limit:]}"
+
+
+def difference_table(
+    differences: tuple[Difference, ...], engines: tuple[str, str], rest: str = "all in the trace"
+) -> RenderableType:
+    """What differs, in the terminal: the first places, with the values of both engines. rest: where all are."""
+    table = Table("field", f"{engines[0]} (expected)", f"{engines[1]} (observed)")
+    for difference in differences[:TERMINAL_DIFFERENCES]:
+        cells = difference.field, value_text(difference.expected), value_text(difference.observed)
+        table.add_row(*(Text(_shortened(cell, 60)) for cell in cells))
+    more = len(differences) - TERMINAL_DIFFERENCES
+    return Group(table, Text(f"... and {more} more, {rest}")) if more > 0 else table
+
+
+def _boards(report: Report) -> RenderableType:
+    """The boards side by side, the first before the last action, where the engines agreed."""
+    *before, last = report.moments
+    boards = _drawn(report.world, last)
+    cells, scalars = differing_cells(boards), differing_scalars(boards)
+    shown = [(name, _board(board, cells, scalars)) for name, board in zip(report.trace.engines, boards, strict=True)]
+    if before and before[-1].states[0]:
+        name = "start" if len(before) == 1 else f"before {action_name(report.world, last.action)}"
+        shown.insert(0, (name, _board(_drawn(report.world, before[-1])[0], set(), set())))
+    return Columns(Panel(board, title=Text(name), expand=False) for name, board in shown)
+
+
+def _drawn(world: World, moment: ReplayMoment) -> tuple[Board, ...]:
+    with blamed(f"drawing a state of world '{world.name}'"):
+        return tuple(world.draw(state) if state else Board((), {}) for state in moment.states)
+
+
+def _board(board: Board, cells: set[tuple[int, int]], scalars: set[str]) -> RenderableType:
+    grid = Table(show_header=False, show_lines=True)
+    for row, texts in enumerate(board.rows):
+        grid.add_row(*(Text(text, DIFFERS if (row, column) in cells else "") for column, text in enumerate(texts)))
+    table = Table.grid(padding=(0, 1))
+    for name, value in board.scalars.items():
+        table.add_row(Text(name), Text(value_text(value), DIFFERS if name in scalars else ""))
+    return Group(grid, table)
+
+
+def write_report(report: Report, path: Path) -> None:
+    """Write the report as one self-contained HTML page, every moment of the case included, in a folder that is made.
+
+    Raises:
+        UsageError: the page cannot be written.
+    """
+    with telling_failures(path):
+        destination(path).parent.mkdir(parents=True, exist_ok=True)
+    write_page(report_page(report), report.world, path)
+
+
+def report_page(report: Report) -> Page:
+    """The page of a report: one episode with two sides."""
+    trace = report.trace
+    rules = (f"Rules in play: {', '.join(trace.rules)}.",) if trace.rules else ()
+    phase = (report.phase,) if report.phase else ()
+    name = "the recorded state" if trace.case.seed is None else f"seed {trace.case.seed}"
+    return Page(
+        headline=report.headline,
+        sides=trace.engines,
+        episodes=(report_episode(report, name, counted(len(report.moments) - 1, "action")),),
+        about=(f"World {report.world.name}. Start: {start_text(trace)}.", *rules, *phase),
+        command=report.command,
+    )
+
+
+def report_episode(report: Report, name: str, verdict: str) -> Episode:
+    """The case of a report as an episode of a page, with two sides."""
+    return Episode(
+        name=name,
+        verdict=verdict,
+        steps=(_step(report.world, moment) for moment in report.moments),
+        in_batch=report.trace.differences if report.batch_only else (),
+    )
+
+
+def _step(world: World, moment: ReplayMoment) -> Step:
+    return Step(
+        action=action_name(world, moment.action),
+        boards=_drawn(world, moment),
+        components=moment.components,
+        differences=moment.differences,
+        marks=None if moment.marks is None else tuple(tuple(sorted(fired)) for fired in moment.marks),
+    )
