@@ -7,9 +7,7 @@ PIP := $(RUN) pip --disable-pip-version-check
 REQUIREMENTS := pyproject.toml parity/pyproject.toml constraints.txt
 # Python compiles the modules that are imported; compiling all that is installed takes as long as installing it.
 # pip 26 takes 41 seconds of processor time, the one that Python 3.11 brings 72.
-# Where an older hackmatrix brought the command parity, replacing it removes the command that rl-parity has just written.
-install = $(PIP) install --quiet --no-compile --constraint constraints.txt --editable ./parity --editable $(1) && \
-	{ test -e $(VENV)/bin/rlparity || $(PIP) install --quiet --no-deps --force-reinstall --editable ./parity; }
+install = $(PIP) install --quiet --no-compile --constraint constraints.txt --editable ./parity --editable $(1)
 # What takes a while says how long, and on a terminal a clock moves.
 clocked = .ci/with-clock "$(1)"
 PYTEST_WORKERS ?= auto
@@ -77,7 +75,7 @@ bench: $(VENV)/.core ## measure the environment, the trainer and the start-up
 
 # With what is installed, in .venv or else for $(PYTHON): nothing is fetched.
 accelerator-check: ## check the GPU or TPU, engines and speeds, in eight minutes: accelerator-check/accelerator.html
-	@PYTHONPATH="$(CURDIR)/python:$(CURDIR)$${PYTHONPATH:+:$$PYTHONPATH}" \
+	@PYTHONPATH="$(CURDIR)/python:$(CURDIR)/parity$${PYTHONPATH:+:$$PYTHONPATH}" \
 		"$(or $(wildcard $(VENV)/bin/python),$(PYTHON))" studies/accelerator_check.py $(ACCELERATOR_FLAGS)
 
 # One folder for the release build of ./swift-build and for the tests.

@@ -14,13 +14,13 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from rlparity.cli.main import build_parser
-from rlparity.io.arguments import parser_of
 
 from goodharts.cli.game import GAME as GOODHARTS
 from goodharts.rules import MODES, marks_of
 from hackmatrix.cli.game import GAME as HACKMATRIX
 from hackmatrix.rules import MARKS as HACKMATRIX_MARKS
+from rlparity.cli.main import build_parser
+from rlparity.io.arguments import parser_of
 from rlworldkit import __version__
 from rlworldkit.cli.app import kit_commands, main
 

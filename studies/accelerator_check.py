@@ -32,10 +32,11 @@ from itertools import product
 from pathlib import Path
 from typing import IO, Any
 
+from shared.accelerator_page import DIFFERS, FAILED, NOT_RUN, page
+
 from rlparity.io.arguments import GAMES, STEPS, FloatRange, IntRange, Parser
 from rlparity.io.atomic_write import telling_failures, write_whole
 from rlparity.io.strict_json import json_text
-from shared.accelerator_page import DIFFERS, FAILED, NOT_RUN, page
 
 ROOT = Path(__file__).resolve().parents[1]
 HACKMATRIX, GOODHARTS = "hackmatrix.world:WORLD", "goodharts.world:GROUND_TRUTH"
@@ -84,14 +85,13 @@ def describe(_: Plan) -> Rows:
 
 def lockstep(spec: str, engines: tuple[str, str], plan: Plan) -> Rows:
     """Hold an engine on the device to a reference for ``plan.steps`` random steps, and some directed ones."""
+    from goodharts.devices import choose_device
+    from goodharts.rules import DEFAULT_MODE, MODES
+    from goodharts.world import open_torch
     from rlparity.core.lockstep import Settings, run
     from rlparity.engines.registry import load_pair, load_world
     from rlparity.engines.tape import TAPE
     from rlparity.errors import EngineError
-
-    from goodharts.devices import choose_device
-    from goodharts.rules import DEFAULT_MODE, MODES
-    from goodharts.world import open_torch
 
     world = load_world(spec)
     if "torch" in world.engines:

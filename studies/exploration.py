@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+
 from rlparity import EngineError, World
 from rlparity.core.lockstep_run import LockstepRun
 from rlparity.core.pair import Pair

@@ -20,9 +20,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image
-from rlparity.errors import ParityError, UsageError
-from rlparity.io.arguments import Parser
-from rlparity.io.atomic_write import write_whole
 from shared.pictures import IMAGES, browser
 
 from goodharts.cli import brain_view
@@ -31,6 +28,9 @@ from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import FIGURES, TABLE
 from goodharts.evaluation.report import read_results
 from goodharts.rules import DEFAULT_MODES
+from rlparity.errors import ParityError, UsageError
+from rlparity.io.arguments import Parser
+from rlparity.io.atomic_write import write_whole
 from rlworldkit.cli.outputs import fail
 from rlworldkit.pictures import drawn
 

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from rlparity.errors import ParityError
-from rlparity.io.arguments import STANDARD_OUTPUT, IntRange, Parser
-from rlparity.io.atomic_write import write_whole
 from shared import board_costs, growth
 from shared.boards import boards
 from shared.pictures import IMAGES
 
 from hackmatrix.jax_training import HackMatrixJaxEnv
+from rlparity.errors import ParityError
+from rlparity.io.arguments import STANDARD_OUTPUT, IntRange, Parser
+from rlparity.io.atomic_write import write_whole
 from rlworldkit.bench.records import MEBIBYTE, Record, as_json
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
 from rlworldkit.jax.xla import prefer_wide_vectors

@@ -10,15 +10,15 @@ from dataclasses import replace
 
 import jax.numpy as jnp
 from jax import Array
-from rlparity import EngineOptions
-from rlparity.errors import ParityError
-from rlparity.io.arguments import STEPS, Parser
 
 from hackmatrix import jax_env
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.rules import PLAYER_FEATURES
 from hackmatrix.world import WORLD
+from rlparity import EngineOptions
+from rlparity.errors import ParityError
+from rlparity.io.arguments import STEPS, Parser
 from rlworldkit.cli.outputs import fail
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.players import player_of

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Browser
-from rlparity.errors import ParityError
-from rlparity.io.arguments import SEED, Parser
 from shared.pictures import IMAGES, browser
 
+from rlparity.errors import ParityError
+from rlparity.io.arguments import SEED, Parser
 from rlworldkit.cli.outputs import fail
 
 

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
-from rlparity.errors import ParityError
-from rlparity.io.arguments import GAMES, STANDARD_OUTPUT, IntRange, Parser
-from rlparity.io.console import open_console
 
 from hackmatrix import train_config
 from hackmatrix.jax_training import HackMatrixJaxEnv
+from rlparity.errors import ParityError
+from rlparity.io.arguments import GAMES, STANDARD_OUTPUT, IntRange, Parser
+from rlparity.io.console import open_console
 from rlworldkit.bench import env as env_bench
 from rlworldkit.bench import train as train_bench
 from rlworldkit.bench.records import Record, as_json, as_row

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity.errors import ParityError
-from rlparity.io.arguments import STEPS, Parser
 
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.rules import ACTIONS, CELL_FEATURES, DIRECTIONS, GRID_PART, GRID_SHAPE, PROGRAM_PART, SIPHON, SIZE
+from rlparity.errors import ParityError
+from rlparity.io.arguments import STEPS, Parser
 from rlworldkit.cli.outputs import fail
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.players import player_of

@@ -17,8 +17,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from matplotlib.figure import Figure
-from rlparity.io.arguments import STANDARD_OUTPUT, Parser
-from rlparity.io.atomic_write import write_whole
 from shared.ceilings import Ceilings, ceilings_here, seconds_of
 from shared.pictures import IMAGES
 from shared.work import FLOAT, Work, evaluating, learning
@@ -27,6 +25,8 @@ from hackmatrix import jax_env
 from hackmatrix.jax_env.observation import player_cell
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.train_config import TrainConfig
+from rlparity.io.arguments import STANDARD_OUTPUT, Parser
+from rlparity.io.atomic_write import write_whole
 from rlworldkit.bench.env import Play, new_games, random_valid_actions
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
 from rlworldkit.evaluation.report import as_json

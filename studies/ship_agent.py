@@ -12,14 +12,14 @@ from typing import Any
 
 import jax
 import numpy as np
-from rlparity.errors import ParityError, UsageError
-from rlparity.io.arguments import Parser
-from rlparity.io.atomic_write import write_whole
-from rlparity.io.strict_json import json_text
 
 from hackmatrix.agents import AGENTS, BEST
 from hackmatrix.train_config import TrainConfig
 from hackmatrix.view_spec import VIEW
+from rlparity.errors import ParityError, UsageError
+from rlparity.io.arguments import Parser
+from rlparity.io.atomic_write import write_whole
+from rlparity.io.strict_json import json_text
 from rlworldkit.cli.outputs import fail
 from rlworldkit.ppo.params import Params, load_params, save_params
 from rlworldkit.runs.folder import CONFIG

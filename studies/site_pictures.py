@@ -14,11 +14,11 @@ from tempfile import TemporaryDirectory
 
 import imageio_ffmpeg
 from playwright.sync_api import expect
-from rlparity.errors import ParityError
-from rlparity.tools.mutant_table import planted
 from shared.pictures import IMAGES, browser
 
 from hackmatrix.world import WORLD
+from rlparity.errors import ParityError
+from rlparity.tools.mutant_table import planted
 from rlworldkit.cli.outputs import fail
 
 FAULT = "viruses-move-once"

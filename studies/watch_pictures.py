@@ -8,11 +8,11 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
-from rlparity.errors import ParityError
 from shared.pictures import IMAGES, draw_moment
 
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
+from rlparity.errors import ParityError
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.watch.agents import load_agent
 from rlworldkit.watch.controls import Controls

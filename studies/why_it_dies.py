@@ -21,11 +21,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from rlparity import State
-from rlparity.errors import ParityError
-from rlparity.io.arguments import SEED, STANDARD_OUTPUT, STEPS, IntRange, Parser
-from rlparity.io.console import open_console
-from rlparity.io.table import Table
 
 from hackmatrix.cli.game import GAME
 from hackmatrix.evaluation import DIED
@@ -34,6 +29,11 @@ from hackmatrix.explain.transition import Transition
 from hackmatrix.rules import ENEMIES, NUM_STAGES
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
+from rlparity import State
+from rlparity.errors import ParityError
+from rlparity.io.arguments import SEED, STANDARD_OUTPUT, STEPS, IntRange, Parser
+from rlparity.io.console import open_console
+from rlparity.io.table import Table
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
 from rlworldkit.cli.players import PLAYER_SEED, caption_of, load
 from rlworldkit.envs.episodes import Episodes

@@ -38,11 +38,11 @@ import jax  # noqa: E402 - JAX must find its settings first
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
-from rlparity.pytest_plugin import ROOT, ParityItem  # noqa: E402
 from xdist.remote import Producer  # noqa: E402
 from xdist.scheduler import LoadFileScheduling  # noqa: E402
 
 from hackmatrix.swift_env import SwiftEngineError, SwiftGames  # noqa: E402
+from rlparity.pytest_plugin import ROOT, ParityItem  # noqa: E402
 from rlworldkit.jax import engine  # noqa: E402
 
 if TYPE_CHECKING:

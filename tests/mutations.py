@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+
 from rlparity.errors import ParityError
 
 WRONG: list[Any] = [None, True, -1, 0, 3, 2**40, 2**70, 10**400, 1.5, -0.5, float("nan"), float("inf")]

@@ -171,7 +171,7 @@ class ParityItem(pytest.Item):
 
 @pytest.fixture
 def rlparity_pair() -> Iterator[Callable[..., Pair]]:
-    """Open a :class:`rlparity.core.pair.Pair` that is closed after the test: ``rlparity_pair(world, ("a", "b"), games=1)``."""
+    """Open a ``Pair`` that is closed after the test: ``rlparity_pair(world, ("a", "b"), games=1)``."""
     with contextlib.ExitStack() as opened:
 
         def open_pair(given: World | str, engines: tuple[str, str], games: int = 1, **options: Any) -> Pair:  # noqa: ANN401

@@ -189,7 +189,7 @@ class World:
     facts: names of the numbers that engines report beside the observation, such as the stage.
     events: names of what can happen in a step, at most 32; event *i* is bit *i* of ``BatchStep.events``.
     prices: the numbers of the reward that can be changed when an engine is opened.
-    price_values: what its engines are opened with, in units of components (``rlparity.core.prices.with_prices``); None: the
+    price_values: what its engines are opened with, in units of components (``with_prices``); None: the
         defaults.
     component_unit: what one unit of a component is worth in reward (0.001 for thousandths).
     observation_label: a name for one index of the observation, for reports.

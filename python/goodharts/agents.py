@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rlparity import State
 
 from goodharts.config import Config
 from goodharts.models import Model, read_model
@@ -16,6 +15,7 @@ from goodharts.numpy_networks import NUMPY_NETWORKS
 from goodharts.onnx_model import OnnxModel
 from goodharts.render.surroundings import around
 from goodharts.rules import MODES, REACH, Numbers
+from rlparity import State
 from rlworldkit.ppo.numpy_network import NumpyNetwork
 from rlworldkit.runs.saved_config import PRICES
 

@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
+from goodharts.rules import DEFAULT_MODES, MODES, NUM_CELLS, Numbers
+from goodharts.torch_env.tables import PRICES
 from rlparity.errors import UsageError, unknown
 from rlparity.io.arguments import GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Values
 from rlparity.world import PriceValues
-
-from goodharts.rules import DEFAULT_MODES, MODES, NUM_CELLS, Numbers
-from goodharts.torch_env.tables import PRICES
 from rlworldkit.config_layers import from_environment, read_settings, validate_values
 from rlworldkit.settings import Setting, add_flag, check_settings, setting, settings_of
 

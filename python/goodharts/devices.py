@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import torch
-from rlparity.errors import UsageError
 
 from goodharts.config import AUTO
+from rlparity.errors import UsageError
 
 _CPU_INFO = Path("/proc/cpuinfo")
 

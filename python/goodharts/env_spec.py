@@ -6,11 +6,11 @@ from functools import partial
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
-from rlparity import State, UsageError
 
 from goodharts.render.text import draw_text
 from goodharts.rules import EVENTS, MODES, OBSERVATION_SHAPE, Mode
 from goodharts.world import WORLDS
+from rlparity import State, UsageError
 from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.envs.statistics import Counts, Summary
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from rlparity import State as StateDict
 
 from goodharts import rules
 from goodharts.architecture import PRIVILEGES
@@ -18,6 +17,7 @@ from goodharts.jax_env.observation import View
 from goodharts.jax_env.state import State
 from goodharts.jax_env.tables import PRICES, Variant
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode, Numbers
+from rlparity import State as StateDict
 from rlworldkit.jax.batching import batch_native
 from rlworldkit.jax.env import Encoder, JaxEnv, StepOutput
 from rlworldkit.jax.int64_pair import Int64Pair

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goodharts.architecture import NETWORKS, NetworkConfig
+from goodharts.rules import DEFAULT_MODE, MODES
 from rlparity.errors import UsageError, quoted
 from rlparity.io.atomic_write import replacing
 from rlparity.io.console import typed_command
 from rlparity.io.safe_read import MIB, Unreadable, is_object, read_bytes, read_zip
 from rlparity.spaces import is_count
-
-from goodharts.architecture import NETWORKS, NetworkConfig
-from goodharts.rules import DEFAULT_MODE, MODES
 
 if TYPE_CHECKING:  # torch takes a while to import, which a trainer that does without it need not wait for
     from torch import nn

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rlparity.errors import UsageError
-from rlparity.io.safe_read import Unreadable, is_object, json_of
-
 from goodharts.env_spec import ENV_SPECS
 from goodharts.models import config_of, progress_of
 from goodharts.rules import MODES
+from rlparity.errors import UsageError
+from rlparity.io.safe_read import Unreadable, is_object, json_of
 from rlworldkit.evaluation.onnx_policy import WORLD, onnx_metadata, read_onnx
 from rlworldkit.evaluation.spec import Logits
 

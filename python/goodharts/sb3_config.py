@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rlparity.io.arguments import OneOf
-
 from goodharts.rules import DEFAULT_MODE, MODES
+from rlparity.io.arguments import OneOf
 from rlworldkit.sb3.config import MaskablePPOConfig
 from rlworldkit.settings import setting
 

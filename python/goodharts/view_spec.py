@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlparity import State
-from rlparity.core.trace import read_trace
-from rlparity.errors import UsageError
-
 from goodharts.env_spec import ENV_SPECS
 from goodharts.models import model_path, read_model
 from goodharts.numpy_networks import NUMPY_NETWORKS
 from goodharts.rules import DEFAULT_MODE, DEFAULT_NUMBERS, MODES, VERSION
+from rlparity import State
+from rlparity.core.trace import read_trace
+from rlparity.errors import UsageError
 from rlworldkit.evaluation.onnx_policy import ONNX, WORLD, onnx_metadata
 from rlworldkit.evaluation.spec import EvaluationSpec
 from rlworldkit.render.panels import Panels

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity import State
 
 from hackmatrix import rules
 from hackmatrix.metrics import HIGHEST_STAGE, action_share
 from hackmatrix.render.model import board_model
 from hackmatrix.render.text import draw_text
 from hackmatrix.world import WORLD
+from rlparity import State
 from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.envs.statistics import Counts, Summary
 

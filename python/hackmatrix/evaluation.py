@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity import State
 
 from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.explain.transition import around, place_of
 from hackmatrix.rules import ACTIONS, SIPHON, WON_STAGE
 from hackmatrix.world.policies import ways_to_exit
+from rlparity import State
 from rlworldkit.evaluation.report import interval, mean, percent, share, shares
 from rlworldkit.evaluation.spec import Episode, EvaluationSpec, Figures, Logits, Rows
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-from rlparity import State, World
-
 from hackmatrix.explain.actions import NOT_OWNED, cost_text, costs_of, obstacle
 from hackmatrix.render.model import board_model
 from hackmatrix.render.text import LEGEND, board_lines, compact_lines, numbers
 from hackmatrix.rules import MOVES, PROGRAMS
 from hackmatrix.world import rules_of
+from rlparity import State, World
 from rlworldkit.render.panels import LEAVE, Obstacle, Panels
 from rlworldkit.render.spans import Line, joined
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rlparity.io.arguments import OneOf
-
 from rlworldkit.ppo import config
 from rlworldkit.ppo.config import ARCHIVE, LEVELS, NO_CURRICULUM
 from rlworldkit.ppo.value_heads import TWO_HOT

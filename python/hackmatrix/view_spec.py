@@ -1,8 +1,5 @@
 """The `ViewSpec` of HackMatrix, for watching, playing and viewing: ``VIEW``."""
 
-from rlparity import State
-from rlparity.viewer.page import End
-
 from hackmatrix.agents import AGENTS, BEST
 from hackmatrix.evaluation import EVALUATION, WON
 from hackmatrix.explain.ending import LEFT, STEP_LIMIT, ending
@@ -11,6 +8,8 @@ from hackmatrix.numpy_networks import NUMPY_NETWORKS
 from hackmatrix.panels import HackMatrixPanels
 from hackmatrix.rules import NUM_STAGES, SIZE, VERSION
 from hackmatrix.world import TRACE_NAMES
+from rlparity import State
+from rlparity.viewer.page import End
 from rlworldkit.evaluation.play import TRUNCATED
 from rlworldkit.watch.spec import ViewSpec
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
 from rlparity.io.intervals import FEWEST, RESAMPLES, TAILS
 
 Floats = NDArray[np.float64]

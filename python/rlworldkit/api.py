@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from rlparity.core.prices import changed_prices
 from rlparity.errors import UsageError, install_command
 from rlparity.io.console import open_console
-
 from rlworldkit.config_layers import validate_values
 from rlworldkit.game import Game, load_game
 from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors

@@ -7,7 +7,6 @@ from typing import Any
 from rlparity.errors import UsageError, unknown
 from rlparity.io.arguments import FloatRange
 from rlparity.io.safe_read import Unreadable, read_toml
-
 from rlworldkit.settings import Setting, fault_of, settings_by_name, settings_of
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from rlparity.core.prices import price_values, with_prices
 from rlparity.engines.registry import load_registered
-
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.runs.sinks import Milestone
 from rlworldkit.sb3.config import MaskablePPOConfig

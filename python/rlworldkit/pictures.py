@@ -3,6 +3,7 @@
 import io
 
 from matplotlib.figure import Figure
+
 from rlparity.io.console import encodable
 
 

@@ -62,7 +62,7 @@ def main() -> int:
         pairs = ", ".join(sorted(path.parent.name for path in HERE.glob("*/runs.toml")))
         parser.error(f"there is no pair '{options.pair}': choose among {pairs}.")
     python = environment(folder)
-    paths = os.pathsep.join(map(str, (CHECKOUT, HERE)))
+    paths = os.pathsep.join(map(str, (CHECKOUT / "parity", HERE)))
     variables = {"JAX_PLATFORMS": "cpu", **os.environ, "PYTHONPATH": paths, "PYTHONWARNINGS": "ignore"}
     codes = []
     for run in tomllib.loads((folder / "runs.toml").read_text())["run"]:

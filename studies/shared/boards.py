@@ -6,12 +6,12 @@ from typing import Any
 
 import jax
 import numpy as np
-from rlparity import BatchEngine, State
 
 from hackmatrix import jax_env
 from hackmatrix.rules import ENEMIES, MOVES, NUM_STAGES
 from hackmatrix.world import open_swift
 from hackmatrix.world.starts import CELLS, ENEMY_HP, Place, at
+from rlparity import BatchEngine, State
 
 ENEMY_COUNTS = (0, 1, 2, 5, 10, 20, 30)
 STAGES = tuple(range(1, NUM_STAGES + 1))

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
+
 from rlparity.errors import ParityError, UsageError
 from rlparity.io.arguments import SEED, STEPS, Parser
-
 from rlworldkit.cli.outputs import fail
 
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"

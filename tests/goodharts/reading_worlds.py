@@ -9,10 +9,10 @@ from typing import Any
 
 from reading.engine import Reading
 from reading.game import Numbers as NumbersOfReading
-from rlparity import World
 
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import WORLDS, open_jax, open_torch
+from rlparity import World
 
 
 def world_of(mode: str, numbers: Numbers = DEFAULT_NUMBERS, *, evaluating: bool = False) -> World:

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from reading_worlds import PAIRED
-from rlparity import State
-from rlparity.engine import AutoResetBatch, Engine
 
 from goodharts.rules import COMPONENTS, NUM_CELLS, SIZE
+from rlparity import State
+from rlparity.engine import AutoResetBatch, Engine
 
 ENGINES = ("reading", "torch", "jax")
 

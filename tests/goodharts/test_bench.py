@@ -6,13 +6,13 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 import torch
-from rlparity.core.prices import price_values, with_prices
 
 from goodharts.bench import env, train
 from goodharts.cli.game import GAME
 from goodharts.config import Config
 from goodharts.jax_training import GoodhartsJaxEnv
 from goodharts.torch_env.env import Games, Outcome
+from rlparity.core.prices import price_values, with_prices
 from rlworldkit.bench import timing
 from rlworldkit.bench.constant_env import ConstantEnv
 from rlworldkit.bench.env import STEPS_PER_CALL, Play

@@ -18,7 +18,6 @@ import torch
 from command_line import run
 from numpy.typing import NDArray
 from PIL import Image
-from rlparity.errors import UsageError
 
 from goodharts.agents import agent_of
 from goodharts.architecture import NetworkConfig
@@ -35,6 +34,7 @@ from goodharts.render.signs import draw_food, draw_poison
 from goodharts.render.surroundings import around
 from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, MOVES, POISON, REACH, SIZE, Numbers
 from goodharts.world import evaluation_world
+from rlparity.errors import UsageError
 from rlworldkit.evaluation.players import logits_player
 from rlworldkit.render.colours import GROUND
 from rlworldkit.render.pen import Pen, pixels

@@ -10,7 +10,6 @@ from types import ModuleType
 import pytest
 from command_line import run
 from evaluated import evaluation_by_hand, small_model, write_models
-from rlparity.errors import install_command
 
 from goodharts import RULES_VERSION, __version__
 from goodharts.cli.game import GAME
@@ -18,6 +17,7 @@ from goodharts.cli.main import main
 from goodharts.evaluation.report import as_json
 from goodharts.models import write_model
 from goodharts.training import train_ppo
+from rlparity.errors import install_command
 
 OWN = {"train", "evaluate", "compare", "config", "brain-view"}
 COMMANDS = OWN | {"train-sb3", "bench", "play", "watch", "export", "view", "version"}

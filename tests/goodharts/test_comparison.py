@@ -11,8 +11,6 @@ from command_line import run
 from evaluated import evaluation_by_hand, lives_of, small_model, write_models
 from hypothesis import given, settings
 from matplotlib.image import imread
-from rlparity.errors import UsageError
-from rlparity.io.console import open_console
 
 from goodharts.cli.main import main
 from goodharts.evaluation.evaluate import Evaluation
@@ -20,6 +18,8 @@ from goodharts.evaluation.figures import figures
 from goodharts.evaluation.picture import draw_comparison
 from goodharts.evaluation.report import as_json, comparison, read_results
 from goodharts.models import write_model
+from rlparity.errors import UsageError
+from rlparity.io.console import open_console
 from tests.mutations import WRONG, altered, damaged, said_or_read
 
 

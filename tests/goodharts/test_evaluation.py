@@ -13,7 +13,6 @@ import torch
 from command_line import run
 from evaluated import evaluated, evaluation_by_hand, lives_of, small_model, write_models
 from numpy.typing import NDArray
-from rlparity.io.console import open_console
 from scipy import stats
 
 from goodharts.agents import agent_of, numbers_of
@@ -28,6 +27,7 @@ from goodharts.evaluation.report import as_json, as_sentence, as_table
 from goodharts.models import write_model
 from goodharts.rules import DEFAULT_MODES, DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import evaluation_world, game_seeds
+from rlparity.io.console import open_console
 from rlworldkit.evaluation.players import logits_player, uniform_logits
 from rlworldkit.evaluation.spec import Lookahead, Player
 

@@ -10,12 +10,12 @@ import pytest
 import torch
 from command_line import rlparity
 from reading_worlds import PAIRED, world_of
-from rlparity.cli.main import main
-from rlparity.testing import assert_lockstep
 
 from goodharts.rules import MODES, Numbers
 from goodharts.torch_env import env, placement
 from goodharts.world import WORLDS, open_torch
+from rlparity.cli.main import main
+from rlparity.testing import assert_lockstep
 
 READING, JAX = ("torch", "reading"), ("torch", "jax")
 READ = [(mode, READING) for mode in MODES]

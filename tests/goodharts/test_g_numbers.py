@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from reading.game import PUBLISHED
-from rlparity import UsageError
 
 from goodharts.rules import DEFAULT_NUMBERS, MOST_ITEMS, Numbers
+from rlparity import UsageError
 
 
 def test_G9_the_defaults_are_the_published_numbers() -> None:

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reading_worlds import world_of
-from rlparity import EngineOptions, World
-from rlparity.core.lockstep import Settings, run
-from rlparity.core.prices import with_prices
 from single_games import made
 
 from goodharts.rules import MODES, Numbers
 from goodharts.world import WORLDS
+from rlparity import EngineOptions, World
+from rlparity.core.lockstep import Settings, run
+from rlparity.core.prices import with_prices
 from rlworldkit.jax import engine as jax_engine
 
 ALIKE = ("ground_truth", "ground_truth_blinded", "proxy_mortal")

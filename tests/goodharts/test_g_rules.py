@@ -8,13 +8,13 @@ import pytest
 from jax.extend.random import threefry_2x32
 from numpy.typing import NDArray
 from reading_worlds import world_of
-from rlparity import State
-from rlparity.core.prices import price_values
-from rlparity.engine import AutoResetBatch, Engine
 from single_games import ENGINES, cell_at, full, made, open_game, open_games, play
 
 from goodharts.rules import ACTIONS, MODES, NUM_CELLS
 from goodharts.world import WORLDS
+from rlparity import State
+from rlparity.core.prices import price_values
+from rlparity.engine import AutoResetBatch, Engine
 
 UP_LEFT, LEFT, DOWN_LEFT, UP, DOWN, UP_RIGHT, RIGHT, DOWN_RIGHT = range(8)
 HERE = (0, 0)

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from rlparity import State, StateRefused
 from single_games import ENGINES, cell_at, full, made, open_game, open_games
 
 from goodharts.rules import NUM_CELLS
+from rlparity import State, StateRefused
 
 STATE = made(food=[(1, 0), (3, 3)], poison=[(0, 1)])
 FOOD, (POISON,) = STATE["food"], STATE["poison"]

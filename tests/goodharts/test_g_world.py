@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 import torch
 from reading_worlds import PAIRED
-from rlparity import State, StateRefused, UsageError, View
-from rlparity.cli.main import main
-from rlparity.testing import assert_golden
 from single_games import made, open_game
 
 from goodharts.architecture import NetworkConfig
@@ -20,6 +17,9 @@ from goodharts.world import GROUND_TRUTH
 from goodharts.world.board import colour_of, draw_board
 from goodharts.world.policies import load_policy, policies
 from goodharts.world.starts import STARTS
+from rlparity import State, StateRefused, UsageError, View
+from rlparity.cli.main import main
+from rlparity.testing import assert_golden
 from rlworldkit.render.colours import AGENT, MUTED
 
 ONLY = np.zeros(1, np.intp)

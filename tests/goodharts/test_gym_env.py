@@ -11,13 +11,13 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-import rlparity
 from gymnasium.utils.env_checker import check_env
-from rlparity.errors import EngineError, UsageError
 
+import rlparity
 import rlworldkit
 from goodharts.gym_env import GoodhartsEnv, GoodhartsVectorEnv
 from goodharts.rules import ACTIONS, COMPONENTS, MODES, OBSERVATION_SHAPE
+from rlparity.errors import EngineError, UsageError
 from tests.played import assert_same
 
 Env = gym.Env[Any, Any]

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rlparity import State
 
 from goodharts.render import picture
 from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
@@ -13,6 +12,7 @@ from goodharts.render.picture import draw_picture
 from goodharts.render.surroundings import around
 from goodharts.render.text import draw_text
 from goodharts.rules import EMPTY, FOOD, POISON, SIZE
+from rlparity import State
 from rlworldkit.render.colours import AGENT, LINE
 
 CORNER = SIZE * SIZE - 1

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 import torch
 from command_line import run
-from rlparity.core.trace import Case, Trace, write_trace
-from rlparity.errors import UsageError
 from written_page import episode_data, page_data
 
 from goodharts.agents import read_agent
@@ -22,6 +20,8 @@ from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MODES
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
 from goodharts.view_spec import view_of
+from rlparity.core.trace import Case, Trace, write_trace
+from rlparity.errors import UsageError
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.play.app import PlayApp
 from rlworldkit.play.game import open_table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+
 from rlparity import UsageError
 from rlparity.debug import Session
 from rlparity.debug.debugger import Debugger

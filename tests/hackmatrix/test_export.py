@@ -8,7 +8,6 @@ import numpy as np
 import onnxruntime
 import pytest
 from command_line import run
-from rlparity.errors import UsageError
 from safetensors import safe_open
 
 from hackmatrix import rules
@@ -16,6 +15,7 @@ from hackmatrix.cli.main import main
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.networks import NETWORKS
 from hackmatrix.view_spec import VIEW
+from rlparity.errors import UsageError
 from rlworldkit.evaluation.onnx_policy import onnx_metadata
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.players import player_of

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import toy_world
+
 from rlparity.cli.main import main
 from rlparity.engines.checkout import outside_hooks
 

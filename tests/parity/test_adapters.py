@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 import gymnax
 import numpy as np
+
 from rlparity import State, Tolerance, World
 from rlparity.adapters.gymnasium import GymGame
 from rlparity.adapters.pairing import Pairing

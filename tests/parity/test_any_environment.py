@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import toy_world
 from command_line import Ran, rlparity
+
 from rlparity import Box, MultiDiscrete, Pairing, Side, Tolerance, World
 from rlparity.adapters.gymnasium import GymGame
 from rlparity.adapters.pytree import PytreeGame

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Ran, git, rlparity, run
+
 from rlparity import UsageError, load_world
 from rlparity.cli.doctor import BROKEN, NOTE, packages
 from rlparity.cli.main import main
@@ -290,7 +291,7 @@ def test_a_world_that_a_hook_of_an_editable_install_finds_is_found_at_a_revision
     (root / "setup.cfg").write_text(
         "[metadata]\nname = climb\nversion = 1\n[options]\npy_modules = paid\npackages = climb\n"
         f"package_dir =\n    = lib\n    climb = lib/{layout}\n"
-        "[options.entry_points]\nparity.worlds =\n    climbing = climb:WORLD\n"
+        "[options.entry_points]\nrlparity.worlds =\n    climbing = climb:WORLD\n"
     )
     for paid in (0, 3):
         (root / "lib" / "paid.py").write_text(f"PAID = {paid}\n")

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toy_world import WORLD
+
 from rlparity import Tolerance
 from rlparity.core.compare import Difference, explain, rows_that_differ, state_differences
-from toy_world import WORLD
 
 
 @given(st.integers(0, 4), st.integers(0, 6), st.integers(0, 31))

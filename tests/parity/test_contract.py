@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,14 +13,15 @@ import numpy as np
 import pytest
 from command_line import orchard, rlparity
 from numpy.typing import NDArray
-from rlparity import BatchStep, EngineError, State
-from rlparity.core.checks import high_word, run_seeds
-from rlparity.core.guard import GuardedEngine
-from rlparity.core.lockstep import Settings, run
 from toy_world import WORLD
 from toy_world.faulty import changed
 from toy_world.plain import Game, PlainEngine
 from toy_world.planes import PlanesEngine
+
+from rlparity import BatchStep, EngineError, State
+from rlparity.core.checks import high_word, run_seeds
+from rlparity.core.guard import GuardedEngine
+from rlparity.core.lockstep import Settings, run
 
 Slots = NDArray[np.intp]
 
@@ -216,3 +219,10 @@ def test_a_directed_start_that_is_no_state_is_one_sentence(change: dict[str, Any
     world = orchard(starts={"wrong": lambda rng: {**WORLD.starts["end game"](rng), **change}})
     said = rlparity("run", "--source", "directed", world=world).refusal(3)
     assert f"a directed start of world 'orchard' is refused: {sentence}" in said
+
+
+def test_a_comparison_imports_neither_git_nor_processes_nor_tools() -> None:
+    code = "import sys, rlparity.core.lockstep; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    folders = {name.split(".")[1] for name in loaded if name.startswith("rlparity.")}
+    assert folders == {"core", "engine", "errors", "io", "phases", "spaces", "world"}

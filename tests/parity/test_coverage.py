@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
-from rlparity.tools.coverage import coverage_of
 from toy_world import WORLD
+
+from rlparity.tools.coverage import coverage_of
 
 
 def test_a_rule_is_hit_as_often_as_on_the_side_where_it_fired_less() -> None:

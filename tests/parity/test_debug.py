@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from rlparity import BatchStep, EngineError, EngineOptions, State, UsageError, World
-from rlparity.core.replay import moments
-from rlparity.core.trace import Case, Trace, read_trace, write_trace
-from rlparity.debug import Session
 from toy_world import WORLD
 from toy_world.faulty import CountingEngine, changed
 from toy_world.plain import REST, PlainEngine
 from toy_world.planes import PlanesEngine
+
+from rlparity import BatchStep, EngineError, EngineOptions, State, UsageError, World
+from rlparity.core.replay import moments
+from rlparity.core.trace import Case, Trace, read_trace, write_trace
+from rlparity.debug import Session
 
 SPEC = "toy_world:WORLD"
 GOLDEN = Path(__file__).parent / "toy_world" / "golden" / "uniform-1.json"

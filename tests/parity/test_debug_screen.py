@@ -15,16 +15,16 @@ from pathlib import Path
 
 import pytest
 from command_line import rlparity
-from rlparity import EngineError, Phase, UsageError, World
-from rlparity.core.trace import Case
-from rlparity.debug import Session, panes
-from rlparity.debug.debugger import Debugger
-from rlparity.debug.screen import DebugApp
 from textual.events import Key
 from textual.pilot import Pilot
 from toy_world import WORLD, plain
 from toy_world.plain import REST
 
+from rlparity import EngineError, Phase, UsageError, World
+from rlparity.core.trace import Case
+from rlparity.debug import Session, panes
+from rlparity.debug.debugger import Debugger
+from rlparity.debug.screen import DebugApp
 from tests.terminals import in_terminal
 
 SPEC = "toy_world:WORLD"

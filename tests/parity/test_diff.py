@@ -19,6 +19,11 @@ import pytest
 import toy_world
 from command_line import Ran, git, orchard, rlparity
 from numpy.typing import NDArray
+from toy_world import WORLD
+from toy_world.faulty import RestlessEngine, changed
+from toy_world.plain import PlainEngine
+from written_page import episode_data, page_data
+
 from rlparity import BatchStep, Box, UsageError, World
 from rlparity.adapters.pairing import Pairing
 from rlparity.adapters.single import Outcome, SingleGame
@@ -27,10 +32,6 @@ from rlparity.core.pair import Pair
 from rlparity.core.prices import with_prices
 from rlparity.tools.diff import Comparison
 from rlparity.tools.diff_sides import Side, build_corpus, share
-from toy_world import WORLD
-from toy_world.faulty import RestlessEngine, changed
-from toy_world.plain import PlainEngine
-from written_page import episode_data, page_data
 
 SMALL = "--games", "4", "--steps", "40", "--shrink-seconds", "60"
 STINGING = "--price-b", "sting=-3"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import run
+
 from rlparity.cli import doctor
 from rlparity.cli.doctor import BROKEN, NOTE, OK, packages
 from rlparity.cli.main import main

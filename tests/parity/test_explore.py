@@ -11,16 +11,17 @@ import pytest
 from command_line import rlparity
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from toy_world import WORLD
+from toy_world.plain import Game, PlainEngine
+from toy_world.planes import PlanesEngine
+from toy_world.world import end_game
+
 from rlparity import EngineError, Slots, State, StateRefused, World
 from rlparity.core.features import Features
 from rlparity.core.lockstep import Outcome, Settings, run
 from rlparity.core.pair import Pair
 from rlparity.core.shrink import shrink
 from rlparity.engine import Array
-from toy_world import WORLD
-from toy_world.plain import Game, PlainEngine
-from toy_world.planes import PlanesEngine
-from toy_world.world import end_game
 
 EXPLORE = Settings("explore", steps=100, games=16, marks=True)
 SEED = 4

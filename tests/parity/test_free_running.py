@@ -11,16 +11,17 @@ import numpy as np
 import pytest
 from command_line import orchard, rlparity
 from numpy.typing import NDArray
+from scipy import stats
+from toy_world import WORLD
+from toy_world.plain import PlainEngine
+from toy_world.planes import PlanesEngine
+
 from rlparity import BatchStep
 from rlparity.core.lockstep import Settings, run
 from rlparity.core.settings import Effect
 from rlparity.core.trace import read_trace
 from rlparity.io.intervals import mean_intervals, paired_intervals
 from rlparity.io.table import Records
-from scipy import stats
-from toy_world import WORLD
-from toy_world.plain import PlainEngine
-from toy_world.planes import PlanesEngine
 
 REST = WORLD.actions.index("rest")
 

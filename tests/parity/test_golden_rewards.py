@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 from command_line import Ran, orchard, rlparity
 from numpy.typing import NDArray
-from rlparity import BatchStep
-from rlparity.core.trace import read_trace
 from toy_world import WORLD
 from toy_world.plain import PlainEngine
+
+from rlparity import BatchStep
+from rlparity.core.trace import read_trace
 
 REST = WORLD.actions.index("rest")
 

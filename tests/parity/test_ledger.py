@@ -17,6 +17,10 @@ import pytest
 import toy_world
 from command_line import ORCHARD, Ran, orchard, rlparity, run
 from numpy.typing import NDArray
+from toy_world.faulty import CountingEngine
+from toy_world.plain import PlainEngine
+from toy_world.planes import PlanesEngine
+
 from rlparity import BatchStep, State, UsageError
 from rlparity.cli.main import main
 from rlparity.core.covers import smallest_covers
@@ -28,9 +32,6 @@ from rlparity.testing import assert_lockstep
 from rlparity.tools.mutant_judges import LockstepJudge
 from rlparity.tools.mutants import CAUGHT, mutated_text
 from rlparity.tools.project import checks_of
-from toy_world.faulty import CountingEngine
-from toy_world.plain import PlainEngine
-from toy_world.planes import PlanesEngine
 
 PICK, REST = 4, 5
 RUN = "run", "--engines", "plain,other", "--steps", "60", "--games", "16"

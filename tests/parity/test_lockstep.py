@@ -11,6 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from toy_world import WORLD
+from toy_world.faulty import CountingEngine, changed
+from toy_world.planes import PlanesEngine
+
 from rlparity import BatchStep, EngineError, EngineFactory, Slots, State
 from rlparity.core.lockstep import Outcome, Settings, run
 from rlparity.core.pair import Pair
@@ -18,9 +22,6 @@ from rlparity.core.replay import differs_at
 from rlparity.core.shrink import shrink
 from rlparity.core.trace import RESTART
 from rlparity.engine import Array
-from toy_world import WORLD
-from toy_world.faulty import CountingEngine, changed
-from toy_world.planes import PlanesEngine
 
 BASIC = Settings(steps=80, games=32)
 REST = WORLD.actions.index("rest")

@@ -17,6 +17,8 @@ from unittest.mock import Mock
 
 import pytest
 from command_line import ORCHARD, orchard, rlparity, run
+from toy_world import WORLD
+
 from rlparity import EngineError, Mutant, MutationBench, UsageError
 from rlparity.cli.main import main
 from rlparity.core.compare import Difference
@@ -38,8 +40,6 @@ from rlparity.tools.mutants import (
     mutated_text,
     run_mutants,
 )
-from toy_world import WORLD
-
 from tests.terminals import default_signals
 
 (BENCH,) = WORLD.benches

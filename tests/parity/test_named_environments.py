@@ -15,6 +15,7 @@ import pytest
 from command_line import Ran
 from command_line import run as run_command
 from gymnasium.spaces import Box, Dict, Discrete, Graph, MultiBinary, MultiDiscrete, OneOf, Sequence, Text, Tuple
+
 from rlparity import UsageError, spaces
 from rlparity.adapters.gymnasium import VectorGames
 from rlparity.cli.main import main

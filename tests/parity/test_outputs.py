@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import rlparity
+from toy_world import WORLD
+
 from rlparity import UsageError
 from rlparity.debug.session import Session
 from rlparity.io.atomic_write import check_output, replacing, write_output, write_text
 from rlparity.viewer.page import Page
 from rlparity.viewer.write import write_page
-from toy_world import WORLD
-
 from rlworldkit.render.film import film
 
 LONG = "x" * 255

@@ -16,14 +16,15 @@ import pytest
 import toy_world
 from command_line import ORCHARD, orchard, rlparity, run
 from numpy.typing import NDArray
+from toy_world.plain import PlainEngine
+from toy_world.planes import PlanesEngine
+from written_page import episode_data, page_data
+
 from rlparity import BatchStep, Tolerance
 from rlparity.cli.main import build_parser, main
 from rlparity.core.compare import Difference
 from rlparity.core.trace import Case, Trace, read_trace, write_trace
 from rlparity.errors import UsageError
-from toy_world.plain import PlainEngine
-from toy_world.planes import PlanesEngine
-from written_page import episode_data, page_data
 
 EMPTY = Trace(ORCHARD, ("plain", "planes"), Case((), seed=3), components=())
 

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 from command_line import rlparity
+from toy_world import WORLD
+from toy_world.plain import PICK, REST, Game, PlainEngine, draw
+
 from rlparity import Draw, EngineError, Phase, State, UsageError
 from rlparity.core.trace import Case
 from rlparity.debug import Session
 from rlparity.engines.channel import Channel
 from rlparity.testing import assert_case
-from toy_world import WORLD
-from toy_world.plain import PICK, REST, Game, PlainEngine, draw
 
 SPEC = "toy_world:WORLD"
 

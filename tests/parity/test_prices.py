@@ -11,12 +11,13 @@ from command_line import rlparity
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from toy_world import WORLD
+
 from rlparity import UsageError, World
 from rlparity.core.guard import GuardedEngine
 from rlparity.core.lockstep import Settings, run
 from rlparity.core.prices import changed_prices, draw_prices, price_values, read_prices, with_prices
 from rlparity.core.trace import read_trace
-from toy_world import WORLD
 
 
 def components(world: World, engine: str, actions: list[int]) -> list[list[int]]:

@@ -14,13 +14,14 @@ import toy_world
 from command_line import orchard, rlparity
 from numpy.typing import NDArray
 from rich.live import Live
+from toy_world.faulty import changed
+from toy_world.plain import PlainEngine
+
 from rlparity import Price, StateRefused, UsageError
 from rlparity.core.compare import Difference, value_text
 from rlparity.core.ledger import ledger_of
 from rlparity.io.console import open_console, plain_text
 from rlparity.io.table import Records, Table, markdown_text
-from toy_world.faulty import changed
-from toy_world.plain import PlainEngine
 
 ODD, SHOWN = "a\n\x1b[31mb\u202ec", r"a\n\x1b[31mb\u202ec"
 

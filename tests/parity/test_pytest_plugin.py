@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import toy_world
 from command_line import ORCHARD, orchard, run
+
 from rlparity import BatchEngine, EngineOptions, UsageError
 from rlparity.cli.main import main
 from rlparity.core.prices import changed_prices, draw_prices
@@ -198,13 +199,13 @@ def rival(folder: Path) -> Path:
     info = folder / "rival-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: rival\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[pytest11]\nparity = rival_plugin\n")
+    (info / "entry_points.txt").write_text("[pytest11]\nrlparity = rival_plugin\n")
     (folder / "rival_plugin.py").touch()
     return folder
 
 
 @pytest.mark.parametrize(
-    "hidden", ["-p no:parity", "PYTEST_ADDOPTS=-p no:parity", "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1", "rival"]
+    "hidden", ["-p no:rlparity", "PYTEST_ADDOPTS=-p no:rlparity", "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1", "rival"]
 )
 def test_a_project_that_requires_the_plugin_never_passes_without_it(
     hidden: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 import rlparity
 from rlparity.engines.python_process import python_command, python_environment
 
@@ -21,8 +22,8 @@ def test_a_folder_of_modules_shadows_none_of_the_standard_library(tmp_path: Path
 
 
 def test_python_is_started_in_one_way() -> None:
-    root = Path(rlparity.__file__).parents[1]
-    found = {path for top in ("rlparity", "python") for path in (root / top).rglob("*.py") if NAMED in path.read_text()}
+    root = Path(rlparity.__file__).parents[2]
+    found = {path for top in ("parity", "python") for path in (root / top).rglob("*.py") if NAMED in path.read_text()}
     names_of_commands = {
         "parity/rlparity/io/console.py",
         "parity/rlparity/errors.py",

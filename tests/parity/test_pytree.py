@@ -5,6 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
 from rlparity.adapters.pytree import PytreeGame
 
 SLOW = "step is slow, because jax.jit cannot trace it (TracerBoolConversionError): write it for tracing.\n"

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import pytest
+
 from rlparity.io.arguments import FileName, FloatRange, IntRange, OneOf, Values
 from rlparity.io.atomic_write import LONGEST_NAME
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from rlparity.errors import quoted
 from rlparity.io.safe_read import MIB, Unreadable, read_bytes, read_json, read_npz, read_text, read_toml, read_zip
 

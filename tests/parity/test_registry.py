@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import toy_world
 from command_line import ORCHARD, run
+
 from rlparity import UsageError, load_world
 from rlparity.cli.main import main
 from rlparity.core.trace import Case, Trace, write_trace

@@ -20,6 +20,8 @@ import psutil
 import pytest
 import toy_world
 from command_line import ORCHARD, git, rlparity
+from toy_world import WORLD
+
 from rlparity import BatchEngine, EngineError, EngineOptions, StateRefused, UsageError, World, load_world
 from rlparity.core.guard import GuardedEngine
 from rlparity.core.lockstep import Settings
@@ -29,7 +31,6 @@ from rlparity.engines.checkout import commit_of, status
 from rlparity.engines.module_paths import checkout_of
 from rlparity.engines.places import _cached, with_remote_engines
 from rlparity.engines.remote import RemoteFactory, describe_world
-from toy_world import WORLD
 
 TOYS = Path(toy_world.__file__).parents[1]
 ALL = np.arange(6)
@@ -224,7 +225,7 @@ def test_serve_without_a_client_or_a_world_is_one_sentence() -> None:
 
 
 def test_another_interpreter_plays_with_its_own_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(TOYS)  # where parity finds the world; it is installed
+    monkeypatch.chdir(TOYS)  # where rlparity finds the world; it is installed
     described = factory(f"planes@python:{sys.executable}").describe()
     assert described == {**describe_world(WORLD), "home": str(TOYS / "toy_world")}
     venv.create(tmp_path / "bare", symlinks=True)
@@ -357,7 +358,10 @@ def test_a_requirement_goes_over_what_is_here_and_is_installed_once(meadow: Path
 
 def test_a_copy_that_was_left_half_made_is_made_anew(meadow: Path) -> None:
     """A command that is killed leaves no lock and no folder that the next one would take for whole."""
-    code = "import os; from rlparity.engines.places import _cached as make; make('halves', 'a', lambda _: os.kill(os.getpid(), 9))"
+    code = (
+        "import os; from rlparity.engines import places; "
+        "places._cached('halves', 'a', lambda _: os.kill(os.getpid(), 9))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
     parent = Path(os.environ["XDG_CACHE_HOME"], "rlparity", "halves")
     assert not (parent / "a").exists()

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 from command_line import orchard, rlparity, run
 from jax import Array, lax
+from toy_world.adapter import WORLD, OrchardJaxEnv
+from toy_world.in_jax import Orchard, observation
+
 from rlparity import EngineOptions
 from rlparity.adapters.pairing import Pairing
 from rlparity.adapters.pytree import PytreeGame
@@ -18,9 +21,6 @@ from rlparity.cli.sanitize_command import sanitized
 from rlparity.core.lockstep import Settings
 from rlparity.errors import UsageError
 from rlparity.sanitizer.interpreter import BITS, Interpreter, Site
-from toy_world.adapter import WORLD, OrchardJaxEnv
-from toy_world.in_jax import Orchard, observation
-
 from rlworldkit.jax.engine import JaxEngine
 
 SIX = jnp.arange(6) * 10

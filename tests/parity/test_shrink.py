@@ -9,6 +9,11 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from toy_world import WORLD
+from toy_world.faulty import changed
+from toy_world.plain import PICK, REST, Game, PlainEngine
+from toy_world.planes import PlanesEngine
+
 from rlparity import BatchStep, State, World
 from rlparity.core.lockstep import Settings, run
 from rlparity.core.pair import Pair
@@ -16,10 +21,6 @@ from rlparity.core.replay import Divergence, differs_at, moments
 from rlparity.core.shrink import shrink
 from rlparity.core.trace import RESTART, Case
 from rlparity.tools.finding import open_alone
-from toy_world import WORLD
-from toy_world.faulty import changed
-from toy_world.plain import PICK, REST, Game, PlainEngine
-from toy_world.planes import PlanesEngine
 
 
 @cache

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import orchard, rlparity
+from toy_world import WORLD
+from toy_world.plain import Game, mix, refuse_bad
+
 from rlparity import Board, State
 from rlparity.adapters.single import REPLAYED_STATE, Outcome, SingleGame, SingleGames
 from rlparity.core.lockstep import Settings, run
 from rlparity.core.trace import read_trace
-from toy_world import WORLD
-from toy_world.plain import Game, mix, refuse_bad
 
 
 class Blind(SingleGame):

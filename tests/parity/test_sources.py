@@ -11,6 +11,7 @@ from command_line import orchard, rlparity
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+
 from rlparity import UsageError
 from rlparity.core.sources import choose_actions
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from toy_world import WORLD
+
 from rlparity import UsageError
 from rlparity.tools.rule_book import rule_text
 from rlparity.tools.source_lines import editor_command, source_lines
-from toy_world import WORLD
 
 
 def lines(name: str, engine: str = "plain") -> list[str]:

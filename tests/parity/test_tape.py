@@ -14,6 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import ORCHARD, orchard, rlparity
+from toy_world import WORLD
+from toy_world.faulty import changed
+from toy_world.plain import PlainEngine
+from written_page import episode_data, page_data
+
 from rlparity import State, UsageError, World
 from rlparity.core.lockstep import Outcome, Settings, run
 from rlparity.core.prices import changed_prices, with_prices
@@ -23,10 +28,6 @@ from rlparity.engines.tape import read_tape
 from rlparity.testing import assert_lockstep
 from rlparity.tools.project import checks_of
 from rlparity.tools.recording import record_tape
-from toy_world import WORLD
-from toy_world.faulty import changed
-from toy_world.plain import PlainEngine
-from written_page import episode_data, page_data
 
 WORDS = "--source", "directed", "--games", "8", "--steps", "40", "--seed", "7"
 SETTINGS = Settings("directed", steps=40, games=8, seed=7)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+
 from rlparity import UsageError
 from rlparity.core.compare import Difference
 from rlparity.core.trace import RESTART, Case, Trace, read_trace, trace_files, write_trace
-
 from tests.mutations import WRONG, altered, damaged, said_or_read
 
 FULL = Trace(

@@ -31,7 +31,7 @@ case ${0##*/} in
     ;;
 esac
 """
-"""Records its arguments. FAILING: a tool or module; PARITY_CODE: parity's exit code; COMMENT_IDS: what gh finds."""
+"""Records its arguments. FAILING: a tool or module; PARITY_CODE: rlparity's exit code; COMMENT_IDS: what gh finds."""
 
 
 @dataclass

@@ -14,7 +14,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
-from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, install_command
 
 from hackmatrix import rules
 from hackmatrix.bench import swift
@@ -23,6 +22,7 @@ from hackmatrix.cli.main import main
 from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.training_config import MaskablePPOConfig
 from hackmatrix.world import WORLD
+from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, install_command
 from rlworldkit.bench import env, gym, sb3, startup, timing
 from rlworldkit.bench.processes import spent
 from rlworldkit.bench.records import Record, plain_record

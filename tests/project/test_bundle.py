@@ -50,7 +50,7 @@ def install(wheel: Path, folder: Path) -> Path:
 
 def needed(root: Path) -> str:
     """Return a PYTHONPATH with the harness and all that the packages need, but none of them."""
-    return f"{root}{os.pathsep}{sysconfig.get_path('purelib')}"
+    return f"{root / 'parity'}{os.pathsep}{sysconfig.get_path('purelib')}"
 
 
 def test_an_engine_in_the_wheel_is_installed_as_the_program_that_commands_start(root: Path, tmp_path: Path) -> None:

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 from command_line import run
-from rlparity import World, load_world
-from rlparity.cli.main import main as rlparity
-from rlparity.errors import ParityError
 
 from goodharts.cli import main as goodharts
 from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.cli import main as cli
 from hackmatrix.cli.game import GAME
+from rlparity import World, load_world
+from rlparity.cli.main import main as rlparity
+from rlparity.errors import ParityError
 from rlworldkit.cli import app
 
 

@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from rlparity.cli.completion import FLAG
-from rlparity.cli.main import main as rlparity
-from rlparity.errors import install_command
 
 from goodharts.cli.main import main as goodharts
 from hackmatrix.cli.main import main as hackmatrix
+from rlparity.cli.completion import FLAG
+from rlparity.cli.main import main as rlparity
+from rlparity.errors import install_command
 
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "goodharts": goodharts,

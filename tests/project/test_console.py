@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from rich.panel import Panel
+
+from goodharts.cli.game import GAME as GOODHARTS
+from hackmatrix.cli.game import GAME as HACKMATRIX
 from rlparity.cli import main as parity_cli
 from rlparity.io.arguments import Parser
 from rlparity.io.console import open_console, typed_command, typed_program
 from rlparity.io.table import Table
-
-from goodharts.cli.game import GAME as GOODHARTS
-from hackmatrix.cli.game import GAME as HACKMATRIX
 from rlworldkit.cli.app import kit_commands, main
 from rlworldkit.runs.console import ConsoleProgress, compiling
 

@@ -67,7 +67,7 @@ def test_tests_of_a_source_distribution_pass(sources: dict[str, Path]) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen],
         cwd=home,
-        env={**plain, "PYTHONPATH": os.pathsep.join(map(str, (home, home / "python")))},
+        env={**plain, "PYTHONPATH": os.pathsep.join(map(str, (home, home / "parity", home / "python")))},
         capture_output=True,
         text=True,
         check=False,

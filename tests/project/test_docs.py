@@ -12,10 +12,10 @@ from unittest.mock import Mock
 
 import jax.numpy as jnp
 import pytest
-import rlparity
 from jax.extend.random import threefry_2x32
 from toy_world.adapter import GAME
 
+import rlparity
 from hackmatrix.cli.game import GAME as HACKMATRIX
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,11 +5,11 @@ import os
 from pathlib import Path
 
 import pytest
-from rlparity.cli.doctor import BROKEN, NOTE, OK
-from rlparity.errors import install_command
 
 from hackmatrix.cli import doctor
 from hackmatrix.cli.main import main
+from rlparity.cli.doctor import BROKEN, NOTE, OK
+from rlparity.errors import install_command
 from rlworldkit.render.display import has_display
 
 CACHE = "JAX_COMPILATION_CACHE_DIR"

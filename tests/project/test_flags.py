@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlparity.cli import main as parity_cli
-from rlparity.io.arguments import FloatRange, IntRange, OutputFile, Values, parser_of
 
 from goodharts.cli.game import GAME as GOODHARTS
 from hackmatrix.cli.game import GAME
+from rlparity.cli import main as parity_cli
+from rlparity.io.arguments import FloatRange, IntRange, OutputFile, Values, parser_of
 from rlworldkit.cli import app
 
 WORDS = ["nan", "inf", "-inf", "-1", "0", "1", "0.5", "1e400", "1" * 5000]

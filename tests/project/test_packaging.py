@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import rlparity
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
-from rlparity.errors import install_command
 
 import goodharts
 import hackmatrix
+import rlparity
+from rlparity.errors import install_command
 
 
 @pytest.fixture(scope="module")

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from goodharts.config import USER_FILE, read_config
+from hackmatrix.cli.game import GAME
+from hackmatrix.world import WORLD
 from rlparity.core.ledger import read_ledger
 from rlparity.core.prices import read_prices, with_prices
 from rlparity.errors import UsageError
 from rlparity.tools.mutant_judges import project_bench
 from rlparity.tools.project import read_tables
-
-from goodharts.config import USER_FILE, read_config
-from hackmatrix.cli.game import GAME
-from hackmatrix.world import WORLD
 from rlworldkit.config_layers import from_file
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.sweep.space import read_sweep

@@ -15,9 +15,9 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
-from rlparity.cli.main import main as rlparity
 
 from hackmatrix.cli.main import main as hackmatrix
+from rlparity.cli.main import main as rlparity
 from tests.project.shown_output import (
     BLOCK,
     FAST,

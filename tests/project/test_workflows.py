@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlparity.cli.main import build_parser
 
+from rlparity.cli.main import build_parser
 from tests.project.dry_run import TOOLS, Job, dry_run, evaluate, holds, inputs_of, read_workflow
 
 ROOT = Path(__file__).resolve().parents[2]

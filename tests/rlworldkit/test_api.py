@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from rlparity.errors import ParityError, UsageError
 from toy_world.adapter import GAME
 
 import rlworldkit
+from rlparity.errors import ParityError, UsageError
 from rlworldkit.cli.app import main
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.gymnax_style import GymnaxStyle

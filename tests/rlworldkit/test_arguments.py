@@ -13,11 +13,11 @@ import pytest
 import toy_world.adapter
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
-from rlparity import BatchStep, UsageError
 from toy_world.adapter import ENV
 from toy_world.plain import PlainEngine
 from toy_world.world import WORLD
 
+from rlparity import BatchStep, UsageError
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.envs.spec import EnvSpec

@@ -12,15 +12,15 @@ import gymnasium as gym
 import pytest
 from gymnasium.vector import SyncVectorEnv
 from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
-from rlparity import UsageError
-from rlparity.debug import here
-from rlparity.debug.screen import DebugApp
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 from toy_world import WORLD
 
+from rlparity import UsageError
+from rlparity.debug import here
+from rlparity.debug.screen import DebugApp
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.envs.spec import EnvSpec

@@ -12,12 +12,12 @@ import pytest
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
-from rlparity import BatchStep, EngineError, EngineOptions, UsageError
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 from toy_world.planes import PlanesEngine
 from toy_world.world import WORLD as ORCHARD
 
+from rlparity import BatchStep, EngineError, EngineOptions, UsageError
 from rlworldkit.bench import lockstep
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv

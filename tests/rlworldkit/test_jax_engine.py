@@ -10,10 +10,10 @@ import pytest
 from jax import Array
 from jax.extend.random import threefry_2x32
 from numpy.typing import NDArray
-from rlparity import Draw, Phase
 from toy_world.adapter import OrchardJaxEnv
 from toy_world.in_jax import Orchard
 
+from rlparity import Draw, Phase
 from rlworldkit.jax.batching import batch_native, computed_once, repeat, run_if, where_wanted, while_loop
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.env import StepOutput

@@ -15,13 +15,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from rlparity import EngineOptions, World
-from rlparity.core.prices import changed_prices
-from rlparity.core.trace import read_trace
 from toy_world.adapter import ENV, GAME, OrchardJaxEnv
 from toy_world.planes import PlanesEngine
 from written_page import episode_data, page_data
 
+from rlparity import EngineOptions, World
+from rlparity.core.prices import changed_prices
+from rlparity.core.trace import read_trace
 from rlworldkit.bench.records import Record, plain_record
 from rlworldkit.cli.app import main
 from rlworldkit.envs.gymnax_style import GymnaxStyle

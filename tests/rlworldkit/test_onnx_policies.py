@@ -10,9 +10,9 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from rlparity.errors import UsageError
 from toy_world.adapter import GAME, WORLD
 
+from rlparity.errors import UsageError
 from rlworldkit.cli.players import view_of
 from rlworldkit.evaluation import onnx_policy
 from rlworldkit.evaluation.onnx_policy import read_onnx

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env as check_gymnasium
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from rlparity.cli import main as parity_cli
-from rlparity.testing import assert_lockstep
 from stable_baselines3.common.env_checker import check_env as check_sb3
 from toy_world.adapter import ENV, GAME, WORLD, OrchardJaxEnv
 
+from rlparity.cli import main as parity_cli
+from rlparity.testing import assert_lockstep
 from rlworldkit.cli.app import main
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.vector_env import WorldVectorEnv

@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import Array
-from rlparity.errors import UsageError
 from toy_world.adapter import OrchardJaxEnv
 from toy_world.in_jax import Orchard
 
+from rlparity.errors import UsageError
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.loop import SavePlan

@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import Array
-from rlparity import EngineError, ParityError, World
 from toy_world.adapter import GAME, WORLD, OrchardJaxEnv
 from toy_world.in_jax import CELLS, PICK, REST, Orchard
 
+from rlparity import EngineError, ParityError, World
 from rlworldkit.cli.app import main
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.players import player_of

@@ -17,10 +17,10 @@ from pathlib import Path
 import optuna
 import pytest
 from optuna.trial import TrialState
-from rlparity.core.prices import changed_prices, read_prices
-from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from toy_world.adapter import GAME
 
+from rlparity.core.prices import changed_prices, read_prices
+from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlworldkit.cli.app import main
 from rlworldkit.cli.trials import MOST_FAILURES
 from rlworldkit.config_layers import from_file

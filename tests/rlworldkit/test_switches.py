@@ -12,10 +12,10 @@ import jax
 import numpy as np
 import pytest
 from jax import Array
-from rlparity.errors import UsageError
 from toy_world.adapter import OrchardJaxEnv
 from toy_world.in_jax import Orchard
 
+from rlparity.errors import UsageError
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.switches import RECORDED
 from rlworldkit.ppo.checkpoints import read_checkpoint

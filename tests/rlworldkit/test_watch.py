@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 import pygame
 import pytest
-from rlparity.core.trace import read_trace
 from toy_world.adapter import EVALUATION, GAME, WORLD
 from written_page import episode_data, page_data
 
+from rlparity.core.trace import read_trace
 from rlworldkit.cli.app import main
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.play import play_episodes

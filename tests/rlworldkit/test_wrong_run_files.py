@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rlparity.errors import UsageError
 
+from rlparity.errors import UsageError
 from rlworldkit.cli.train_sb3 import TrainSB3Options
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.runs.saved_config import read_saved_config

@@ -77,7 +77,7 @@ def environment(name: str) -> World:
 
 
 def described_world(description: Mapping[str, Any]) -> World:
-    """The world of an environment that is elsewhere, by ``rlparity.engines.remote.describe_world``; it has no engines."""
+    """The world of an environment that is elsewhere, by ``describe_world``; it has no engines."""
     parts = {part: tuple(shape) for part, shape in description.get("observation_fields", {}).items()}
     shape = parts or tuple(description["observation_shape"])
     actions = box_of(description.get("action_space")) or tuple(description["actions"])

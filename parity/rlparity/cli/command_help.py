@@ -20,14 +20,14 @@ class _Help(NamedTuple):
 
 
 _ADD = (
-    "rlparity ledger add ledger.toml --world my_module:WORLD --trace rlparity-report/trace.json --id rest-heals-less \\\n"
-    "    --kind bug --citation https://... --then resynchronise --package gymnasium"
+    "rlparity ledger add ledger.toml --world my_module:WORLD --trace rlparity-report/trace.json \\\n"
+    "    --id rest-heals-less --kind bug --citation https://... --then resynchronise --package gymnasium"
 )
 _HELP = {
     "rlparity": _Help(
         "An engine is one implementation of an environment, such as the original or a port of it. A world is a "
-        "rlparity.World object in a Python module: it names the engines of an environment, its actions and what a state "
-        "holds. The first engine is the reference. `rlparity init` writes a small world to read and to change.",
+        "rlparity.World object in a Python module: it names the engines of an environment, its actions and what a "
+        "state holds. The first engine is the reference. `rlparity init` writes a small world to read and to change.",
         (
             "rlparity init my-port",
             "rlparity run --world my_module:WORLD",
@@ -72,16 +72,16 @@ _HELP = {
         ("rlparity coverage --world my_module:WORLD --games 256",),
     ),
     "rlparity rewards": _Help(
-        "Golden episodes are games that `rlparity record` wrote down. A reward that is another one than was recorded is "
-        "listed by its components.",
+        "Golden episodes are games that `rlparity record` wrote down. A reward that is another one than was recorded "
+        "is listed by its components.",
         (
             "rlparity rewards --world my_module:WORLD --golden golden",
             "rlparity rewards --world my_module:WORLD --golden golden --accept",
         ),
     ),
     "rlparity record": _Help(
-        "A golden episode has the actions and rewards of one game, for `rlparity rewards`. A tape has all that an engine "
-        "gives in many games, so that another engine can be compared with it where the first cannot run.",
+        "A golden episode has the actions and rewards of one game, for `rlparity rewards`. A tape has all that an "
+        "engine gives in many games, so that another engine can be compared with it where the first cannot run.",
         (
             "rlparity record --world my_module:WORLD --out golden",
             "rlparity record --world my_module:WORLD --engines original,port --tape tape --states",

@@ -166,7 +166,7 @@ def _pytest_plugin() -> Check:
         return Check(name, NOTE, f"{DISTRIBUTION} is not installed", "give pytest -p rlparity.pytest_plugin")
     for variable in ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_ADDOPTS"):
         value = os.environ.get(variable, "")
-        if value and (variable != "PYTEST_ADDOPTS" or re.search(r"-p ?no:parity|--disable-plugin-autoload", value)):
+        if value and (variable != "PYTEST_ADDOPTS" or re.search(r"-p ?no:rlparity|--disable-plugin-autoload", value)):
             return Check(name, BROKEN, f"{variable}={value} keeps pytest from loading it", f"unset {variable}")
     return Check(name, OK, f"{pytest[0]} loads it")
 

@@ -75,8 +75,8 @@ _PAIR = {
         "A,B",
         "reference, and the engine to compare with it (default: the world's first two); NAME@PLACE is an engine in a "
         "process of its own, with PLACE one of rev:COMMIT, python:FILE, pip:REQUIREMENT, cpu and cuda; tape:DIR is a "
-        "recorded reference (`rlparity record --tape`); gym:ID, gymvec:ID, gymnax:ID, pgx:ID, jumanji:ID, envpool:ID and "
-        "dm_env:MODULE:FUNCTION are environments of these libraries, and need no --world",
+        "recorded reference (`rlparity record --tape`); gym:ID, gymvec:ID, gymnax:ID, pgx:ID, jumanji:ID, envpool:ID "
+        "and dm_env:MODULE:FUNCTION are environments of these libraries, and need no --world",
         two_engines,
     )
 }
@@ -303,6 +303,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif errors.is_out_of_memory(error):
             fault = errors.UsageError(f"this needs more memory than there is: {LESS_MEMORY}.")
         else:
-            return errors.report_bug(f"parity {options.command}")
+            return errors.report_bug(f"rlparity {options.command}")
         print(f"rlparity: {fault}", file=sys.stderr)
         return fault.exit_code

@@ -16,12 +16,12 @@ from rlparity.cli.commands import progress_bar
 from rlparity.core.lockstep_run import LockstepRun
 from rlparity.core.pair import Observed, Pair
 from rlparity.core.prices import priced
+from rlparity.core.recorded import STEPPING
 from rlparity.core.settings import Settings, settings_of
 from rlparity.core.sources import TRACES
 from rlparity.core.trace import Action
 from rlparity.engine import Slots, State
 from rlparity.engines.registry import engine_name, load_world, world_spec
-from rlparity.engines.tape import STEPPING
 from rlparity.errors import UsageError
 from rlparity.io.console import counted, print_answer
 from rlparity.io.strict_json import json_text

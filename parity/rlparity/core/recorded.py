@@ -23,7 +23,7 @@ class Call:
 class RecordedRun(ABC):
     """Factory of an engine that repeats a recorded run and plays no other games.
 
-    settings: of ``rlparity.core.lockstep.Settings``, those that the recording fixes. unknown: compared fields that it lacks.
+    settings: of ``Settings`` of a run, those that the recording fixes. unknown: compared fields that it lacks.
     """
 
     settings: Mapping[str, Any]

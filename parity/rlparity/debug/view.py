@@ -102,7 +102,7 @@ class GameView:
         return dict(self.moment.marks[self._side(engine)])
 
     def diff(self) -> tuple[Difference, ...]:
-        """What differs between the engines, as ``rlparity run`` compares it; the reference's values are ``expected``."""
+        """What differs between the engines, as ``rlparity run`` compares it; ``expected``: the reference's values."""
         return self.moment.differences
 
     def board(self, engine: str | None = None, state: State | None = None) -> Board:

@@ -37,8 +37,8 @@ def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
         return names[0]
     if not names:
         raise UsageError(
-            "no world is registered: `rlparity init FOLDER` writes one, --world module:attribute names one of yours, and "
-            "--engines gym:ID,gymvec:ID compares environments of libraries by their names."
+            "no world is registered: `rlparity init FOLDER` writes one, --world module:attribute names one of yours, "
+            "and --engines gym:ID,gymvec:ID compares environments of libraries by their names."
         )
     if not engines:
         raise UsageError(f"several worlds are registered ({', '.join(names)}): give --world NAME.")

@@ -1,6 +1,7 @@
 """Climb: a die says how far a climber gets, 10 is the top. Replace the game and both engines by your own."""
 
 import numpy as np
+
 from rlparity import BatchEngine, BatchStep, Board, EngineOptions, World
 
 TOP = 10

@@ -83,7 +83,7 @@ def record_tape(
 ) -> Tape:
     """Play a run on one engine and write all that it gives into a new tape.
 
-    ``unknown``: of ``rlparity.engines.tape.FIELDS``, what the engine cannot say. Marks are recorded where ``settings`` ask for
+    ``unknown``: of ``FIELDS`` of a tape, what the engine cannot say. Marks are recorded where ``settings`` ask for
     them. Raises UsageError where the folder holds a tape or cannot be written, EngineError where the engine fails.
     """
     if os.path.exists(folder / MANIFEST):  # pathlib's own raises for a name that no file can have

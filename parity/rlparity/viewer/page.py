@@ -49,7 +49,7 @@ class Step:
 class End:
     """End of an episode, for the overview of many.
 
-    level: how far it had come, such as ``stage 3``. cause: in a word or two, such as ``daemon``.
+    level: how far it had come, such as ``stage 3``. cause: in a word or two, such as ``hunger``.
     row, column: where on the drawn board, row 0 on top.
     """
 

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import torch
-from rlparity import World
-from rlparity.core.prices import price_values
 
 from goodharts.jax_training import env_of
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES
@@ -14,6 +12,8 @@ from goodharts.torch_env.env import Games
 from goodharts.torch_env.observation import observation_of
 from goodharts.torch_env.random import game_keys
 from goodharts.torch_env.tables import channels
+from rlparity import World
+from rlparity.core.prices import price_values
 from rlworldkit.bench.env import STEPS_PER_CALL, compiled
 from rlworldkit.bench.records import Record, plain_record
 from rlworldkit.bench.timing import alone

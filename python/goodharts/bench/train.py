@@ -7,8 +7,6 @@ from typing import assert_never
 
 import jax
 import torch
-from rlparity import World
-from rlparity.core.prices import changed_prices
 
 from goodharts.architecture import NETWORKS, network_config
 from goodharts.config import ENGINES, Config, Prices
@@ -20,6 +18,8 @@ from goodharts.torch_env.random import game_keys
 from goodharts.training.jax_ppo import precision_on, train_config
 from goodharts.training.rollout import Player
 from goodharts.training.torch_ppo import TorchTrainer
+from rlparity import World
+from rlparity.core.prices import changed_prices
 from rlworldkit.bench.constant_env import ConstantEnv
 from rlworldkit.bench.records import Record, ceiling_names, paired_records
 from rlworldkit.bench.timing import beside

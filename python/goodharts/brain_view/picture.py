@@ -8,7 +8,6 @@ from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity.core.prices import prices_note
 
 from goodharts.brain_view.layers import draw_layers, heat
 from goodharts.brain_view.player import HORIZON, REMEMBERED, ActivationFrame
@@ -18,6 +17,7 @@ from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.render.signs import direction, draw_arrow, draw_death, draw_food, draw_items, draw_poison
 from goodharts.render.surroundings import around
 from goodharts.rules import ACTIONS, MODES, REACH, SIZE, VIEW
+from rlparity.core.prices import prices_note
 from rlworldkit.render._pygame import pygame
 from rlworldkit.render.colours import AGENT, DARK, FLOOR, GROUND, MUTED, OFF, TEXT, mix
 from rlworldkit.render.pen import Pen, Point, pixels

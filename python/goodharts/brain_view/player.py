@@ -9,13 +9,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rlparity import State
-from rlparity.engine import Array
 
 from goodharts.agents import agent_of
 from goodharts.models import Model
 from goodharts.rules import EVENTS, MODES, SIZE, Numbers
 from goodharts.world import evaluation_world, game_seeds
+from rlparity import State
+from rlparity.engine import Array
 from rlworldkit.watch.frames import AgentPlayer, Decision, decide
 
 HORIZON = 15

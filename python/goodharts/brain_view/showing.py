@@ -7,11 +7,11 @@ from contextlib import closing
 from pathlib import Path
 
 from PIL import Image
-from rlparity.io.atomic_write import replacing, telling_failures
 
 from goodharts.brain_view import PICTURE
 from goodharts.brain_view.picture import HEIGHT, WIDTH, Caption, draw_picture, draw_surface
 from goodharts.brain_view.player import ActivationFrame, Player
+from rlparity.io.atomic_write import replacing, telling_failures
 from rlworldkit.render.film import film
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.watch.controls import Controls, play

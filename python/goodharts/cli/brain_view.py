@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.progress import track
-from rlparity.errors import UsageError
-from rlparity.io.arguments import SEED, STEPS, FloatRange, OutputFile, Parser
-from rlparity.io.console import counted, open_console
 
 from goodharts.brain_view import KINDS
 from goodharts.config import DEVICE
 from goodharts.rules import DEFAULT_MODE, MODES
+from rlparity.errors import UsageError
+from rlparity.io.arguments import SEED, STEPS, FloatRange, OutputFile, Parser
+from rlparity.io.console import counted, open_console
 from rlworldkit.render.display import has_display
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.watch.controls import Controls

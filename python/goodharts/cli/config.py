@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from rlparity.io.arguments import Parser
-
 from goodharts.config import as_toml
+from rlparity.io.arguments import Parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rlparity.errors import UsageError
-from rlparity.io.arguments import STANDARD_OUTPUT, OneOf, Parser
-from rlparity.io.console import open_console, typed_command
 
 from goodharts.config import ALL, Config, Modes, add_setting, flags_given, read_config
 from goodharts.evaluation import RANDOM
 from goodharts.evaluation.figures import FIGURES
 from goodharts.rules import DEFAULT_MODES, MODES
+from rlparity.errors import UsageError
+from rlparity.io.arguments import STANDARD_OUTPUT, OneOf, Parser
+from rlparity.io.console import open_console, typed_command
 from rlworldkit.cli.compare import add_group_flags, checked_groups, write_comparison
 from rlworldkit.cli.evaluate import add_choice_flags
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output

@@ -8,9 +8,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rlparity.errors import UsageError, install_command
-
 from goodharts.dashboard.progress import Progress
+from rlparity.errors import UsageError, install_command
 
 if TYPE_CHECKING:
     from werkzeug.serving import BaseWSGIServer

@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
-from rlparity.core.prices import prices_text
-from rlparity.errors import UsageError
 
 from goodharts.agents import agent_of, numbers_of
 from goodharts.config import Config
@@ -19,12 +17,13 @@ from goodharts.models import Model
 from goodharts.onnx_model import OnnxModel
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, VERSION, Numbers
 from goodharts.world import evaluation_world
+from rlparity.core.prices import prices_text
+from rlparity.errors import UsageError
 from rlworldkit.evaluation.players import logits_player, uniform_logits
 from rlworldkit.evaluation.spec import Lookahead
 
 if TYPE_CHECKING:
     from rlparity import BatchEngine
-
     from rlworldkit.evaluation.spec import Player
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity.io.intervals import TAILS, resampled_sums
 
 if TYPE_CHECKING:

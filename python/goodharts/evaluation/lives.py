@@ -16,10 +16,10 @@ from threading import Event
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rlparity import BatchEngine
 
 from goodharts.rules import EVENTS
 from goodharts.world import game_seeds
+from rlparity import BatchEngine
 from rlworldkit.evaluation.spec import Player
 
 CPU_BATCH, GPU_BATCH = 128, 4096

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from rich.table import Column
+
+from goodharts.evaluation.evaluate import Evaluation
+from goodharts.evaluation.figures import FIGURES, PUBLISHED, TABLE, Figure
 from rlparity.errors import UsageError
 from rlparity.io.console import typed_command
 from rlparity.io.safe_read import MIB, Unreadable, is_object, read_json
 from rlparity.io.strict_json import json_text, number_of
 from rlparity.io.table import Table
-
-from goodharts.evaluation.evaluate import Evaluation
-from goodharts.evaluation.figures import FIGURES, PUBLISHED, TABLE, Figure
 
 FORMAT = 1
 _LIMIT = 16 * MIB

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity.errors import StateRefused
 
 from goodharts.jax_env.grid import BITS
 from goodharts.jax_env.state import State
 from goodharts.rules import NUM_CELLS, SIZE, STATE_FIELDS
+from rlparity.errors import StateRefused
 from rlworldkit.jax.int64_pair import Int64Pair, to_int64
 from rlworldkit.jax.threefry import Seed
 

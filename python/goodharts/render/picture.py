@@ -2,12 +2,12 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity import State
 
 from goodharts.render.colours import POISON_COLOUR
 from goodharts.render.signs import draw_food, draw_items, draw_poison
 from goodharts.render.surroundings import around, grid_of
 from goodharts.rules import REACH, SIZE
+from rlparity import State
 from rlworldkit.render._pygame import pygame
 from rlworldkit.render.colours import AGENT, FLOOR, GROUND, LINE, MUTED, TEXT
 from rlworldkit.render.pen import Pen, pixels

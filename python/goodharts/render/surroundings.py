@@ -2,9 +2,9 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity import State
 
 from goodharts.rules import FOOD, NUM_CELLS, POISON, SIZE
+from rlparity import State
 
 Cells = NDArray[np.int8]
 

@@ -1,9 +1,8 @@
 """A state for a terminal: how the agent fares, and what surrounds it."""
 
-from rlparity import State
-
 from goodharts.render.surroundings import around
 from goodharts.rules import FOOD, POISON, REACH
+from rlparity import State
 
 _SIGNS = {FOOD: ("●", "\x1b[32m"), POISON: ("◆", "\x1b[31m")}
 _EMPTY = "·"

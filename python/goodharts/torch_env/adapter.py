@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rlparity import BatchEngine, BatchStep, EngineOptions, State
-from rlparity.engine import Array, Slots
 
 from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, EVENTS, FOOD, POISON, Mode, Numbers, marks_of
 from goodharts.torch_env import state_dict
@@ -15,6 +13,8 @@ from goodharts.torch_env.marks import Marks
 from goodharts.torch_env.observation import observation_of
 from goodharts.torch_env.random import unsigned
 from goodharts.torch_env.tables import channels
+from rlparity import BatchEngine, BatchStep, EngineOptions, State
+from rlparity.engine import Array, Slots
 from rlworldkit.threefry import seed_pairs, seeds_of
 
 _NEVER = -1

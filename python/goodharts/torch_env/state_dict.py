@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from rlparity.errors import StateRefused
 from torch import Tensor
 
 from goodharts.rules import FOOD, NUM_CELLS, POISON, SIZE, STATE_FIELDS
 from goodharts.torch_env import random
 from goodharts.torch_env.state import State
+from rlparity.errors import StateRefused
 
 _MOST_ITEMS = NUM_CELLS - 1
 """All cells but the agent's."""

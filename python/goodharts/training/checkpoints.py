@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from goodharts.config import JAX, Config
+from goodharts.models import config_of, mode_of, progress_of, read_torch
 from rlparity.errors import UsageError, quoted
 from rlparity.io.arguments import FileName
 from rlparity.io.safe_read import Unreadable, is_object
 from rlparity.spaces import is_number
-
-from goodharts.config import JAX, Config
-from goodharts.models import config_of, mode_of, progress_of, read_torch
 
 FORMAT = 1
 KIND = "checkpoint"

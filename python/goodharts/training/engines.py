@@ -3,10 +3,9 @@
 from importlib import import_module
 from typing import Any
 
-from rlparity.errors import ParityError, UsageError, is_out_of_memory
-
 from goodharts.config import EngineName
 from goodharts.training.runs import ModeRun, RunResult
+from rlparity.errors import ParityError, UsageError, is_out_of_memory
 
 _COMPILERS = ("torch._dynamo", "torch._inductor")
 """The modules whose errors are those of ``torch.compile``."""

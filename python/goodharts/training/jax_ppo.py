@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlparity.errors import UsageError
-
 from goodharts.architecture import NetworkConfig, network_config
 from goodharts.config import AUTO, OFF, Config, Training
 from goodharts.models import Model, policy_of, write_model
 from goodharts.training.runs import EPISODE, ModeRun
 from goodharts.training.torchrun import is_launched
+from rlparity.errors import UsageError
 from rlworldkit.ppo.config import BATCH, RELU, UPDATES, TrainConfig
 from rlworldkit.ppo.value_heads import POPART
 from rlworldkit.runs.saved_config import PRICES

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rlparity.errors import UsageError
 
 from goodharts.config import BENCHMARK_UPDATES, Config
 from goodharts.training.checkpoints import checkpoint_path, read_checkpoint
 from goodharts.training.runs import MODELS, WARM_UP_UPDATES, Job
+from rlparity.errors import UsageError
 from rlworldkit.runs.console import print_line
 from rlworldkit.runs.group import Group, read_group
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from rlparity.errors import UsageError
 from torch import Tensor, nn
 
 from goodharts.training.torchrun import is_launched
+from rlparity.errors import UsageError
 
 
 @dataclass(frozen=True)

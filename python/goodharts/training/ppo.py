@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from rlparity.io.safe_read import Unreadable
 from torch import Tensor, nn
 
 from goodharts.architecture import NetworkConfig
@@ -16,6 +15,7 @@ from goodharts.networks import ActorCritic, Inputs
 from goodharts.rules import ACTIONS, Mode
 from goodharts.training.parallel import Processes
 from goodharts.training.rollout import Rollout
+from rlparity.io.safe_read import Unreadable
 from rlworldkit.ppo.value_heads import FIRST_SCALE, ValueScale, moved
 
 _ADAM_EPSILON = 1e-5

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
-from rlparity.errors import ParityError
-
 from goodharts.training.engines import train_mode
 from goodharts.training.runs import Job, ModeRun, Row, RunResult, nothing_to_keep
+from rlparity.errors import ParityError
 from rlworldkit.jax.xla import share_of_cores, threads_of_a_share
 from rlworldkit.runs.stop import StopRequest
 

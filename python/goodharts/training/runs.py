@@ -10,15 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from rlparity.errors import ParityError
-from rlparity.io.strict_json import json_text
-
 import goodharts
 from goodharts.config import Config
 from goodharts.models import model_path, read_model
 from goodharts.rules import ACTIONS
 from goodharts.training.checkpoints import Checkpoint, checkpoint_path
 from goodharts.training.torchrun import rank
+from rlparity.errors import ParityError
+from rlparity.io.strict_json import json_text
 from rlworldkit.runs.folder import CURVE, make_folder, move_aside
 from rlworldkit.runs.lock import locked
 from rlworldkit.runs.run import Run

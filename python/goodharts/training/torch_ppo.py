@@ -9,8 +9,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import torch
-from rlparity.errors import UsageError
-from rlparity.io.safe_read import Unreadable
 from torch import Tensor
 
 from goodharts.architecture import network_config
@@ -27,6 +25,8 @@ from goodharts.training.ppo import NOISE, Learner, rescale, stream
 from goodharts.training.rollout import Player
 from goodharts.training.runs import ModeRun
 from goodharts.training.torchrun import local_rank
+from rlparity.errors import UsageError
+from rlparity.io.safe_read import Unreadable
 from rlworldkit.ppo.value_heads import FIRST_SCALE
 from rlworldkit.runs.run import TrainingDiverged
 from rlworldkit.runs.sinks import Metrics

@@ -12,14 +12,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goodharts.config import ALL, BENCHMARK_UPDATES, COMPILE_MODES, JAX, Modes, add_setting, flags_given, read_config
+from goodharts.rules import DEFAULT_MODE, MODES
+from goodharts.training.torchrun import is_launched, rank
 from rlparity.core.prices import add_price_flags, read_prices, with_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
 from rlparity.io.arguments import ALL_STEPS, SEEDS, OneOf, Parser
 from rlparity.io.console import open_console, open_missing_streams, typed_command
-
-from goodharts.config import ALL, BENCHMARK_UPDATES, COMPILE_MODES, JAX, Modes, add_setting, flags_given, read_config
-from goodharts.rules import DEFAULT_MODE, MODES
-from goodharts.training.torchrun import is_launched, rank
 from rlworldkit.game import import_attribute
 from rlworldkit.jax.xla import available_cores, enable_compilation_cache, prefer_wide_vectors
 from rlworldkit.runs.console import print_line, print_nothing_to_save

@@ -1,4 +1,4 @@
-"""Goodharts as worlds of the parity harness, one for each mode (entry points ``rlparity.worlds``)."""
+"""Goodharts as worlds of the harness rlparity, one for each mode (entry points ``rlparity.worlds``)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -8,10 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity import BatchEngine, EngineError, EngineOptions, MutationBench, Price, State, World
-from rlparity.engine import consecutive_seeds
-from rlparity.errors import install_command
-from rlparity.tools.mutant_table import read_mutants
 
 from goodharts import rules
 from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
@@ -19,6 +15,10 @@ from goodharts.torch_env.tables import PRICES
 from goodharts.world.board import LINE_NAMES, SIGNS, colour_of, draw_board, observation_label
 from goodharts.world.policies import load_policy, policies
 from goodharts.world.starts import STARTS
+from rlparity import BatchEngine, EngineError, EngineOptions, MutationBench, Price, State, World
+from rlparity.engine import consecutive_seeds
+from rlparity.errors import install_command
+from rlparity.tools.mutant_table import read_mutants
 from rlworldkit.jax.xla import enable_compilation_cache, for_mutants
 from rlworldkit.threefry import seed_pair, seeds_of, threefry2x32
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 
-from rlparity import Board, State
-
 from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.render.surroundings import around
 from goodharts.rules import EMPTY, FOOD, POISON, REACH, Mode
+from rlparity import Board, State
 from rlworldkit.render.colours import AGENT, MUTED, Colour
 
 _SHOWN = REACH + 3

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity import Policy, UsageError, View
 
 from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MOVES, REACH, VIEW, Mode
+from rlparity import Policy, UsageError, View
 
 Weights = NDArray[np.float64]
 Cells = NDArray[np.bool_]

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-from rlparity import StartMaker, State
 
 from goodharts.rules import DEFAULT_NUMBERS, MOVES, NUM_CELLS, REACH, SIZE
+from rlparity import StartMaker, State
 
 _WORDS = 2**32
 _ITEMS = (0, 1, 8, 64, 256)

@@ -5,10 +5,10 @@ import subprocess
 import time
 
 import numpy as np
-from rlparity import World
 
 from hackmatrix.swift_env import SwiftGames
 from hackmatrix.swift_env.process import binary_path
+from rlparity import World
 from rlworldkit.bench.records import Record, plain_record
 
 STEPS_ALONE = 1_000_000

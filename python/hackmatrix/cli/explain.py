@@ -5,6 +5,11 @@ from collections.abc import Sequence
 from itertools import chain, islice
 from pathlib import Path
 
+from hackmatrix.cli.game import GAME
+from hackmatrix.explain.play import ExplainedStep, explained_steps
+from hackmatrix.explain.show import WIDTH, as_json, print_before, print_legend, print_step, verdict
+from hackmatrix.rules import ACTIONS
+from hackmatrix.world import TRACE_NAMES, WORLD
 from rlparity import World
 from rlparity.core.prices import add_price_flags, changed_prices, priced, with_prices
 from rlparity.core.trace import RESTART, Action, Case
@@ -12,12 +17,6 @@ from rlparity.errors import ParityError, UsageError
 from rlparity.io.arguments import SEED, STANDARD_OUTPUT, IntRange, Parser
 from rlparity.io.console import open_console, typed_command
 from rlparity.io.strict_json import json_text
-
-from hackmatrix.cli.game import GAME
-from hackmatrix.explain.play import ExplainedStep, explained_steps
-from hackmatrix.explain.show import WIDTH, as_json, print_before, print_legend, print_step, verdict
-from hackmatrix.rules import ACTIONS
-from hackmatrix.world import TRACE_NAMES, WORLD
 from rlworldkit.cli import players
 from rlworldkit.cli.outputs import OUTPUT, write_output
 from rlworldkit.viewer.replay import read_own_trace

@@ -6,10 +6,9 @@ What is applicable is read here once more, as a witness beside both engines; the
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from rlparity import State
-
 from hackmatrix import rules
 from hackmatrix.explain.transition import Place, place_of, places
+from rlparity import State
 from rlworldkit.render.panels import Obstacle
 
 Costs = Mapping[int, tuple[int, int]]

@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlparity import State
-
 from hackmatrix.explain.transition import WAIT, Place, Transition, around, place_of
 from hackmatrix.rules import ENEMIES, NUM_STAGES, SIPHON
+from rlparity import State
 
 WON, INVALID = "won", "invalid action"
 STEP_LIMIT, LEFT = "step limit", "left"

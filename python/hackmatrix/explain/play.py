@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rlparity import State, World
-from rlparity.core.trace import Action, Case
-
 from hackmatrix.explain.readings import Prices, Reading, readings_of
 from hackmatrix.explain.transition import Transition
 from hackmatrix.world import WORLD, rules_of
+from rlparity import State, World
+from rlparity.core.trace import Action, Case
 from rlworldkit.viewer.replay import open_engines, replay
 
 

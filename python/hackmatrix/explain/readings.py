@@ -7,8 +7,6 @@ the states. The quantities are a witness of their own beside both engines; the p
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from rlparity import State
-
 from hackmatrix.explain.transition import (
     CELLS,
     RESET,
@@ -21,6 +19,7 @@ from hackmatrix.explain.transition import (
     places,
 )
 from hackmatrix.rules import COMPONENTS, SIPHON
+from rlparity import State
 
 Prices = Mapping[str, Sequence[int]]
 """Table W as ``getRules`` has it: the prices of each component in thousandths."""

@@ -7,10 +7,6 @@ from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Column
 from rich.text import Text
-from rlparity import State
-from rlparity.core.trace import RESTART
-from rlparity.io.console import counted
-from rlparity.io.table import Table
 
 from hackmatrix.explain.play import ExplainedStep
 from hackmatrix.explain.readings import Reading
@@ -19,6 +15,10 @@ from hackmatrix.render.model import BoardModel, board_model
 from hackmatrix.render.words import SIGNS, cell_text, legend
 from hackmatrix.rules import ACTIONS, COMPONENTS, SIZE
 from hackmatrix.world import WORLD
+from rlparity import State
+from rlparity.core.trace import RESTART
+from rlparity.io.console import counted
+from rlparity.io.table import Table
 from rlworldkit.render.spans import FAINT
 
 WIDTH = 100

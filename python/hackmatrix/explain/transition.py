@@ -6,9 +6,8 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from rlparity import State
-
 from hackmatrix.rules import ACTIONS, DIRECTIONS, MOVES, SIPHON, SIZE, WON_STAGE
+from rlparity import State
 
 Place = tuple[int, int]
 """(row, col)"""

@@ -11,13 +11,13 @@ from typing import Any
 
 import jax
 import numpy as np
-from rlparity.errors import StateRefused
 
 from hackmatrix import rules
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.bitboard import Cells, Number, constant, neighbours, to_pairs
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, BLANK_STATE, Snapshot, State, field_of
 from hackmatrix.jax_env.tables import EnemyType
+from rlparity.errors import StateRefused
 from rlworldkit.jax.threefry import Seed
 
 MAX_U32 = 2**32 - 1

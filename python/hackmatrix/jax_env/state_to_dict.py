@@ -7,12 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from rlparity.errors import StateRefused
 
 from hackmatrix import rules
 from hackmatrix.jax_env.bitboard import HALF, Cells, Number, WordPair
 from hackmatrix.jax_env.state import Snapshot, State, field_of
 from hackmatrix.jax_env.tables import EnemyType
+from rlparity.errors import StateRefused
 
 _PLAYER = {word: field_of(word) for word in ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score")}
 _STAGE = {

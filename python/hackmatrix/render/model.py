@@ -1,6 +1,6 @@
 """A state as it is shown: the cells and the numbers beside them, and what of that the player does not see (A3-A7, O4).
 
-Text, pictures, explanations and the reports of the parity harness all draw from this one model.
+Text, pictures, explanations and the reports of the harness all draw from this one model.
 """
 
 import re

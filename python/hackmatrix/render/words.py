@@ -1,4 +1,4 @@
-"""The words for what is on a board: the same in a terminal, in explanations and in the parity reports; and legends."""
+"""The words for what is on a board: the same in a terminal, in explanations and in reports; and legends."""
 
 from collections.abc import Iterable
 from functools import lru_cache

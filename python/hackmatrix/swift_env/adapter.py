@@ -5,12 +5,12 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity import BatchEngine, BatchStep, Draw, EngineOptions, Phase, State, StateRefused
 
 from hackmatrix.rules import COMPONENTS, EVENTS, FACTS
 from hackmatrix.swift_env.engine import SwiftGames
 from hackmatrix.swift_env.process import DEADLINE, SwiftEngineError, build_hint
 from hackmatrix.swift_env.protocol import Command, CommandRefused, ObservationFormat, Rows
+from rlparity import BatchEngine, BatchStep, Draw, EngineOptions, Phase, State, StateRefused
 
 Slots = NDArray[np.intp]
 

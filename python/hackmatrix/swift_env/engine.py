@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity.engine import Closable
-from rlparity.io.strict_json import json_text
 
 from hackmatrix.swift_env import protocol
 from hackmatrix.swift_env.memory import SharedMemory
 from hackmatrix.swift_env.process import DEADLINE, SPINS, SwiftProcess
 from hackmatrix.swift_env.protocol import Command, CommandRefused, ObservationFormat, Rows
+from rlparity.engine import Closable
+from rlparity.io.strict_json import json_text
 
 Slots = NDArray[np.intp]
 T = TypeVar("T")

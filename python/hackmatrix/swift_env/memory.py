@@ -9,6 +9,7 @@ from typing import IO, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity.errors import UsageError
 
 TRANSPORT_VARIABLE = "HACKMATRIX_TRANSPORT"

@@ -15,11 +15,11 @@ from typing import IO, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hackmatrix.swift_env.memory import nameless_file
 from rlparity.engines.remote import end_process, enlarge_pipe, execution_fault
 from rlparity.errors import EngineError, EngineMissing
 from rlparity.io.console import typed_program
-
-from hackmatrix.swift_env.memory import nameless_file
 
 BINARY_VARIABLE = "HACKMATRIX_BINARY"
 DEADLINE = 10.0

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity.errors import ParityError
-from rlparity.io.strict_json import json_text
 
 from hackmatrix.rules import COMPONENTS, FACTS, NUM_ACTIONS, OBSERVATION_SIZE
 from hackmatrix.swift_env.process import SwiftEngineError, build_hint
+from rlparity.errors import ParityError
+from rlparity.io.strict_json import json_text
 
 VERSION = 3
 ALL_GAMES = 2**32 - 1

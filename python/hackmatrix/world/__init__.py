@@ -1,12 +1,10 @@
-"""HackMatrix as a world of the parity harness (entry point ``rlparity.worlds``)."""
+"""HackMatrix as a world of the harness rlparity (entry point ``rlparity.worlds``)."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rlparity import BatchEngine, Board, EngineOptions, State, World
-from rlparity.world import PriceValues
 
 from hackmatrix import rules
 from hackmatrix.agents import AGENTS
@@ -18,6 +16,8 @@ from hackmatrix.world.benches import BENCHES
 from hackmatrix.world.policies import POLICIES, load_policy
 from hackmatrix.world.prices import PRICES
 from hackmatrix.world.starts import STARTS
+from rlparity import BatchEngine, Board, EngineOptions, State, World
+from rlparity.world import PriceValues
 from rlworldkit.jax.xla import enable_compilation_cache
 
 

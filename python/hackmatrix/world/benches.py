@@ -4,10 +4,9 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 from rlparity import EngineError, MutationBench
 from rlparity.tools.mutant_table import read_mutants
-
-from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 from rlworldkit.jax.xla import for_mutants
 
 _PACKAGE = Path(__file__).resolve().parents[1]

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity import Policy, UsageError, View
 
 from hackmatrix.rules import BLOCKS, CELL_FEATURES, DIRECTIONS, ENEMIES, GRID_PART, NUM_ACTIONS, NUM_CELLS, SIPHON, SIZE
+from rlparity import Policy, UsageError, View
 
 Weights = NDArray[np.float64]
 
@@ -53,9 +53,9 @@ POLICIES: Mapping[str, Policy] = {"programmer": programmer, "siphoner": siphoner
 def load_policy(path: Path) -> Policy:
     """The policy whose parameters the trainer wrote as ``params_*.npz``; raises UsageError for anything else."""
     import jax
-    from rlparity.errors import ParityError
 
     from hackmatrix.jax_training import HackMatrixJaxEnv
+    from rlparity.errors import ParityError
     from rlworldkit.jax.switches import fixed_switches
     from rlworldkit.ppo.networks import load_network
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from rlparity import StartMaker, State
 
 from hackmatrix import rules
+from rlparity import StartMaker, State
 
 Place = tuple[int, int]
 CELLS: tuple[Place, ...] = tuple((row, column) for row in range(rules.SIZE) for column in range(rules.SIZE))

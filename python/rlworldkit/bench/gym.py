@@ -6,8 +6,8 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from rlparity.core.prices import changed_prices
 
+from rlparity.core.prices import changed_prices
 from rlworldkit.bench.records import Record, plain_record
 from rlworldkit.envs.spec import EnvSpec
 

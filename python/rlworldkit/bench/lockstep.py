@@ -7,7 +7,6 @@ from rlparity import ParityError, UsageError, World
 from rlparity.core.lockstep import Settings, run
 from rlparity.core.prices import changed_prices, price_flags
 from rlparity.io.console import typed_command
-
 from rlworldkit.bench.records import Record, plain_record
 
 STEPS = 600

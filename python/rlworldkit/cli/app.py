@@ -26,7 +26,6 @@ from rlparity.errors import (
 )
 from rlparity.io.arguments import Parser, parser_of
 from rlparity.io.console import CLOSED_PIPE_EXIT_CODE, discard_output, is_output_full, open_missing_streams
-
 from rlworldkit.cli.outputs import fail
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import jax_refusal

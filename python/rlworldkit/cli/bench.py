@@ -6,12 +6,12 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 from rich.console import Console
+
 from rlparity.core.prices import add_price_flags, changed_prices, price_flags, read_prices
 from rlparity.errors import EngineError, install_command
 from rlparity.io.arguments import GAMES, STANDARD_OUTPUT, IntRange, Parser
 from rlparity.io.atomic_write import is_replaceable
 from rlparity.io.console import open_console
-
 from rlworldkit.bench.records import Record, as_json, as_row
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
 from rlworldkit.game import Benchmark, Game, measured_by

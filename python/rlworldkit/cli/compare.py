@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+
 from rlparity.core.prices import changed_prices, prices_note, read_prices
 from rlparity.errors import UsageError
 from rlparity.io.arguments import STANDARD_OUTPUT, FloatRange, OutputFile, Parser
 from rlparity.io.console import open_console
 from rlparity.io.intervals import FEWEST
 from rlparity.io.strict_json import json_text
-
 from rlworldkit.cli import players
 from rlworldkit.cli.evaluate import add_playing_flags
 from rlworldkit.cli.outputs import OUTPUT, write_output

@@ -8,7 +8,6 @@ from rlparity.core.prices import add_price_flags, read_prices
 from rlparity.errors import UsageError
 from rlparity.io.arguments import GAMES, STANDARD_OUTPUT, Parser
 from rlparity.io.console import open_console
-
 from rlworldkit.cli import players
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
 from rlworldkit.game import Game

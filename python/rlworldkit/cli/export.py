@@ -8,7 +8,6 @@ from pathlib import Path
 from rlparity.io.arguments import Parser
 from rlparity.io.atomic_write import check_output
 from rlparity.io.safe_read import MIB, Unreadable, read_bytes
-
 from rlworldkit.cli import players
 from rlworldkit.cli.outputs import OUTPUT, write_output
 from rlworldkit.export.policy import FORMATS, ONNX, exported

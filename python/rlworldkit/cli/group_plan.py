@@ -10,7 +10,6 @@ from rlparity.core.prices import read_prices
 from rlparity.errors import UsageError, quoted
 from rlparity.io.arguments import SEED, FileName
 from rlparity.io.console import typed_command
-
 from rlworldkit.cli.train_plan import TrainOptions, config_of, initial_of, parser_of_train, without
 from rlworldkit.game import Game
 from rlworldkit.ppo.config import TrainConfig

@@ -16,7 +16,6 @@ from rlparity.core.prices import add_price_flags, changed_prices, price_flags, r
 from rlparity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError, install_command
 from rlparity.io.arguments import SEED, FloatRange, OutputFile, Parser
 from rlparity.io.console import open_console, typed_command
-
 from rlworldkit.cli import players
 from rlworldkit.game import Game
 from rlworldkit.render.display import require_room

@@ -15,7 +15,6 @@ from rlparity.core.prices import changed_prices, prices_note
 from rlparity.errors import EngineMissing, UsageError
 from rlparity.io.arguments import SEED, STEPS, IntRange
 from rlparity.io.console import counted, open_console
-
 from rlworldkit.cli.train_sb3 import require_sb3
 from rlworldkit.evaluation.spec import LOOKAHEAD
 from rlworldkit.game import Game

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from rlparity.io.arguments import FileName
 from rlparity.io.console import open_console, typed_command
-
 from rlworldkit.game import Game
 from rlworldkit.settings import setting
 

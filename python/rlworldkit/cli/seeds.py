@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
+
 from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from rlparity.io.console import counted, open_console, typed_command
 from rlparity.io.table import Table
-
 from rlworldkit.cli.group_plan import plan_group
 from rlworldkit.cli.train_plan import PROCESSES, VMAP, TrainOptions, parser_of_train, plan_of
 from rlworldkit.game import Game
@@ -118,7 +118,6 @@ def _train_vmapped(
 def _table(by_variant: Mapping[str, Sequence[TrainProcess]]) -> Table:
     """Each run with its last return, and the interquartile mean of each variant's."""
     from rlparity.io.intervals import FEWEST
-
     from rlworldkit.aggregate import interquartile_mean, with_interval
     from rlworldkit.evaluation.report import interval  # as in evaluate
 

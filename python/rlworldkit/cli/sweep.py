@@ -8,7 +8,6 @@ from pathlib import Path
 from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError
 from rlparity.io.arguments import Parser
 from rlparity.io.console import open_console, typed_command
-
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import enable_compilation_cache, threads_of_a_share
 from rlworldkit.runs.console import print_line

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from rlparity.io.arguments import ALL_STEPS
 from rlparity.io.console import typed_command
-
 from rlworldkit.cli.runs import say_written
 from rlworldkit.cli.seeds import train_group
 from rlworldkit.cli.train_plan import (

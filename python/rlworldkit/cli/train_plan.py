@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rlparity.core.prices import add_price_flags, changed_prices, read_prices
 from rlparity.errors import UsageError
 from rlparity.io.arguments import SEEDS, STEPS, FileName, FloatRange, IntRange, OneOf, Parser
-
 from rlworldkit.cli.runs import LOGGING, RUN, RunOptions, run_of
 from rlworldkit.config_layers import from_file
 from rlworldkit.game import Game

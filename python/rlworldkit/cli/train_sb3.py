@@ -11,7 +11,6 @@ from rlparity.core.prices import add_price_flags, read_prices
 from rlparity.errors import UsageError, install_command
 from rlparity.io.arguments import Parser
 from rlparity.io.console import typed_command
-
 from rlworldkit.cli.runs import RUN, RunOptions, run_of, say_written
 from rlworldkit.config_layers import from_file
 from rlworldkit.game import Game

@@ -11,8 +11,8 @@ from pathlib import Path
 import optuna
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
-from rlparity.errors import ParityError, UsageError
 
+from rlparity.errors import ParityError, UsageError
 from rlworldkit.cli.group_plan import Variant, runs_of
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores

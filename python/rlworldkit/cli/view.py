@@ -16,7 +16,6 @@ from rlparity.errors import UsageError
 from rlparity.io.arguments import OutputFile, Parser
 from rlparity.io.atomic_write import check_output
 from rlparity.io.console import typed_command
-
 from rlworldkit.cli import players
 from rlworldkit.evaluation.onnx_policy import ONNX
 from rlworldkit.game import Game
@@ -25,7 +24,6 @@ from rlworldkit.watch.agents import CHECKPOINT, MODEL, PARAMS
 
 if TYPE_CHECKING:
     from rlparity.viewer.page import Episode, Page
-
     from rlworldkit.watch.spec import ViewSpec
 
 TRACE = ".json"
@@ -66,7 +64,6 @@ def _counted(episodes: Iterable[Episode], advance: Advance) -> Iterator[Episode]
 def _of_agent(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
     """Games of an agent; of a run those of its furthest one and its curves, or what it has of both."""
     from rlparity.viewer.page import Page
-
     from rlworldkit.viewer.agent import Games, agent_page
     from rlworldkit.viewer.run import curves
 
@@ -88,7 +85,6 @@ def _of_agent(game: Game, view: ViewSpec, args: argparse.Namespace, command: str
 def _of_trace(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
     from rlparity.tools.finding import replayed
     from rlparity.tools.report import report_page
-
     from rlworldkit.viewer.replay import read_own_trace
     from rlworldkit.viewer.trace import sides_of, trace_page
 

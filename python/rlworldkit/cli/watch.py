@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from rlparity.core.prices import add_price_flags, read_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlparity.io.arguments import FloatRange, OutputFile, Parser
 from rlparity.io.console import open_console
-
 from rlworldkit.cli import players
 from rlworldkit.game import Game
 from rlworldkit.render.display import has_display, require_display

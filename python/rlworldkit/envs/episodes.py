@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity import BatchStep, EngineError, EngineOptions, State, UsageError, World
 from rlparity.engine import Array, Slots
-
 from rlworldkit.envs.arguments import check_limit
 from rlworldkit.envs.statistics import Statistics
 

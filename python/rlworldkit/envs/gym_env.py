@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
-from rlparity.errors import UsageError
 
+from rlparity.errors import UsageError
 from rlworldkit.envs import infos
 from rlworldkit.envs.arguments import check_action, check_limit, check_seed, plain_state
 from rlworldkit.envs.episodes import Episodes

@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 from jax import Array
-from rlparity.errors import UsageError
 
+from rlparity.errors import UsageError
 from rlworldkit.jax.categorical import restore_aval_table
 from rlworldkit.jax.env import JaxEnv, State, StepOutput
 

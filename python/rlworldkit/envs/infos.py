@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity.engine import Slots
 
+from rlparity.engine import Slots
 from rlworldkit.envs.episodes import Episodes, EpisodeStep
 from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.envs.statistics import Summary

@@ -6,11 +6,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
-from rlparity import State
-from rlparity.engine import Array
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
+from rlparity import State
+from rlparity.engine import Array
 from rlworldkit.envs import infos
 from rlworldkit.envs.arguments import check_actions, check_seed
 from rlworldkit.envs.episodes import Episodes

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity import State, World
 from rlparity.core.prices import changed_prices, with_prices
 from rlparity.engine import Array
-
 from rlworldkit.envs.statistics import Counts, Summary
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class EnvSpec:
         return EnvSpec, tuple(getattr(self, field.name) for field in fields(self))
 
     def with_prices(self, prices: Mapping[str, object]) -> "EnvSpec":
-        """The same with some prices of the reward changed, by name; raises UsageError as `rlparity.core.prices` does."""
+        """The same with some prices of the reward changed, by name; raises UsageError for a wrong one."""
         return replace(self, world=with_prices(self.world, prices)) if prices else self
 
     @property

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity.engine import Array, Slots
 
 Summary = dict[str, Any]

@@ -7,8 +7,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
-from rlparity import State, UsageError
 
+from rlparity import State, UsageError
 from rlworldkit.envs import infos
 from rlworldkit.envs.arguments import check_actions, check_seed
 from rlworldkit.envs.episodes import Episodes, EpisodeStep

@@ -5,6 +5,7 @@ from typing import Any, SupportsFloat
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+
 from rlparity.errors import UsageError
 
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+
 from rlparity.errors import UsageError
 from rlparity.io.console import counted
 from rlparity.io.intervals import FEWEST
 from rlparity.io.table import Records
-
 from rlworldkit.aggregate import (
     interquartile_mean,
     median,

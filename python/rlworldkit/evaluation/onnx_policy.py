@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from rlparity import World
 from rlparity.errors import UsageError, quoted
 from rlparity.io.safe_read import MIB, Unreadable, read_bytes
-
 from rlworldkit.ppo.numpy_network import Floats
 
 ONNX = ".onnx"

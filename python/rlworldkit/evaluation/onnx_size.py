@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import onnx
 from onnx import helper, numpy_helper, shape_inference
+
 from rlparity.errors import quoted
 from rlparity.io.safe_read import MIB, Unreadable
 

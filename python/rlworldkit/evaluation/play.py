@@ -5,8 +5,8 @@ from contextlib import closing
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity.engine import consecutive_seeds
 
+from rlparity.engine import consecutive_seeds
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.envs.infos import summary_of_one
 from rlworldkit.evaluation.spec import Episode, EvaluationSpec, Player

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity import ParityError, UsageError, World
 
+from rlparity import ParityError, UsageError, World
 from rlworldkit.evaluation.choice import drawn, likeliest
 from rlworldkit.evaluation.onnx_policy import ONNX, read_onnx
 from rlworldkit.evaluation.spec import EvaluationSpec, Logits, Player

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
+
 from rlparity.core.prices import changed_prices, prices_text
 from rlparity.io.intervals import mean_intervals
 from rlparity.io.strict_json import json_text
 from rlparity.io.table import Table
-
 from rlworldkit.evaluation.spec import Episode, EvaluationSpec, Figures, Rows
 
 _Z = 1.959964

@@ -11,9 +11,9 @@ import jax
 import numpy as np
 from jax import Array
 from numpy.typing import NDArray
+
 from rlparity import EngineError, UsageError, World
 from rlparity.io.arguments import SHARE
-
 from rlworldkit.evaluation.spec import Lookahead, Player
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.env import Compact, JaxEnv, State

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
 from rlparity import State
 from rlparity.io.arguments import Values
-
 from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.envs.statistics import Summary
 

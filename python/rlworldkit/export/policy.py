@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
+
 from rlparity.core.prices import prices_in_reward, with_prices
 from rlparity.errors import UsageError
-
 from rlworldkit.evaluation.onnx_policy import WORLD
 from rlworldkit.ppo.numpy_network import Floats, NumpyNetwork
 from rlworldkit.ppo.params import flat_params

@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from numpy.typing import NDArray
+
 from rlparity import BatchEngine, BatchStep, Draw, Phase, Slots
 from rlparity import State as StateDict
 from rlparity.sanitizer import JaxListener
-
 from rlworldkit.jax.batching import choose, where_wanted
 from rlworldkit.jax.env import JaxEnv, State, StepOutput
 from rlworldkit.jax.int64_pair import Int64Pair, to_int64

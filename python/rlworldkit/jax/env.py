@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from numpy.typing import NDArray
+
 from rlparity import State as StateDict
 from rlparity.errors import UsageError
-
 from rlworldkit.jax.int64_pair import Int64Pair
 from rlworldkit.jax.marks import Marks
 from rlworldkit.jax.threefry import trainer_seeds
@@ -60,7 +60,7 @@ class StepMetrics(NamedTuple):
 class JaxEnv(ABC):
     """A world's JAX engine: one game as pure functions that can be jitted and vmapped.
 
-    The parity harness, the environments, the evaluation and the trainer are all made from one such object
+    The harness rlparity, the environments, the evaluation and the trainer are all made from one such object
     (``rlworldkit.jax.engine.JaxEngine`` plays it as a ``rlparity.BatchEngine``). States carry no float observations:
     rollouts store ``compact`` observations, and ``expand`` makes floats of them inside the policy and the loss.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+
 from rlparity.errors import UsageError, quoted
 
 FIXED = {"jax_enable_x64": False, "jax_numpy_dtype_promotion": "standard", "jax_numpy_rank_promotion": "allow"}

@@ -25,8 +25,8 @@ import jax
 from jax import export
 from jax.sharding import NamedSharding
 from jax.stages import Wrapped
-from rlparity.io.safe_read import GIB, json_of, read_bytes, read_zip
 
+from rlparity.io.safe_read import GIB, json_of, read_bytes, read_zip
 from rlworldkit.jax.cache_entries import replace_damaged_entries
 from rlworldkit.jax.switches import FIXED, RECORDED, switch
 from rlworldkit.jax.xla import CACHE_VARIABLE, is_remote, write_fault

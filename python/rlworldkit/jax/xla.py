@@ -6,8 +6,8 @@ import traceback
 from pathlib import Path
 
 import platformdirs
-from rlparity.io.arguments import IntRange
 
+from rlparity.io.arguments import IntRange
 from rlworldkit.jax.cache_entries import replace_damaged_entries
 
 PARTS = IntRange(1, 2**8)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from rich.text import Text
-from rlparity.errors import EngineError, UsageError
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding
@@ -16,6 +15,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
+from rlparity.errors import EngineError, UsageError
 from rlworldkit.play import panes
 from rlworldkit.play.dialogs import COMMANDS, Page, help_text
 from rlworldkit.play.game import shortened

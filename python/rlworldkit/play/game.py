@@ -8,12 +8,12 @@ from textwrap import shorten
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity import BatchEngine, State
 from rlparity.core.guard import GuardedEngine
 from rlparity.core.prices import changed_prices
 from rlparity.core.trace import Case, Trace, write_trace
 from rlparity.engine import Array, Slots
-
 from rlworldkit.evaluation.play import ending_of
 from rlworldkit.render.panels import Panels
 from rlworldkit.watch.frames import Frame

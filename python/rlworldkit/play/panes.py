@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 
 from rich.text import Text
-from rlparity.core.prices import changed_prices, prices_note
 
+from rlparity.core.prices import changed_prices, prices_note
 from rlworldkit.play.game import PlayedGame, signed, turn_line
 from rlworldkit.play.session import Session
 from rlworldkit.render.spans import BAD, FAINT, GOOD, Line, Span, as_text, joined, width

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity.errors import QUOTED_LENGTH, ParityError, quoted
 from rlparity.io.safe_read import GIB, Unreadable, is_object, read_bytes
 

@@ -14,11 +14,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity.errors import quoted
 from rlparity.io.atomic_write import write_whole
 from rlparity.io.safe_read import is_object, size_text
 from rlparity.spaces import is_count, is_number
-
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.ppo import parallel
 from rlworldkit.ppo.checkpoint_format import (

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
 from rlparity.errors import UsageError
 from rlparity.io.arguments import ALL_STEPS, GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf
-
 from rlworldkit.ppo.value_heads import HEADS, PLAIN, ValueHead
 from rlworldkit.settings import check_settings, setting
 

@@ -13,6 +13,7 @@ import numpy as np
 from jax.custom_batching import sequential_vmap
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
 from rlparity.errors import UsageError
 
 GAMES = "games"

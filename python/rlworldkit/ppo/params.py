@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity.errors import ParityError, UsageError, quoted
 from rlparity.io.atomic_write import write_whole
 from rlparity.io.safe_read import GIB, Unreadable, read_npz
-
 from rlworldkit.ppo.checkpoint_format import (
     NETWORK,
     CheckpointError,

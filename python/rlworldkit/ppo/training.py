@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, overload
 import jax
 import jax.numpy as jnp
 from rich.console import Console
+
 from rlparity.errors import ParityError, UsageError, is_out_of_memory
 from rlparity.io.console import counted
 from rlparity.io.safe_read import is_object
-
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.jax.switches import check_recorded, recorded_switches, training_switches
 from rlworldkit.jax.trace_cache import reuse_text

@@ -12,8 +12,8 @@ import optax  # type: ignore[import-untyped]
 from jax import Array
 from jax.sharding import Mesh, NamedSharding
 from jax.typing import ArrayLike
-from rlparity.errors import UsageError
 
+from rlparity.errors import UsageError
 from rlworldkit.jax.env import JaxEnv, State
 from rlworldkit.ppo import curriculum, parallel
 from rlworldkit.ppo.config import ARCHIVE, BATCH, LEVELS, NO_CURRICULUM, TrainConfig

@@ -2,8 +2,8 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity import State, World
 
+from rlparity import State, World
 from rlworldkit.render.colours import FLOOR, GROUND, MUTED, TEXT
 from rlworldkit.render.pen import Pen, pixels
 

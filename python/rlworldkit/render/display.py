@@ -4,6 +4,7 @@ import os
 import sys
 
 from rich.console import Console
+
 from rlparity.errors import UsageError
 
 

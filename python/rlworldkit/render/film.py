@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity.errors import UsageError
 from rlparity.io.atomic_write import destination, telling_failures
 

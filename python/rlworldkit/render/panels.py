@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rlparity import State, World
-
 from rlworldkit.render.spans import FAINT, Line
 
 _ARROWS = {"up": "↑", "down": "↓", "left": "←", "right": "→"}

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity.io.console import encodable
 
+from rlparity.io.console import encodable
 from rlworldkit.render._pygame import pygame
 from rlworldkit.render.colours import Colour
 

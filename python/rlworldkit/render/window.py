@@ -5,9 +5,9 @@ import os
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity.errors import ParityError
 from rlparity.io.console import encodable
-
 from rlworldkit.render._pygame import pygame
 from rlworldkit.render.display import NO_DISPLAY
 from rlworldkit.render.pen import surface_of

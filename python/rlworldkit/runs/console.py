@@ -20,8 +20,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.segment import ControlType
-from rlparity.io.table import Table
 
+from rlparity.io.table import Table
 from rlworldkit.runs.sinks import Metrics
 
 Advance = Callable[[int], None]

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
 from rlparity.io.atomic_write import write_whole
 from rlparity.io.intervals import FEWEST
-
 from rlworldkit.aggregate import interquartile_mean, with_interval
 from rlworldkit.pictures import drawn, literal
 from rlworldkit.runs.sinks import Metrics, Milestone

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from rlparity.errors import UsageError
 from rlparity.io.arguments import FileName
-
 from rlworldkit.runs.retrying_writer import reason
 
 METRICS, CURVE, CONFIG = "metrics.csv", "learning_curve.png", "config.json"

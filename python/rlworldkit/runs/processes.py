@@ -15,7 +15,6 @@ from pathlib import Path
 from rlparity.engines.module_paths import search_path
 from rlparity.engines.python_process import python_command, python_environment
 from rlparity.errors import INTERRUPTED_EXIT_CODE
-
 from rlworldkit.jax.xla import threads_of_a_share
 from rlworldkit.runs.folder import METRICS, make_folder
 from rlworldkit.runs.sinks import Metrics, read_csv

@@ -8,9 +8,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from rich.console import Console
+
 from rlparity.errors import ParityError
 from rlparity.io.strict_json import json_text
-
 from rlworldkit.runs.console import HEADLINES, ConsoleProgress
 from rlworldkit.runs.folder import CONFIG, CURVE, METRICS, METRICS_LINES, RECORDS, make_folder, move_aside
 from rlworldkit.runs.lock import LOCK, locked

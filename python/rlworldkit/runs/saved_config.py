@@ -10,7 +10,6 @@ from typing import Any
 from rlparity.errors import UsageError, quoted
 from rlparity.io.safe_read import MIB, Unreadable, is_object, read_json
 from rlparity.io.strict_json import is_json_number
-
 from rlworldkit.runs.folder import CONFIG
 
 BEGAN = "began"

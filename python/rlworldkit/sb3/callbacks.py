@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rlparity.errors import UsageError
-from rlparity.io.atomic_write import write_whole
-from rlparity.io.console import counted
-from rlparity.io.safe_read import MIB, Unreadable, read_npz
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
 
+from rlparity.errors import UsageError
+from rlparity.io.atomic_write import write_whole
+from rlparity.io.console import counted
+from rlparity.io.safe_read import MIB, Unreadable, read_npz
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.runs.folder import EVALUATIONS
 from rlworldkit.runs.run import Run

@@ -5,7 +5,6 @@ from typing import Any, Self
 
 from rlparity.errors import UsageError
 from rlparity.io.arguments import ALL_STEPS, GAMES, SHARE, STEPS, FloatRange, IntRange
-
 from rlworldkit.ppo.config import EPOCHS, ROLLOUT, WEIGHT
 from rlworldkit.settings import check_settings, setting
 

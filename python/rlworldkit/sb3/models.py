@@ -15,14 +15,14 @@ from typing import Any, TypeVar
 
 import torch
 from gymnasium import spaces
-from rlparity.errors import UsageError, quoted
-from rlparity.io.safe_read import GIB, Unreadable, is_object, json_of, read_bytes, read_zip
-from rlparity.io.strict_json import is_json_number, json_text, number_of
-from rlparity.spaces import is_count
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.utils import ConstantSchedule, FloatSchedule
 from stable_baselines3.common.vec_env import VecEnv
 
+from rlparity.errors import UsageError, quoted
+from rlparity.io.safe_read import GIB, Unreadable, is_object, json_of, read_bytes, read_zip
+from rlparity.io.strict_json import is_json_number, json_text, number_of
+from rlparity.spaces import is_count
 from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.ppo.config import ABOVE_0, WEIGHT
 from rlworldkit.sb3.config import RATES, SEED, MaskablePPOConfig

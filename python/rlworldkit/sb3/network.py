@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from rlparity.errors import UsageError
 from sb3_contrib import MaskablePPO
 from torch import nn
 
+from rlparity.errors import UsageError
 from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.ppo.config import RELU, TANH, Activation
 from rlworldkit.ppo.numpy_network import NumpyNetwork

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from rlparity.core.prices import changed_prices
-from rlparity.errors import ParityError, UsageError
-from rlparity.io.atomic_write import write_whole
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import Logger
 
+from rlparity.core.prices import changed_prices
+from rlparity.errors import ParityError, UsageError
+from rlparity.io.atomic_write import write_whole
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.runs.folder import CONFIG, METRICS

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rlparity.io.arguments import ALL_STEPS, FloatRange, IntRange, OneOf
-
 from rlworldkit.settings import setting
 
 EVALUATE = "evaluate/"

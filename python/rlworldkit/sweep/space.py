@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+
 from rlparity.errors import UsageError
 from rlparity.io.arguments import IntRange
 from rlparity.io.strict_json import is_json_number
-
 from rlworldkit.config_layers import named_settings, read_settings, validate_values
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from optuna.storages import BaseStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial
+
 from rlparity.io.atomic_write import write_text
 
 SILENCE = timedelta(minutes=15)

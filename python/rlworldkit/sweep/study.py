@@ -15,9 +15,9 @@ import optuna
 from optuna.distributions import distribution_to_json
 from optuna.pruners import MedianPruner, NopPruner, SuccessiveHalvingPruner
 from optuna.trial import FrozenTrial, TrialState
+
 from rlparity.errors import UsageError, unknown
 from rlparity.io.atomic_write import write_whole
-
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.players import RANDOM, player_of
 from rlworldkit.evaluation.report import summary

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from rlparity.viewer.page import Decision, Episode, Page, Step
 from rlparity.viewer.write import write_page
-
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.watch.frames import AgentPlayer, Frame, frames
 from rlworldkit.watch.spec import ViewSpec

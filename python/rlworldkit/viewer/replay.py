@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+
 from rlparity import BatchEngine, State, World
 from rlparity.core.guard import GuardedEngine
 from rlparity.core.replay import begin

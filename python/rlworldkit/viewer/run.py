@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from rlparity.viewer.page import Curve
 
+from rlparity.viewer.page import Curve
 from rlworldkit.runs.folder import METRICS
 from rlworldkit.runs.sinks import Metrics, Milestone, read_csv
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+
 from rlparity import World
 from rlparity.core.trace import Action, Trace
 from rlparity.engines.registry import engine_name
@@ -10,7 +11,6 @@ from rlparity.errors import EngineError, StateRefused, UsageError
 from rlparity.io.console import counted
 from rlparity.tools.report import start_text
 from rlparity.viewer.page import Episode, Page, Step
-
 from rlworldkit.viewer.agent import START
 from rlworldkit.viewer.replay import ReplayStep, open_engines, replay
 from rlworldkit.watch.spec import ViewSpec

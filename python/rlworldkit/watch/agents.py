@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rlparity.errors import ParityError, UsageError
 
+from rlparity.errors import ParityError, UsageError
 from rlworldkit.evaluation.onnx_policy import ONNX, read_onnx
 from rlworldkit.ppo.numpy_network import Floats, NumpyNetwork
 from rlworldkit.ppo.params import load_params, misfit, other_actions, params_of_checkpoint, trained_files

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity import State
 from rlparity.engine import Array, Slots, consecutive_seeds
-
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation import choice
 from rlworldkit.evaluation.play import ending_of

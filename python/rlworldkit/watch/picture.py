@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity import State
 
+from rlparity import State
 from rlworldkit.render._pygame import pygame
 from rlworldkit.render.colours import AGENT, BAD, GOOD, GROUND, MUTED, OFF, TEXT
 from rlworldkit.render.film import film

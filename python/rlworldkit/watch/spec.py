@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity import Board, State, World
 
+from rlparity import Board, State, World
 from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.evaluation.spec import EvaluationSpec
 from rlworldkit.ppo.params import MLP
@@ -18,7 +18,6 @@ from rlworldkit.render.panels import Panels
 
 if TYPE_CHECKING:
     from rlparity.viewer.page import End
-
     from rlworldkit.ppo.numpy_network import Floats, NumpyEncoder
 
 Agent = Callable[["Floats"], "tuple[Floats, Floats]"]

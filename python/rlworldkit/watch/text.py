@@ -3,8 +3,8 @@
 from rich.bar import Bar
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
-from rlparity.io.table import Table
 
+from rlparity.io.table import Table
 from rlworldkit.render.display import is_room, missing_room
 from rlworldkit.render.panels import Panels
 from rlworldkit.render.spans import as_text, joined, width

@@ -7,6 +7,7 @@ from typing import Any
 import chess
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
 from rlparity import State, Tolerance, World
 from rlparity.adapters.pairing import Pairing
 from rlparity.adapters.single import Outcome, SingleGame

@@ -8,6 +8,7 @@ import numpy as np
 from chance import numbers_of, script
 from minatar_games import TAKEN, TERMINAL, Game, lists, texts, whole
 from numpy.typing import ArrayLike
+
 from rlparity import State
 from rlparity.adapters.single import Outcome, SingleGame
 

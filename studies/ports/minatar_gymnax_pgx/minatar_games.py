@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
 from rlparity import State
 
 TAKEN, TERMINAL, MOVES = "taken", "terminal", "nlurdf"

@@ -7,6 +7,7 @@ import numpy as np
 from chance import NumpyDraws, numbers_of, rotated_choice
 from minatar_games import MOVES, TAKEN, TERMINAL, Game, lists, texts, whole
 from numpy.typing import ArrayLike
+
 from rlparity import State
 from rlparity.adapters.single import Outcome, SingleGame
 

@@ -6,6 +6,7 @@ import starts
 from jax_ports import gymnax, pgx
 from minatar_games import GAMES, TAKEN, TERMINAL, Game, lists, texts
 from original import Original
+
 from rlparity import World
 from rlparity.adapters.pairing import Pairing
 

@@ -4,6 +4,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pairing
+
 from rlparity.core.ledger import read_ledger
 from rlparity.core.pair import Pair
 from rlparity.core.replay import differs_at

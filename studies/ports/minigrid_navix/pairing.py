@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+
 from rlparity import State, Tolerance, World
 from rlparity.adapters.pairing import Pairing
 from rlparity.adapters.single import Outcome, SingleGame

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
 from rlparity import World
 from rlparity.adapters.pairing import Pairing
 from rlparity.adapters.single import Outcome, SingleGame

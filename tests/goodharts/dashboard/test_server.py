@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
-from rlparity.errors import UsageError
 
 from goodharts.dashboard import Dashboard, page
 from goodharts.dashboard.progress import POINTS
+from rlparity.errors import UsageError
 
 from .client import Client
 from .demo import DEFAULT_MODES, rows

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity import BatchEngine, BatchStep, EngineOptions, State, StateRefused
 from rlparity.engine import Array, Slots
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlparity.core.prices import price_values
-from rlparity.errors import UsageError
 
 from goodharts.cli.main import main
 from goodharts.config import DEFAULTS_FILE, SECTIONS, Config, Layer, as_toml, read_config
 from goodharts.rules import DEFAULT_NUMBERS
 from goodharts.world import WORLDS
+from rlparity.core.prices import price_values
+from rlparity.errors import UsageError
 from rlworldkit.settings import fault_of, settings_of
 
 from .small_runs import reproducibly

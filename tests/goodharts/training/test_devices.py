@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from rlparity.errors import UsageError
 
 from goodharts import devices
 from goodharts.devices import available_devices, choose_device, mixed_precision, prepare
+from rlparity.errors import UsageError
 
 
 def test_a_device_is_chosen_by_its_name_and_rank_or_refused_with_those_that_are_there(

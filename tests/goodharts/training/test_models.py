@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 import torch
-from rlparity.errors import UsageError
 
 from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
 from goodharts.models import Model, model_path, read_model, write_model
 from goodharts.networks import ActorCritic
 from goodharts.training.checkpoints import read_checkpoint
+from rlparity.errors import UsageError
 
 from .small_runs import small_trainer
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
-from rlparity.errors import UsageError
 
 from goodharts.training.checkpoints import read_checkpoint
 from goodharts.training.parallel import Processes
 from goodharts.training.torch_ppo import TorchTrainer
 from goodharts.training.train_ppo import main
+from rlparity.errors import UsageError
 
 from .small_runs import small_config, write_small_config
 

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 import torch
 from command_line import run
-from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from goodharts import models
@@ -30,6 +29,7 @@ from goodharts.training.ppo import Losses, losses
 from goodharts.training.runs import Job, ModeRun, reserved
 from goodharts.training.torch_ppo import TorchTrainer, UpdateResult
 from goodharts.training.train_ppo import main
+from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlworldkit.runs.stop import StopRequest
 from tests.rlworldkit.runs.test_stop import NATIVE, call
 

@@ -7,8 +7,6 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from rlparity.cli.main import main as rlparity
-from rlparity.errors import UsageError
 
 from hackmatrix.agents import AGENTS, BEST
 from hackmatrix.cli.game import GAME
@@ -16,6 +14,8 @@ from hackmatrix.cli.main import main
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
+from rlparity.cli.main import main as rlparity
+from rlparity.errors import UsageError
 from rlworldkit.cli.players import load
 from rlworldkit.evaluation.choice import drawn
 from rlworldkit.evaluation.play import play_episodes

@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from rlparity.errors import UsageError
 
 from hackmatrix import rules
 from hackmatrix.cli.main import main
@@ -18,6 +17,7 @@ from hackmatrix.purejaxrl.checkpointing import save_params
 from hackmatrix.rules import ACTIONS
 from hackmatrix.world import open_jax
 from hackmatrix.world.policies import load_policy
+from rlparity.errors import UsageError
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.players import player_of
 from rlworldkit.evaluation.report import as_json, summary

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from rlparity import BatchEngine, State, View
-from rlparity.core.source_specs import open_source
-from rlparity.core.sources import choose_actions
 
 from hackmatrix.explain.transition import Transition
 from hackmatrix.world import WORLD
+from rlparity import BatchEngine, State, View
+from rlparity.core.source_specs import open_source
+from rlparity.core.sources import choose_actions
 
 GAMES, STEPS, SEED, INVALID_SHARE = 64, 30, 9, 0.02
 ONLY = np.zeros(1, np.intp)

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlparity import BatchEngine, BatchStep, EngineOptions
-from rlparity.core.trace import Action, Case, Trace, write_trace
 
 from hackmatrix import rules
 from hackmatrix.cli import explain as command
 from hackmatrix.cli.main import main
 from hackmatrix.explain import play
 from hackmatrix.world import WORLD, rules_of
+from rlparity import BatchEngine, BatchStep, EngineOptions
+from rlparity.core.trace import Action, Case, Trace, write_trace
 from tests.hackmatrix.conftest import CommandRefused
 from tests.hackmatrix.rules.builders import state
 from tests.hackmatrix.rules.movers import daemon

@@ -1,10 +1,10 @@
 """Ends of games, explained from the states around the last step: the attackers of a player who died, and the rest."""
 
 import pytest
-from rlparity import State
 
 from hackmatrix.explain.ending import INVALID, LEFT, STEP_LIMIT, UNDONE, WON, Attacker, attackers, ending
 from hackmatrix.explain.transition import Transition, around, place_of
+from rlparity import State
 from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import LEFT as GO_LEFT
 from tests.hackmatrix.rules.builders import RIGHT, SIPHON, UP, WAIT, state

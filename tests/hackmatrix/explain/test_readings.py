@@ -3,12 +3,12 @@
 from collections import Counter
 
 import pytest
-from rlparity import State
 
 from hackmatrix import jax_env
 from hackmatrix.explain.readings import Reading, readings_of
 from hackmatrix.explain.transition import UNDO
 from hackmatrix.rules import COMPONENTS
+from rlparity import State
 from tests.hackmatrix.rules.blocks import credits, data, pickup
 from tests.hackmatrix.rules.builders import RIGHT, SIPHON, UP, WAIT, state
 from tests.hackmatrix.rules.engines import Entry, Json

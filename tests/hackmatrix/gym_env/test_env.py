@@ -8,7 +8,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from rlparity.errors import UsageError
 from stable_baselines3.common import env_checker as sb3_env_checker
 
 from hackmatrix import rules  # which registers HackMatrix-v0
@@ -16,6 +15,7 @@ from hackmatrix.gym_env import HackMatrixEnv
 from hackmatrix.gym_wrappers import FlatObservation
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.swift_env import SwiftGames
+from rlparity.errors import UsageError
 from tests.played import choose
 
 Env = gym.Env[Any, Any]

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import vector as vector_wrappers
-from rlparity.errors import UsageError
 
 import hackmatrix  # noqa: F401 - registers HackMatrix-v0
 import rlworldkit
 from hackmatrix.gym_env import HackMatrixVectorEnv
 from hackmatrix.gym_wrappers import FlatObservation
+from rlparity.errors import UsageError
 from rlworldkit.envs.wrappers import MaskInObservation
 
 pytestmark = pytest.mark.usefixtures("swift_built")

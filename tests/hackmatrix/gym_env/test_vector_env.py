@@ -6,11 +6,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from rlparity.errors import UsageError
 
 from hackmatrix import rules
 from hackmatrix.gym_env import HackMatrixEnv, HackMatrixVectorEnv
 from hackmatrix.gym_wrappers import FlatVectorObservation
+from rlparity.errors import UsageError
 from tests.played import assert_same, choose
 
 GAMES = 5

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import rlparity
-from rlparity import BatchEngine, State, StateRefused, View
 
+import rlparity
 from hackmatrix import rules
 from hackmatrix.world import WORLD
 from hackmatrix.world.starts import STARTS
+from rlparity import BatchEngine, State, StateRefused, View
 
 ONLY = np.zeros(1, np.intp)
 KNOWN = Path(__file__).parents[1] / "rules" / "known-answers.json"

@@ -8,11 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from rlparity import BatchEngine, EngineOptions
 
 from hackmatrix import jax_env
 from hackmatrix.jax_env.state import BLANK_STATE
 from hackmatrix.world import open_jax
+from rlparity import BatchEngine, EngineOptions
 from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import state
 from tests.hackmatrix.rules.movers import coming, cryptog, virus

@@ -1,9 +1,8 @@
 """Both engines in lockstep, beside the games of [tool.rlparity] in pyproject.toml, in which every rule fires."""
 
-from rlparity.testing import assert_lockstep
-
 from hackmatrix.rules import MARKS
 from hackmatrix.swift_env import SwiftGames
+from rlparity.testing import assert_lockstep
 
 FEW = 8
 """The width whose programs without marks other tests use."""

@@ -7,12 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from rlparity import BatchEngine, Draw, EngineError, EngineOptions, State, View
-from rlparity.core.pair import Pair
-from rlparity.core.sources import choose_actions
-from rlparity.core.step_phases import step_phases
-from rlparity.core.trace import Case
-from rlparity.debug import Session
 
 from hackmatrix import jax_training, rules
 from hackmatrix.jax_env import enemy_turn
@@ -21,6 +15,12 @@ from hackmatrix.swift_env.protocol import Command, CommandRefused, content
 from hackmatrix.world import WORLD
 from hackmatrix.world.policies import POLICIES
 from hackmatrix.world.starts import STARTS
+from rlparity import BatchEngine, Draw, EngineError, EngineOptions, State, View
+from rlparity.core.pair import Pair
+from rlparity.core.sources import choose_actions
+from rlparity.core.step_phases import step_phases
+from rlparity.core.trace import Case
+from rlparity.debug import Session
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.threefry import seed_pair, threefry2x32
 

@@ -6,10 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rlparity import EngineOptions, Price
-from rlparity.core.prices import draw_prices, with_prices
-from rlparity.testing import assert_lockstep
-from rlparity.tools.coverage import coverage_of
 
 from hackmatrix.explain.readings import readings_of
 from hackmatrix.explain.transition import Transition
@@ -17,6 +13,10 @@ from hackmatrix.jax_training import ENV
 from hackmatrix.rules import COMPONENTS
 from hackmatrix.world import WORLD, open_jax, rules_of
 from hackmatrix.world.prices import PRICES
+from rlparity import EngineOptions, Price
+from rlparity.core.prices import draw_prices, with_prices
+from rlparity.testing import assert_lockstep
+from rlparity.tools.coverage import coverage_of
 from rlworldkit.jax import engine as jax_engine
 from tests.hackmatrix.rules.builders import UP, WAIT, doorstep, random_state, rich, state
 from tests.hackmatrix.rules.movers import CALLED, daemon

@@ -8,11 +8,11 @@ rlparity record --world hackmatrix --tape python/hackmatrix/world/tape --source 
 from pathlib import Path
 
 import pytest
-from rlparity.engines.tape import read_tape
-from rlparity.testing import assert_lockstep
 
 import hackmatrix.world
 from hackmatrix.rules import MARKS, RULES
+from rlparity.engines.tape import read_tape
+from rlparity.testing import assert_lockstep
 
 FOLDER = Path(hackmatrix.world.__file__).parent / "tape"
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rlparity import EngineError
 from textual.pilot import Pilot
 
 from hackmatrix.rules import COMPONENT_UNIT, NUM_ACTIONS
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world.prices import PRICES
+from rlparity import EngineError
 from rlworldkit.play.app import PlayApp
 from rlworldkit.play.game import Table, open_table, signed
 from rlworldkit.play.session import Session

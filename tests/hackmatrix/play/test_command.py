@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rlparity.core.trace import read_trace
-from rlparity.errors import install_command
 
 from hackmatrix.cli.main import main
+from rlparity.core.trace import read_trace
+from rlparity.errors import install_command
 from rlworldkit.cli import play
 from rlworldkit.ppo.params import save_params
 from tests.hackmatrix.agents import new_params

@@ -6,14 +6,14 @@ import signal
 from pathlib import Path
 
 import pytest
-from rlparity import EngineError
-from rlparity.core.trace import read_trace
 from textual.pilot import Pilot
 
 from hackmatrix.panels import HackMatrixPanels
 from hackmatrix.rules import ACTIONS, COMPONENTS, NUM_ACTIONS, PROGRAMS
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
+from rlparity import EngineError
+from rlparity.core.trace import read_trace
 from rlworldkit.play.dialogs import COMMANDS, help_text
 from rlworldkit.play.game import Table
 from rlworldkit.play.session import Session

@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rlparity.core.trace import read_trace
-from rlparity.errors import UsageError
 
 from hackmatrix.explain.play import explained_steps
 from hackmatrix.rules import ACTIONS, COMPONENTS, MOVES, SIPHON
+from rlparity.core.trace import read_trace
+from rlparity.errors import UsageError
 from rlworldkit.play.game import Table
 from rlworldkit.play.session import NO_AGENT, Session
 

@@ -3,11 +3,11 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rlparity.core.guard import GuardedEngine
 
 from hackmatrix.rules import ACTIONS, NUM_ACTIONS
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
+from rlparity.core.guard import GuardedEngine
 from rlworldkit.play.game import Position, Table
 from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import rich

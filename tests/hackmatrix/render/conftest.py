@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from rlparity import State
 
 from hackmatrix import jax_env
 from hackmatrix.render.model import BoardModel, board_model
+from rlparity import State
 from tests.hackmatrix.rules.blocks import credits, data, energy, pickup, program, question
 from tests.hackmatrix.rules.builders import state
 from tests.hackmatrix.rules.engines import Entry

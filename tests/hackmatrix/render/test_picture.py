@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from rlparity.errors import ParityError
 
 from hackmatrix.render import picture
 from hackmatrix.render.model import BoardModel
 from hackmatrix.render.picture import HEIGHT, WIDTH, cell_area
+from rlparity.errors import ParityError
 from tests.hackmatrix.rules.blocks import credits, data, energy, pickup, program, question
 from tests.hackmatrix.rules.engines import Entry
 from tests.hackmatrix.rules.movers import coming, cryptog, glitch, virus

@@ -4,8 +4,8 @@ from contextlib import closing
 
 import pygame
 import pytest
-from rlparity.errors import ParityError
 
+from rlparity.errors import ParityError
 from rlworldkit.render.pen import Pen
 from rlworldkit.render.window import Window
 

@@ -8,12 +8,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from rlparity import BatchEngine, EngineOptions, Slots
 
 from hackmatrix.jax_training import ENV
 from hackmatrix.rules import COMPONENTS, EVENTS
 from hackmatrix.world import open_jax
 from hackmatrix.world.prices import PRICES
+from rlparity import BatchEngine, EngineOptions, Slots
 
 from .reference import actions, board, game, observation, stage
 

@@ -9,9 +9,9 @@ from functools import partial
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlparity.errors import StateRefused
 
 from hackmatrix import jax_env, rules
+from rlparity.errors import StateRefused
 
 from .blocks import credits, data, energy, pickup, program, question
 from .builders import list_of, random_state, state

@@ -15,12 +15,12 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rlparity.errors import UsageError
 from sb3_contrib import MaskablePPO
 
 from hackmatrix.cli.main import main
 from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
+from rlparity.errors import UsageError
 from rlworldkit.sb3.model_file import PLAIN
 from rlworldkit.sb3.training import load_model
 from tests.hackmatrix.sb3.conftest import SHORT, run

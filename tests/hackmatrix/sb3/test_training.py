@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.console import Console
-from rlparity.errors import ParityError, UsageError
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
 
@@ -19,6 +18,7 @@ from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.training_config import MaskablePPOConfig
+from rlparity.errors import ParityError, UsageError
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.sb3 import callbacks
 from rlworldkit.sb3.callbacks import EpisodeMetrics, RunWriter

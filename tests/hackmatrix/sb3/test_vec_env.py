@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from rlparity.errors import UsageError
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecMonitor
 
 from hackmatrix import rules
 from hackmatrix.gym_env import HackMatrixEnv
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
+from rlparity.errors import UsageError
 from tests.played import assert_same, choose
 
 GAMES = 4

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from rlparity import EngineOptions
 
 from hackmatrix import rules
 from hackmatrix.rules import EVENTS
@@ -20,6 +19,7 @@ from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 from hackmatrix.swift_env.protocol import VERSION
 from hackmatrix.world import open_swift
 from hackmatrix.world.prices import PRICES
+from rlparity import EngineOptions
 
 DEFAULTS = {price.name: price.default for price in PRICES}
 SEEDS = np.arange(5, dtype=np.uint64)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from rlparity.errors import UsageError
 
 from hackmatrix.swift_env import ObservationFormat, SwiftGames
 from hackmatrix.swift_env.memory import PIPE, TRANSPORT_VARIABLE, SharedMemory
 from hackmatrix.swift_env.process import SwiftProcess
 from hackmatrix.swift_env.protocol import Command, games_of, hello, request, size_of_rows
 from hackmatrix.world import WORLD
+from rlparity.errors import UsageError
 from rlworldkit.envs.episodes import Episodes
 
 pytestmark = pytest.mark.usefixtures("swift_built")

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rlparity import EngineOptions
 
 from hackmatrix.rules import COMPONENTS
 from hackmatrix.swift_env import CommandRefused, SwiftGames
 from hackmatrix.swift_env.process import binary_path
 from hackmatrix.world import open_swift
 from hackmatrix.world.prices import PRICES
+from rlparity import EngineOptions
 
 pytestmark = pytest.mark.usefixtures("swift_built")
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rlparity.errors import INTERRUPTED_EXIT_CODE
 
 from hackmatrix.cli.game import GAME
 from hackmatrix.cli.main import main as command
@@ -17,6 +16,7 @@ from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.purejaxrl import config as documented_config
 from hackmatrix.purejaxrl import masked_ppo as documented
 from hackmatrix.train_config import TrainConfig
+from rlparity.errors import INTERRUPTED_EXIT_CODE
 from rlworldkit.cli.train import next_command
 from rlworldkit.ppo import config as config_module
 from rlworldkit.ppo import training

@@ -3,11 +3,11 @@
 import pickle
 
 import pytest
-from rlparity.errors import UsageError
 
 from hackmatrix import rules
 from hackmatrix.purejaxrl.env_wrapper import EnvParams, HackMatrixGymnax
 from hackmatrix.world.prices import PRICES
+from rlparity.errors import UsageError
 
 DEFAULT_PRICES = tuple(price.default for price in PRICES)
 

@@ -4,12 +4,12 @@ import contextlib
 from pathlib import Path
 
 import pytest
-from rlparity.viewer.page import Episode
 
 from hackmatrix.explain.ending import STEP_LIMIT
 from hackmatrix.rules import SIZE
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
+from rlparity.viewer.page import Episode
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.viewer import agent
 from rlworldkit.viewer.agent import Games, agent_page, episodes

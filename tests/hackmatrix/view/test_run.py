@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from rlparity.errors import install_command
 from written_page import page_data
 
 from hackmatrix.cli.main import main
 from hackmatrix.metrics import MILESTONE
+from rlparity.errors import install_command
 from rlworldkit.runs.sinks import CsvLog
 from rlworldkit.viewer.run import curves
 

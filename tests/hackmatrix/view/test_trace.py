@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from rlparity import BatchStep, EngineError, EngineOptions
-from rlparity.cli.main import main as rlparity
-from rlparity.core.trace import Case, Trace, read_trace, write_trace
 from written_page import episode_data, page_data
 
 from hackmatrix.cli.main import main
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.swift_env.adapter import SwiftEngine
 from hackmatrix.world import ENGINES, WORLD
+from rlparity import BatchStep, EngineError, EngineOptions
+from rlparity.cli.main import main as rlparity
+from rlparity.core.trace import Case, Trace, read_trace, write_trace
 from tests.hackmatrix.conftest import CommandRefused
 from tests.hackmatrix.rules.builders import WAIT, state
 from tests.hackmatrix.rules.movers import daemon

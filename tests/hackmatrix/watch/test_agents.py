@@ -7,7 +7,6 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from rlparity.errors import ParityError
 from sb3_contrib import MaskablePPO
 
 from hackmatrix.env_spec import ENV_SPEC, split
@@ -17,6 +16,7 @@ from hackmatrix.numpy_networks import NUMPY_NETWORKS
 from hackmatrix.rules import CELL_FEATURES, CORNERS, GRID_PART, NUM_ACTIONS, NUM_CELLS, OBSERVATION_SIZE
 from hackmatrix.train_config import CONV
 from hackmatrix.view_spec import VIEW
+from rlparity.errors import ParityError
 from rlworldkit.evaluation.choice import likeliest
 from rlworldkit.ppo.networks import network_of
 from rlworldkit.ppo.numpy_network import NumpyNetwork

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from gymnasium import spaces
 from jax import Array
+
 from rlparity import BatchEngine, EngineOptions, State
 from rlparity.core.prices import price_values
-
 from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.evaluation.spec import EvaluationSpec
 from rlworldkit.game import Game

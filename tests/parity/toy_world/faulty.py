@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rlparity import BatchStep
 
+from rlparity import BatchStep
 from toy_world.plain import Game, PlainEngine, mix
 from toy_world.planes import PlanesEngine
 

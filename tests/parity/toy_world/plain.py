@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity import BatchEngine, BatchStep, Draw, EngineOptions, Phase, State, StateRefused
 
 SIDE = 4

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity import BatchEngine, BatchStep, EngineOptions, Phase, State, StateRefused
 
 Ints = NDArray[np.int64]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlparity import Board, Mutant, MutationBench, Policy, Price, State, UsageError, View, World
 from rlparity.io.safe_read import MIB, Unreadable, read_json
-
 from toy_world import faulty
 from toy_world.plain import PlainEngine
 from toy_world.planes import PlanesEngine

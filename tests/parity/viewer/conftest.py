@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect
+
 from rlparity import World
 from rlparity.viewer.page import Page as Content
 from rlparity.viewer.write import write_page

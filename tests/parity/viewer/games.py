@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from rlparity.core.compare import Difference
-from rlparity.viewer.page import Curve, Decision, End, Episode, Page, Step
 from toy_world.plain import PlainEngine
 from toy_world.world import APPLE, draw_board
 from toy_world.world import WORLD as BARE
+
+from rlparity.core.compare import Difference
+from rlparity.viewer.page import Curve, Decision, End, Episode, Page, Step
 
 WORLD = replace(
     BARE,

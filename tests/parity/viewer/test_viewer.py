@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
+
 from rlparity import Board
 from rlparity.io.table import Records
 from rlparity.viewer.page import Curve, Decision, End, Episode, Step

@@ -6,13 +6,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
+from goodharts.world import WORLDS
+from hackmatrix.world import WORLD
 from rlparity import MutationBench, World
 from rlparity.tools.mutant_judges import project_bench
 from rlparity.tools.mutants import mutated_text, require_fit
 from rlparity.world import Mutant
-
-from goodharts.world import WORLDS
-from hackmatrix.world import WORLD
 
 ROOT = Path(__file__).parents[3]
 

@@ -35,7 +35,7 @@ def test_the_program_runs(
     shutil.copy(ROOT / "tests" / "rlworldkit" / "foreign" / "purejaxrl_ppo.py", tmp_path / "ppo.py")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    for name, value in {"HOME": str(tmp_path), "PYTHONPATH": f"{ROOT / 'python'}{os.pathsep}{ROOT}"}.items():
+    for name, value in {"HOME": str(tmp_path), "PYTHONPATH": f"{ROOT / 'python'}{os.pathsep}{ROOT / 'parity'}"}.items():
         monkeypatch.setenv(name, value)
     runpy.run_path(str(ROOT / "examples" / f"{program}.py"), run_name="__main__")
     output = capsys.readouterr().out.strip().splitlines()[-1]

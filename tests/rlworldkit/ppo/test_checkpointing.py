@@ -20,9 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from rich.console import Console
+
 from rlparity.errors import UsageError
 from rlparity.io.atomic_write import replacing, write_whole
-
 from rlworldkit.ppo.checkpoint_format import CheckpointError
 from rlworldkit.ppo.checkpoints import (
     Log,

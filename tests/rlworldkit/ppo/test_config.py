@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlparity.errors import UsageError
 from toy_world.adapter import GAME
 
+from rlparity.errors import UsageError
 from rlworldkit.cli import train
 from rlworldkit.cli.app import main
 from rlworldkit.cli.train_plan import TrainPlan

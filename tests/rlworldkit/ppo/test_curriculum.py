@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax import Array
-from rlparity.errors import UsageError
 from toy_world.in_jax import Orchard
 
+from rlparity.errors import UsageError
 from rlworldkit.ppo import curriculum
 from rlworldkit.ppo.checkpoints import LoopState, named_leaves, read_checkpoint, restored, save_checkpoint
 from rlworldkit.ppo.config import ARCHIVE, TrainConfig

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from gymnax.wrappers.purerl import LogEnvState, LogWrapper
 from jax import Array
-from rlparity.errors import UsageError
 from toy_world import in_jax
 from toy_world.in_jax import PICK, REST, Orchard
 
+from rlparity.errors import UsageError
 from rlworldkit.envs.gymnax_adapter import GymnaxAdapter
 from rlworldkit.envs.gymnax_style import EnvState, GymnaxStyle
 from rlworldkit.jax.env import JaxEnv, StepOutput

@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from rlparity.errors import ParityError, UsageError
 
+from rlparity.errors import ParityError, UsageError
 from rlworldkit.jax import trace_cache
 from rlworldkit.jax.trace_cache import Program
 from rlworldkit.ppo import program

@@ -15,8 +15,8 @@ import pytest
 from flax.traverse_util import flatten_dict
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rlparity.errors import ParityError
 
+from rlparity.errors import ParityError
 from rlworldkit.ppo.checkpoint_format import DEVIATION, CheckpointError, dumps, loads
 from rlworldkit.ppo.checkpoints import (
     Log,

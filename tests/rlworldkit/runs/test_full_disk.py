@@ -17,10 +17,10 @@ import matplotlib.image
 import numpy as np
 import pytest
 from rich.console import Console
-from rlparity.errors import ParityError
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from toy_world.adapter import ENV, GAME, OrchardJaxEnv
 
+from rlparity.errors import ParityError
 from rlworldkit.cli.app import main
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.loop import SavePlan

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from toy_world.adapter import GAME
 
+from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlworldkit.cli.app import main
 from rlworldkit.cli.group_plan import Variant, runs_of
 from rlworldkit.evaluation.comparison import ScoredRun, as_tables, compared

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rlparity.errors import UsageError
 
+from rlparity.errors import UsageError
 from rlworldkit.runs.folder import run_folder
 from rlworldkit.runs.lock import locked
 from rlworldkit.runs.run import Run

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rlparity.core.prices import changed_prices
 from toy_world.adapter import GAME, OrchardJaxEnv
 
+from rlparity.core.prices import changed_prices
 from rlworldkit.cli.app import main
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.envs.spec import EnvSpec

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from rlparity.errors import UsageError
 from toy_world.adapter import OrchardJaxEnv
 
+from rlparity.errors import UsageError
 from rlworldkit.ppo.checkpoints import latest_checkpoint, read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.loop import SavePlan

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from rlparity.errors import INTERRUPTED_EXIT_CODE
 
+from rlparity.errors import INTERRUPTED_EXIT_CODE
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.stop import StopRequest
 

@@ -11,9 +11,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from rlparity.errors import UsageError
 from toy_world.adapter import GAME, OrchardJaxEnv
 
+from rlparity.errors import UsageError
 from rlworldkit.cli.app import main
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
