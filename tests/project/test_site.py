@@ -37,8 +37,8 @@ def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
 
 def test_every_command_and_module_has_a_page_and_every_page_its_version_and_its_neighbours(site: Path) -> None:
     pages = {str(path.parent.relative_to(site)): path.read_text() for path in site.rglob("index.html")}
-    assert {"commands/parity-ledger-add", "commands/hackmatrix-train", "commands/goodharts-train"} < set(pages)
-    assert {"api/rlworldkit.api", "api/parity", "api/hackmatrix.gym_env"} < set(pages)
+    assert {"commands/rlparity-ledger-add", "commands/hackmatrix-train", "commands/goodharts-train"} < set(pages)
+    assert {"api/rlworldkit.api", "api/rlparity", "api/hackmatrix.gym_env"} < set(pages)
     for name, text in pages.items():
         assert f"HackMatrix {__version__}" in text, name
         neighbours = {side for side in ("prev", "next") if f"md-footer__link--{side}" in text}

@@ -32,7 +32,7 @@ def assert_learns_what_one_does(
     environment = {
         **os.environ,
         "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={of_each}",
-        "PYTHONPATH": os.pathsep.join(str(ROOT / name) for name in ("python", "parity", "tests/parity")),
+        "PYTHONPATH": os.pathsep.join(str(ROOT / name) for name in ("python", "parity", ".", "tests/parity")),
     }
     started = [
         subprocess.Popen(
