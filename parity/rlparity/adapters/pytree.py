@@ -44,36 +44,26 @@ class PytreeGame(SingleGame):
         from_dict: Callable[[State, Any], Any] | None = None,
         visible: Callable[[Any], dict[str, float]] | None = None,
     ) -> None:
-        self._reset, self._step = reset, step
+        self._reset, self._step = compiled("reset", reset), compiled("step", step)
         self._observe, self._mask = observe and compiled("observe", observe), mask and compiled("mask", mask)
         self._to_dict, self._from_dict, self._visible = to_dict, from_dict or with_leaves, visible
         self.has_states = observe is not None
-        self._listener: Callable[..., object] | None = None
 
     def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
         import jax
 
         self._key, self._taken = jax.random.key(seed), 0
-        observation, self._state = self._call("reset", self._reset, self._key)
+        observation, self._state = self._reset(self._key)
         return jax.device_get(observation)
 
     def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
         import jax
 
         key = jax.random.fold_in(self._key, self._taken + 1)
-        observation, self._state, *rest = self._call("step", self._step, key, self._state, action)
+        observation, self._state, *rest = self._step(key, self._state, action)
         self._taken += 1
         observation, reward, terminated, *truncated = jax.device_get((observation, *rest))
         return Outcome(observation, reward if np.ndim(reward) else float(reward), terminated, *truncated or (False,))
-
-    def watch_jax(self, listener: Callable[..., object]) -> None:
-        """Call ``listener(name, function, arguments)`` before each reset and step."""
-        self._listener = listener
-
-    def _call(self, name: str, function: Callable[..., Any], *args: Any) -> Any:  # noqa: ANN401 - pytrees
-        if self._listener is not None:
-            self._listener(name, function, args)
-        return compiled(name, function)(*args)
 
     def mask(self) -> ArrayLike | None:
         return None if self._mask is None else np.asarray(self._mask(self._state))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rlparity.adapters.observations import as_array, leaves_in
 from rlparity.engine import Array, BatchEngine, BatchStep, Slots, State
-from rlparity.errors import EngineError, UsageError
-from rlparity.sanitizer import JaxListener
+from rlparity.errors import EngineError
 from rlparity.spaces import Box, action_numbers
 
 SEED, ACTIONS = "seed", "actions"
@@ -213,13 +211,6 @@ class SingleGames(ReplayedGames):
         for action in self.actions_in(state):
             observation = self._act(slot, action).observation
         return observation
-
-    def watch_jax(self, listener: JaxListener) -> None:
-        """Have ``listener`` called as ``WatchableEngine`` says, where the games are of JAX."""
-        for slot, game in enumerate(self._games):
-            if not hasattr(game, "watch_jax"):
-                raise UsageError("the engine's games are no pure functions of JAX to interpret: name a JAX engine.")
-            game.watch_jax(partial(listener, slots=slot))
 
     def close(self) -> None:
         for game in self._games:

@@ -96,11 +96,6 @@ _HELP = {
             "rlparity mutants --tests mutants.toml --jobs 4",
         ),
     ),
-    "rlparity sanitize": _Help(
-        "Silent faults are indices out of range, overflows of signed numbers, uninitialised values, NaN and infinity. "
-        "Those that a program discards are not reported.",
-        ("rlparity sanitize --world my_module:WORLD --engine port",),
-    ),
     "rlparity diff": _Help(
         "The same games are played on both sides. What differs is listed by family, with small cases, and with what "
         "the change does to the returns of agents. Revisions, and . as the working directory, are of the repository "

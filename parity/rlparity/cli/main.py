@@ -15,7 +15,6 @@ from rlparity.cli import commands, diff_command, ledger_command
 from rlparity.cli.command_help import explain
 from rlparity.cli.completion import FLAG, HELP, SHELLS, PrintCompletion
 from rlparity.cli.doctor import doctor
-from rlparity.cli.sanitize_command import sanitize
 from rlparity.cli.scaffold import init
 from rlparity.core import ledger
 from rlparity.core.guard import DEFAULT_TIMEOUT, LESS_MEMORY
@@ -216,13 +215,6 @@ def build_parser() -> argparse.ArgumentParser:
     }
     text = "Plant faults in a copy of an engine, or of a project, and see them caught."
     command(commands.mutants, text, mutants, steps=500, games=64, source="directed")
-    sanitizing = {
-        "--engine": {**_value("NAME", "the engine, which must be of JAX"), "required": True},
-        **_PLAY,
-        "--auto-reset": _COMPARISON["--auto-reset"],
-    }
-    text = "Interpret the programs of a JAX engine and report silent faults that reach its results."
-    command(sanitize, text, sanitizing, steps=200, games=16, source="directed")
     diff = {
         "a": {"metavar": "SIDE-A", "help": ". (the working directory), a git revision, pip:REQUIREMENT or python:FILE"},
         "b": {"metavar": "SIDE-B", "help": "the other side, of the same kinds"},

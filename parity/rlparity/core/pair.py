@@ -50,7 +50,7 @@ class Pair(Closable):
     that they are compared of counts none.
 
     ledger: of known differences, which end no replay. What the factory of an engine says is ``unknown`` to it, as a
-    tape's does, is not compared. alone: there is but the reference, to be recorded or interpreted.
+    tape's does, is not compared. alone: there is but the reference, to be recorded or debugged.
     """
 
     def __init__(

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from rlparity import BatchEngine, BatchStep, Draw, Phase, Slots
 from rlparity import State as StateDict
-from rlparity.sanitizer import JaxListener
 from rlworldkit.jax.batching import choose, where_wanted
 from rlworldkit.jax.env import JaxEnv, State, StepOutput
 from rlworldkit.jax.int64_pair import Int64Pair, to_int64
@@ -73,7 +72,6 @@ class JaxEngine(BatchEngine):
         self._is_original = np.arange(width) < games
         self._arrays: Mapping[str, Array] | None = None
         self._computes_arrays = False
-        self._listener: JaxListener | None = None
         self._begun: tuple[bytes, bool, tuple[State, _Observed, _StepArrays, MarkCounts]] | None = None
         self._resting: tuple[frozenset[int], State] = frozenset(), None
         # nobody asked for these games: their marks do not count
@@ -198,15 +196,7 @@ class JaxEngine(BatchEngine):
                 phases.append(Phase(name, self._env.to_dict(after), tuple(draws) if notes_words else None))
         return tuple(phases)
 
-    def watch_jax(self, listener: JaxListener) -> None:
-        """Call ``listener`` before each program that starts, steps or observes games."""
-        self._listener = listener
-
     def _run(self, function: Callable[..., Any], *args: Any) -> Any:
-        if self._listener is not None and function is not _state_arrays:
-            program = partial(_with_prices, function, self._env, self._marks)
-            slots = np.where(args[-1], self._original, -1)  # the games that count
-            self._listener(function.__name__.strip("_"), program, (self._prices, *args), slots)
         if switch("jax_disable_jit"):
             return _with_prices(function, self._env, self._marks, self._prices, *args)
         key = (function, self._env, self._marks, len(self._original))
