@@ -23,9 +23,7 @@ from toy_world.planes import PlanesEngine
 
 from rlparity import BatchStep, State, UsageError
 from rlparity.cli.main import main
-from rlparity.core.covers import smallest_covers
 from rlparity.core.ledger import installed_versions, read_ledger
-from rlparity.core.ledger_entry import EntryIndex
 from rlparity.core.lockstep import Settings
 from rlparity.engines.places import with_remote_engines
 from rlparity.testing import assert_lockstep
@@ -356,40 +354,3 @@ def test_a_mutant_is_caught_by_what_the_ledger_does_not_explain(tmp_path: Path) 
     file.write_text(mutated_text(tmp_path, fault))
     verdict = judge.verdict(replace(bench, reference="double"), fault, tmp_path)
     assert (verdict.result, verdict.detail) == (CAUGHT, "observation, components[sting], reward")
-
-
-@pytest.mark.parametrize(
-    ("sets", "covers"),
-    [
-        ({f"{side}{field}": {str(field)} for field in range(60) for side in "ab"}, [2] * 60),
-        ({f"e{at}": {f"{at:03}", f"{at + 1:03}"} for at in range(299)}, [1]),
-        ({f"{name}{field}": {f"{name}{part}"} for field in range(9) for part in [field] for name in "xyz"}, [1] * 27),
-        ({"both": {"1", "2"}, "one": {"1"}, "two": {"2"}}, [1]),
-        ({"first": {"1", "2"}, "last": {"2", "3"}}, [0]),
-        ({"ab": {"a", "b"}, "cd": {"c", "d"}, "ac": {"a", "c"}, "bd": {"b", "d"}}, [2]),
-    ],
-)
-def test_the_fewest_entries_are_found_however_many_explain_a_field(
-    sets: dict[str, set[str]], covers: list[int]
-) -> None:
-    found = [*smallest_covers(sets, set().union(*sets.values()))]
-    assert [len(each) for each in found] == covers
-
-
-def test_too_many_ways_to_explain_a_step_are_given_up() -> None:
-    names = [f"{number:02}" for number in range(30)]
-    with pytest.raises(OverflowError):
-        [*smallest_covers({one + other: {one, other} for one in names for other in names if one < other}, {*names})]
-
-
-def test_only_entries_of_the_field_and_of_the_state_before_are_looked_at(ledger: Path) -> None:
-    (entry,) = read_ledger(ledger).entries
-    index = EntryIndex(
-        [
-            replace(entry, id=f"{field}{score}", fields=(field,), when={"score": score, "hp": {"min": 0}})
-            for field in ("state.x[*].y", "state.z")
-            for score in range(1000)
-        ]
-    )
-    found = [each.id for each in index.candidates({"score": 7, "hp": 1}, {"state.x[3].y", "mask[up]"})]
-    assert found == ["state.x[*].y7"]

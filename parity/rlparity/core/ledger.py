@@ -25,14 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib.metadata import distributions
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from rlparity.core.compare import Difference
-from rlparity.core.covers import smallest_covers
-from rlparity.core.ledger_entry import DROP, RESYNCHRONISE, START, THEN, Entry, EntryIndex
+from rlparity.core.ledger_entry import DROP, RESYNCHRONISE, START, THEN, Entry
 from rlparity.core.recorded import RecordedRun
 from rlparity.core.trace import RESTART, Action, trace_of
 from rlparity.engine import State
@@ -61,10 +60,6 @@ class Ledger:
         """An entry has a condition on the state before."""
         return any(entry.when is not None for entry in self.entries)
 
-    @cached_property
-    def _index(self) -> EntryIndex:
-        return EntryIndex(self.entries)
-
     def opened(self, world: World, engines: tuple[str, str]) -> Ledger:
         """The entries for two engines of a world, which has them.
 
@@ -83,29 +78,22 @@ class Ledger:
         return Ledger(self.path, self.worlds, tuple(self._of_world(entry, world) for entry in entries))
 
     def entries_of(self, before: State, action: Action | None, differences: Sequence[Difference]) -> tuple[Entry, ...]:
-        """The fewest entries that explain what differs, marks aside, after an action in this state, ``None`` the start.
+        """The entries that explain what differs, marks aside, after an action in this state, ``None`` the start.
 
-        Each field is explained by one. Raises UsageError where others do it as well.
+        One whose fields are some of another's that fits gives way to it. Raises UsageError where two share a field.
         """
         names = {difference.field for difference in differences if difference.family != MARKS}
-        found = self._index.candidates(before, names)
-        parts = {entry: fields for entry in found if (fields := entry.explains(before, action, names))}
-        fewest: list[Entry] = []
-        try:
-            covers = [*smallest_covers(parts, names)]
-        except OverflowError:
-            many = f"too many of the entries of {self.path} explain parts of {', '.join(sorted(names))}"
-            raise UsageError(f"{many}: narrow their conditions.") from None
-        if not all(covers):
+        found = {entry: fields for entry in self.entries if (fields := entry.explains(before, action, names))}
+        widest = {
+            entry: fields for entry, fields in found.items() if not any(fields < other for other in found.values())
+        }
+        if not names or set().union(*widest.values()) != names:
             return ()
-        for cover, *others in covers:
-            if others:
-                one, other = (", ".join(f"'{entry.id}'" for entry in each) for each in (cover, *others))
-                several = ", ".join(sorted(set().union(*(parts[entry] for entry in cover))))
-                both = f"of the entries of {self.path} both {one} and {other} explain {several}"
-                raise UsageError(f"{both}: narrow the condition of one.")
-            fewest += cover
-        return tuple(fewest)
+        for (one, fields), (other, others) in combinations(widest.items(), 2):
+            if shared := fields & others:
+                both = f"both '{one.id}' and '{other.id}' explain {', '.join(sorted(shared))}"
+                raise UsageError(f"of the entries of {self.path} {both}: narrow the condition of one.")
+        return tuple(widest)
 
     def faults(self, counts: Mapping[str, int], steps: int) -> list[str]:
         """Sentences on the entries that explained too much in a run of so many steps.

@@ -1,9 +1,9 @@
-"""Entries of a ledger of known differences: what one explains, and which ones may explain a difference."""
+"""Entries of a ledger of known differences, and what one explains."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,13 +11,11 @@ from typing import Any
 from rlparity.core.trace import Action, Trace
 from rlparity.engine import State
 from rlparity.errors import blamed
-from rlparity.io.safe_read import is_object
 from rlparity.spaces import is_number
 from rlparity.world import PLACE, imported
 
 DROP, RESYNCHRONISE, IGNORE = THEN = ("drop", "resynchronise", "ignore")
 START = "start"
-_INDEX = re.compile(r"\[[^\]]*\]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,22 +81,3 @@ def _holds(wanted: Any, found: Any) -> bool:  # noqa: ANN401 - values of TOML an
     if not isinstance(wanted, dict):
         return type(found) is type(wanted) and found == wanted
     return is_number(found) and wanted.get("min", found) <= found <= wanted.get("max", found)
-
-
-class EntryIndex:
-    """Finds entries by the first of their fields and, of those that name one, by a value of the state before."""
-
-    def __init__(self, entries: Sequence[Entry]) -> None:
-        self._entries: dict[str, dict[str | None, dict[object, list[Entry]]]] = {}
-        for entry in entries:
-            table: Mapping[str, Any] = entry.when if isinstance(entry.when, dict) else {}
-            path, value = next(((path, value) for path, value in table.items() if not is_object(value)), (None, None))
-            paths = self._entries.setdefault(_INDEX.sub("", entry.fields[0]), {})
-            paths.setdefault(path, {}).setdefault(value, []).append(entry)
-
-    def candidates(self, before: State, names: set[str]) -> Iterator[Entry]:
-        """The entries that may explain some of the names; the others are not looked at."""
-        for field in dict.fromkeys(_INDEX.sub("", name) for name in sorted(names)):
-            for path, by_value in self._entries.get(field, {}).items():
-                value = None if path is None else _part(before, path)
-                yield from by_value.get(value, ()) if isinstance(value, Hashable) else ()
