@@ -2,6 +2,6 @@
 
 from rlparity.debug.attach import here
 from rlparity.debug.session import Session
-from rlparity.debug.timeline import Fork, ForkComparison, Moment
+from rlparity.debug.timeline import Fork, Moment
 
-__all__ = ["Fork", "ForkComparison", "Moment", "Session", "here"]
+__all__ = ["Fork", "Moment", "Session", "here"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rlparity.core.compare import value_text
 from rlparity.debug.fields import value_of
 from rlparity.debug.session import Session
 from rlparity.errors import ParityError, UsageError, quoted, unknown
@@ -88,14 +87,6 @@ class Debugger:
         """The breakpoints in words."""
         return ", ".join(self.breakpoints) or "none"
 
-    def _compare(self, rest: str) -> str:
-        one, _, other = rest.partition(" ")
-        found = self.session.compare(_number(one), _number(other))
-        parts = [f"{each.field} {value_text(each.expected)} {value_text(each.observed)}" for each in found.differences]
-        parts[5:] = [f"{len(parts) - 5} more"] if len(parts) > 5 else []
-        where = "no difference" if found.step is None else f"step {found.step} differs: {', '.join(parts)}"
-        return f"Common to step {found.common}, rewards since {found.rewards[0]:g} and {found.rewards[1]:g}; {where}."
-
     def _save(self, file: str, shrink_seconds: float | None = None) -> str:
         trace = self.session.save(_file(file), shrink_seconds)
         return f"Saved {counted(len(trace.case.actions), 'action')} in {file}."
@@ -114,11 +105,8 @@ COMMANDS: dict[str, tuple[str, Callable[[Debugger, str], object], str]] = {
     "delete": ("d", Debugger._delete, "CONDITION: delete a breakpoint"),
     "go": ("g", lambda it, rest: it.session.go(_number(rest)), "STEP: go to a step of this fork"),
     "set": ("e", lambda it, rest: it.session.set(*_pair(rest)), "FIELD = VALUE: edit the state, in a new fork"),
-    "price": ("$", lambda it, rest: it.session.set_price(*_pair(rest)), "NAME = VALUE: a price, in a new fork"),
-    "seed": ("y", lambda it, rest: it.session.set_seed(_number(rest)), "SEED: these actions from it, as a fork"),
     "fork": ("f", lambda it, _: it.session.fork(), ": a fork without the actions that follow"),
     "switch": ("w", lambda it, rest: it.session.switch(_number(rest)), "FORK: go to another fork"),
-    "compare": ("m", Debugger._compare, "FORK FORK: two forks where they first differ"),
     "save": ("s", Debugger._save, "FILE: this fork up to here as a trace"),
     "shrink": ("k", lambda it, rest: it._save(rest, 10), "FILE: a minimal case of its first difference"),
     "test": ("t", Debugger._test, "FILE: as a test of pytest"),

@@ -10,12 +10,12 @@ import numpy as np
 
 from rlparity.core.compare import OBSERVATION, STATE, Difference, value_text
 from rlparity.core.guard import DEFAULT_TIMEOUT
-from rlparity.core.prices import price_values, with_prices
+from rlparity.core.prices import with_prices
 from rlparity.core.source_specs import open_source
 from rlparity.core.sources import POLICY, Source, choose_actions
 from rlparity.core.trace import Action, Case, Trace, check_actions, read_trace
 from rlparity.debug.fields import FieldReader, action_of, parse_condition, path_text, put_in
-from rlparity.debug.timeline import Fork, ForkComparison, Timeline, compare_forks
+from rlparity.debug.timeline import Fork, Timeline
 from rlparity.debug.view import GameView
 from rlparity.engine import Closable, State
 from rlparity.engines.registry import load_pair, load_traced, load_world
@@ -24,7 +24,7 @@ from rlparity.io.console import counted
 from rlparity.spaces import action_numbers
 from rlparity.tools.finding import open_alone
 from rlparity.tools.report import action_name
-from rlparity.world import PriceValues, View, World
+from rlparity.world import View, World
 
 MOST_STEPS = 10_000
 
@@ -91,11 +91,11 @@ class Session(GameView, Closable):
         self._source = open_source(agent_source, self.world, 1, np.random.default_rng(0)) if is_open else None
         self._first_seed = case.seed or 0
         self._reader = FieldReader(self.world)
-        self._timeout, self._compares_marks = timeout, case.marks
-        self._timelines: dict[PriceValues, Timeline] = {}
+        given = self.world, self.engines, Case((), seed=0, marks=case.marks), timeout
+        self._timeline = Timeline(lambda: open_alone(*given, alone=self.engines[0] == self.engines[1]))
         self.forks: list[Fork] = []
         try:
-            self._add(self._begun(Fork(0, case, self._timeline_at(self.world))))
+            self._add(self._begun(Fork(0, case)))
         except StateRefused as error:
             raise UsageError(f"the start is refused: {error}") from error
         finally:
@@ -103,9 +103,8 @@ class Session(GameView, Closable):
                 self.close()
 
     def close(self) -> None:
-        """Close all engines."""
-        for timeline in self._timelines.values():
-            timeline.pair.close()
+        """Close both engines."""
+        self._timeline.pair.close()
 
     # going on and back
 
@@ -129,7 +128,7 @@ class Session(GameView, Closable):
             case = replace(self.case, actions=(*self.case.actions, chosen))
             fork = self._branch(case, f"action {action_name(self.world, chosen)}")
         if fork.moment is fork.path[-1]:
-            fork.timeline.extend(fork)
+            self._timeline.extend(fork)
         if fork is not self.current:
             self._add(fork)
         fork.place += 1
@@ -150,7 +149,7 @@ class Session(GameView, Closable):
         if not first <= step <= last:
             raise UsageError(f"fork {fork.number} has the steps {first} to {last}, and no {step}: go to one of them.")
         while fork.last < step:
-            fork.timeline.extend(fork)
+            self._timeline.extend(fork)
         fork.place = fork.begins + step - first
 
     def run_until(self, *conditions: str, backwards: bool = False, steps: int = MOST_STEPS) -> str | None:
@@ -176,7 +175,7 @@ class Session(GameView, Closable):
 
     def check(self) -> None:
         """Replay this fork from its start; raises EngineError where an engine gives anything else than before."""
-        self.current.timeline.put(self.current, self.current.begins)
+        self._timeline.put(self.current, self.current.begins)
 
     # edits and forks
 
@@ -202,22 +201,6 @@ class Session(GameView, Closable):
                 raise UsageError(f"engine '{name}' makes {path} {value_text(taken)}: give a value that it keeps.")
         self._add(edited)
 
-    def set_price(self, name: str, value: object) -> None:
-        """Change a price of the reward, in reward: a fork begins here, in the reference's state, with new engines.
-
-        It keeps the actions that follow. Raises UsageError where the world has no such price or value.
-        """
-        world = with_prices(self.current.timeline.pair.world, {name: value})
-        fork = self._from_here(self.state(), f"price {name} = {value}")
-        fork.timeline = self._timeline_at(world)
-        self._add(self._begun(fork))
-
-    def set_seed(self, seed: int) -> None:
-        """Begin the game of another seed, with the actions of this one, as a fork at step 0; raises UsageError."""
-        here, root = self.current, self.forks[0]
-        case = replace(here.case, seed=_checked_seed(self.world, seed), state=None, actions=here.actions())
-        self._add(self._begun(Fork(len(self.forks), case, here.timeline, root, 0, f"seed {seed}", root.path[:1])))
-
     def fork(self) -> Fork:
         """Begin a fork at this step, without the actions that follow."""
         return self._add(self._branch(self.case, "fork"))
@@ -225,14 +208,6 @@ class Session(GameView, Closable):
     def switch(self, number: int) -> None:
         """Go to a fork, to where one stood in it. Raises UsageError where there is none of this number."""
         self.current = self._fork(number)
-
-    def compare(self, one: int, other: int, step: int | None = None) -> ForkComparison:
-        """Compare two forks by number, at a step or the first at which they differ, as the reference has them."""
-        forks = self._fork(one), self._fork(other)
-        last = min(fork.last for fork in forks)
-        if step is not None and not 0 <= step <= last:
-            raise UsageError(f"forks {one} and {other} were both played to step {last}: give one up to there.")
-        return compare_forks(self.world, *forks, step)
 
     def _choose(self, source: Source) -> Action:
         """The agent's action, or a valid one, which depends on the seed and the step alone."""
@@ -260,8 +235,7 @@ class Session(GameView, Closable):
     def _branch(self, case: Case, cause: str) -> Fork:
         """A fork that leaves this one here."""
         here, path = self.current, self.current.path[: self.current.place + 1]
-        start = here.timeline, here, self.position, cause
-        return Fork(len(self.forks), case, *start, path, here.begins, here.place)
+        return Fork(len(self.forks), case, here, self.position, cause, path, here.begins, here.place)
 
     def _from_here(self, state: State, cause: str) -> Fork:
         """A fork that would begin here, in a state."""
@@ -272,7 +246,7 @@ class Session(GameView, Closable):
     def _begun(self, fork: Fork) -> Fork:
         """A fork whose start was played at the end of its path; raises StateRefused."""
         fork.begins = fork.place = len(fork.path)
-        fork.timeline.begin(fork)
+        self._timeline.begin(fork)
         return fork
 
     def _add(self, fork: Fork) -> Fork:
@@ -280,15 +254,6 @@ class Session(GameView, Closable):
         self.forks.append(fork)
         self.current = fork
         return fork
-
-    def _timeline_at(self, world: World) -> Timeline:
-        """Engines with the prices of a world."""
-        prices = price_values(world)
-        if prices not in self._timelines:
-            given = world, self.engines, Case((), seed=0, marks=self._compares_marks), self._timeout
-            alone = len(set(self.engines)) == 1
-            self._timelines[prices] = Timeline(lambda: open_alone(*given, alone=alone))
-        return self._timelines[prices]
 
     def _fork(self, number: int) -> Fork:
         if not 0 <= number < len(self.forks):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rlparity.core.compare import OBSERVATION, STATE, Difference, Fields, explain
+from rlparity.core.compare import OBSERVATION, STATE, Fields
 from rlparity.core.guard import GuardedEngine
 from rlparity.core.pair import Observed, Pair
 from rlparity.core.replay import ReplayMoment, act, components_of, differences_of, fired_marks, start
@@ -17,7 +17,6 @@ from rlparity.core.step_phases import StepPhases, step_phases
 from rlparity.core.trace import Action, Case
 from rlparity.engine import Array, Slots, State
 from rlparity.errors import EngineError, StateRefused
-from rlparity.world import World
 
 _ONLY: Slots = np.zeros(1, dtype=np.intp)
 RUN_UP = 4
@@ -37,11 +36,6 @@ class Moment(ReplayMoment):
     phases: StepPhases
 
     @property
-    def reward(self) -> float:
-        """What the reference's step earned, of all players; 0.0 at a start."""
-        return float(np.sum(np.asarray(self.sides[0].get("reward", np.zeros(1)))))
-
-    @property
     def is_over(self) -> bool:
         """The reference's game has ended, for all players."""
         ends = (np.asarray(self.sides[0].get(name, np.zeros(1, np.bool_))) for name in ("terminated", "truncated"))
@@ -53,14 +47,13 @@ class Fork:
     """One course of the game.
 
     number: in the order in which forks were made. case: its start, and all actions since, of which the last may be
-    unplayed. timeline: plays it. parent, at: the fork that it left, and at which step. cause: what it left it for.
-    path: what was seen on the way, from the first start on; an edit adds a start to it. begins: the index of its own
-    start there. place: the index of where one stands.
+    unplayed. parent, at: the fork that it left, and at which step. cause: what it left it for. path: what was seen on
+    the way, from the first start on; an edit adds a start to it. begins: the index of its own start there. place: the
+    index of where one stands.
     """
 
     number: int
     case: Case
-    timeline: Timeline
     parent: Fork | None = None
     at: int = 0
     cause: str = ""
@@ -78,19 +71,10 @@ class Fork:
         """The moment at which one stands."""
         return self.path[self.place]
 
-    def at_step(self, step: int) -> Moment:
-        """The moment of a played step, after an edit that was made there."""
-        return next(moment for moment in reversed(self.path) if moment.step == step)
-
     def action(self, place: int) -> Action | None:
         """The action that follows a place in the path; None where the fork has none."""
         done = place - self.begins
         return self.case.actions[done] if done < len(self.case.actions) else None
-
-    def actions(self) -> tuple[Action, ...]:
-        """All actions since the first start."""
-        before = (moment.action for moment in self.path[: self.begins])
-        return (*(action for action in before if action is not None), *self.case.actions)
 
     def before_edit(self) -> Fork:
         """The fork that the edit at this one's start left."""
@@ -99,41 +83,6 @@ class Fork:
             assert fork.parent is not None
             fork = fork.parent
         return fork
-
-
-@dataclass(frozen=True)
-class ForkComparison:
-    """Two forks, as the reference has them.
-
-    common: the last step before they part. step: the compared one, by default the first at which a field differs;
-    None: none does as far as both were played. differences: there; the first fork's values are ``expected``.
-    rewards: of each, summed after ``common``.
-    """
-
-    common: int
-    step: int | None
-    differences: tuple[Difference, ...]
-    rewards: tuple[float, float]
-
-
-def compare_forks(world: World, one: Fork, other: Fork, step: int | None = None) -> ForkComparison:
-    """Compare two forks of one tree at a step, or at the first at which they differ, as far as both were played."""
-    shared = sum(left is right for left, right in zip(one.path, other.path, strict=False))
-    common = one.path[shared - 1].step
-    differences: list[Difference] = []
-    found = step
-    for each in range(common, min(one.last, other.last) + 1) if step is None else (step,):
-        expected, observed = one.at_step(each).sides[0], other.at_step(each).sides[0]
-        # the start of an edited fork has no reward
-        names = [name for name in expected if name in observed]
-        differences = explain(
-            world, {name: expected[name] for name in names}, {name: observed[name] for name in names}, 0
-        )
-        if differences:
-            found = each
-            break
-    rewards = (sum(moment.reward for moment in fork.path[shared:]) for fork in (one, other))
-    return ForkComparison(common, found, tuple(differences), (next(rewards), next(rewards)))
 
 
 def tree_lines(forks: Sequence[Fork], current: Fork, fork: Fork | None = None, depth: int = 0) -> Iterator[str]:

@@ -12,7 +12,7 @@ from rlparity.core.prices import changed_prices
 from rlparity.core.replay import Divergence
 from rlparity.core.trace import Action, Case, Trace, write_trace
 from rlparity.debug.fields import FieldReader
-from rlparity.debug.timeline import Fork, Moment, tree_lines
+from rlparity.debug.timeline import Fork, Moment, Timeline, tree_lines
 from rlparity.engine import State
 from rlparity.engines.registry import is_module, registered
 from rlparity.errors import UsageError, blamed
@@ -48,6 +48,7 @@ class GameView:
     engines: tuple[str, str]
     _reader: FieldReader
     current: Fork
+    _timeline: Timeline
     forks: list[Fork]
 
     @property
@@ -117,14 +118,14 @@ class GameView:
         engines do not differ. Raises UsageError where the file cannot be written.
         """
         check_output(Path(path), makes_folders=True)
-        fork, pair = self.current, self.current.timeline.pair
-        trace = found_trace(pair.world, self.spec, self.engines, self.case, self.moment)
+        fork, pair = self.current, self._timeline.pair
+        trace = found_trace(self.world, self.spec, self.engines, self.case, self.moment)
         if shrink_seconds is not None:
             differing = (place for place in range(fork.begins, fork.place + 1) if fork.path[place].differences)
             if (first := next(differing, None)) is None:
                 raise UsageError("the engines agree up to this step: go to one where they differ, or save it unshrunk.")
             found = Divergence(self.case.prefix(first - fork.begins), fork.path[first].differences)
-            fork.timeline.forget_place()
+            self._timeline.forget_place()
             trace = shrunk_report(pair, self.spec, found, shrink_seconds, "").trace
         write_trace(trace, Path(path))
         return trace
@@ -139,7 +140,7 @@ class GameView:
             spec = self.spec
             raise UsageError(f"a test cannot import the world '{spec}': open the session with its module:attribute.")
         earned = None if self.diff() else self.components() or None
-        values = {"case": self.case, "components": earned, "prices": changed_prices(self.current.timeline.pair.world)}
+        values = {"case": self.case, "components": earned, "prices": changed_prices(self.world)}
         texts = {name: pformat(value, width=100, sort_dicts=False) for name, value in values.items()}
         write_text(Path(path), _TEST.format(**texts, world=self.spec, engines=self.engines))
 
