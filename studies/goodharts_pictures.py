@@ -12,7 +12,6 @@ import csv
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -23,16 +22,17 @@ from PIL import Image
 from shared.pictures import IMAGES, browser
 
 from goodharts.cli import brain_view
-from goodharts.dashboard import Dashboard
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import FIGURES, TABLE
 from goodharts.evaluation.report import read_results
 from goodharts.rules import DEFAULT_MODES
+from goodharts.training.train_ppo import TITLE, action_labels
 from rlparity.errors import ParityError, UsageError
 from rlparity.io.arguments import Parser
 from rlparity.io.atomic_write import write_whole
 from rlworldkit.cli.outputs import fail
 from rlworldkit.pictures import drawn
+from rlworldkit.runs.live_page import LivePage
 
 COLOURS = dict(zip(DEFAULT_MODES, ("#1b7f4d", "#7a5195", "#e07b39", "#c2324a"), strict=True))
 CURVES = {
@@ -109,17 +109,17 @@ def curves(folders: Sequence[Path]) -> bytes:
 def dashboard(folder: Path) -> bytes:
     """A PNG of the dashboard in the middle of a training that was logged; needs Chromium."""
     logs = {mode: _rows(folder, mode, "updates") for mode in DEFAULT_MODES}
-    page = Dashboard(list(logs))
+    page = LivePage(TITLE, {mode: int(rows[-1]["timesteps"]) for mode, rows in logs.items()}, actions=action_labels())
     page.start()
     for rows in zip(*logs.values(), strict=True):
-        if float(rows[0]["update"]) > _SHARE_SHOWN * float(rows[0]["updates"]):
+        if int(rows[0]["update"]) > _SHARE_SHOWN * len(logs[DEFAULT_MODES[0]]):
             break
         for mode, row in zip(logs, rows, strict=True):
-            page.update({"mode": mode, **_numbers(row)})
+            page.write({name: float(text or "nan") for name, text in row.items()}, mode)
     with browser() as opened:
         screen = opened.new_page(viewport={"width": 1280, "height": 900})
         screen.goto(page.url)
-        screen.locator(".js-plotly-plot .scatterlayer").last.wait_for()
+        screen.locator("figure polyline").last.wait_for(state="attached")
         shot = screen.screenshot(full_page=True)
     page.close()
     return shot
@@ -135,12 +135,6 @@ def game() -> NDArray[np.uint8]:
     frame = np.asarray(env.render(), np.uint8)
     env.close()
     return frame
-
-
-def _numbers(row: Mapping[str, str]) -> dict[str, Any]:
-    """A row of a log as the trainer reports it."""
-    numbers = {name: float(text) if text not in ("", "nan") else None for name, text in row.items()}
-    return {**numbers, "update": int(row["update"]), "updates": int(float(row["updates"]))}
 
 
 def _rows(folder: Path, mode: str, what: str) -> list[dict[str, str]]:

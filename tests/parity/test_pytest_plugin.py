@@ -46,7 +46,7 @@ class Project:
 
     def pytest(self, *words: str) -> tuple[int, str]:
         """Run pytest in the folder, in this process; exit code, and standard output and standard error together."""
-        options = "-p", "no:dash", "-p", "no:cacheprovider", "--capture=no", "--import-mode=importlib"
+        options = "-p", "no:cacheprovider", "--capture=no", "--import-mode=importlib"
         with contextlib.chdir(self.folder):
             ran = run(pytest.main, *options, *words)
         return int(ran.code or 0), ran.out + ran.err
@@ -54,7 +54,7 @@ class Project:
     def pytest_alone(self, *words: str) -> tuple[int, str]:
         """The same in a process of its own."""
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "no:dash", "-p", "no:cacheprovider", *words],
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words],
             cwd=self.folder,
             # without bytecode: Python takes a module that changes within a second, and not in size, for the same
             env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path]), "PYTHONDONTWRITEBYTECODE": "1"},

@@ -198,7 +198,7 @@ def test_a_closed_stream_is_the_null_device_for_children_too() -> None:
     assert subprocess.run(f"{line} <&- >&-", shell=True, check=False).returncode == 0
 
 
-BLOCKED = ["dash", "gymnasium", "gymnax", "imageio_ffmpeg", "moviepy", "optuna", "pygame", "sb3_contrib"]
+BLOCKED = ["gymnasium", "gymnax", "imageio_ffmpeg", "moviepy", "optuna", "pygame", "sb3_contrib"]
 BLOCKED += ["stable_baselines3", "tensorboard", "textual", "torch", "wandb"]
 CHECK = f"""
 import runpy, sys

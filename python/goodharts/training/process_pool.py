@@ -12,9 +12,10 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from goodharts.training.engines import train_mode
-from goodharts.training.runs import Job, ModeRun, Row, RunResult, nothing_to_keep
+from goodharts.training.runs import Job, ModeRun, RunResult, nothing_to_keep
 from rlparity.errors import ParityError
 from rlworldkit.jax.xla import share_of_cores, threads_of_a_share
+from rlworldkit.runs.sinks import Metrics
 from rlworldkit.runs.stop import StopRequest
 
 _POLL_SECONDS = 0.2
@@ -24,16 +25,16 @@ def train_modes(
     jobs: Sequence[Job],
     at_once: int,
     *,
-    report: Callable[[Row], None],
+    report: Callable[[Metrics, str], None],
     print_line: Callable[[str], None],
     ended: Callable[[RunResult], None],
     should_stop: Callable[[], bool],
 ) -> list[RunResult]:
     """Train these runs, so many at once, and return how each ended, in their order.
 
-    report: takes the row of each update. print_line: takes lines for the user. ended: takes the result of a mode, as
-    soon as it ends. should_stop: asked several times a second; then all modes save and end. One without an update has
-    nothing to save, and ends at once.
+    report: takes the metrics of each update and the label of its run. print_line: takes lines for the user. ended:
+    takes the result of a mode, as soon as it ends. should_stop: asked several times a second; then all modes save and
+    end. One without an update has nothing to save, and ends at once.
     """
     # a worker reads these as it starts; several of them share a GPU's memory
     share = {"OMP_NUM_THREADS": str(share_of_cores(at_once)), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
@@ -65,7 +66,7 @@ def train_modes(
                 message = ready.recv()
             if isinstance(message, dict):
                 begun.add(mode)
-                report(message)
+                report(message, mode)
             elif isinstance(message, str):
                 print_line(message)
             else:
@@ -92,12 +93,12 @@ def train_modes(
 def _work(job: Job, parent: Connection) -> None:
     """Train one mode in a worker process, and send its parent rows, lines and the result."""
 
-    def send(message: Row | str | RunResult) -> None:
+    def send(message: Metrics | str | RunResult) -> None:
         with contextlib.suppress(OSError):  # the parent is gone: save and end
             parent.send(message)
 
-    def report(row: Row) -> None:
-        send(row)
+    def report(metrics: Metrics) -> None:
+        send(dict(metrics))
         stop.requested = stop.requested or parent.poll()  # it says stop, or is gone
 
     with StopRequest() as stop:

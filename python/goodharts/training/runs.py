@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any, Literal
 import goodharts
 from goodharts.config import Config
 from goodharts.models import model_path, read_model
-from goodharts.rules import ACTIONS
 from goodharts.training.checkpoints import Checkpoint, checkpoint_path
 from goodharts.training.torchrun import rank
 from rlparity.errors import ParityError
@@ -32,26 +30,6 @@ WARM_UP_UPDATES = 2
 """Updates of a benchmark that come before the measured ones: they compile, and record what was compiled."""
 EPISODE = ("step", "game", "length", "reward", "food", "poison", "terminated")
 """The columns of finished episodes; step: of the rollout, from 0."""
-Row = Mapping[str, Any]
-"""An update by the documented names; None, or NaN in files, where there is nothing to say."""
-_METRICS = {
-    "update": "update",
-    "timesteps": "timesteps",
-    "episode_reward": "train/mean_episode_return",
-    "episode_length": "train/mean_episode_length",
-    "episodes": "train/num_episodes",
-    "policy_loss": "train/pg_loss",
-    "value_loss": "train/value_loss",
-    "entropy": "train/entropy",
-    "approx_kl": "train/approx_kl",
-    "clip_fraction": "train/clip_frac",
-    "entropy_floor_penalty": "train/entropy_floor_penalty",
-    "grad_norm": "train/grad_norm",
-    "explained_variance": "train/explained_variance",
-    "steps_per_second": "steps_per_second",
-    **{f"action_prob_{action}": f"train/action_prob_{action}" for action in range(len(ACTIONS))},
-}
-"""Documented names, and those of rlworldkit's trainers, of which ``value_loss`` is half the squared error."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +77,7 @@ class ModeRun:
     back, to a checkpoint that was put aside and put back, keeps its later agent and logs in ``models/abandoned-N/``. An
     engine hands metrics to ``run``, and episodes to ``write_episodes``.
 
-    report: takes the row of each update. print_line: takes lines for the user. stop: asks for an early end.
+    report: takes the metrics of each update. print_line: takes lines for the user. stop: asks for an early end.
     about: what an engine says of itself in ``_summary.json``: network, engine, device, precision, processes, versions.
     seconds, episodes, row: of this process's updates: each one's seconds, all episodes, and the last one's row.
 
@@ -110,15 +88,15 @@ class ModeRun:
         self,
         job: Job,
         *,
-        report: Callable[[Row], None] = lambda row: None,
+        report: Callable[[Metrics], None] = lambda metrics: None,
         print_line: Callable[[str], None] = lambda line: None,
         stop: StopRequest | None = None,
     ) -> None:
         self.job, is_first = job, rank() == 0
         self.about = dict[str, Any]()
-        self.seconds, self.episodes, self.row = list[float](), 0, dict[str, Any]()
+        self.seconds, self.episodes, self.row = list[float](), 0, dict[str, float]()
         self.after = job.start.update if job.start else 0
-        self._report = report if is_first else lambda row: None
+        self._report = report if is_first else lambda metrics: None
         self.model = model_path(job.mode, job.folder / MODELS)
         self.checkpoint = checkpoint_path(job.mode, job.folder / MODELS)
         logs = job.folder / LOGS
@@ -170,7 +148,7 @@ class ModeRun:
     def write_episodes(self, update: int, episodes: Iterable[Sequence[float]]) -> None:
         """Log the episodes that ended in an update, counted from 1, with the columns ``EPISODE``, in their order."""
         training = self.job.config.training
-        rows: list[Row] = []
+        rows: list[Metrics] = []
         for step, *values in sorted(episodes, key=lambda row: tuple(row[:2])):
             numbers = dict(zip(EPISODE[1:], values, strict=True))
             whole = {name: int(value) for name, value in numbers.items() if name != "reward"}
@@ -203,19 +181,13 @@ class ModeRun:
         return RunResult(job.label, "stopped" if self.is_stopped else "finished", sentence, files, not failing)
 
     def _take(self, metrics: Metrics) -> None:
-        """Log and report an update by the documented names."""
-        training = self.job.config.training
-        row: dict[str, Any] = {name: metrics[theirs] for name, theirs in _METRICS.items()}
-        row |= {name: int(row[name]) for name in ("update", "timesteps", "episodes")}
-        row |= {"updates": training.updates, "value_loss": 2 * row["value_loss"]}
-        row |= training.rates(row["update"] - 1)._asdict()
+        """Log an update with its rates, and report it."""
+        rates = self.job.config.training.rates(int(metrics["update"]) - 1)
+        self.row = {**metrics, **rates._asdict()}
         if self.run.folder:
-            self.run.writer.attempt(self._updates.path, partial(self._updates.write, row))
-        self.row = {name: None if math.isnan(value) else value for name, value in row.items()}
+            self.run.writer.attempt(self._updates.path, partial(self._updates.write, self.row))
         self.seconds.append(self.job.config.batch_size / metrics["steps_per_second"])
-        seconds_left = (training.updates - row["update"]) * sum(self.seconds) / len(self.seconds)
-        times = {"seconds": metrics["seconds"], "seconds_left": seconds_left}
-        self._report({"mode": self.job.label, **self.row, **times})
+        self._report(metrics)
 
     def _summed_up(self) -> dict[str, Any]:
         config = self.job.config

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodharts.config import ALL, BENCHMARK_UPDATES, COMPILE_MODES, JAX, Modes, add_setting, flags_given, read_config
-from goodharts.rules import DEFAULT_MODE, MODES
+from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, MOVES
 from goodharts.training.torchrun import is_launched, rank
 from rlparity.core.prices import add_price_flags, read_prices, with_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
@@ -29,20 +29,16 @@ from rlworldkit.runs.stop import StopRequest
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from goodharts.dashboard import Dashboard
-    from goodharts.training.runs import Job, Row, RunResult
+    from goodharts.training.runs import Job, RunResult
+    from rlworldkit.runs.live_page import ActionLabel, LivePage
+    from rlworldkit.runs.sinks import Metrics
 
+TITLE = "Goodharts training"
+"""Of the page of a run."""
 _LINES_PER_RUN = 32
 """The lines that a mode prints where there is no terminal."""
-_HEADLINES = (
-    ("steps/s", "steps_per_second", ",.0f"),
-    ("reward", "episode_reward", ".2f"),
-    ("length", "episode_length", ".0f"),
-    ("entropy", "entropy", ".3f"),
-    ("KL", "approx_kl", ".4f"),
-    ("clipped", "clip_fraction", ".1%"),
-    ("explained", "explained_variance", ".2f"),
-)
+_SIGNS = "↖←↙↑↓↗→↘"
+"""Of the moves, in their order."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -189,31 +185,32 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
 
     is_pool = len(jobs) > 1 and not is_launched()  # which ends each mode that has nothing to keep
     write_line = partial(print_line, console)
-    progress = ConsoleProgress(
-        {job.label: job.config.training.updates * job.config.batch_size for job in jobs}, console, _HEADLINES
-    )
+    totals = {job.label: job.config.training.updates * job.config.batch_size for job in jobs}
+    batches = {job.label: job.config.batch_size for job in jobs}
+    progress = ConsoleProgress(totals, console)
     stop = StopRequest(
         lambda: write_line("Stopping after this update; a second Ctrl-C ends it at once."),
         None if is_pool else lambda: print_nothing_to_save(console),
     )
-    dashboard = _started_dashboard(jobs, write_line) if with_dashboard else None
-    with contextlib.closing(dashboard) if dashboard else contextlib.nullcontext(), stop, progress:
+    page = _started_page(jobs, totals, write_line) if with_dashboard else None
+    with contextlib.closing(page) if page else contextlib.nullcontext(), stop, progress:
 
-        def report(row: Row) -> None:
-            is_due = row["update"] % max(row["updates"] // _LINES_PER_RUN, 1) == 0 or row["update"] == row["updates"]
+        def report(metrics: Metrics, run: str) -> None:
+            steps = totals[run] // _LINES_PER_RUN
+            is_due = metrics["timesteps"] % max(steps, 1) < batches[run] or metrics["timesteps"] == totals[run]
             if console.is_terminal or is_due:
                 with contextlib.suppress(OSError):  # the terminal has gone
-                    progress.write(row, row["mode"])
-            if dashboard:
-                dashboard.update(dict(row))
-                stop.requested = stop.requested or dashboard.stop_requested.is_set()
+                    progress.write(metrics, run)
+            if page:
+                page.write(metrics, run)
+                stop.requested = stop.requested or page.stop_requested.is_set()
 
         def ended(how: RunResult) -> None:
-            if dashboard:
-                dashboard.finish(how.mode, how.sentence, how.outcome)
+            if page:
+                page.finish(how.mode, how.outcome, how.sentence)
 
         def should_stop() -> bool:
-            return stop.requested or (dashboard is not None and dashboard.stop_requested.is_set())
+            return stop.requested or (page is not None and page.stop_requested.is_set())
 
         if is_pool:
             return train_modes(
@@ -222,7 +219,8 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
         results = []
         for job in jobs:
             try:
-                results.append(train_mode(ModeRun(job, report=report, print_line=write_line, stop=stop)))
+                run = ModeRun(job, report=partial(report, run=job.label), print_line=write_line, stop=stop)
+                results.append(train_mode(run))
             except ParityError as error:
                 ended(RunResult(job.label, "failed", str(error)))
                 raise
@@ -230,18 +228,26 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
         return results
 
 
-def _started_dashboard(jobs: list[Job], print_line: Callable[[str], None]) -> Dashboard | None:
-    """Start the page of the run; None where it cannot be had, since training does not depend on it."""
-    try:
-        from goodharts.dashboard import Dashboard
+def action_labels() -> list[ActionLabel]:
+    """The moves as the page of a run shows them: each in its direction from the agent."""
+    from rlworldkit.runs.live_page import ActionLabel
 
-        dashboard = Dashboard([job.mode for job in jobs], jobs[0].config.runtime.dashboard_port)
-        dashboard.start()
+    moves = zip(ACTIONS, _SIGNS, MOVES, strict=True)
+    return [ActionLabel(name.replace("_", " "), sign, 2 + x, 2 + y) for name, sign, (x, y) in moves]
+
+
+def _started_page(jobs: list[Job], totals: dict[str, int], print_line: Callable[[str], None]) -> LivePage | None:
+    """Start the page of the runs; None where it cannot be had, since training does not depend on it."""
+    from rlworldkit.runs.live_page import LivePage
+
+    page = LivePage(TITLE, totals, port=jobs[0].config.runtime.dashboard_port, actions=action_labels())
+    try:
+        page.start()
     except ParityError as error:
         print_line(f"{error} Training goes on without the dashboard.")
         return None
-    print_line(f"Dashboard: {dashboard.url}")
-    return dashboard
+    print_line(f"Dashboard: {page.url}")
+    return page
 
 
 if __name__ == "__main__":

@@ -32,7 +32,6 @@ _EXTRAS = {
     "sb3": ("gymnasium", "stable-baselines3", "sb3-contrib", "torch", "pygame"),
     "wandb": ("wandb",),
     "gymnax": ("gymnax",),
-    "dashboard": ("dash",),
     "play": ("textual",),
     "export": ("onnx", "onnxruntime", "safetensors"),
     "sweep": ("optuna",),

@@ -6,12 +6,10 @@ import json
 import multiprocessing
 import os
 import signal
-import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -63,13 +61,13 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 class StandIn:
-    """A dashboard that records its calls, and acts on rows as a test wants."""
+    """A dashboard that records its calls, and acts on metrics as a test wants."""
 
     on_row: Callable[["StandIn", Mapping[str, Any]], None]
     last: "StandIn"
 
-    def __init__(self, modes: Sequence[str], port: int = 0) -> None:
-        self.modes, self.url = list(modes), "http://127.0.0.1/secret/"
+    def __init__(self, title: str, totals: Mapping[str, int], **_: object) -> None:
+        self.runs, self.url = list(totals), "http://127.0.0.1/secret/"
         self.stop_requested = threading.Event()
         self.rows: list[Mapping[str, Any]] = []
         self.ended: dict[str, tuple[str, str]] = {}
@@ -79,12 +77,12 @@ class StandIn:
     def start(self) -> None:
         self.calls.append("start")
 
-    def update(self, row: dict[str, Any]) -> None:
-        self.rows.append(row)
-        type(self).on_row(self, row)
+    def write(self, metrics: Mapping[str, Any], run: str) -> None:
+        self.rows.append({**metrics, "run": run})
+        type(self).on_row(self, self.rows[-1])
 
-    def finish(self, mode: str, sentence: str, outcome: str = "failed") -> None:
-        self.ended[mode] = outcome, sentence
+    def finish(self, run: str, outcome: str, sentence: str) -> None:
+        self.ended[run] = outcome, sentence
 
     def close(self) -> None:
         self.calls.append("close")
@@ -92,9 +90,7 @@ class StandIn:
 
 @pytest.fixture
 def dashboard(monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
-    module = ModuleType("goodharts.dashboard")
-    module.Dashboard = StandIn  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "goodharts.dashboard", module)
+    monkeypatch.setattr("rlworldkit.runs.live_page.LivePage", StandIn)
     monkeypatch.setattr(StandIn, "on_row", lambda self, row: None, raising=False)
     return StandIn
 
@@ -108,7 +104,7 @@ def test_a_run_leaves_the_documented_files() -> None:
     updates = rows(only("logs/ground_truth_*_updates.csv"))
     assert [row["update"] for row in updates] == ["1", "2", "3"]
     episodes = rows(only("logs/ground_truth_*_episodes.csv"))
-    assert len(episodes) == sum(int(row["episodes"]) for row in updates) > 0
+    assert len(episodes) == sum(float(row["train/num_episodes"]) for row in updates) > 0
     assert set(episodes[0]) == {"update", "timesteps", "game", "length", "reward", "food", "poison", "terminated"}
     summary = json.loads(only("logs/ground_truth_*_summary.json").read_text(encoding="utf-8"))
     assert (summary["outcome"], summary["update"], summary["timesteps"]) == ("finished", 3, 384)
@@ -117,7 +113,7 @@ def test_a_run_leaves_the_documented_files() -> None:
     board = EventAccumulator(str(only("runs/ground_truth_*/tensorboard")))
     board.Reload()
     entropies = [(event.step, event.value) for event in board.Scalars("train/entropy")]
-    assert entropies == [(int(row["update"]), pytest.approx(float(row["entropy"]))) for row in updates]
+    assert entropies == [(int(row["update"]), pytest.approx(float(row["train/entropy"]))) for row in updates]
 
 
 def test_a_resumed_run_is_the_run_without_a_break_bit_for_bit() -> None:
@@ -142,7 +138,7 @@ def test_a_resumed_run_is_the_run_without_a_break_bit_for_bit() -> None:
     assert (again.update, again.timesteps) == (4, 512)
     torch.testing.assert_close(plain(again.state()), plain(whole.state()), rtol=0, atol=0)
     updates, episodes = rows(Path("logs/halves_updates.csv")), rows(Path("logs/halves_episodes.csv"))
-    assert [float(row["policy_loss"]) for row in updates] == [each.metrics["train/pg_loss"] for each in wanted]
+    assert [float(row["train/pg_loss"]) for row in updates] == [each.metrics["train/pg_loss"] for each in wanted]
     assert [float(row["reward"]) for row in episodes] == [row[3] for each in wanted for row in each.episodes]
 
 
@@ -368,7 +364,7 @@ def test_the_dashboard_is_told_everything_and_its_stop_saves(
     monkeypatch.setattr(StandIn, "on_row", lambda self, row: row["update"] == 2 and self.stop_requested.set())
     ran = run(main, "--updates", "1000", "--dashboard")
     page = dashboard.last
-    assert (page.modes, page.calls) == (["ground_truth"], ["start", "close"])
+    assert (page.runs, page.calls) == (["ground_truth"], ["start", "close"])
     assert [row["update"] for row in page.rows] == [1, 2]
     outcome, sentence = page.ended["ground_truth"]
     assert outcome == "stopped"
@@ -381,19 +377,19 @@ def test_a_dashboard_that_does_not_start_leaves_training_alone(
     dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(self: StandIn) -> None:
-        raise UsageError("The dashboard needs dash.")
+        raise UsageError("The dashboard cannot listen.")
 
     monkeypatch.setattr(StandIn, "start", refuse)
     ran = run(main, "--updates", "1", "--dashboard")
     assert ran.code == 0
-    assert "The dashboard needs dash. Training goes on without the dashboard." in ran.out
+    assert "The dashboard cannot listen. Training goes on without the dashboard." in ran.out
 
 
 def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves_them(
     dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def on_row(self: StandIn, row: Mapping[str, Any]) -> None:
-        if row["mode"] == "ground_truth":
+        if row["run"] == "ground_truth":
             (worker,) = (each for each in multiprocessing.active_children() if each.name == "ground_truth")
             worker.kill()
         elif "ground_truth" in self.ended:
@@ -409,7 +405,7 @@ def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves
     assert "proxy: stopped after " in ran.out
     last = dashboard.last.rows[-1]
     model = read_model(Path("models/ppo_proxy.pth"))
-    assert (last["mode"], model.update) == ("proxy", last["update"])
+    assert (last["run"], model.update) == ("proxy", last["update"])
     assert not MODEL.exists()
 
 

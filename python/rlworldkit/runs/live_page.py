@@ -1,0 +1,301 @@
+"""A page of training runs while they train: their figures and curves, and a button that ends them cleanly."""
+
+import base64
+import hashlib
+import json
+import math
+import secrets
+import socket
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from typing import Any, Literal, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlparity.errors import UsageError
+from rlworldkit.runs.sinks import Metrics
+
+PORT = 8050
+MOST_POINTS = 150
+"""Points of a curve: as many as a chart of its size can tell apart."""
+FIGURES = (
+    ("train/mean_episode_return", "Episode reward", ""),
+    ("train/mean_episode_length", "Episode length", "steps"),
+    ("train/pg_loss", "Policy loss", ""),
+    ("train/value_loss", "Value loss", ""),
+    ("train/entropy", "Entropy", "nats"),
+    ("steps_per_second", "Speed", "steps/s"),
+)
+"""The metrics that are shown of every run: name, title and unit."""
+Outcome = Literal["finished", "stopped", "failed"]
+_COLUMNS = ("update", *(name for name, _, _ in FIGURES))
+_HOST = "127.0.0.1"
+_POLLS_MISSED = 10
+"""After so many missed polls a page counts as closed. On a busy machine an open one misses some."""
+
+
+class ActionLabel(NamedTuple):
+    """An action on the page: its name, a sign, and its column and row among the others; 0 where it does not matter."""
+
+    name: str
+    sign: str = ""
+    column: int = 0
+    row: int = 0
+
+
+class RunState:
+    """One run as its rows of metrics tell it. total: the steps of all its updates."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.state, self.sentence = total, "waiting", ""
+        self.newest: dict[str, float] = {}
+        self._first: dict[str, float] = {}
+        self._rows: list[list[float]] = []
+
+    def add(self, metrics: Metrics) -> None:
+        """Take the metrics of the next interval; what is not finite is unknown."""
+        known = {name: float(value) for name, value in metrics.items() if math.isfinite(value)}
+        self.newest = {**self.newest, **known}
+        self._first = self._first or self.newest
+        self._rows.append([known.get(name, math.nan) for name in _COLUMNS])
+        self.state = "training" if self.state == "waiting" else self.state
+
+    def plain(self, actions: int) -> dict[str, Any]:
+        """The run as JSON values."""
+        steps, seconds = (self.newest.get(name, 0) - self._first.get(name, 0) for name in ("timesteps", "seconds"))
+        if not steps:  # the first row
+            steps, seconds = self.newest.get("timesteps", 0), self.newest.get("seconds", 0)
+        left = (self.total - self.newest.get("timesteps", 0)) * seconds / steps if steps else math.nan
+        width, points = thinned(np.array(self._rows or np.empty((0, len(_COLUMNS)))))
+        figures = [self.newest.get(name, math.nan) for name in _COLUMNS]
+        shares = [self.newest.get(f"train/action_prob_{action}", math.nan) for action in range(actions)]
+        return {
+            "state": self.state,
+            "sentence": self.sentence,
+            "timesteps": self.newest.get("timesteps", 0),
+            "total": self.total,
+            "seconds_left": _plain(left),
+            "figures": [*map(_plain, figures)],
+            "actions": [*map(_plain, shares)],
+            "width": width,
+            "curves": [[*map(_plain, column)] for column in points.T.tolist()],
+        }
+
+
+def thinned(rows: NDArray[np.float64]) -> tuple[int, NDArray[np.float64]]:
+    """Means of so many rows in succession that at most ``MOST_POINTS`` are left; NaN where none is known.
+
+    How many doubles as rows (n, columns) become more, so that most points stay where they were.
+    """
+    width = 1
+    while len(rows) > MOST_POINTS * width:
+        width *= 2
+    if width == 1:
+        return 1, rows
+    starts, known = np.arange(0, len(rows), width), ~np.isnan(rows)
+    sums = np.add.reduceat(np.where(known, rows, 0.0), starts)
+    counts = np.add.reduceat(known.astype(np.float64), starts)
+    return width, np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+
+
+def _plain(number: float) -> float | None:
+    return float(f"{number:.6g}") if math.isfinite(number) else None
+
+
+class LivePage:
+    """The page of some runs. Nothing that happens to it reaches the training; methods may be called on any thread.
+
+    ``stop_requested`` is set when somebody presses Stop Training: end the runs then, and ``finish`` each.
+
+    Args:
+        title: of the page.
+        totals: the steps of each run by its name, in the order of the page.
+        port: another free one where it is taken, and any free one for 0.
+        actions: what the probabilities of actions are shown as; none: they are not shown.
+        poll_seconds: how often an open page asks what is new.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        totals: Mapping[str, int],
+        *,
+        port: int = PORT,
+        actions: Sequence[ActionLabel] = (),
+        poll_seconds: float = 1.0,
+    ) -> None:
+        self.stop_requested = threading.Event()
+        self.title, self.port, self.actions, self.poll_seconds = title, port, actions, poll_seconds
+        self.runs = {name: RunState(total) for name, total in totals.items()}
+        self.revision = 0
+        self._token = secrets.token_urlsafe(16)
+        self._lock = threading.Lock()
+        self._polled, self._is_closing, self._end_seen = -math.inf, False, threading.Event()
+        self._server: ThreadingHTTPServer | None = None
+
+    @property
+    def url(self) -> str:
+        """The page's address, for whoever may look and stop; it ends in a secret of these runs."""
+        return f"http://{_HOST}:{self.port}/{self._token}/"
+
+    def start(self) -> None:
+        """Open the page; raises UsageError where this computer lets nobody listen."""
+        try:
+            try:
+                server = _Server((_HOST, self.port), self._handler())
+            except OSError:
+                server = _Server((_HOST, 0), self._handler())
+        except OSError as error:
+            raise UsageError(f"The dashboard cannot listen on {_HOST} ({error.strerror}): train without it.") from None
+        self._server, self.port = server, server.server_address[1]
+        threading.Thread(target=server.serve_forever, args=(0.1,), name="dashboard", daemon=True).start()
+
+    def write(self, metrics: Metrics, run: str) -> None:
+        """Show the newest metrics of a run."""
+        with self._lock:
+            self.runs[run].add(metrics)
+            self.revision += 1
+
+    def finish(self, run: str, outcome: Outcome, sentence: str = "") -> None:
+        """Show how a run ended, in a sentence that says what was saved or what failed."""
+        with self._lock:
+            self.runs[run].state, self.runs[run].sentence = outcome, sentence
+            self.revision += 1
+
+    def stop(self) -> None:
+        """Ask the runs to end, and show that."""
+        self.stop_requested.set()
+        self.revision += 1
+
+    def close(self) -> None:
+        """Let open pages see how the runs ended, and stop listening; closing twice is fine."""
+        for name, run in self.runs.items():
+            if run.state in ("waiting", "training"):
+                self.finish(name, "finished" if run.newest.get("timesteps", 0) >= run.total else "stopped")
+        server, self._server = self._server, None
+        if server is None:
+            return
+        self._is_closing = True
+        patience = _POLLS_MISSED * self.poll_seconds
+        if time.monotonic() - self._polled < patience:
+            self._end_seen.wait(patience)
+        server.shutdown()
+        server.server_close()
+
+    def answer(self, shown: int) -> dict[str, Any]:
+        """What is new to a page that shows a revision, as JSON values."""
+        self._polled = time.monotonic()
+        with self._lock:
+            if shown == self.revision:
+                if self._is_closing:
+                    self._end_seen.set()
+                return {"revision": shown}
+            runs = [{"name": name, **run.plain(len(self.actions))} for name, run in self.runs.items()]
+            return {"revision": self.revision, "is_stopping": self.stop_requested.is_set(), "runs": runs}
+
+    @cached_property
+    def document(self) -> tuple[bytes, str]:
+        """The page, and the policy by which nothing but its own style and script acts in it."""
+        page, elements = files("rlworldkit.runs").joinpath("live_page.html"), files("rlparity.viewer")
+        given = {"title": self.title, "poll": 1000 * self.poll_seconds, "figures": FIGURES, "actions": self.actions}
+        head, style, script = page.read_text(encoding="utf-8").split("<!-- -->\n")
+        helpers = elements.joinpath("elements.js").read_text(encoding="utf-8")
+        code = f"\nconst given = {json.dumps(given)};\n{helpers}\n{script}"
+        text = f'{head}<style>{style}</style>\n<script type="module">{code}</script>\n'
+        policy = (
+            f"default-src 'none'; connect-src 'self'; img-src data:; style-src {_hash(style)}; "
+            f"script-src {_hash(code)}; frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
+        )
+        return text.encode(), policy
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        return type("Handler", (_Handler,), {"page": self, "root": f"/{self._token}/"})
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+class _Server(ThreadingHTTPServer):
+    """Tells once of an error behind the page, and of nothing that clients do."""
+
+    daemon_threads = True
+    allow_reuse_address = False
+    _has_failed = False
+
+    def handle_error(self, request: socket.socket | tuple[bytes, socket.socket], client_address: Any) -> None:  # noqa: ANN401
+        error = sys.exception()
+        if not isinstance(error, OSError) and not self._has_failed:
+            self._has_failed = True
+            print(f"The dashboard failed ({type(error).__name__}: {error}). Training goes on.", file=sys.stderr)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Lets in this computer's own page alone, and lets nothing out.
+
+    The token keeps out other users of the computer and other sites; the host's name keeps out a site whose name was
+    made to lead here (DNS rebinding).
+    """
+
+    page: LivePage
+    root: str
+    timeout = 30
+
+    def do_GET(self) -> None:
+        """The page, or what is new."""
+        if not self._is_refused():
+            address = urlsplit(self.path)
+            if address.path == self.root:
+                text, policy = self.page.document
+                self._send(200, text, "text/html; charset=utf-8", policy)
+            elif address.path == f"{self.root}new":
+                shown = parse_qs(address.query).get("shown", ["-1"])[0]
+                found = self.page.answer(int(shown) if shown.isdecimal() else -1)
+                self._send(200, json.dumps(found).encode(), "application/json")
+            else:
+                self._send(404)
+
+    def do_POST(self) -> None:
+        """The stop button."""
+        if not self._is_refused():
+            is_known = self.path == f"{self.root}stop"
+            if is_known:
+                self.page.stop()
+            self._send(204 if is_known else 404)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Drop a line of the log: the terminal is the training's."""
+
+    def _is_refused(self) -> bool:
+        host = self.headers.get("Host", "")
+        if host not in (f"{name}:{self.page.port}" for name in (_HOST, "localhost")):
+            self._send(400)
+        elif self.headers.get("Origin", f"http://{host}") != f"http://{host}":
+            self._send(403)
+        else:
+            return False
+        return True
+
+    def _send(self, status: int, content: bytes = b"", kind: str = "text/plain", policy: str = "") -> None:
+        self.send_response(status)
+        headers = {
+            "Content-Type": kind,
+            "Content-Length": str(len(content)),
+            "Content-Security-Policy": policy or "default-src 'none'; frame-ancestors 'none'",
+            "Cache-Control": "no-store",
+            "Cross-Origin-Opener-Policy": "same-origin",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+        }
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
