@@ -18,7 +18,7 @@ ARG EXTRAS=goodharts,play
 ARG PIP_EXTRA_INDEX_URL
 RUN --mount=type=bind,from=wheels,source=/source,target=/source \
     pip install --no-cache-dir \
-    --constraint /source/constraints.txt /source/dist/rl_parity-*.whl "$(echo /source/dist/hackmatrix-*.whl)[${EXTRAS}]"
+    --constraint /source/constraints.txt /source/dist/rl*.whl "$(echo /source/dist/hackmatrix-*.whl)[${EXTRAS}]"
 RUN useradd --create-home --uid 1000 player
 USER 1000
 WORKDIR /home/player

@@ -4,10 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python -m
 PIP := $(RUN) pip --disable-pip-version-check
-REQUIREMENTS := pyproject.toml parity/pyproject.toml constraints.txt
+OWN := parity python/rlworldkit
+REQUIREMENTS := pyproject.toml $(OWN:=/pyproject.toml) constraints.txt
 # Python compiles the modules that are imported; compiling all that is installed takes as long as installing it.
 # pip 26 takes 41 seconds of processor time, the one that Python 3.11 brings 72.
-install = $(PIP) install --quiet --no-compile --constraint constraints.txt --editable ./parity --editable $(1)
+install = $(PIP) install --quiet --no-compile --constraint constraints.txt $(OWN:%=--editable ./%) --editable $(1)
 # What takes a while says how long, and on a terminal a clock moves.
 clocked = .ci/with-clock "$(1)"
 PYTEST_WORKERS ?= auto
@@ -145,7 +146,7 @@ wheel: $(VENV)/pyvenv.cfg ## build the wheels into dist, with the Swift engine i
 	else \
 		echo "No Swift toolchain is on the PATH: this wheel will play in JAX only."; \
 	fi; \
-	$(PIP) wheel --quiet --no-deps --wheel-dir dist ./parity .
+	$(PIP) wheel --quiet --no-deps --wheel-dir dist $(OWN:%=./%) .
 	@ls -l dist
 
 clean: ## remove the environment, builds and caches; keep what training wrote

@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 
 from goodharts.rules import VERSION
-from rlworldkit import __version__ as __version__
+from rlparity import __version__ as __version__
 
 RULES_VERSION = VERSION
 

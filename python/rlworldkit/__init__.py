@@ -12,22 +12,21 @@ The package knows no world. One hands in an adapter (`rlworldkit.game.Game`); do
 through one.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rlparity import __version__
     from rlworldkit.api import evaluate, make, train
 
-__version__ = "0.1.0"
 __all__ = ["__version__", "evaluate", "make", "train"]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - a function of ``api``
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a function of ``api``, or the version, which is the harness's
     """Import what is asked for only now, so that importing the package takes no time."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rlworldkit import api
-
-    return getattr(api, name)
+    return getattr(import_module("rlparity" if name == "__version__" else "rlworldkit.api"), name)
 
 
 def __dir__() -> list[str]:

@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 
 
+DISTRIBUTIONS = {"rl-parity": "parity", "rlworldkit": "python/rlworldkit", "hackmatrix": "."}
+"""The folder of each, those that need no other first."""
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository."""
@@ -15,11 +19,11 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def sources(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The unpacked source distributions of both distributions, by the name of the distribution."""
+    """The unpacked source distributions of the distributions, by the name of the distribution."""
     folder = tmp_path_factory.mktemp("sources")
     unpacked = {}
-    for name, home in {"hackmatrix": root, "rl-parity": root / "parity"}.items():
-        (archive,) = build("sdist", home, folder / name).glob("*.tar.gz")
+    for name, home in DISTRIBUTIONS.items():
+        (archive,) = build("sdist", root / home, folder / name).glob("*.tar.gz")
         subprocess.run(["tar", "-xzf", archive, "-C", archive.parent], check=True)
         unpacked[name] = archive.with_name(archive.name.removesuffix(".tar.gz"))
     return unpacked
@@ -27,7 +31,7 @@ def sources(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
 
 @pytest.fixture(scope="session")
 def wheels(sources: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The wheels of both distributions, each built from its source distribution, by the name of the distribution."""
+    """The wheels of the distributions, each built from its source distribution, by the name of the distribution."""
     folder = tmp_path_factory.mktemp("wheels")
     return {name: next(build("wheel", home, folder / name).glob("*.whl")) for name, home in sources.items()}
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+LIBRARIES = sysconfig.get_path("purelib")
+"""On a PYTHONPATH, where no ``.pth`` is read: all that the packages need, but none of them."""
 FIND = """
 from hackmatrix.swift_env.process import binary_path
 from hackmatrix.world import WORLD
@@ -39,21 +41,18 @@ def build(root: Path, binary: Path, out: Path) -> Path:
     return wheel
 
 
-def install(wheel: Path, folder: Path) -> Path:
-    """Install a wheel without what it needs; return the Python of its environment."""
+def install(folder: Path, *wheels: Path) -> Path:
+    """Install wheels without what they need; return the Python of their environment."""
     venv.create(folder / "venv", symlinks=True)
     python = folder / "venv" / "bin" / "python"
     pip = "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "--quiet", "--no-index"
-    subprocess.run([sys.executable, *pip, "--no-deps", "--no-compile", wheel], check=True)
+    subprocess.run([sys.executable, *pip, "--no-deps", "--no-compile", *wheels], check=True)
     return python
 
 
-def needed(root: Path) -> str:
-    """Return a PYTHONPATH with the harness and all that the packages need, but none of them."""
-    return f"{root / 'parity'}{os.pathsep}{sysconfig.get_path('purelib')}"
-
-
-def test_an_engine_in_the_wheel_is_installed_as_the_program_that_commands_start(root: Path, tmp_path: Path) -> None:
+def test_an_engine_in_the_wheel_is_installed_as_the_program_that_commands_start(
+    root: Path, wheels: dict[str, Path], tmp_path: Path
+) -> None:
     engine = tmp_path / "engine"
     engine.write_bytes(b"#!/bin/sh\necho here\n# \0GLIBC_2.4\0GLIBC_2.31\0GLIBCXX_3.4.99\0")
     engine.chmod(0o755)
@@ -62,7 +61,8 @@ def test_an_engine_in_the_wheel_is_installed_as_the_program_that_commands_start(
     assert wheel.name.endswith(f"-py3-none-{system}_{platform.machine()}.whl")
     (description,) = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/WHEEL")]
     assert b"Root-Is-Purelib: false" in zipfile.ZipFile(wheel).read(description)
-    found = run(install(wheel, tmp_path), "-c", FIND, folder=tmp_path, PYTHONPATH=needed(root))
+    python = install(tmp_path, wheel, wheels["rlworldkit"], wheels["rl-parity"])
+    found = run(python, "-c", FIND, folder=tmp_path, PYTHONPATH=LIBRARIES)
     (site,) = (tmp_path / "venv").glob("lib/python*/site-packages")
     path, default = found.stdout.split()
     assert (Path(path), default) == (site / "hackmatrix" / "swift_env" / "bin" / "HackMatrix", "swift")
@@ -71,7 +71,7 @@ def test_an_engine_in_the_wheel_is_installed_as_the_program_that_commands_start(
 
 @pytest.mark.long
 def test_the_static_engine_needs_no_more_of_the_system_than_its_wheel_says(
-    swift_built: None, root: Path, tmp_path: Path
+    swift_built: None, root: Path, wheels: dict[str, Path], tmp_path: Path
 ) -> None:
     subprocess.run(["make", "bundle"], cwd=root, capture_output=True, check=True)
     wheel = build(root, root / ".build-bundle" / "release" / "HackMatrix", tmp_path)
@@ -79,7 +79,8 @@ def test_the_static_engine_needs_no_more_of_the_system_than_its_wheel_says(
         shown = run(sys.executable, "-m", "auditwheel", "show", wheel, folder=tmp_path).stdout
         tag = wheel.stem.split("-")[-1]
         assert f'following platform tag: "{tag}"' in " ".join(shown.split()), shown
-    done = run(install(wheel, tmp_path), "-c", PLAY, folder=tmp_path, PYTHONPATH=needed(root))
+    python = install(tmp_path, wheel, wheels["rlworldkit"], wheels["rl-parity"])
+    done = run(python, "-c", PLAY, folder=tmp_path, PYTHONPATH=LIBRARIES)
     assert done.returncode == 0, done.stderr
     path, seed = done.stdout.splitlines()
     assert (Path(path).is_relative_to(tmp_path), seed) == (True, "7")

@@ -1,4 +1,4 @@
-"""What a package index shows of both distributions, and that a source distribution is the whole project."""
+"""What a package index shows of every distribution, and that a source distribution is the whole project."""
 
 import email
 import os
@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.project.conftest import DISTRIBUTIONS
+
 LINKS = re.compile(r"\]\(([^)]+)\)")
 
 
@@ -22,7 +24,7 @@ def metadata_of(wheel: Path) -> Message:
         return email.message_from_bytes(archive.read(name))
 
 
-@pytest.mark.parametrize("name", ["hackmatrix", "rl-parity"])
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_the_metadata_says_who_made_it_and_where_it_is(name: str, root: Path, wheels: dict[str, Path]) -> None:
     metadata = metadata_of(wheels[name])
     addresses = dict(each.split(", ") for each in metadata.get_all("Project-URL", []))
@@ -44,7 +46,8 @@ def test_the_readme_of_an_index_links_to_the_files_that_the_one_of_the_repositor
     for link, address in zip(links, shown, strict=True):
         folder = "raw" if link.endswith((".png", ".svg")) else "blob"
         assert address == (link if "://" in link else f"{source}/{folder}/main/{link}")
-    assert all("://" in link for link in LINKS.findall(str(metadata_of(wheels["rl-parity"]).get_payload())))
+    for name in ("rl-parity", "rlworldkit"):
+        assert all("://" in link for link in LINKS.findall(str(metadata_of(wheels[name]).get_payload()))), name
 
 
 def test_a_source_distribution_is_the_whole_repository(root: Path, sources: dict[str, Path]) -> None:

@@ -10,7 +10,14 @@ import pytest
 
 from tests.terminals import in_terminal
 
-INPUTS = ("Makefile", ".ci/with-clock", "pyproject.toml", "parity/pyproject.toml", "constraints.txt")
+OWN = ("parity", "python/rlworldkit")
+INPUTS = (
+    "Makefile",
+    ".ci/with-clock",
+    "pyproject.toml",
+    *(f"{home}/pyproject.toml" for home in OWN),
+    "constraints.txt",
+)
 OLD, NEW = 1_000_000_000, 2_000_000_000
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
@@ -26,8 +33,8 @@ def make(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 @pytest.fixture
 def installed(root: Path, tmp_path: Path) -> Path:
     """A project whose environment has just been installed, with every extra."""
-    for name in ("parity", ".ci"):
-        (tmp_path / name).mkdir()
+    for name in (*OWN, ".ci"):
+        (tmp_path / name).mkdir(parents=True)
     for name in INPUTS:
         shutil.copy(root / name, tmp_path / name)
         os.utime(tmp_path / name, (OLD, OLD))
@@ -38,7 +45,6 @@ def installed(root: Path, tmp_path: Path) -> Path:
 
 
 def test_an_installed_project_is_installed_anew_when_the_dependencies_change(installed: Path) -> None:
-    (installed / "python").mkdir()
     (installed / "python" / "new.py").touch()
     assert make(installed, "--question", "setup").returncode == 0
     assert "pip" not in make(installed, "--dry-run", "train").stdout
@@ -53,7 +59,7 @@ def test_a_fresh_clone_installs_what_the_target_needs(installed: Path, target: s
     shutil.rmtree(installed / ".venv")
     newer_pip, install = [line for line in make(installed, "--dry-run", target).stdout.splitlines() if "-m pip" in line]
     assert ' install --quiet "pip>=26" || ' in newer_pip
-    assert f" --constraint constraints.txt --editable ./parity {what}'" in install
+    assert f" --constraint constraints.txt --editable ./parity --editable ./python/rlworldkit {what}'" in install
 
 
 @pytest.mark.parametrize(
@@ -127,7 +133,7 @@ def test_wheels_have_the_engine_where_there_is_a_toolchain(installed: Path, swif
     assert answer.returncode == 0, answer.stderr
     (built,) = [line for line in answer.stdout.splitlines() if line.startswith("engine: ")]
     assert built.startswith(f"engine: {bundle}, -m pip ")
-    assert built.endswith(" wheel --quiet --no-deps --wheel-dir dist ./parity .")
+    assert built.endswith(" wheel --quiet --no-deps --wheel-dir dist ./parity ./python/rlworldkit .")
     assert ("build: --scratch-path .build-bundle" in answer.stdout) == swift
     assert ("No Swift toolchain" in answer.stdout) == (not swift)
 

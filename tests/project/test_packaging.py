@@ -16,20 +16,26 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-import goodharts
-import hackmatrix
 import rlparity
 from rlparity.errors import install_command
+from tests.project.conftest import DISTRIBUTIONS
 
 
 @pytest.fixture(scope="module")
-def settings(root: Path) -> dict[str, Any]:
-    return tomllib.loads((root / "pyproject.toml").read_text())
+def projects(root: Path) -> dict[str, dict[str, Any]]:
+    """The table ``project`` of each distribution."""
+    read = {name: (root / home / "pyproject.toml").read_text() for name, home in DISTRIBUTIONS.items()}
+    return {name: tomllib.loads(text)["project"] for name, text in read.items()}
 
 
 @pytest.fixture(scope="module")
-def project(settings: dict[str, Any]) -> Any:  # noqa: ANN401 - a table
-    return settings["project"]
+def project(projects: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """That of the games."""
+    return projects["hackmatrix"]
+
+
+def names_of(requirements: list[str]) -> set[str]:
+    return {Requirement(text).name for text in requirements}
 
 
 def lines_of(path: Path) -> list[str]:
@@ -44,16 +50,21 @@ def pins(root: Path) -> dict[str, Version]:
 
 
 def test_dependencies_are_pinned_within_their_limits_to_releases_and_the_core_drags_in_no_torch(
-    root: Path, project: dict[str, Any], pins: dict[str, Version]
+    projects: dict[str, dict[str, Any]], pins: dict[str, Version]
 ) -> None:
-    extras = [text for extra in project["optional-dependencies"].values() for text in extra]
-    harness = tomllib.loads((root / "parity" / "pyproject.toml").read_text())["project"]
-    assert [Requirement(text).name for text in harness["dependencies"]] == ["numpy", "rich"]
-    for declared in map(Requirement, project["dependencies"] + extras + harness["dependencies"]):
-        if declared.name not in (project["name"], harness["name"]):
-            assert pins[canonicalize_name(declared.name)] in declared.specifier
+    core = {name: names_of(each["dependencies"]) for name, each in projects.items()}
+    assert core["rl-parity"] == {"numpy", "rich"}
+    assert core["rlworldkit"] == {"matplotlib", "numpy", "platformdirs", "rich", "rl-parity", "tensorboardX"}
+    assert core["hackmatrix"] == {"packaging", "rlworldkit"}
+    for each in projects.values():
+        extras = [text for extra in each.get("optional-dependencies", {}).values() for text in extra]
+        for declared in map(Requirement, each["dependencies"] + extras):
+            if declared.name not in projects:
+                assert pins[canonicalize_name(declared.name)] in declared.specifier
+            elif declared.name != each["name"] and not declared.extras:
+                assert str(declared.specifier) == f"=={rlparity.__version__}"
     assert [name for name, pin in pins.items() if pin.is_prerelease or pin.local or "nightly" in name] == []
-    assert "torch" not in {Requirement(text).name for text in project["dependencies"]}
+    assert "torch" not in names_of(projects["rlworldkit"]["optional-dependencies"]["jax"])
     assert [name for name in pins if name.startswith("nvidia")] == []
 
 
@@ -63,20 +74,13 @@ def test_dev_holds_every_other_extra_that_needs_no_accelerator(project: dict[str
     assert held == set(extras) - {"dev", "cuda", "cuda13", "tpu"}
 
 
-def test_both_distributions_have_one_version_and_the_games_need_that_of_the_harness(
-    root: Path, settings: dict[str, Any], project: dict[str, Any], wheels: dict[str, Path]
-) -> None:
-    citation = re.findall(r"^version: (.+)$", (root / "CITATION.cff").read_text(), re.MULTILINE)
-    versions = {rlparity.__version__, hackmatrix.__version__, goodharts.__version__, *citation}
-    assert versions == {path.name.split("-")[1] for path in wheels.values()}
-    (version,) = versions
-    assert f"rl-parity=={version}" in project["dependencies"]
-    assert (root / "parity" / "LICENSE").read_text() == (root / "LICENSE").read_text()
+def test_all_distributions_have_one_version_and_one_license(root: Path, wheels: dict[str, Path]) -> None:
+    (citation,) = re.findall(r"^version: (.+)$", (root / "CITATION.cff").read_text(), re.MULTILINE)
+    assert {path.name.split("-")[1] for path in wheels.values()} == {rlparity.__version__} == {citation}
+    assert len({(root / home / "LICENSE").read_text() for home in DISTRIBUTIONS.values()}) == 1
 
 
-def test_each_wheel_has_its_own_packages_typed_and_nothing_else(
-    settings: dict[str, Any], wheels: dict[str, Path]
-) -> None:
+def test_each_wheel_has_its_own_packages_typed_and_nothing_else(root: Path, wheels: dict[str, Path]) -> None:
     packages = {}
     for name, wheel in wheels.items():
         files = zipfile.ZipFile(wheel).namelist()
@@ -85,8 +89,10 @@ def test_each_wheel_has_its_own_packages_typed_and_nothing_else(
         assert [
             file for file in files if "__pycache__" in file or Path(file).name in ("pyproject.toml", "PKG-INFO")
         ] == []
-    assert packages == {"hackmatrix": {"goodharts", "hackmatrix", "rlworldkit", "worldkit"}, "rl-parity": {"rlparity"}}
-    assert set().union(*packages.values()) == set(settings["tool"]["importlinter"]["root_packages"]) | {"worldkit"}
+    own = {"rl-parity": {"rlparity"}, "rlworldkit": {"rlworldkit"}, "hackmatrix": {"goodharts", "hackmatrix"}}
+    assert packages == own
+    linted = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]["root_packages"]
+    assert sorted(set().union(*packages.values())) == sorted(linted)
 
 
 FROM_THE_WHEEL = """
@@ -113,6 +119,7 @@ registered = {
     each.name: {(entry.group, entry.name) for entry in each.entry_points} for each in distributions(path=[str(wheel)])
 }
 assert registered["rl-parity"] == {("console_scripts", "rlparity"), ("pytest11", "rlparity")}
+assert registered["rlworldkit"] == set()
 games = {(group, name) for group in ("console_scripts", "rlworldkit.games") for name in ("goodharts", "hackmatrix")}
 assert registered["hackmatrix"] == games | {("rlparity.worlds", world.name) for world in (WORLD, *WORLDS.values())}
 
@@ -149,9 +156,9 @@ def test_requirements_are_the_project_itself_as_constraints_pin_it(root: Path, p
     options = dict(line.split(maxsplit=1) for line in lines)
     assert (root / options["--constraint"]).is_file()
     itself = Requirement(options["--editable"].replace(".", "hackmatrix", 1))
-    assert lines[1] == "--editable ./parity"
+    assert lines[1:3] == ["--editable ./parity", "--editable ./python/rlworldkit"]
     assert itself.extras == {"dev"} <= project["optional-dependencies"].keys()
-    assert len(lines) == 3
+    assert len(lines) == 4
 
 
 def test_the_dev_container_runs_commands_that_exist_on_what_they_need_and_activates_what_they_fill(root: Path) -> None:

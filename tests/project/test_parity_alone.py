@@ -1,4 +1,4 @@
-"""The wheel of the harness, installed where there is nothing but what it asks for, does all that it says."""
+"""The wheels of the harness and of rlworldkit do all that they say where there is nothing but what they ask for."""
 
 import json
 import os
@@ -7,12 +7,15 @@ import shutil
 import subprocess
 import sys
 import venv
+import zipfile
 from collections.abc import Iterator
 from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+
+from tests.project.conftest import DISTRIBUTIONS
 
 ORCHARD = ("--world", "toy_world:WORLD")
 SETTINGS = """
@@ -29,21 +32,28 @@ golden = ""
 """
 NAMES = "from importlib.metadata import distributions; print(*sorted(each.name for each in distributions()))"
 MODULES = """
-import importlib, pkgutil, rlparity
-for module in pkgutil.walk_packages(rlparity.__path__, "rlparity."):
+import importlib, pkgutil, sys
+name = sys.argv[1]
+for module in pkgutil.walk_packages(importlib.import_module(name).__path__, f"{name}."):
     if module.name != "rlparity.__main__":
         try:
             importlib.import_module(module.name)
-        except ModuleNotFoundError as error:
-            print(module.name, "needs", error.name)
+        except Exception as error:
+            print(module.name, "needs", (error.__context__ or error).name)
+"""
+UNTOUCHED = """
+import base64, hashlib, sys
+from importlib.metadata import files
+digest = lambda path: base64.urlsafe_b64encode(hashlib.sha256(path.read_bytes()).digest()).rstrip(b"=").decode()
+print([str(file) for file in files(sys.argv[1]) if file.hash and file.hash.value != digest(file.locate())])
 """
 
 
-def needed(name: str) -> Iterator[str]:
-    """The distributions that one needs, itself among them; some more than once."""
+def needed(name: str, extra: str = "") -> Iterator[str]:
+    """The distributions that one needs with an extra, itself among them; some more than once."""
     yield name
     for requirement in map(Requirement, distribution(name).requires or ()):
-        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+        if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
             yield from needed(requirement.name)
 
 
@@ -59,11 +69,16 @@ class Home:
         shutil.copytree(root / "tests" / "parity" / "toy_world", self.work / "toy_world", ignore=ignored)
 
     def link(self, name: str) -> None:
-        """Put a distribution and all that it needs there, as links to those of this process."""
-        for found in map(distribution, set(needed(name))):
+        """Put a distribution and all that it needs there, as links to those of this process, but none of ours."""
+        for found in map(distribution, {*needed(name)} - DISTRIBUTIONS.keys()):
             for top in {path.parts[0] for path in found.files or ()} - {"..", "__pycache__"}:
                 if not (self.site / top).exists():
                     (self.site / top).symlink_to(Path(str(found.locate_file(top))))
+
+    def install(self, *wheels: Path) -> None:
+        """Install wheels without what they need, by the pip of this process."""
+        words = "--disable-pip-version-check", "--python", self.bin / "python", "install", "--quiet", "--no-index"
+        subprocess.run([sys.executable, "-m", "pip", *words, "--no-deps", "--no-compile", *wheels], check=True)
 
     def run(self, program: str, *words: str | Path, folder: str = ".") -> "subprocess.CompletedProcess[str]":
         """Run a program of the environment."""
@@ -117,18 +132,82 @@ def run_its_tests(home: Home) -> None:
 
 def test_it_needs_nothing_but_numpy_and_rich(root: Path, wheels: dict[str, Path], tmp_path: Path) -> None:
     home = Home(tmp_path, root, with_pip=False)
-    pip = sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(home.bin / "python"), "install"
-    subprocess.run([*pip, "--quiet", "--no-index", "--no-deps", "--no-compile", str(wheels["rl-parity"])], check=True)
+    home.install(wheels["rl-parity"])
     for name in ("numpy", "rich"):
         home.link(name)
     # -I: the packages of the environment and the standard library, and nothing else
     names = home.run("python", "-I", "-c", NAMES).stdout.split()
     assert names == ["Pygments", "markdown-it-py", "mdurl", "numpy", "rich", "rl-parity"]
-    needs = home.run("python", "-I", "-c", MODULES).stdout.splitlines()
+    needs = home.run("python", "-I", "-c", MODULES, "rlparity").stdout.splitlines()
     assert needs == ["rlparity.debug.screen needs textual", "rlparity.pytest_plugin needs pytest"]
     use_the_commands(home)
     home.link("pytest")
     run_its_tests(home)
+
+
+def test_rlworldkit_needs_no_game_and_its_commands_start_without_any_extra(
+    root: Path, wheels: dict[str, Path], tmp_path: Path
+) -> None:
+    home = Home(tmp_path, root, with_pip=False)
+    home.install(wheels["rl-parity"], wheels["rlworldkit"])
+    home.link("rlworldkit")
+    needs = home.run("python", "-I", "-c", MODULES, "rlworldkit").stdout.splitlines()
+    extras = set(needed("rlworldkit", "jax")) | set(needed("rlworldkit", "sb3"))
+    extras |= {"onnx", "optuna", "sb3_contrib", "stable_baselines3", "textual"}
+    assert {line.split(" needs ")[1] for line in needs} <= extras
+    commands = [line for line in needs if re.match(r"rlworldkit\.(api|cli|game)\b", line)]
+    assert commands == ["rlworldkit.cli.trials needs optuna"]
+
+
+@pytest.mark.long
+def test_pip_installs_rlworldkit_which_trains_a_world_without_a_game(
+    root: Path, wheels: dict[str, Path], tmp_path: Path
+) -> None:
+    home = Home(tmp_path, root, with_pip=True)
+    words = "-m", "pip", "install", "--quiet", "--constraint", str(root / "constraints.txt")
+    installed = home.run("python", *words, wheels["rl-parity"], f"{wheels['rlworldkit']}[jax]", "gymnasium")
+    assert installed.returncode == 0, installed.stderr
+    size = "--num-envs", "8", "--num-steps", "8", "--total-timesteps", "128"
+    trained = home.run("python", "-m", "toy_world", "train", *size, "--run-name", "run", "--no-wandb")
+    assert trained.returncode == 0, trained.stderr
+    evaluated = home.run("python", "-m", "toy_world", "evaluate", "checkpoints/run/params_2.npz", "--json")
+    assert evaluated.returncode == 0, evaluated.stderr
+
+
+OTHER = "parity-check==0.21.0"
+"""A distribution of the index that has a package, a command and a pytest plugin named ``parity``."""
+
+
+def test_no_file_command_or_plugin_is_named_as_one_of_the_other_parity(wheels: dict[str, Path]) -> None:
+    for wheel in wheels.values():
+        archive = zipfile.ZipFile(wheel)
+        assert {name.partition("/")[0] for name in archive.namelist()}.isdisjoint({"parity"})
+        points = "".join(
+            archive.read(name).decode() for name in archive.namelist() if name.endswith("entry_points.txt")
+        )
+        assert not re.search(r"^parity *=", points, re.MULTILINE)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", ["ours", "theirs"])
+def test_both_parities_work_in_one_environment_whichever_comes_first(
+    first: str, root: Path, wheels: dict[str, Path], tmp_path: Path
+) -> None:
+    home = Home(tmp_path, root, with_pip=True)
+    for whose in sorted(("ours", "theirs"), reverse=first == "theirs"):
+        words = (OTHER, "pytest") if whose == "theirs" else (wheels["rl-parity"],)
+        installed = home.run("python", "-m", "pip", "install", "--quiet", *words)
+        assert installed.returncode == 0, installed.stderr
+    assert home.run("python", "-m", "pip", "check").returncode == 0
+    theirs = home.run("parity", "--help")
+    assert (theirs.returncode, "rlparity" in theirs.stdout) == (0, False), theirs.stderr
+    use_the_commands(home)
+    run_its_tests(home)
+    plugins = home.run("python", "-m", "pytest", "--trace-config", "--collect-only", folder="new").stdout
+    assert re.search(r"parity_check-0\.21\.0|parity-check-0\.21\.0", plugins)
+    assert re.search(r"rl[-_]parity-", plugins)
+    for name in ("parity-check", "rl-parity"):
+        assert home.run("python", "-c", UNTOUCHED, name).stdout == "[]\n"
 
 
 @pytest.mark.long

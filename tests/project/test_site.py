@@ -10,7 +10,7 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from playwright.sync_api import Browser, Page
 
-from rlworldkit import __version__
+from rlparity import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("", "commands/hackmatrix-train", "notebooks/debug_a_reward")
