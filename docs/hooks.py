@@ -19,9 +19,9 @@ from goodharts.cli.game import GAME as GOODHARTS
 from goodharts.rules import MODES, marks_of
 from hackmatrix.cli.game import GAME as HACKMATRIX
 from hackmatrix.rules import MARKS as HACKMATRIX_MARKS
+from rlparity import __version__
 from rlparity.cli.main import build_parser
 from rlparity.io.arguments import parser_of
-from rlparity import __version__
 from rlworldkit.cli.app import kit_commands, main
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from rlparity.core.prices import changed_prices
-from rlparity.errors import UsageError, install_command
+from rlparity.errors import UsageError
 from rlparity.io.console import open_console
 from rlworldkit.config_layers import validate_values
+from rlworldkit.extras import install_package
 from rlworldkit.game import Game, load_game
 from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
 from rlworldkit.ppo.config import auto_scale_for_batch_size, preset_of
@@ -86,7 +87,7 @@ def make(
         from rlworldkit.envs.gym_env import WorldEnv
         from rlworldkit.envs.vector_env import WorldVectorEnv
     except ModuleNotFoundError as error:
-        raise UsageError(f"make needs {error.name}: run `{install_command(game.requirement)}`.") from error
+        raise UsageError(f"make needs {error.name}: run `{install_package(error.name or '')}`.") from error
     spec = game.view(mode, None).evaluation.env if mode is not None and game.view else game.env()
     return WorldEnv(spec, **options) if num_envs is None else WorldVectorEnv(spec, num_envs, **options)
 

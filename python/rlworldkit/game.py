@@ -70,8 +70,8 @@ class Game:
 
     Functions open what is heavy to import, so that ``--help`` and mistakes need not wait for it.
 
-    name: of the command, of run folders and of the W&B project. title: in pictures. package: what pip calls it. extra:
-    of that package, with all that the commands need beyond its core. module: ``python -m module`` is the command.
+    name: of the command, of run folders and of the W&B project. title: in pictures. module: ``python -m module`` is
+    the command.
     library: what its engine computes with, as pip calls it; ``version`` prints its version too.
     train_env: the world as the trainer in JAX sees it; None: it has no engine in JAX, and nothing that needs one.
     evaluation: who plays, and the endings and figures to report; None: rlworldkit does not evaluate it.
@@ -86,12 +86,10 @@ class Game:
 
     name: str
     title: str
-    package: str
     module: str
     version: str
     rules_version: str
     env: Callable[[], EnvSpec]
-    extra: str = "sb3"
     library: str = "jax"
     train_env: Callable[[], JaxEnv] | None = None
     train_config: type[TrainConfig] = TrainConfig
@@ -104,11 +102,6 @@ class Game:
     commands: Mapping[str, Command] = field(default_factory=dict)
     benchmarks: Callable[[Game], Mapping[str, Benchmark]] = lambda game: {}
     starts: Callable[[], Sequence[Start]] = tuple
-
-    @property
-    def requirement(self) -> str:
-        """The requirement for all of its commands, as pip wants it."""
-        return f"{self.package}[{self.extra}]"
 
     def with_prices(self, prices: Mapping[str, object]) -> Game:
         """The same with some prices of the reward changed, by name, in all that it opens.

@@ -21,7 +21,7 @@ from rlparity.errors import install_command
 
 OWN = {"train", "evaluate", "compare", "config", "brain-view"}
 COMMANDS = OWN | {"train-sb3", "bench", "play", "watch", "export", "view", "version"}
-EXTRA = f"run `{install_command('hackmatrix[goodharts]')}`"
+EXTRA = f"run `{install_command('rlworldkit[sb3]')}`"
 
 
 def test_help_names_every_command() -> None:

@@ -15,7 +15,8 @@ from rlparity.errors import install_command
 
 NEEDY = {
     "METADATA": "Metadata-Version: 2.1\nName: needy\nVersion: 1.0\nRequires-Dist: numpy>=99\n"
-    'Requires-Dist: rich; extra == "colour"\nRequires-Dist: no-such-distribution\n',
+    'Requires-Dist: rich; extra == "colour"\nRequires-Dist: needy[moon]\n'
+    'Requires-Dist: no-such-distribution; extra == "moon"\n',
     "RECORD": "meadow/__init__.py,,\nmeadow/rules.py,,\n",
     "entry_points.txt": "[rlparity.worlds]\nmeadow = no_such_module:WORLD\n",
 }

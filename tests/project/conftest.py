@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-
 DISTRIBUTIONS = {"rl-parity": "parity", "rlworldkit": "python/rlworldkit", "hackmatrix": "."}
 """The folder of each, those that need no other first."""
 

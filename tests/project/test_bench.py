@@ -323,7 +323,7 @@ def test_without_stable_baselines_its_benchmarks_are_left_out(
     missing = ("gymnasium", "sb3_contrib")
     monkeypatch.setattr(bench, "find_spec", lambda name: None if name in missing else find_spec(name))
     assert main(["bench", "--num-envs", "3"]) == 0
-    assert f"leaving out gym and sb3: `{install_command('hackmatrix[sb3]')}`" in capsys.readouterr().err
+    assert f"leaving out gym and sb3: `{install_command('rlworldkit[sb3]')}`" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["bench", "sb3"])
     assert "sb3 needs sb3_contrib" in capsys.readouterr().err

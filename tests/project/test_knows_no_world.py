@@ -73,7 +73,7 @@ def test_a_reference_implementation_imports_nothing_of_the_world_that_it_judges(
 OLD_NAMES = re.compile(
     r"(?<![\w/.-])parity (run|record|replay|coverage|mutants|rewards|diff|ledger|init|doctor|serve|transfer|debug)\b"
     r"|\b(import|from) parity\b|-m parity\b|tool\.parity\b|(?<![\w.])parity\.(worlds|world|engine|core)\b"
-    r"|(?<!rl)parity-report|(?<!rl)worldkit(?!\.json|\.JSON)"
+    r"|(?<!rl)parity-report|\b(import|from) worldkit\b|python/worldkit|(?<!rl)worldkit\.(?!json)"
 )
 
 

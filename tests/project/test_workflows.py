@@ -123,7 +123,7 @@ def test_a_tag_alone_uploads_and_the_harness_first() -> None:
     assert publish["if"] == "github.event_name == 'push'"
     assert {*publish["needs"], "publish"} == WORKFLOWS["release"]["jobs"].keys()
     uploads = [step["run"] for step in publish["steps"] if "twine upload" in step.get("run", "")]
-    assert [line.rpartition("/")[2] for line in uploads] == ["rl_parity-*", "hackmatrix-*"]
+    assert [line.rpartition("/")[2] for line in uploads] == ["rl_parity-*", "rlworldkit-*", "hackmatrix-*"]
 
 
 @pytest.mark.parametrize("image", ["Dockerfile", ".devcontainer/Dockerfile"])

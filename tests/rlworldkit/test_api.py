@@ -43,12 +43,13 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 
 def test_the_package_says_what_it_offers_and_imports_nothing_until_asked() -> None:
     code = (
-        "import sys, rlworldkit; print(dir(rlworldkit), rlworldkit.__version__);"
-        "print(*[name for name in ('numpy', 'jax', 'rlparity', 'rlworldkit.api') if name in sys.modules])"
+        "import sys, rlworldkit;"
+        "print(*[name for name in ('numpy', 'jax', 'rlparity', 'rlworldkit.api') if name in sys.modules]);"
+        "print(dir(rlworldkit), rlworldkit.__version__)"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     names = ["__version__", "evaluate", "make", "train"]
-    assert printed.splitlines() == [f"{names} {rlworldkit.__version__}", ""]
+    assert printed.splitlines() == ["", f"{names} {rlworldkit.__version__}"]
     assert not hasattr(rlworldkit, "trian")
 
 

@@ -77,7 +77,7 @@ def packages(distribution: str, names: Iterable[str], title: str, folder: Path, 
     """
     title = f"{title}, in {folder}"
     try:
-        needed = [text for text in metadata.requires(distribution) or () if "extra ==" not in text]
+        needed = [*_needed(distribution)]
     except metadata.PackageNotFoundError:
         return Check("packages", NOTE, f"{title}, run from its folder without being installed", f"run `{remedy}`")
     if faults := [*filter(None, map(_fault, needed)), *_rivals(distribution, names)]:
@@ -95,6 +95,18 @@ def versions(distributions: Iterable[str]) -> list[str]:
         with contextlib.suppress(metadata.PackageNotFoundError):
             found.append(f"{name} {metadata.version(name)}")
     return found
+
+
+def _needed(distribution: str, extra: str = "") -> Iterator[str]:
+    """The requirements of a distribution or of its extra, and those of the extras that these ask for."""
+    for text in metadata.requires(distribution) or ():
+        requirement, _, marker = text.partition(";")
+        if marker.rpartition("extra ==")[2].strip(" '\"") != extra if "extra ==" in marker else extra:
+            continue
+        yield requirement if extra else text
+        if "[" in requirement:
+            with contextlib.suppress(metadata.PackageNotFoundError):
+                yield from _needed(_name(requirement), requirement.partition("[")[2].partition("]")[0])
 
 
 def _rivals(distribution: str, names: Iterable[str]) -> Iterator[str]:

@@ -20,8 +20,6 @@ def _benchmark(game: Game, module: str, purpose: str) -> Benchmark:
 GAME = Game(
     name="goodharts",
     title="Goodharts",
-    package="hackmatrix",
-    extra="goodharts",
     module="goodharts.cli.main",
     version=__version__,
     rules_version=rules.VERSION,

@@ -16,9 +16,10 @@ from goodharts.config import ALL, BENCHMARK_UPDATES, COMPILE_MODES, JAX, Modes, 
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, MOVES
 from goodharts.training.torchrun import is_launched, rank
 from rlparity.core.prices import add_price_flags, read_prices, with_prices
-from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
+from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from rlparity.io.arguments import ALL_STEPS, SEEDS, OneOf, Parser
 from rlparity.io.console import open_console, open_missing_streams, typed_command
+from rlworldkit.extras import install_package
 from rlworldkit.game import import_attribute
 from rlworldkit.jax.xla import available_cores, enable_compilation_cache, prefer_wide_vectors
 from rlworldkit.runs.console import print_line, print_nothing_to_save
@@ -104,7 +105,7 @@ def _train(arguments: argparse.Namespace) -> int:
         raise UsageError("--benchmark does not go with --resume: it measures a run from its start.")
     # models and checkpoints are torch's files, whichever engine trains
     if (config.training.engine != JAX or not arguments.benchmark) and find_spec("torch") is None:
-        raise UsageError(f"goodharts train needs torch: run `{install_command('hackmatrix[goodharts]')}`.")
+        raise UsageError(f"goodharts train needs torch: run `{install_package('torch')}`.")
     from goodharts.training.engines import engine_named
     from goodharts.training.jobs import groups_to_resume, jobs_to_resume, new_jobs, places, write_groups
     from goodharts.training.runs import reserved

@@ -17,8 +17,8 @@ from goodharts.world.policies import load_policy, policies
 from goodharts.world.starts import STARTS
 from rlparity import BatchEngine, EngineError, EngineOptions, MutationBench, Price, State, World
 from rlparity.engine import consecutive_seeds
-from rlparity.errors import install_command
 from rlparity.tools.mutant_table import read_mutants
+from rlworldkit.extras import install_package
 from rlworldkit.jax.xla import enable_compilation_cache, for_mutants
 from rlworldkit.threefry import seed_pair, seeds_of, threefry2x32
 
@@ -34,7 +34,7 @@ def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions(),
     try:
         from goodharts.torch_env.adapter import TorchEngine
     except ModuleNotFoundError as error:
-        command = install_command("hackmatrix[goodharts]")
+        command = install_package("torch")
         raise EngineError(f"The torch engine needs {error.name}: run `{command}`.") from error
 
     return TorchEngine(mode, games, options, **how)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import hackmatrix
+import rlworldkit
 from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path, build_hint, is_checkout
 from hackmatrix.world import rules_of
@@ -57,7 +58,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _checks(cache: Path | None) -> Iterator[Check]:
     yield python()
     title = f"hackmatrix {__version__}, rules {RULES_VERSION}"
-    yield packages("hackmatrix", ("goodharts", "hackmatrix", "rlworldkit"), title, _PACKAGE, remedy=_setup())
+    yield packages("hackmatrix", ("goodharts", "hackmatrix"), title, _PACKAGE, remedy=_setup())
+    kit = Path(rlworldkit.__file__).parent
+    yield packages("rlworldkit", ("rlworldkit",), f"rlworldkit {__version__}", kit, remedy=_setup())
     if is_checkout():
         yield swift_toolchain()
     yield swift_engine()

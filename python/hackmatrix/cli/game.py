@@ -8,7 +8,6 @@ from rlworldkit.game import Benchmark, Command, Game, import_attribute, measured
 GAME: Game = Game(
     name="hackmatrix",
     title="HackMatrix",
-    package="hackmatrix",
     module="hackmatrix.cli.main",
     version=__version__,
     rules_version=rules.VERSION,

@@ -19,7 +19,6 @@ from rlparity.errors import (
     INTERRUPTED_EXIT_CODE,
     ParityError,
     UsageError,
-    install_command,
     is_out_of_memory,
     report_bug,
     require_working_directory,
@@ -27,6 +26,7 @@ from rlparity.errors import (
 from rlparity.io.arguments import Parser, parser_of
 from rlparity.io.console import CLOSED_PIPE_EXIT_CODE, discard_output, is_output_full, open_missing_streams
 from rlworldkit.cli.outputs import fail
+from rlworldkit.extras import install_package
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import jax_refusal
 
@@ -43,8 +43,6 @@ KIT_COMMANDS = {
     "view": "write a page of an agent's games, of a trace or of a run",
 }
 VERSION = "version"
-_EXTRAS = {"onnx": "export", "onnxruntime": "export", "safetensors": "export", "optuna": "sweep"}
-"""Packages of extras that few commands need."""
 
 
 def main(game: Game, argv: Sequence[str] | None = None) -> int:
@@ -130,8 +128,7 @@ def _run(game: Game, command: str, arguments: list[str]) -> int:
         missing, _, _ = (error.name or "").partition(".")
         if missing in (game.module.partition(".")[0], "rlworldkit", "rlparity"):
             raise
-        requirement = f"{game.package}[{_EXTRAS[missing]}]" if missing in _EXTRAS else game.requirement
-        raise UsageError(f"{game.name} {command} needs {missing}: run `{install_command(requirement)}`.") from error
+        raise UsageError(f"{game.name} {command} needs {missing}: run `{install_package(missing)}`.") from error
 
 
 def _purposes(game: Game) -> dict[str, str]:

@@ -8,12 +8,13 @@ from importlib.util import find_spec
 from rich.console import Console
 
 from rlparity.core.prices import add_price_flags, changed_prices, price_flags, read_prices
-from rlparity.errors import EngineError, install_command
+from rlparity.errors import EngineError
 from rlparity.io.arguments import GAMES, STANDARD_OUTPUT, IntRange, Parser
 from rlparity.io.atomic_write import is_replaceable
 from rlparity.io.console import open_console
 from rlworldkit.bench.records import Record, as_json, as_row
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
+from rlworldkit.extras import install_package
 from rlworldkit.game import Benchmark, Game, measured_by
 from rlworldkit.jax.xla import PARTS, of_parts, prefer_wide_vectors
 
@@ -31,7 +32,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
         if name not in benchmarks:
             parser.error(f"unknown benchmark {name!r}; there are {', '.join(benchmarks)}")
         if not _is_installed(benchmarks[name]):
-            parser.error(f"{name} needs {benchmarks[name].needs}: run `{install_command(game.requirement)}`")
+            parser.error(f"{name} needs {benchmarks[name].needs}: run `{install_package(benchmarks[name].needs)}`")
     prefer_wide_vectors()
     if args.cpu_devices is not None:
         os.environ.update(of_parts(args.cpu_devices))
@@ -123,7 +124,7 @@ def _possible(game: Game, benchmarks: dict[str, Benchmark], console: Console) ->
     names = [name for name, each in benchmarks.items() if _is_installed(each)]
     if len(names) < len(benchmarks):
         missing = " and ".join(name for name in benchmarks if name not in names)
-        console.print(f"leaving out {missing}: `{install_command(game.requirement)}`", soft_wrap=True)
+        console.print(f"leaving out {missing}: `{install_package('gymnasium')}`", soft_wrap=True)
     playing = [name for name in names if benchmarks[name].plays]
     if playing and (fault := _engine_fault(game)):
         console.print(f"leaving out {', '.join(playing)}: {fault}")

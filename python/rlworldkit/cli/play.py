@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlparity.core.prices import add_price_flags, changed_prices, price_flags, read_prices
-from rlparity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError, install_command
+from rlparity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError
 from rlparity.io.arguments import SEED, FloatRange, OutputFile, Parser
 from rlparity.io.console import open_console, typed_command
 from rlworldkit.cli import players
+from rlworldkit.extras import install_package
 from rlworldkit.game import Game
 from rlworldkit.render.display import require_room
 from rlworldkit.watch.controls import FASTEST, SLOWEST, Controls
@@ -35,7 +36,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     parser = _parser(game)
     args = parser.parse_args(argv)
     if find_spec("textual") is None:
-        raise UsageError(f"This command needs textual: run `{install_command(f'{game.package}[play]')}`.")
+        raise UsageError(f"This command needs textual: run `{install_package('textual')}`.")
     _check_terminal()
     # Imported only now: a mistaken command line should not have to wait.
     from rlworldkit.play.app import PlayApp

@@ -125,7 +125,7 @@ def find(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agen
     if not files and view.default_agent and (own := path / view.default_agent.name).exists():
         files = [own]
     if any(file.suffix == ".zip" for file in files):
-        require_sb3(game.requirement)
+        require_sb3()
     return first_good_agent(view, files, **how)
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from rlparity.core.prices import add_price_flags, read_prices
-from rlparity.errors import UsageError, install_command
+from rlparity.errors import UsageError
 from rlparity.io.arguments import Parser
 from rlparity.io.console import typed_command
 from rlworldkit.cli.runs import RUN, RunOptions, run_of, say_written
 from rlworldkit.config_layers import from_file
+from rlworldkit.extras import install_package
 from rlworldkit.game import Game
 from rlworldkit.runs.folder import CONFIG, CURVE, run_folder
 from rlworldkit.sb3.config import RATES
@@ -53,7 +54,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     add_price_flags(parser, lambda: game.env().world)
     arguments = parser.parse_args(argv)
     options = from_flags(arguments, TrainSB3Options)
-    require_sb3(game.requirement)
+    require_sb3()
     flags = from_file(game.sb3_config, options.config) | given(arguments, game.sb3_config)
     kept, prices = _kept(game, options.resume)
     config = game.sb3_config(**kept | flags).validated()
@@ -94,10 +95,10 @@ def main(game: Game, argv: Sequence[str]) -> int:
     return 1 if run.writer.failing else 0
 
 
-def require_sb3(requirement: str) -> None:
-    """Raises UsageError, which says to install ``requirement``, where Stable-Baselines3 is not installed."""
+def require_sb3() -> None:
+    """Raises UsageError, which says what to install, where Stable-Baselines3 is not."""
     if any(find_spec(name) is None for name in NEEDED):
-        raise UsageError(f"This command needs Stable-Baselines3: run `{install_command(requirement)}`.")
+        raise UsageError(f"This command needs Stable-Baselines3: run `{install_package('stable_baselines3')}`.")
 
 
 def _kept(game: Game, resume: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:

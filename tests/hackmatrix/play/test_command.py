@@ -83,7 +83,7 @@ def test_a_terminal_that_cannot_show_the_game_is_one_sentence(
 def test_a_pipe_and_a_missing_extra_are_one_sentence(refused: CommandRefused, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Playing needs a terminal" in refused("play")
     monkeypatch.setattr(play, "find_spec", lambda _: None)
-    command = install_command("hackmatrix[play]")
+    command = install_command("rlworldkit[play]")
     assert refused("play") == f"This command needs textual: run `{command}`.\n"
 
 

@@ -107,4 +107,4 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, monkeypatch: pytest.
     ):
         assert sentence in refused(*words)
     monkeypatch.setattr("rlworldkit.cli.train_sb3.NEEDED", ("no_such_library",))
-    assert "pip install 'hackmatrix[sb3]'" in refused("train-sb3")
+    assert "pip install 'rlworldkit[sb3]'" in refused("train-sb3")

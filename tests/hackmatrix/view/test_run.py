@@ -71,7 +71,7 @@ main(["view", sys.argv[1]])
 """
     answer = subprocess.run([sys.executable, "-c", check, tmp_path], capture_output=True, text=True, check=False)
     assert answer.returncode == 2
-    assert answer.stderr == f"This command needs Stable-Baselines3: run `{install_command('hackmatrix[sb3]')}`.\n"
+    assert answer.stderr == f"This command needs Stable-Baselines3: run `{install_command('rlworldkit[sb3]')}`.\n"
 
 
 def test_a_damaged_agent_is_passed_over_aloud(

@@ -101,7 +101,6 @@ EVALUATION = EvaluationSpec(ENV, policy_of=partial(load_logits, env=_JAX_ENV))
 GAME = Game(
     name="orchard",
     title="Orchard",
-    package="orchard",
     module="toy_world",
     version="1.0",
     rules_version="1",
