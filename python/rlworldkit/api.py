@@ -87,7 +87,7 @@ def make(
         from rlworldkit.envs.gym_env import WorldEnv
         from rlworldkit.envs.vector_env import WorldVectorEnv
     except ModuleNotFoundError as error:
-        raise UsageError(f"make needs {error.name}: run `{install_package(error.name or '')}`.") from error
+        raise UsageError(f"make needs {error.name}: run `{install_package(error.name)}`.") from error
     spec = game.view(mode, None).evaluation.env if mode is not None and game.view else game.env()
     return WorldEnv(spec, **options) if num_envs is None else WorldVectorEnv(spec, num_envs, **options)
 

@@ -13,7 +13,7 @@ EXTRAS = {
 }
 
 
-def install_package(module: str) -> str:
+def install_package(module: str | None) -> str:
     """Command that installs a package that is missing: with the extra that brings it, if one does."""
     extra = next((name for name, modules in EXTRAS.items() if module in modules), None)
-    return install_command(f"rlworldkit[{extra}]" if extra else module)
+    return install_command(f"rlworldkit[{extra}]" if extra else str(module))
