@@ -19,7 +19,7 @@ SIZES = (rules.NUM_ACTIONS, len(rules.MARKS), rules.OBSERVATION_SIZE)
 def test_no_word_and_no_size_of_a_game() -> None:
     found = set()
     for path in FILES:
-        text = path.read_text().replace("jax.stages", "").replace("daemon=True", "")
+        text = path.read_text().replace("jax.stages", "").replace("daemon=True", "").replace("daemon_threads", "")
         words = re.findall(rf"(?<![a-z])({'|'.join(OWN_WORDS)})", text, re.IGNORECASE)
         if path.is_relative_to(ROOT / "parity"):
             words = [word for word in words if word not in ("stage", "enemy")]  # in examples
