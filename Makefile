@@ -53,11 +53,12 @@ MATRIX ?= 0.10@python3.13 0.11@python3.12 0.12@python3.12 0.12@python3.13
 test-matrix: ## run the tests that depend on JAX with other versions of JAX and Python
 	@.ci/test-matrix $(MATRIX)
 
-lint: $(VENV)/.all ## ruff, mypy and the import contracts
+lint: $(VENV)/.all ## ruff, mypy, the import contracts and the ceilings of size
 	@$(RUN) ruff check
 	@$(RUN) ruff format --check
 	@$(RUN) mypy
 	@$(VENV)/bin/lint-imports --no-logo
+	@$(VENV)/bin/python .ci/check_size.py
 
 MKDOCS := env NO_MKDOCS_2_WARNING=1 JAX_PLATFORMS=cpu $(RUN) mkdocs
 
