@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -199,7 +199,6 @@ class World:
     tolerances: field -> absolute tolerance, or ``Tolerance``s; all else is compared bit for bit. Fields are
         ``observation``, ``observation.NAME``, ``components``, ``reward``, ``facts`` and ``state.NAME``.
     starts, policies: what directed and exploring runs start from and choose actions by.
-    start_strategy: gives a strategy of ``hypothesis`` for states that exploring runs start from, too.
     load_policy: reads a checkpoint for ``--source policy:FILE``; raises UsageError when it cannot.
     agents: checkpoints that come with the world, by names that may be given instead of a file.
     shrinkers: candidates for smaller states.
@@ -238,7 +237,6 @@ class World:
     tolerances: Mapping[str, float | Tolerance | tuple[Tolerance, ...]] = field(default_factory=dict)
     starts: Mapping[str, StartMaker] = field(default_factory=dict)
     policies: Mapping[str, Policy] = field(default_factory=dict)
-    start_strategy: Callable[[], Any] | None = None
     load_policy: Callable[[Path], Policy] | None = None
     agents: Mapping[str, Path] = field(default_factory=dict)
     shrinkers: tuple[Shrinker, ...] = ()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import runpy
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -180,54 +178,12 @@ def test_sub_steps_go_from_phase_to_phase() -> None:
         assert asyncio.run(run()) == expected
 
 
-def test_rules_are_shown_with_their_texts_and_source_lines_and_a_key_opens_one(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "edit").write_text(f'#!/bin/sh\necho "$@" > {tmp_path / "edited"}\n')
-    (tmp_path / "edit").chmod(0o755)
-    monkeypatch.setenv("EDITOR", str(tmp_path / "edit"))
-    monkeypatch.setattr(DebugApp, "suspend", lambda _: nullcontext())
-    keys = "9", "n", "o", "enter", ":", "open nothing", "enter", ":", "open wasp x", "enter"
-    _, rules, line, opened, _, _, wrong, _, _, other = screens(*keys, engines=("plain", "planes"))[1:]
+def test_rules_are_shown_with_their_texts_and_source_lines() -> None:
+    rules = screens("9", "n", engines=("plain", "planes"))[2]
     assert "O-WASP After each valid action the wasp flies one cell in a drawn direction." in rules
     source = Path(plain.__file__).read_text().splitlines()
     (at,) = (number for number, text in enumerate(source, 1) if text.strip() == 'self.marks["wasp"] += 1')
     assert any(each.startswith(f"  wasp  plain  plain.py:{at}") for each in rules)
-    assert line[-1] == "open move"
-    (at,) = (number for number, text in enumerate(source, 1) if text.strip() == 'self.marks["move"] += 1')
-    assert f"Opened plain.py:{at}." in opened
-    assert (tmp_path / "edited").read_text() == f"+{at} {plain.__file__}\n"
-    assert "no source of engine 'plain' has 'nothing': give a mark, or another engine." in wrong
-    assert "no source of engine 'x' has 'wasp': give a mark, or another engine." in other
-
-
-@pytest.mark.parametrize(
-    ("editor", "message"),
-    [
-        (
-            "no-such-editor",
-            r"the editor failed: \[Errno 2\] No such file or directory: 'no-such-editor'; set EDITOR ",
-        ),
-        ("false", "the editor failed: Command .* returned non-zero exit status 1.; set EDITOR to open "),
-        ("'vim", 'EDITOR is "\'vim", and no command .No closing quotation.: set another to open '),
-    ],
-)
-def test_an_editor_that_fails_is_a_message_on_a_screen_that_goes_on(
-    editor: str, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    resumed = []
-
-    @contextmanager
-    def suspend(_: DebugApp) -> Iterator[None]:  # as textual's, which an exception leaves suspended
-        yield
-        resumed.append(True)
-
-    monkeypatch.setenv("EDITOR", editor)
-    monkeypatch.setattr(DebugApp, "suspend", suspend)
-    failed, after = screens("n", "o", "enter", "n", size=(200, 24))[-2:]
-    assert re.search(message, " ".join(line.strip() for line in failed))
-    assert resumed or editor == "'vim"
-    assert after[0].startswith("orchard, fork 0 of 1, step 2")
 
 
 def test_a_wrong_command_is_a_message_and_escape_closes_the_line() -> None:

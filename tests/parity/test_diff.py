@@ -125,9 +125,6 @@ def test_an_observation_that_differs_shows_in_what_agents_do() -> None:
     assert found.families.keys() == {"observation"}
     assert (found.parted == 1).sum() == len(found.episodes)
     # the walker is 1 in what is observed
-    assert len(found.behaviour["sighted"]) == 4
-    assert all(0.4 < distance < 0.7 for distance in found.behaviour["sighted"])
-    assert set(found.behaviour["uniform"]) == {0}
     # each side goes on by itself, so that returns are of whole games
     assert not np.array_equal(*found.returns[:, found.slots[1]])
 
@@ -253,7 +250,7 @@ def test_a_page_has_both_sides_and_json_goes_to_a_file_or_to_standard_output(tmp
     assert written == diff(*STINGING, "--json", "-").json
     assert written.keys() == {
         *("identical", "unexpected", "world", "sides", "notes", "seed", "games", "steps", "transitions", "episodes"),
-        *("left", "refused", "families", "components", "changes", "returns", "agents", "behaviour", "cases"),
+        *("left", "refused", "families", "components", "changes", "returns", "agents", "cases"),
     }
     page = page_data(page_path.read_text())
     assert page["sides"] == ["plain", "plain sting=-3"]

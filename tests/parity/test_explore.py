@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import rlparity
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from toy_world import WORLD
 from toy_world.plain import Game, PlainEngine
 from toy_world.planes import PlanesEngine
 from toy_world.world import end_game
 
-from rlparity import EngineError, Slots, State, StateRefused, World
+from rlparity import EngineError, Slots, State, StateRefused
 from rlparity.core.features import Features
 from rlparity.core.lockstep import Outcome, Settings, run
 from rlparity.core.pair import Pair
@@ -133,19 +132,6 @@ def test_a_mutation_that_an_engine_refuses_is_dropped_and_its_marks_are_no_diffe
 def test_a_made_start_that_an_engine_refuses_is_still_an_error() -> None:
     with pytest.raises(EngineError, match=r"a directed start of world 'orchard' is refused: cells are"):
         held_to(PlainEngine, starts={"bad": lambda rng: end_game(rng) | {"hp": 7}})
-
-
-def _strategic() -> World:
-    states = st.builds(lambda seed: end_game(np.random.default_rng(seed)) | {"turn": 90}, st.integers(0, 2**32 - 1))
-    return replace(WORLD, starts={}, start_strategy=lambda: states)
-
-
-def test_the_states_of_a_world_s_strategy_are_starts_that_follow_from_the_seed() -> None:
-    engines = {"planes": PlanesEngine, "other": _LateEngine}
-    first, same = (run(replace(_strategic(), engines=engines), ("planes", "other"), EXPLORE) for _ in range(2))
-    assert first.divergences[0].case == same.divergences[0].case
-    assert first.steps <= 16 * 8
-    assert first.divergences[0].case.state is not None
 
 
 def test_masks_with_as_many_valid_actions_have_different_features() -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from toy_world import WORLD
 
-from rlparity import UsageError
 from rlparity.tools.rule_book import rule_text
-from rlparity.tools.source_lines import editor_command, source_lines
+from rlparity.tools.source_lines import source_lines
 
 
 def lines(name: str, engine: str = "plain") -> list[str]:
@@ -49,14 +48,3 @@ def test_a_source_that_cannot_be_read_has_no_lines(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(Path, "read_text", read)
     world = replace(WORLD, sources={"plain": tmp_path})
     assert source_lines(world, "plain", "sting") == [(tmp_path / "plain.py", 1)]
-
-
-def test_an_editor_opens_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    path = Path("a.py")
-    monkeypatch.delenv("VISUAL", raising=False)
-    for editor, command in (("vim -n", ["vim", "-n", "+3", "a.py"]), ("code -w", ["code", "-w", "--goto", "a.py:3"])):
-        monkeypatch.setenv("EDITOR", editor)
-        assert editor_command(path, 3) == command
-    monkeypatch.setenv("EDITOR", "")
-    with pytest.raises(UsageError, match=r"no editor is set: set EDITOR to open a.py:3\."):
-        editor_command(path, 3)

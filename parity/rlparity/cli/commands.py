@@ -145,11 +145,9 @@ def record(options: Namespace) -> int:
         raise UsageError(
             "episodes are recorded from new play: give --source uniform, directed, explore or policy:FILE."
         )
-    for_tapes = options.states or options.marks or options.unknown or options.auto_reset or options.mode != STRICT
+    for_tapes = options.states or options.marks or options.auto_reset or options.mode != STRICT
     if options.out if options.tape else for_tapes:
-        raise UsageError(
-            "--states, --marks, --unknown, --auto-reset and --mode go with --tape DIR, which has no --out."
-        )
+        raise UsageError("--states, --marks, --auto-reset and --mode go with --tape DIR, which has no --out.")
     if options.tape:
         return _record_tape(world, engines[0], options)
     folder = golden_folder(world, options.out)
@@ -163,7 +161,7 @@ def record(options: Namespace) -> int:
 
 
 def _record_tape(world: World, engine: str, options: Namespace) -> int:
-    unknown = [*options.unknown, *(() if options.states else ("state",))]
+    unknown = () if options.states else ("state",)
     with progress_bar(options.json, "steps of each game", options.steps) as advance:
         tape = record_tape(world, engine, _settings(options, marks=options.marks), options.tape, unknown, advance)
     answer = {"tape": str(tape.folder), "digest": tape.manifest()["digest"], "unknown": sorted(tape.unknown)}
@@ -178,11 +176,11 @@ def mutants(options: Namespace) -> int:
         if options.world or options.engine or options.ledger:
             raise UsageError("the mutants of --tests belong to no world: leave --world, --engine and --ledger out.")
         name = str(options.tests)
-        judge, chosen = PytestJudge(options.run_timeout), chosen_mutants([project_bench(options.tests)], options.only)
+        judge, chosen = PytestJudge(), chosen_mutants([project_bench(options.tests)], options.only)
     else:
         spec = world_spec(options.world, [options.engine] if options.engine else ())
         world = priced(load_world(spec), options)
-        name, judge = world.name, LockstepJudge(world, spec, _settings(options), options.run_timeout)
+        name, judge = world.name, LockstepJudge(world, spec, _settings(options))
         chosen = chosen_benches(world, options.engine, options.only)
     verdicts: list[Verdict] = []
     with progress_bar(options.json, "mutants", sum(len(mutants) for _, mutants in chosen)) as advance:

@@ -136,16 +136,6 @@ def tables(found: Comparison, expected: Sequence[str]) -> list[Records]:
             ],
         ),
         _agents(found),
-        Records(
-            "behaviour",
-            "Decisions where observations differ",
-            ("agent", "decisions", "other probabilities", "largest total variation"),
-            [
-                (agent, len(distances), sum(each > 0 for each in distances), max(distances))
-                for agent, distances in found.behaviour.items()
-                if distances
-            ],
-        ),
     ]
 
 

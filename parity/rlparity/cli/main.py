@@ -24,7 +24,6 @@ from rlparity.core.prices import add_price_flags
 from rlparity.core.settings import FREE_RUNNING, MODES, STRICT
 from rlparity.debug.attach import debug
 from rlparity.engines.serve import serve
-from rlparity.engines.tape import FIELDS
 from rlparity.io import arguments
 from rlparity.io.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Parser, two_engines
 from rlparity.io.console import (
@@ -191,7 +190,6 @@ def build_parser() -> argparse.ArgumentParser:
         "--tape": _value("DIR", "write no episodes but a tape, which --engines tape:DIR,B holds engine B to", Path),
         "--states": _switch("of a tape: record the state of every game after every step"),
         "--marks": _switch("of a tape: record how often each mark fired"),
-        "--unknown": {**_several("FIELD", "of a tape: what the engine does not give"), "choices": FIELDS},
         "--auto-reset": _COMPARISON["--auto-reset"],
         "--mode": {**_COMPARISON["--mode"], "type": OneOf(MODES)},
     }
@@ -209,9 +207,6 @@ def build_parser() -> argparse.ArgumentParser:
         ),
         "--only": _several("MUTANT", "only this mutant"),
         "--jobs": _value("N", "mutants at a time (default: %(default)s, the cores)", JOBS, os.cpu_count() or 1),
-        "--run-timeout": _value(
-            "SECONDS", "how long the run of one mutant may take (default: %(default)g)", SECONDS, 1800.0
-        ),
     }
     text = "Plant faults in a copy of an engine, or of a project, and see them caught."
     command(commands.mutants, text, mutants, steps=500, games=64, source="directed")

@@ -24,7 +24,7 @@ from rlparity.core.sources import NO_SLOTS, DirectedSource, choose_actions
 from rlparity.engine import Slots, State
 from rlparity.errors import blamed
 from rlparity.spaces import Box
-from rlparity.world import StartMaker, View, World
+from rlparity.world import View, World
 
 STALE = 32
 """Transitions without a new feature, counted in all games, that end directed play."""
@@ -61,8 +61,6 @@ class ExploreSource(DirectedSource):
 
     def __init__(self, world: World, games: int, rng: np.random.Generator) -> None:
         super().__init__(world, games, rng)
-        if world.start_strategy is not None:
-            self._makers.append(("strategy", strategy_maker(world.start_strategy())))
         self._own = rng.spawn(1)[0]  # so that directed play stays as it is
         self._is_directed, self._stale = True, 0
         self._has_found = np.zeros(games, np.bool_)
@@ -227,22 +225,6 @@ class ExploreSource(DirectedSource):
             if isinstance(value := holder[key], int):
                 low, high = self._ranges.get(path, (value, value))
                 self._ranges[path] = min(low, value), max(high, value)
-
-
-def strategy_maker(strategy: Any) -> StartMaker:  # noqa: ANN401 - hypothesis is optional
-    """Starts that a strategy of ``hypothesis`` gives, a batch at a time."""
-    batch: list[State] = []
-
-    def make(rng: np.random.Generator) -> State:
-        from hypothesis import HealthCheck, Phase, given, seed, settings
-
-        if not batch:
-            how = settings(database=None, deadline=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck])
-            collect: Any = lambda state: batch.append(state)  # noqa: E731 - hypothesis wants a function, not a method
-            seed(int(rng.integers(2**32)))(how(given(strategy)(collect)))()  # type: ignore[no-untyped-call]
-        return batch.pop()
-
-    return make
 
 
 def _places(value: Any, path: str = "") -> Iterator[tuple[Any, Any, str]]:  # noqa: ANN401 - a JSON value

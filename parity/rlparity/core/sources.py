@@ -103,20 +103,13 @@ def choose_actions(
     """
     if space is not None:
         return space.sample(rng, len(mask))
-    actions = _draw(rng, np.where(mask.any(axis=1, keepdims=True), valid_weights(weights, mask), 1.0))
-    wrong = (rng.random(len(mask)) < invalid_share) & ~mask.all(axis=1)
-    return np.where(wrong, _draw(rng, np.where(wrong[:, None], ~mask, True)), actions).astype(np.int32)
-
-
-def valid_weights(weights: Array, mask: NDArray[np.bool_]) -> Array:
-    """Weights (games, actions) without those of invalid actions; of a game that has none on a valid one, all alike.
-
-    Raises UsageError for weights that are none.
-    """
     if np.shape(weights) != mask.shape or not np.all(np.isfinite(weights)) or np.any(np.less(weights, 0)):
         raise UsageError(f"the policy's weights must be {mask.shape} finite numbers, none negative: fix the policy.")
     allowed = np.where(mask, np.asarray(weights, dtype=np.float64), 0.0)
-    return np.where(allowed.sum(axis=1, keepdims=True) > 0, allowed, mask)
+    allowed = np.where(allowed.any(axis=1, keepdims=True), allowed, mask)
+    actions = _draw(rng, np.where(mask.any(axis=1, keepdims=True), allowed, 1.0))
+    wrong = (rng.random(len(mask)) < invalid_share) & ~mask.all(axis=1)
+    return np.where(wrong, _draw(rng, np.where(wrong[:, None], ~mask, True)), actions).astype(np.int32)
 
 
 def _draw(rng: np.random.Generator, weights: Array) -> NDArray[np.intp]:

@@ -29,7 +29,6 @@ _KEYS = {
     "1-9": ", ".join(PANELS[:-1]),
     "?": "this help; ? or Esc closes it",
     "< >": "the phase before, or the next one",
-    "o": "open MARK [ENGINE]: its source line in $EDITOR",
     "x": "the other engine's board",
     "q": "leave",
 }

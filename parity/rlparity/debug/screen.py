@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import subprocess
 from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import events
-from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.containers import Container, VerticalScroll
 from textual.widgets import Input, Static
 
 from rlparity.debug import panes
 from rlparity.debug.debugger import AT_ONCE, COMMANDS, Debugger
-from rlparity.errors import UsageError
-from rlparity.tools.source_lines import editor_command, source_lines
 
 _COMMAND_OF_KEY = {key: word for word, (keys, _, _) in COMMANDS.items() for key in keys.split()}
 
@@ -113,10 +110,8 @@ class DebugApp(App[None]):
         elif word in AT_ONCE:
             self._phase = None
             self._debugger.do(word)
-        elif word is not None or key in (":", "o"):
+        elif word is not None or key == ":":
             line.value = f"{word} " if word else ""
-            if key == "o":
-                line.value = " ".join(["open", *panes.named_here(self._debugger.session)[:1]])
             line.cursor_position = len(line.value)
             line.display = True
             line.focus()
@@ -131,10 +126,7 @@ class DebugApp(App[None]):
     def _submit(self, line: Input) -> None:
         command, line.value = line.value, ""
         self._close(line)
-        word, *rest = command.split() or [""]
-        if word == "open":
-            self._open(*rest[:2])
-        elif word:
+        if command.strip():
             self._phase = None
             self._debugger.do(command)
         self._show()
@@ -151,27 +143,6 @@ class DebugApp(App[None]):
             self._debugger.do("back" if backwards else "step")
             begins = not (backwards or self._debugger.is_refusal) and panes.phase_rows(self._debugger.session)
             self._phase = 0 if begins else None
-
-    def _open(self, name: str = "", engine: str = "") -> None:
-        """Open the line of a mark, a component or a rule in an engine's source, by default the reference's."""
-        debugger = self._debugger
-        engine = engine or debugger.session.engines[0]
-        try:
-            places = source_lines(debugger.session.world, engine, name) if name else []
-            if not places:
-                raise UsageError(f"no source of engine '{engine}' has '{name}': give a mark, or another engine.")
-            command = editor_command(*places[0])
-            failure = None
-            with self.suspend():
-                try:
-                    subprocess.run(command, check=True)
-                except (OSError, subprocess.SubprocessError) as error:  # the screen would not come back after it
-                    failure = UsageError(f"the editor failed: {error}; set EDITOR to open {places[0][0]} in another.")
-            if failure is not None:
-                raise failure
-            debugger.message, debugger.is_refusal = f"Opened {places[0][0].name}:{places[0][1]}.", False
-        except (UsageError, OSError, SuspendNotSupported) as error:
-            debugger.message, debugger.is_refusal = str(error), True
 
     def _close(self, line: Input) -> None:
         line.display = False

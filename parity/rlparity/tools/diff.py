@@ -13,7 +13,7 @@ from rlparity.core.compare import OBSERVATION, STATE, Difference, explain, rows_
 from rlparity.core.pair import Observed, Pair
 from rlparity.core.replay import Divergence
 from rlparity.core.settings import Settings
-from rlparity.core.sources import choose_actions, valid_weights
+from rlparity.core.sources import choose_actions
 from rlparity.core.trace import RESTART, Action, Case, History, batch_of
 from rlparity.engine import Array, Slots, State
 from rlparity.errors import StateRefused, UsageError, unknown
@@ -72,7 +72,6 @@ class Comparison:
     compared: steps up to there. components (2, games, components): sums over the compared steps, in units.
     returns (2, games): rewards of the whole game, which goes its own way on each side once it has parted.
     changes: the largest of components. refused: the number of starts that a side does not take.
-    behaviour: of each agent, the total variation of its probabilities where observations begin to differ.
     """
 
     def __init__(self, shared: Shared, pair: Pair, parts: Sequence[Part], settings: Settings) -> None:
@@ -83,7 +82,6 @@ class Comparison:
         sizes = [len(part.games) for part in parts]
         self.slots = np.split(pair.all, np.cumsum(sizes)[:-1])
         self.families: dict[str, Family] = {}
-        self.behaviour: dict[str, list[float]] = {part.name: [] for part in parts if part.is_agent}
         self.changes: list[Change] = []
         self.refused = self._steps = 0
         self._is_unexplained = False
@@ -101,7 +99,6 @@ class Comparison:
         self._running = np.ones((2, pair.games), np.bool_)
         self._observations: list[Array] = []
         self._actions: NDArray[Any] = np.zeros(pair.games, np.int32)
-        self._newly_read: list[int] = []
 
     def play(self, progress: Callable[[], object] = lambda: None) -> None:
         """Play every game to its end, or to its last step.
@@ -161,13 +158,9 @@ class Comparison:
 
     def _advance(self) -> None:
         """One action in every game; games that parted go on, each side by itself, for the returns of agents."""
-        weights, actions = self._choose(0, self._running[0])
-        others = actions
+        others = actions = self._choose(0, self._running[0])
         if (apart := self._running[1] & ~self._together).any():
-            their_weights, chosen = self._choose(1, apart)
-            others = actions.copy()
-            others[apart] = chosen[apart]
-            self._note_behaviour(weights, their_weights)
+            others = np.where(apart.reshape(-1, *(1,) * (actions.ndim - 1)), self._choose(1, apart), actions)
         seen = self._pair.step(actions, others=others)
         self._history.add(actions)
         self._actions, self._steps = actions, self._steps + 1
@@ -184,8 +177,8 @@ class Comparison:
             self._running[side] &= ~ends.reshape(self._pair.games, -1).all(axis=1)
         self._end_games()
 
-    def _choose(self, side: int, needed: NDArray[np.bool_]) -> tuple[Array, NDArray[Any]]:
-        """Weights of valid actions (games, actions) and the actions (games,), of the same draws on both sides.
+    def _choose(self, side: int, needed: NDArray[np.bool_]) -> NDArray[Any]:
+        """Actions (games,), of the same draws on both sides.
 
         All valid actions weigh the same where no game of a policy is needed, or it cannot read its observation.
         """
@@ -200,17 +193,7 @@ class Comparison:
         for slot, game in enumerate(self._games):
             if game.actions is not None and self._steps < len(game.actions):
                 actions[slot] = batch_of(self._world, game.actions[self._steps])[0]
-        return valid_weights(weights, mask), actions
-
-    def _note_behaviour(self, *weights: Array) -> None:
-        """Compare probabilities where observations have just begun to differ; afterwards games differ too."""
-        slots = [slot for slot in self._newly_read if self._running[:, slot].all()]
-        one, other = (side[slots] / side[slots].sum(axis=1, keepdims=True) for side in weights)
-        distances = np.abs(one - other).sum(axis=1) / 2
-        for part, own in zip(self.parts, self.slots, strict=True):
-            if part.is_agent:
-                self.behaviour[part.name] += distances[np.isin(slots, own)].tolist()
-        self._newly_read = []
+        return actions
 
     def _compare(self, seen: Observed, slots: Slots, *then: Action) -> None:
         """Note what differs in games that are compared; those that differ in more than their reward leave."""
@@ -241,8 +224,6 @@ class Comparison:
                 self._together[slot] = False
                 self._running[:, slot] &= self._is_agent[slot]
                 self.parted[slot] = self._steps
-                if OBSERVATION in families:
-                    self._newly_read.append(slot)
 
     def _end_games(self) -> None:
         """Compare the last states of games that are over and, where an end is due, the next ones' beginning."""

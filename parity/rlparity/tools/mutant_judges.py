@@ -18,6 +18,8 @@ from rlparity.tools.mutant_table import read_mutants
 from rlparity.tools.mutants import CAUGHT, FAILED, SURVIVED, UNBUILDABLE, UNSOUND, Judge, Verdict
 from rlparity.world import Mutant, MutationBench, World
 
+RUN_TIMEOUT = 1800.0
+"""Seconds that the run of one mutant may take; those of engines look at it after each step."""
 TESTS = "tests"
 """The section of a table whose mutants are judged by tests, and what reports call their bench."""
 
@@ -27,13 +29,12 @@ class LockstepJudge(Judge):
     """A run against the bench's reference, both engines in processes of their own.
 
     spec: what ``--world`` calls the world. settings: a difference that their ledger explains catches no mutant.
-    run_timeout: seconds for a whole run, looked at after each step.
     """
 
     world: World
     spec: str
     settings: Settings
-    run_timeout: float
+    run_timeout: float = RUN_TIMEOUT
 
     def check_unchanged(self, bench: MutationBench, copy: Path) -> None:
         """Raises EngineError where the unchanged copy diverges, or cannot be run."""
@@ -44,7 +45,7 @@ class LockstepJudge(Judge):
         except subprocess.TimeoutExpired:
             raise EngineError(
                 f"the unchanged copy of engine '{bench.engine}' needs more than {self.run_timeout:g} seconds: "
-                "allow more with --run-timeout, or ask for fewer steps."
+                "ask for fewer steps."
             ) from None
         except ParityError as error:
             reason = f"cannot be run ({error})"
@@ -86,7 +87,7 @@ class LockstepJudge(Judge):
 class PytestJudge(Judge):
     """The tests that a mutant names, in pytest: it is caught where one fails that passes without it."""
 
-    run_timeout: float
+    run_timeout: float = RUN_TIMEOUT
     _passes: dict[str, bool] = field(default_factory=dict)
 
     def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:

@@ -1,15 +1,12 @@
-"""Where an engine's source has a mark, a component or a rule, and the editor that opens it."""
+"""Where an engine's source has a mark, a component or a rule."""
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from rlparity.errors import UsageError
 from rlparity.world import PLACE, World
 
 _MOST_BYTES = 1 << 20
@@ -42,19 +39,6 @@ def source_lines(world: World, engine: str, name: str) -> list[tuple[Path, int]]
             found.sort(key=lambda each: len(re.findall("[\"'`]", each[2])))  # lists of names have many quotes
             return [(path, at) for path, at, _ in found]
     return []
-
-
-def editor_command(path: Path, line: int) -> list[str]:
-    """The command that opens a line in ``$EDITOR``; raises UsageError where none is set, or what is no command."""
-    text = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
-    try:
-        editor = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"EDITOR is {text!r}, and no command ({error}): set another to open {path}:{line}.") from error
-    if not editor:
-        raise UsageError(f"no editor is set: set EDITOR to open {path}:{line}.")
-    is_code = Path(editor[0]).stem in ("code", "code-insiders", "codium", "cursor")
-    return [*editor, *(("--goto", f"{path}:{line}") if is_code else (f"+{line}", str(path)))]
 
 
 @lru_cache(maxsize=1000)
