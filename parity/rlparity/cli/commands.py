@@ -24,9 +24,7 @@ from rlparity.io.atomic_write import check_output
 from rlparity.io.console import counted, open_console, print_answer
 from rlparity.tools.coverage import coverage_of, require_marks
 from rlparity.tools.finding import Finding, grouped, investigate, replay_command, replayed
-from rlparity.tools.mutant_judges import LockstepJudge, PytestJudge, project_bench
-from rlparity.tools.mutants import SURVIVED, Judge, Verdict, chosen_benches, chosen_mutants, run_mutants
-from rlparity.tools.printing import print_coverage, print_mutants, print_notes, print_rewards, print_run
+from rlparity.tools.printing import print_coverage, print_notes, print_rewards, print_run
 from rlparity.tools.recording import record_tape
 from rlparity.tools.report import print_report, write_report
 from rlparity.tools.rewards import accept, all_changes, golden_folder, replay_golden
@@ -38,7 +36,18 @@ if TYPE_CHECKING:
 
 
 def run(options: Namespace) -> int:
-    """Compare two engines over many games."""
+    """Play many games on both engines and compare everything at every step.
+
+    Both engines get the same seeds and actions. Observations, masks, rewards, ends and states must be the same, bit
+    for bit. The first difference is shrunk to a start and a few actions, and written as a trace, which `rlparity
+    replay` plays again, and as a page.
+
+    Examples:
+        rlparity run --world my_module:WORLD
+        rlparity run --world my_module:WORLD --engines original,port --games 256 --steps 500
+        rlparity run --world my_module:WORLD --engines port@rev:main,port
+        rlparity run --engines gym:CartPole-v1,gymvec:CartPole-v1
+    """
     if options.debug:
         if options.json:
             raise UsageError("--debug shows a screen, and --json prints nothing but JSON: leave one out.")
@@ -57,7 +66,13 @@ def run(options: Namespace) -> int:
 
 
 def replay(options: Namespace) -> int:
-    """Replay one trace."""
+    """Replay a trace on both engines and report what differs.
+
+    A trace is a JSON file of a start and actions, which `rlparity run` writes where engines differ.
+
+    Examples:
+        rlparity replay --world my_module:WORLD rlparity-report/trace.json
+    """
     trace = read_trace(options.trace)
     world, engines = load_traced(
         trace,
@@ -84,7 +99,14 @@ def replay(options: Namespace) -> int:
 
 
 def coverage(options: Namespace) -> int:
-    """Compare two engines and count which rules fired."""
+    """Run, count how often each rule fired, and compare the counts.
+
+    A world may have marks, each of which belongs to a rule of the game. Engines count how often each mark fires;
+    one that never does stands for a rule that the games did not test.
+
+    Examples:
+        rlparity coverage --world my_module:WORLD --games 256
+    """
     world, spec, engines = _pair(options)
     require_marks(world)
     outcome, findings, answer = _compared(world, spec, engines, options, marks=True)
@@ -108,7 +130,15 @@ def coverage(options: Namespace) -> int:
 
 
 def rewards(options: Namespace) -> int:
-    """Replay the golden episodes and show, or accept, what changed; a world of one engine has them replayed on it."""
+    """Replay the golden episodes and show what changed in their rewards.
+
+    Golden episodes are games that `rlparity record` wrote down. A reward that is another one than was recorded is
+    listed by its components.
+
+    Examples:
+        rlparity rewards --world my_module:WORLD --golden golden
+        rlparity rewards --world my_module:WORLD --golden golden --accept
+    """
     world, _, engines = _pair(options, one_will_do=True)
     if options.accept and changed_prices(world):
         raise UsageError("--accept renews episodes with the game's own prices: leave --price and --prices out.")
@@ -139,7 +169,16 @@ def rewards(options: Namespace) -> int:
 
 
 def record(options: Namespace) -> int:
-    """Record golden episodes, or a tape."""
+    """Record golden episodes, or a tape, on the reference engine.
+
+    A golden episode has the actions and rewards of one game, for `rlparity rewards`. A tape has all that an engine
+    gives in many games, so that another engine can be compared with it where the first cannot run.
+
+    Examples:
+        rlparity record --world my_module:WORLD --out golden
+        rlparity record --world my_module:WORLD --engines original,port --tape tape --states
+        rlparity run --world my_module:WORLD --engines tape:tape,port
+    """
     world, spec, engines = _pair(options, one_will_do=True)
     if options.source.startswith(TRACES):
         raise UsageError(
@@ -152,7 +191,7 @@ def record(options: Namespace) -> int:
         return _record_tape(world, engines[0], options)
     folder = golden_folder(world, options.out)
     check_output(folder / "episode.json", makes_folders=True)
-    paths = record_episodes(world, spec, engines, _settings(options), folder)
+    paths = record_episodes(world, spec, engines, run_settings(options), folder)
     answer = {"files": [str(path) for path in paths]}
     print_answer(
         options, answer, lambda console: console.print(f"Recorded {counted(len(paths), 'episode')} in {folder}.")
@@ -163,46 +202,10 @@ def record(options: Namespace) -> int:
 def _record_tape(world: World, engine: str, options: Namespace) -> int:
     unknown = () if options.states else ("state",)
     with progress_bar(options.json, "steps of each game", options.steps) as advance:
-        tape = record_tape(world, engine, _settings(options, marks=options.marks), options.tape, unknown, advance)
+        tape = record_tape(world, engine, run_settings(options, marks=options.marks), options.tape, unknown, advance)
     answer = {"tape": str(tape.folder), "digest": tape.manifest()["digest"], "unknown": sorted(tape.unknown)}
     print_answer(options, answer, lambda console: console.print(f"Recorded {tape.folder}, digest {answer['digest']}."))
     return 0
-
-
-def mutants(options: Namespace) -> int:
-    """Plant faults and see whether the harness, or the tests that a table names, notice."""
-    judge: Judge
-    if options.tests is not None:
-        if options.world or options.engine or options.ledger:
-            raise UsageError("the mutants of --tests belong to no world: leave --world, --engine and --ledger out.")
-        name = str(options.tests)
-        judge, chosen = PytestJudge(), chosen_mutants([project_bench(options.tests)], options.only)
-    else:
-        spec = world_spec(options.world, [options.engine] if options.engine else ())
-        world = priced(load_world(spec), options)
-        name, judge = world.name, LockstepJudge(world, spec, _settings(options))
-        chosen = chosen_benches(world, options.engine, options.only)
-    verdicts: list[Verdict] = []
-    with progress_bar(options.json, "mutants", sum(len(mutants) for _, mutants in chosen)) as advance:
-        for bench, planted in chosen:
-            verdicts += run_mutants(bench, planted, judge, options.jobs, advance)
-    judged = [verdict for verdict in verdicts if verdict.is_judged]
-    caught = sum(verdict.noticed for verdict in judged)
-    answer = {
-        "world": name,
-        "mutants": [
-            {"name": verdict.mutant.name, "rules": list(verdict.mutant.rules)}
-            | {name: getattr(verdict, name) for name in ("engine", "result", "steps", "detail")}
-            for verdict in verdicts
-        ],
-        "caught": caught,
-        "judged": len(judged),
-        "share": caught / len(judged) if judged else 0.0,
-        "survivors": [verdict.mutant.name for verdict in judged if verdict.result == SURVIVED],
-        "unbuildable": [verdict.mutant.name for verdict in verdicts if not verdict.is_judged],
-    }
-    print_answer(options, answer, lambda console: print_mutants(verdicts, caught, len(judged), console))
-    return 0 if caught == len(verdicts) else 1
 
 
 def _pair(options: Namespace, *, one_will_do: bool = False) -> tuple[World, str, tuple[str, str]]:
@@ -212,7 +215,8 @@ def _pair(options: Namespace, *, one_will_do: bool = False) -> tuple[World, str,
     return load_pair(world, options.engines, spec=spec, one_will_do=one_will_do)
 
 
-def _settings(options: Namespace, *, marks: bool = False) -> Settings:
+def run_settings(options: Namespace, *, marks: bool = False) -> Settings:
+    """The settings of a run, as the flags of the command line have them."""
     ledger = read_ledger(options.ledger) if getattr(options, "ledger", None) else None
     return settings_of(options, marks=marks, stop_after=getattr(options, "max_divergences", 1), ledger=ledger)
 
@@ -223,7 +227,7 @@ def _compared(
     """Run both engines; returns the outcome, a finding for each divergence, and both as JSON values."""
     if isinstance(tape := world.engines[engines[0]], Tape):
         take_settings(options, tape)
-    settings = _settings(options, marks=marks)
+    settings = run_settings(options, marks=marks)
     if settings.mode != STRICT and (settings.auto_reset or settings.source.startswith(TRACES)):
         raise UsageError(f"--mode {settings.mode} goes with neither --auto-reset nor recorded traces: leave them out.")
     if settings.mode == FREE_RUNNING and (marks or settings.ledger or isinstance(tape, Tape)):

@@ -45,7 +45,16 @@ _CUT = "More is left out here, because a comment has a limit: see the page or th
 
 
 def diff(options: Namespace) -> int:
-    """Compare an engine at two places: what differs, what it does to rewards, and how agents fare."""
+    """Compare an engine at two places, such as two revisions, and show what a change does.
+
+    The same games are played on both sides. What differs is listed by family, with small cases, and with what the
+    change does to the returns of agents. Revisions, and . as the working directory, are of the repository that the
+    command runs in; a world that is imported from another one is refused.
+
+    Examples:
+        rlparity diff main . --world my_module:WORLD
+        rlparity diff . . --world my_module:WORLD --price-b kills=0.5 --html diff.html
+    """
     prints_json = options.json == STANDARD_OUTPUT
     spec = world_spec(options.world, [options.engine] if options.engine else ())
     local = load_world(spec)

@@ -41,7 +41,14 @@ class Check(NamedTuple):
 
 
 def doctor(options: Namespace) -> int:
-    """Check what the harness needs, and return the exit code."""
+    """Check the installation and suggest fixes.
+
+    It looks for packages, registered worlds, libraries of environments, git and the cache folder. A note is no
+    fault.
+
+    Examples:
+        rlparity doctor
+    """
     return print_checks(_checks(), as_json=options.json)
 
 

@@ -1,4 +1,11 @@
-"""The command ``rlparity ledger``: write an entry from a recorded difference, and replay the witnesses of a file."""
+r"""Known differences of two engines: write them down, and see whether they are still there.
+
+Examples:
+    rlparity ledger add ledger.toml --world my_module:WORLD --trace rlparity-report/trace.json \
+        --id rest-heals-less --kind bug --citation https://... --then resynchronise --package gymnasium
+    rlparity run --world my_module:WORLD --ledger ledger.toml
+    rlparity ledger check ledger.toml --world my_module:WORLD
+"""
 
 from __future__ import annotations
 
@@ -8,8 +15,7 @@ from argparse import Namespace
 from dataclasses import replace
 from typing import Any
 
-from rlparity.core.ledger import LIMIT, MARKS, installed_versions, ledger_of, read_ledger
-from rlparity.core.ledger_entry import START
+from rlparity.core.ledger import LIMIT, MARKS, START, installed_versions, ledger_of, read_ledger
 from rlparity.core.ledger_run import check_witnesses
 from rlparity.core.trace import Trace, read_trace, trace_text
 from rlparity.engines.registry import load_pair, load_traced, load_world, world_spec
@@ -22,7 +28,14 @@ from rlparity.world import World
 
 
 def add(options: Namespace) -> int:
-    """Write an entry from the trace of a difference, if the engines show that difference now."""
+    r"""Write an entry from the trace of a difference.
+
+    `rlparity ledger --help` explains the file.
+
+    Examples:
+        rlparity ledger add ledger.toml --world my_module:WORLD --trace rlparity-report/trace.json \
+            --id rest-heals-less --kind bug --citation https://... --then resynchronise --package gymnasium
+    """
     trace, path = read_trace(options.trace), options.file
     check_output(path, makes_folders=True)
     if re.fullmatch(r"[A-Za-z0-9_-]+", options.id) is None:
@@ -45,7 +58,13 @@ def add(options: Namespace) -> int:
 
 
 def check(options: Namespace) -> int:
-    """Replay the witnesses of a file, those of two engines or all, on both engines of each."""
+    """Replay the witnesses: both engines must still differ so.
+
+    `rlparity ledger --help` explains the file.
+
+    Examples:
+        rlparity ledger check ledger.toml --world my_module:WORLD
+    """
     ledger, spec = read_ledger(options.file), world_spec(options.world, options.engines or ())
     world, faults, entries = load_world(spec), list[str](), 0
     pairs = [entry.engines for entry in ledger.entries if world.name in entry.worlds]

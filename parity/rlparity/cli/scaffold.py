@@ -13,7 +13,13 @@ FILES = {"climb.py": "climb.py", "project.toml": "pyproject.toml", "workflow.yml
 
 
 def init(options: Namespace) -> int:
-    """Write the files into a folder, which is made; none of them may be there."""
+    """Write a world of two small engines, its tests and its CI job, to begin with.
+
+    `python -m pytest` in the folder compares the two engines. Then put your own in their place.
+
+    Examples:
+        rlparity init my-port
+    """
     paths = {options.folder / name: files("rlparity.templates").joinpath(template) for template, name in FILES.items()}
     if there := [path for path in paths if path.exists() or path.is_symlink()]:
         raise UsageError(f"{there[0]} is there already, and nothing was written: name another folder.")

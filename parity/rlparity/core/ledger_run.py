@@ -6,8 +6,7 @@ from dataclasses import asdict
 from itertools import groupby
 
 from rlparity.core.compare import Difference, value_text
-from rlparity.core.ledger import MARKS, Ledger
-from rlparity.core.ledger_entry import Entry
+from rlparity.core.ledger import MARKS, Entry, Ledger
 from rlparity.core.pair import Pair
 from rlparity.core.prices import with_prices
 from rlparity.core.replay import last_differences

@@ -10,7 +10,7 @@ from itertools import takewhile
 import numpy as np
 
 from rlparity.core.checks import run_seeds
-from rlparity.core.ledger_entry import DROP, IGNORE, RESYNCHRONISE
+from rlparity.core.ledger import DROP, IGNORE, RESYNCHRONISE
 from rlparity.core.pair import Observed, Pair
 from rlparity.core.recorded import STEPPING, RecordedRun
 from rlparity.core.replay import Divergence, batch_divergence, differs_at

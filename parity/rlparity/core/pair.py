@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from rlparity.core.compare import STATE, Difference, Fields, explain, rows_that_differ, state_differences
 from rlparity.core.guard import DEFAULT_TIMEOUT, GuardedEngine
-from rlparity.core.ledger import Ledger
-from rlparity.core.ledger_entry import THEN
+from rlparity.core.ledger import THEN, Ledger
 from rlparity.core.trace import Action
 from rlparity.engine import Array, BatchStep, Closable, Slots, State
 from rlparity.errors import StateRefused, UsageError

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rlparity.core.compare import STATE, Difference
-from rlparity.core.ledger_entry import DROP, IGNORE, RESYNCHRONISE
+from rlparity.core.ledger import DROP, IGNORE, RESYNCHRONISE
 from rlparity.core.pair import Observed, Pair
 from rlparity.core.trace import RESTART, Action, Case, batch_of
 from rlparity.engine import Array, BatchEngine, Slots, State

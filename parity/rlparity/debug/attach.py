@@ -84,7 +84,15 @@ def show(session: Session, *, sub_step: bool = False) -> int:
 
 
 def debug(options: Namespace) -> int:
-    """Open the debugger's screen, or stop at the first breakpoint and say what is there."""
+    """Step through a game on both engines: stop, step back, edit, fork.
+
+    Both boards, what differs, rewards, marks, actions, observation and state are shown for every step; `?` lists
+    the keys. `rlparity.debug.Session` does the same in Python.
+
+    Examples:
+        rlparity debug --world my_module:WORLD rlparity-report/trace.json
+        rlparity debug --world my_module:WORLD --seed 7 --until differs --write-test tests/test_seed_7.py
+    """
     is_screen = not (options.json or options.until or options.write_test)
     if is_screen:
         check_screen(", or give --until CONDITION")

@@ -24,9 +24,12 @@ _GRACE_SECONDS = 2.0
 
 
 def serve(options: Namespace) -> int:
-    """Answer requests for an engine of a world until standard input closes.
+    """Play an engine for the process at the other end of the pipes; engines with a place are opened so.
 
-    Raises UsageError where there is no such world or engine, or no process at the other end.
+    Other commands start it for an engine with a place, such as port@rev:main; nobody types it.
+
+    Examples:
+        rlparity serve --world my_module:WORLD --engine port
     """
     if sys.stdin.isatty():
         raise UsageError("serve answers another process: give --engines NAME@PLACE to a command that compares.")

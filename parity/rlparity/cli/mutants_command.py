@@ -1,0 +1,58 @@
+"""The command ``rlparity mutants``."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from rlparity.cli.commands import progress_bar, run_settings
+from rlparity.core.prices import priced
+from rlparity.engines.registry import load_world, world_spec
+from rlparity.errors import UsageError
+from rlparity.io.console import print_answer
+from rlparity.tools.mutant_judges import LockstepJudge, PytestJudge, project_bench
+from rlparity.tools.mutants import SURVIVED, Judge, Verdict, chosen_benches, chosen_mutants, run_mutants
+from rlparity.tools.printing import print_mutants
+
+
+def mutants(options: Namespace) -> int:
+    """Plant faults in a copy of an engine, or of a project, and see them caught.
+
+    A mutant is a small wrong edit of the source, which the world lists for an engine. One that survives shows what
+    the comparison, or the tests, would not notice.
+
+    Examples:
+        rlparity mutants --world my_module:WORLD
+        rlparity mutants --tests mutants.toml --jobs 4
+    """
+    judge: Judge
+    if options.tests is not None:
+        if options.world or options.engine or options.ledger:
+            raise UsageError("the mutants of --tests belong to no world: leave --world, --engine and --ledger out.")
+        name = str(options.tests)
+        judge, chosen = PytestJudge(), chosen_mutants([project_bench(options.tests)], options.only)
+    else:
+        spec = world_spec(options.world, [options.engine] if options.engine else ())
+        world = priced(load_world(spec), options)
+        name, judge = world.name, LockstepJudge(world, spec, run_settings(options))
+        chosen = chosen_benches(world, options.engine, options.only)
+    verdicts: list[Verdict] = []
+    with progress_bar(options.json, "mutants", sum(len(mutants) for _, mutants in chosen)) as advance:
+        for bench, planted in chosen:
+            verdicts += run_mutants(bench, planted, judge, options.jobs, advance)
+    judged = [verdict for verdict in verdicts if verdict.is_judged]
+    caught = sum(verdict.noticed for verdict in judged)
+    answer = {
+        "world": name,
+        "mutants": [
+            {"name": verdict.mutant.name, "rules": list(verdict.mutant.rules)}
+            | {name: getattr(verdict, name) for name in ("engine", "result", "steps", "detail")}
+            for verdict in verdicts
+        ],
+        "caught": caught,
+        "judged": len(judged),
+        "share": caught / len(judged) if judged else 0.0,
+        "survivors": [verdict.mutant.name for verdict in judged if verdict.result == SURVIVED],
+        "unbuildable": [verdict.mutant.name for verdict in verdicts if not verdict.is_judged],
+    }
+    print_answer(options, answer, lambda console: print_mutants(verdicts, caught, len(judged), console))
+    return 0 if caught == len(verdicts) else 1
