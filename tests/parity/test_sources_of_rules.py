@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from toy_world import WORLD
 
-from rlparity.tools.rule_book import rule_text
-from rlparity.tools.source_lines import source_lines
+from rlparity.tools.rules import rule_text, source_lines
 
 
 def lines(name: str, engine: str = "plain") -> list[str]:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from rlparity.core.ledger import LIMIT, MARKS, START, installed_versions, ledger_of, read_ledger
-from rlparity.core.ledger_run import check_witnesses
+from rlparity.core.lockstep import check_witnesses
 from rlparity.core.trace import Trace, read_trace, trace_text
 from rlparity.engines.registry import load_pair, load_traced, load_world, world_spec
 from rlparity.errors import UsageError

@@ -17,8 +17,7 @@ from rlparity.debug.session import Session
 from rlparity.engine import State
 from rlparity.errors import EngineError, UsageError
 from rlparity.tools.report import DIFFERS, action_name
-from rlparity.tools.rule_book import rule_text
-from rlparity.tools.source_lines import source_lines
+from rlparity.tools.rules import rule_text, source_lines
 from rlparity.world import Board
 
 HELP = "help"

@@ -42,7 +42,7 @@ def open_console(*, stderr: bool = False, quiet: bool = False, width: int | None
         quiet: print nothing at all.
         width: the most columns of a page that is laid out for a fixed width, in a file too; None: no such limit.
     """
-    from rlparity.io.plain_console import PlainConsole  # rich takes a while to import, which mistakes need not wait for
+    from rlparity.io.table import PlainConsole  # rich takes a while to import, which mistakes need not wait for
 
     accept_every_sign()
     console = PlainConsole(stderr=stderr, quiet=quiet)
@@ -61,7 +61,7 @@ def print_answer(options: Namespace, answer: dict[str, Any], show: Callable[[Con
 
 def plain_text(show: Callable[[Console], None]) -> str:
     """What ``show`` prints, as text of at most 100 columns."""
-    from rlparity.io.plain_console import PlainConsole
+    from rlparity.io.table import PlainConsole
 
     text = io.StringIO()
     show(PlainConsole(file=text, width=100))

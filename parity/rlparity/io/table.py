@@ -1,13 +1,13 @@
-"""Tables for terminals, for Markdown and for programs."""
+"""Consoles in which texts stay texts, and tables for terminals, for Markdown and for programs."""
 
 from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -15,6 +15,22 @@ from rich.text import Text
 from rlparity.errors import printable
 
 SHOWN_ROWS = 20
+
+
+class PlainConsole(Console):
+    """Prints control characters as their codes, and takes nothing in a text for markup or the name of an emoji."""
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **options)  # type: ignore[arg-type]
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render as rich does; the sequences that it writes itself for colours and the cursor come later."""
+        for segment in super().render(renderable, options):
+            text = segment.text
+            if text.isprintable() or segment.control:
+                yield segment
+            else:
+                yield segment._replace(text="\n".join(map(printable, text.split("\n"))))
 
 
 class Table(RichTable):

@@ -1,21 +1,29 @@
-"""A page as one HTML file that needs nothing else: no network, no other file, no server."""
+"""A page as one HTML file that needs nothing else: no network, no other file, no server.
+
+Numbers that a browser could not keep (its own have 53 bits) are texts in its JSON.
+"""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import hashlib
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
+from rlparity.core.compare import Difference, differing_cells, differing_scalars, value_text
 from rlparity.io.atomic_write import replacing, telling_failures
 from rlparity.io.strict_json import json_text
-from rlparity.viewer.data import BoardExtent, Value, episode_data, episode_row, page_data
-from rlparity.viewer.page import Page
-from rlparity.world import World
+from rlparity.viewer.page import Curve, Decision, Episode, Number, Page, Step
+from rlparity.world import Board, World
 
+Value = dict[str, Any]
+"""A JSON object."""
 SCRIPTS = ("elements.js", "page.js", "board.js", "charts.js", "overview.js", "episode.js", "main.js")
 """The parts of the page's one module, in their order."""
 
@@ -88,3 +96,142 @@ def _replaced(path: Path) -> Iterator[Callable[[str], None]]:
         yield write
         with telling_failures(path):
             replacement.close()
+
+
+def board_data(board: Board, before: Board | None) -> Value:
+    """A board; where ``before`` had the same form, only what has changed since, which is little."""
+    if before is None or _form(before) != _form(board):
+        scalars = [[name, value_text(value)] for name, value in board.scalars.items()]
+        return {"rows": [list(row) for row in board.rows], "scalars": scalars}
+    return {
+        "cells": [
+            [row, column, text]
+            for row, (texts, old) in enumerate(zip(board.rows, before.rows, strict=True))
+            if texts != old
+            for column, text in enumerate(texts)
+            if text != old[column]
+        ],
+        "values": [
+            [place, value_text(value)]
+            for place, (value, old) in enumerate(zip(board.scalars.values(), before.scalars.values(), strict=True))
+            if repr(value) != repr(old)  # tells 1 from True and 0.0 from -0.0
+        ],
+    }
+
+
+def _form(board: Board) -> tuple[list[int], list[str]]:
+    return [len(row) for row in board.rows], list(board.scalars)
+
+
+def step_data(step: Step, before: Step | None) -> Value:
+    """A step; its boards as what has changed since the step ``before``."""
+    old: Sequence[Board | None] = before.boards if before else [None] * len(step.boards)
+    parts: Value = {
+        "cells": sorted(differing_cells(step.boards)) if len(step.boards) == 2 else [],
+        "scalars": sorted(differing_scalars(step.boards)) if len(step.boards) == 2 else [],
+        "components": _earned(step.components or ()),
+        "differences": difference_data(step.differences),
+        "marks": [list(fired) for fired in step.marks or ()],
+    }
+    decision = _decision_data(step.decision) if step.decision else {}
+    boards = [board_data(board, previous) for board, previous in zip(step.boards, old, strict=True)]
+    return {"action": step.action, "boards": boards, **{name: part for name, part in parts.items() if part}, **decision}
+
+
+def _earned(sides: Sequence[Sequence[Number]]) -> list[list[int | str]]:
+    """The index and, for each side, the text of every component that some side has, even if only as -0.0."""
+    rows = enumerate(zip(*sides, strict=True))
+    return [[index, *map(value_text, row)] for index, row in rows if any(row) or len(set(map(repr, row))) > 1]
+
+
+def _decision_data(decision: Decision) -> Value:
+    likely = [[name, float(f"{share:.4g}")] for name, share in decision.probabilities.items()]
+    value = {} if decision.value is None else {"value": float(f"{decision.value:.6g}")}
+    return {"probabilities": likely, **value}
+
+
+def difference_data(differences: Iterable[Difference]) -> list[list[str]]:
+    """The field and both texts of each difference."""
+    return [[found.field, value_text(found.expected), value_text(found.observed)] for found in differences]
+
+
+def episode_data(episode: Episode, steps: Sequence[Step]) -> Value:
+    """Everything that is shown of an episode step by step."""
+    before: Sequence[Step | None] = [None, *steps]
+    return {
+        "steps": [step_data(step, old) for step, old in zip(steps, before, strict=False)],
+        "inBatch": difference_data(episode.in_batch),
+    }
+
+
+def episode_row(episode: Episode, steps: Sequence[Step], world: World) -> Value:
+    """An episode's row in the list of episodes.
+
+    ``return`` is what the first side earned in rewards, null without components; ``differs`` is the first step at which
+    the sides part, null where they never do.
+    """
+    earned = [sum(step.components[0]) for step in steps if step.components]
+    return {
+        "name": episode.name,
+        "verdict": episode.verdict,
+        "actions": max(0, len(steps) - 1),
+        "return": sum(earned) * world.component_unit if earned else None,
+        "differs": next((number for number, step in enumerate(steps) if step.differences), None),
+        "expected": episode.is_expected,
+        "end": None if episode.end is None else asdict(episode.end),
+    }
+
+
+def page_data(page: Page, world: World, rows: list[Value], seen: BoardExtent) -> Value:
+    """Content of the page beside its episodes; ``rows`` are theirs."""
+    return {
+        "world": world.name,
+        "headline": page.headline,
+        "about": list(page.about),
+        "command": page.command,
+        "sides": list(page.sides),
+        "components": list(world.components),
+        "unit": world.component_unit,
+        "rowNames": list(world.row_names),
+        "columnNames": list(world.column_names),
+        "shape": [seen.rows, seen.columns],
+        "colours": _colours(world, seen.words.union(world.signs)),
+        "signs": [list(sign) for sign in world.signs.items()],
+        "curves": list(map(_curve_data, page.curves)),
+        "tables": [
+            {"title": each.title, "header": list(each.header), "rows": each.texts(), "note": each.footer()}
+            for each in page.tables
+        ],
+        "episodes": rows,
+    }
+
+
+@dataclass(frozen=True)
+class BoardExtent:
+    """Extent of the boards of a page: the most rows and columns, and the words in their cells."""
+
+    rows: int = 0
+    columns: int = 0
+    words: frozenset[str] = frozenset()
+
+    def and_in(self, steps: Sequence[Step]) -> BoardExtent:
+        """The same with the boards of these steps."""
+        boards = [board for step in steps for board in step.boards]
+        texts = {text for board in boards for row in board.rows for text in row}
+        return BoardExtent(
+            max([self.rows, *(len(board.rows) for board in boards)]),
+            max([self.columns, *(len(row) for board in boards for row in board.rows)]),
+            self.words.union(*(text.split() for text in texts)),
+        )
+
+
+def _colours(world: World, words: Iterable[str]) -> Mapping[str, str]:
+    if world.colour_of is None:
+        return {}
+    found = {word: world.colour_of(word) for word in sorted(words)}
+    return {word: "#{:02x}{:02x}{:02x}".format(*colour) for word, colour in found.items() if colour}
+
+
+def _curve_data(curve: Curve) -> Value:
+    points = [point for point in zip(curve.steps, curve.values, strict=True) if all(map(math.isfinite, point))]
+    return {"name": curve.name, "steps": [step for step, _ in points], "values": [value for _, value in points]}

@@ -10,7 +10,7 @@ from textwrap import shorten
 import numpy as np
 
 from rlparity.errors import UsageError
-from rlparity.tools.rule_book import rule_text
+from rlparity.tools.rules import rule_text
 from rlworldkit.play.game import LINE, PlayedGame, Table, last_turn, outlook, save, shortened, unused
 from rlworldkit.render.panels import Obstacle
 from rlworldkit.watch.frames import AgentPlayer, decide

@@ -14,9 +14,8 @@ from written_page import episode_data, page_data
 
 from rlparity import Board, UsageError, World
 from rlparity.core.compare import value_text
-from rlparity.viewer.data import step_data
 from rlparity.viewer.page import Curve, Episode, Page, Step
-from rlparity.viewer.write import packed, write_page
+from rlparity.viewer.write import packed, step_data, write_page
 from rlworldkit.render.colours import AGENT, BAD, FLOOR, GROUND, MUTED, TEXT
 
 from . import games

@@ -1,15 +1,44 @@
-"""Where an engine's source has a mark, a component or a rule."""
+"""Rules of a world: their texts in its rule book, and where an engine's source has a mark, a component or a rule."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from rlparity.world import PLACE, World
 
+_LINK = re.compile(r"\[([^]]+)]\([^)]*\)")
 _MOST_BYTES = 1 << 20
+
+
+def rule_text(world: World, rule: str) -> str:
+    """The text of a rule, or a sentence that says why there is none.
+
+    It is what follows the id in bold (``**E6** …``), a heading that begins with it, or the row of a table with the id,
+    or with what follows its first hyphen, in a cell.
+    """
+    if world.rule_book is None:
+        return f"world '{world.name}' names no rule book."
+    if not world.rule_book.is_file():
+        return f"the rule book is not installed: read {world.rule_book.name} in a checkout."
+    lines = _lines(world.rule_book)
+    named = re.escape(rule)
+    bold = re.compile(rf"\W*\*\*{named}\*\*:? *(.*)|#+ {named}\.? +(.*)")
+    if found := next((match for match in map(bold.match, lines) if match), None):
+        return found[1] or found[2]
+    for short in (rule, rule.partition("-")[2]):
+        for line in lines:
+            cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
+            if line.startswith("|") and short and short in cells:
+                return ", ".join(cells)
+    return f"{world.rule_book.name} does not have it."
+
+
+@cache
+def _lines(book: Path) -> list[str]:
+    return _LINK.sub(r"\1", book.read_text(encoding="utf-8")).splitlines()
 
 
 def source_lines(world: World, engine: str, name: str) -> list[tuple[Path, int]]:
