@@ -169,50 +169,29 @@ def is_printed(shown: Shown) -> bool:
 def renewed(shown: Shown) -> tuple[list[str], list[str]]:
     """The lines to show instead, and those of the old ones that nothing is like.
 
-    A line that is shown is replaced by the printed line that it is most like; where no ``...`` stands between two,
-    everything printed between them is shown. A line that differs in nothing but what may vary stays as it is.
+    A line is replaced by the printed line that it is most like, after that of the line before; where no ``...`` stands
+    between two, all that is printed between them is shown. Of a line nothing changes but what no mask names.
     """
-    lines = [line for line in shown.lines if line.strip()]
     printed = "\n".join(map(str.rstrip, shown.printed)).strip("\n").split("\n")
-    places = alignment(lines, printed, shown.command)
-    if not any(place is not None for place in places):
-        return shown.lines, [line for line in lines if line.strip() != ANY]
+    there = [masked(line, shown.command) for line in printed]
     result: list[str] = []
+    lost: list[str] = []
     after, is_open = 0, False
-    for line, place in zip([*lines, ""], [*places, len(printed)], strict=True):
+    for line in filter(str.strip, shown.lines):
+        old = masked(line, shown.command)
+        alike = [SequenceMatcher(None, old, other, autojunk=False).ratio() for other in there[after:]]
         if line.strip() == ANY:
             is_open = True
-        elif place is not None:
+        elif not alike or max(alike) < ALIKE:
+            lost.append(line)
+        else:
+            place = after + alike.index(max(alike))
             between = printed[after:place]
             result += ([ANY] if any(between) else []) if is_open else between
-            if place < len(printed):
-                is_same = masked(line, shown.command) == masked(printed[place], shown.command)
-                result.append(line if is_same else printed[place])
+            result.append(line if old == there[place] else printed[place])
             after, is_open = place + 1, False
-    return result, [line for line, place in zip(lines, places, strict=True) if place is None and line.strip() != ANY]
-
-
-def alignment(lines: Sequence[str], printed: Sequence[str], command: str) -> list[int | None]:
-    """For each shown line the place of the printed line that it is most like, in order; None for one like no other."""
-    shown, there = ([masked(line, command) for line in of] for of in (lines, printed))
-    alike = [
-        [0.0 if one == ANY else SequenceMatcher(None, one, other, autojunk=False).ratio() for other in there]
-        for one in shown
-    ]
-    best = [[0.0] * (len(there) + 1) for _ in range(len(shown) + 1)]
-    for i in reversed(range(len(shown))):
-        for j in reversed(range(len(there))):
-            pair = alike[i][j] + best[i + 1][j + 1] if alike[i][j] >= ALIKE else 0.0
-            best[i][j] = max(best[i + 1][j], best[i][j + 1], pair)
-    places: list[int | None] = []
-    j = 0
-    for i in range(len(shown)):  # of equally good places the first
-        while best[i][j] != best[i + 1][j] and best[i][j] != alike[i][j] + best[i + 1][j + 1]:
-            j += 1
-        is_pair = best[i][j] != best[i + 1][j]
-        places.append(j if is_pair else None)
-        j += is_pair
-    return places
+    rest = printed[after:]
+    return result + (([ANY] if any(rest) else []) if is_open else rest), lost
 
 
 def renew(page: str, left_out: str) -> int:

@@ -30,6 +30,12 @@ def make(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+def executable(path: Path, text: str) -> Path:
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
 @pytest.fixture
 def installed(root: Path, tmp_path: Path) -> Path:
     """A project whose environment has just been installed, with every extra."""
@@ -73,11 +79,8 @@ def test_a_fresh_clone_installs_what_the_target_needs(installed: Path, target: s
 )
 def test_a_python_that_will_not_do_is_named_in_one_sentence(installed: Path, script: str | None, sentence: str) -> None:
     shutil.rmtree(installed / ".venv")
-    python = installed / "some-python"
-    if script is not None:
-        python.write_text(f"#!/bin/sh\n{script}\n")
-        python.chmod(0o755)
-    answer = make(installed, "setup", f"PYTHON={python.name if script is None else python}")
+    python = "some-python" if script is None else executable(installed / "some-python", f"#!/bin/sh\n{script}\n")
+    answer = make(installed, "setup", f"PYTHON={python}")
     assert answer.returncode != 0
     assert sentence in answer.stderr
     assert not (installed / ".venv").exists()
@@ -93,9 +96,7 @@ esac
 
 def test_an_index_without_a_newer_pip_will_do(installed: Path) -> None:
     shutil.rmtree(installed / ".venv")
-    python = installed / "some-python"
-    python.write_text(WITHOUT_NEWER_PIP)
-    python.chmod(0o755)
+    python = executable(installed / "some-python", WITHOUT_NEWER_PIP)
     answer = make(installed, "setup", f"PYTHON={python}")
     assert answer.returncode == 0
     first, slower, last = answer.stderr.splitlines()
@@ -116,28 +117,6 @@ def test_a_missing_swift_toolchain_fails_in_ci_only(installed: Path, ci: str, re
     assert "https://www.swift.org/install" in answer.stdout + answer.stderr
 
 
-@pytest.mark.parametrize(("swift", "bundle"), [(True, ".build-bundle/release/HackMatrix"), (False, "")])
-def test_wheels_have_the_engine_where_there_is_a_toolchain(installed: Path, swift: bool, bundle: str) -> None:
-    tools = installed / "tools"
-    tools.mkdir()
-    for tool in ("sh", "make", "uname", "rm", "ls", "mkdir"):
-        (tools / tool).symlink_to(str(shutil.which(tool)))
-    scripts = {".venv/bin/python": 'echo "engine: $HACKMATRIX_BUNDLE, $*" && mkdir dist'}
-    if swift:
-        scripts |= {"tools/swift": "", "swift-build": 'echo "build: $*"'}
-    for name, script in scripts.items():
-        (installed / name).parent.mkdir(exist_ok=True)
-        (installed / name).write_text(f"#!/bin/sh\n{script}\n")
-        (installed / name).chmod(0o755)
-    answer = make(installed, "wheel", f"PATH={tools}")
-    assert answer.returncode == 0, answer.stderr
-    (built,) = [line for line in answer.stdout.splitlines() if line.startswith("engine: ")]
-    assert built.startswith(f"engine: {bundle}, -m pip ")
-    assert built.endswith(" wheel --quiet --no-deps --wheel-dir dist ./parity ./python/rlworldkit .")
-    assert ("build: --scratch-path .build-bundle" in answer.stdout) == swift
-    assert ("No Swift toolchain" in answer.stdout) == (not swift)
-
-
 MATRIX_PYTHON = """#!/bin/sh
 case "$*" in
   -c*) echo 3.13 ;;
@@ -149,28 +128,21 @@ esac
 
 def test_the_matrix_installs_each_version_of_jax_once_and_fails_where_its_tests_do(root: Path, installed: Path) -> None:
     shutil.copy(root / ".ci" / "test-matrix", installed / ".ci")
-    python = installed / "another-python"
-    python.write_text(MATRIX_PYTHON)
-    python.chmod(0o755)
+    python = executable(installed / "another-python", MATRIX_PYTHON)
     entries = f"MATRIX=0.11@{python} 0.12@{python}"
-    assert make(installed, "test-matrix", entries, "PYTEST_EXIT=0").returncode == 0
-    assert make(installed, "test-matrix", entries, "PYTEST_EXIT=1").returncode != 0
+    assert [make(installed, "test-matrix", entries, f"PYTEST_EXIT={code}").returncode for code in (0, 1)] == [0, 2]
     log = (installed / "python.log").read_text().splitlines()
     assert [line.split(" install --quiet ")[-1].split()[0] for line in log if " install " in line] == [
         "jax==0.11.*",
         "jax==0.12.*",
     ]
     assert sum(line.startswith("-m pytest") for line in log) == 4
-
-
-@pytest.mark.parametrize(("ci", "returncode"), [("true", 2), ("", 0)])
-def test_a_python_of_the_matrix_that_is_missing_is_named_and_fails_in_ci_only(
-    root: Path, installed: Path, ci: str, returncode: int
-) -> None:
-    shutil.copy(root / ".ci" / "test-matrix", installed / ".ci")
-    answer = make(installed, "test-matrix", "MATRIX=0.12@python9.9", f"CI={ci}")
-    assert answer.returncode == returncode
-    assert "SKIPPED: JAX 0.12, because there is no python9.9" in answer.stderr
+    for variable, code in (("CI=true", 2), ("CI=", 0)):
+        missing = make(installed, "test-matrix", "MATRIX=0.12@python9.9", variable)
+        assert (missing.returncode, "SKIPPED: JAX 0.12, because there is no python9.9" in missing.stderr) == (
+            code,
+            True,
+        )
 
 
 PYTHON = 'case "$2" in *ensurepip*) [ -e "$HERE/venv-installed" ] ;; esac'
@@ -178,49 +150,32 @@ APT = 'echo "$@" >> "$HERE/apt.log"; case "$*" in *python3-venv*) touch "$HERE/v
 MAKE = 'echo "make $* with CI=$CI"; exit "$MAKE_EXIT"'
 
 
-@pytest.fixture
-def machine(root: Path, tmp_path: Path) -> Path:
-    """A folder with ``.ci/run`` and a ``bin`` of stand-ins; nothing else is on the PATH."""
-    (tmp_path / ".ci").mkdir()
-    shutil.copy(root / ".ci" / "run", tmp_path / ".ci" / "run")
+def test_ci_installs_what_is_missing_and_ends_as_make_does(root: Path, tmp_path: Path) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()
     for name, script in {"python3": PYTHON, "apt-get": APT, "make": MAKE}.items():
-        (tools / name).write_text(f"#!/bin/sh\n{script}\n")
-        (tools / name).chmod(0o755)
+        executable(tools / name, f"#!/bin/sh\n{script}\n")
     for name in ("bash", "sh", "dirname", "touch"):
         (tools / name).symlink_to(str(shutil.which(name)))
-    return tmp_path
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(root / ".ci" / "run", tmp_path / ".ci" / "run")
 
+    def ci(make_exit: int) -> "subprocess.CompletedProcess[str]":
+        env = {"PATH": str(tools), "HERE": str(tmp_path), "MAKE_EXIT": str(make_exit), "HOME": os.environ["HOME"]}
+        run = tmp_path / ".ci" / "run"
+        return subprocess.run([run], env=env, capture_output=True, text=True, timeout=30, check=False)
 
-def ci(machine: Path, make_exit: int = 0) -> "subprocess.CompletedProcess[str]":
-    env = {"PATH": str(machine / "bin"), "HERE": str(machine), "MAKE_EXIT": str(make_exit), "HOME": os.environ["HOME"]}
-    return subprocess.run([machine / ".ci" / "run"], env=env, capture_output=True, text=True, timeout=30, check=False)
-
-
-def test_a_machine_that_has_everything_installs_nothing_and_ends_as_make_does(machine: Path) -> None:
-    (machine / "venv-installed").touch()
-    (machine / "bin" / "chromium").symlink_to(machine / "bin" / "sh")
-    answer = ci(machine)
-    assert answer.returncode == 0, answer.stderr
-    assert answer.stdout == "make test with CI=true\n"
-    assert not (machine / "apt.log").exists()
-    assert ci(machine, make_exit=2).returncode == 2
-
-
-def test_what_is_missing_is_installed_first(machine: Path) -> None:
-    assert ci(machine).returncode == 0
-    updated, installed = (machine / "apt.log").read_text().splitlines()
+    first = ci(0)
+    assert (first.returncode, first.stdout) == (0, "make test with CI=true\n"), first.stderr
+    updated, installed = (tmp_path / "apt.log").read_text().splitlines()
     assert updated.startswith("update")
-    assert installed.startswith("install")
     assert installed.endswith(" python3-venv chromium")
-
-
-def test_on_another_system_missing_packages_are_named(machine: Path) -> None:
-    (machine / "bin" / "apt-get").unlink()
-    answer = ci(machine)
-    assert answer.returncode == 1
-    assert "python3-venv chromium missing" in answer.stderr
+    (tools / "chromium").symlink_to(tools / "sh")
+    (tools / "apt-get").unlink()
+    assert ci(2).returncode == 2  # with nothing left to install
+    (tmp_path / "venv-installed").unlink()
+    other = ci(0)
+    assert (other.returncode, "python3-venv missing" in other.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(("ending", "code"), [("exit 7", 7), ("kill -INT $PPID", 130)])
