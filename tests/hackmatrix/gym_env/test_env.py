@@ -79,23 +79,6 @@ def test_a_seed_out_of_range_is_one_sentence(env: Env, seed: int) -> None:
         env.unwrapped.reset(seed=seed)
 
 
-def test_the_mask_is_usable_and_no_call(env: Env, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, info = env.reset(seed=4)
-    calls: list[object] = []
-    monkeypatch.setattr("hackmatrix.swift_env.process.SwiftProcess.send", lambda *call: calls.append(call))
-    masks = env.get_wrapper_attr("action_masks")()
-    assert (masks.dtype, info["action_mask"].dtype) == (np.bool_, np.int8)
-    np.testing.assert_array_equal(masks, info["action_mask"] == 1)
-    assert masks[env.action_space.sample(info["action_mask"])]
-    assert not calls
-
-
-def test_an_invalid_action_ends_the_episode_C1(env: Env) -> None:
-    _, info = env.reset(seed=0)
-    _, reward, terminated, truncated, info = env.step(int(np.argmin(info["action_mask"])))
-    assert (reward, terminated, truncated, info["invalid_action"]) == (0.0, True, False, True)
-
-
 def test_observations_rewards_and_statistics_are_those_of_the_episode(env: Env) -> None:
     rng = np.random.default_rng(0)
     for _ in range(8):

@@ -4,14 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-import jax
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import vector as vector_wrappers
 
 import hackmatrix  # noqa: F401 - registers HackMatrix-v0
-import rlworldkit
 from hackmatrix.gym_env import HackMatrixVectorEnv
 from hackmatrix.gym_wrappers import FlatObservation
 from rlparity.errors import UsageError
@@ -67,29 +65,6 @@ def test_many_games_are_drawn_as_each_alone_and_filmed(tmp_path: Path) -> None:
     assert video.stat().st_size > 1000
 
 
-def test_many_games_as_text_without_a_mode_and_in_none_for_one_game() -> None:
-    envs, silent = HackMatrixVectorEnv(2, render_mode="ansi"), HackMatrixVectorEnv(1)
-    envs.reset(seed=4)
-    one, other = envs.render() or ()
-    assert "@" in one
-    assert one != other
-    assert (silent.render_mode, silent.render()) == (None, None)
-    envs.close()
-    silent.close()
-    with pytest.raises(UsageError, match="no render mode 'human' for many games: choose one of ansi, rgb_array"):
-        HackMatrixVectorEnv(2, render_mode="human")
-
-
-def test_gymnasiums_vector_statistics_are_ours() -> None:
-    envs: Any = vector_wrappers.RecordEpisodeStatistics(HackMatrixVectorEnv(3, max_episode_steps=2))
-    _, infos = envs.reset(seed=0)
-    for _ in range(2):
-        *_, truncated, infos = envs.step(infos["action_mask"].argmax(axis=1))
-    assert truncated.all()
-    assert infos["episode"]["l"].tolist() == infos["episode_stats"]["steps"].tolist() == [2, 2, 2]
-    envs.close()
-
-
 def test_an_environment_with_its_mask_in_the_observation_is_made_again_from_its_spec() -> None:
     env: Any = MaskInObservation(FlatObservation(gym.make("HackMatrix-v0")), "obs", "mask")
     for made in (env, gym.make(env.spec)):
@@ -101,12 +76,3 @@ def test_an_environment_with_its_mask_in_the_observation_is_made_again_from_its_
         made.close()
     with pytest.raises(UsageError, match="a mask belongs to Discrete actions, not to Box"):
         MaskInObservation(gym.make("Pendulum-v1"))
-
-
-def test_rlworldkit_makes_and_evaluates_it_by_its_name() -> None:
-    env, same = rlworldkit.make("hackmatrix"), gym.make("HackMatrix-v0")
-    jax.tree.map(np.testing.assert_array_equal, env.reset(seed=7)[0], same.reset(seed=7)[0])
-    env.close()
-    same.close()
-    figures = rlworldkit.evaluate("hackmatrix", "walk", games=3, engine="swift")
-    assert (figures["episodes"], sum(figures["stages"].values())) == (3, 3)

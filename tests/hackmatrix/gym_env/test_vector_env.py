@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from hackmatrix import rules
 from hackmatrix.gym_env import HackMatrixEnv, HackMatrixVectorEnv
-from hackmatrix.gym_wrappers import FlatVectorObservation
 from rlparity.errors import UsageError
 from tests.played import assert_same, choose
 
@@ -79,14 +77,6 @@ def test_what_was_handed_out_stays_as_it_was(swift_built: None) -> None:
     assert_same(dict(first), kept)
     np.testing.assert_array_equal(infos["action_mask"], mask)
     env.close()
-
-
-def test_one_flat_vector_for_each_game(swift_built: None) -> None:
-    flat = FlatVectorObservation(HackMatrixVectorEnv(3))
-    observations: Any = flat.reset(seed=0)[0]
-    assert flat.observation_space.contains(observations)
-    assert observations.shape == (3, rules.OBSERVATION_SIZE)
-    flat.close()
 
 
 @pytest.mark.parametrize(
