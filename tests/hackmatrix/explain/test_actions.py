@@ -16,7 +16,7 @@ from rlworldkit.render.panels import Obstacle
 from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import LEFT, UP, state
 from tests.hackmatrix.rules.movers import glitch, virus
-from tests.hackmatrix.rules.reference.board import ACTION
+from tests.hackmatrix.rules.tables import ACTION
 
 from .conftest import GAMES, ONLY, Paid
 

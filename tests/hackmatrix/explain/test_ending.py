@@ -10,7 +10,7 @@ from tests.hackmatrix.rules.builders import LEFT as GO_LEFT
 from tests.hackmatrix.rules.builders import RIGHT, SIPHON, UP, WAIT, state
 from tests.hackmatrix.rules.engines import Entry, Json
 from tests.hackmatrix.rules.movers import CALLED, SCHEDULED, coming, cryptog, daemon, glitch, virus
-from tests.hackmatrix.rules.reference.board import ACTION
+from tests.hackmatrix.rules.tables import ACTION
 
 from .conftest import Paid, Play
 

@@ -11,32 +11,6 @@ from hackmatrix import jax_env, rules
 from hackmatrix.rules import ACTIONS, BLOCKS, ENEMIES, OBSERVATION_SIZE, STATE_FIELDS, observation_label
 from hackmatrix.world import draw_board
 from hackmatrix.world.starts import STARTS
-from tests.hackmatrix.rules.blocks import credits, energy, program, question
-from tests.hackmatrix.rules.builders import state
-from tests.hackmatrix.rules.movers import SCHEDULED, coming, cryptog, virus
-
-
-def test_cells_read_from_what_stands_there_to_what_lies_there() -> None:
-    given = state(
-        *(
-            virus(5, 0, hp=1, stunned=True, disabledTurns=2),
-            cryptog(4, 0, **SCHEDULED),
-            coming("daemon", 4, 1, turns=3),
-        ),
-        *(question(3, 0, points=4), program(3, 1, "warp"), credits(2, 0, 2), energy(2, 1, 1) | {"dataSiphon": True}),
-        player=(0, 0),
-        score=7,
-        siphoned=((1, 0),),
-    )
-    board = draw_board(jax_env.get_state(jax_env.set_state(given)))
-    assert board.rows[0] == ("V1*~2", "", "", "", "", "EXIT")
-    assert board.rows[1][:2] == ("C2(4,0)t", ">D3")
-    assert board.rows[2][:2] == ("[?4]+4", "[WARP]+5")
-    assert board.rows[3][:2] == ("$2", "e1 ds")
-    assert board.rows[4][0] == "."
-    assert board.rows[5][0] == "@"
-    assert board.scalars["score"] == 7
-    assert board.scalars["history"] == "none"
 
 
 def changed_leaves(value: Any, path: str = "state") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - JSON values

@@ -16,7 +16,7 @@ from rlparity import BatchEngine, EngineOptions
 from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import state
 from tests.hackmatrix.rules.movers import coming, cryptog, virus
-from tests.hackmatrix.rules.reference.randomness import next_seed
+from tests.hackmatrix.rules.randomness import next_seed
 
 FEW, MANY = 8, 64
 """The widths whose programs other tests use: without marks, and with marks."""

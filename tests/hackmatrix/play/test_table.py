@@ -12,7 +12,7 @@ from rlworldkit.play.game import Position, Table
 from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import rich
 from tests.hackmatrix.rules.movers import coming, daemon, glitch, virus
-from tests.hackmatrix.rules.reference.board import ACTION
+from tests.hackmatrix.rules.tables import ACTION
 
 SEEDS = st.integers(0, 2**64 - 1)
 

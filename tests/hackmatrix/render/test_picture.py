@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hackmatrix.render import picture
 from hackmatrix.render.model import BoardModel
-from hackmatrix.render.picture import HEIGHT, WIDTH, cell_area
+from hackmatrix.render.picture import cell_area
 from rlparity.errors import ParityError
 from tests.hackmatrix.rules.blocks import credits, data, energy, pickup, program, question
 from tests.hackmatrix.rules.engines import Entry
@@ -105,15 +105,6 @@ def test_o4_what_a_question_holds_and_what_a_block_covers_is_not_drawn(model: Dr
     questions = [draw_picture(model(question(4, 4, **what))) for what in held]
     assert all(np.array_equal(questions[0], other) for other in questions)
     assert np.array_equal(draw_picture(model(DATA, credits(4, 4, 1))), draw_picture(model(DATA)))
-
-
-def test_every_picture_has_the_same_size_and_type(model: Draw, crowded: BoardModel) -> None:
-    for board in (model(), crowded, model(stage=9)):
-        picture = draw_picture(board)
-        assert picture.shape == (HEIGHT, WIDTH, 3)
-        assert picture.dtype == np.dtype(np.uint8)
-        assert picture.flags.c_contiguous
-        assert picture.flags.writeable
 
 
 def test_a_board_is_always_drawn_alike_and_needs_no_window(crowded: BoardModel) -> None:

@@ -8,7 +8,7 @@ from hackmatrix.render.model import BoardModel
 from hackmatrix.render.text import draw_text
 from tests.hackmatrix.rules.blocks import credits, data, program, question
 from tests.hackmatrix.rules.movers import cryptog
-from tests.hackmatrix.rules.reference.board import ACTION
+from tests.hackmatrix.rules.tables import ACTION
 
 from .conftest import Draw
 
@@ -49,13 +49,6 @@ def words_of(text: str, row: int, col: int) -> list[str]:
 
 def test_a_board_with_everything_on_it(crowded: BoardModel) -> None:
     assert draw_text(crowded, colour=False) == CROWDED.strip("\n")
-
-
-def test_colours_change_no_word(crowded: BoardModel) -> None:
-    coloured = draw_text(crowded)
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", coloured).splitlines()
-    assert [line.rstrip() for line in lines] == draw_text(crowded, colour=False).splitlines()
-    assert coloured.count("\x1b[0m") > 36
 
 
 def test_the_largest_numbers_fit_into_100_columns_and_26_lines(model: Draw) -> None:

@@ -1,7 +1,7 @@
 """Entries of state dicts ("S") that lie on the board: blocks and resources; places are (row, col)."""
 
 from .engines import Entry, Json, Place
-from .reference.board import ACTION
+from .tables import ACTION
 
 EVERYWHERE = [(row, col) for row in range(6) for col in range(6)]
 CORNERS = {(0, 0), (0, 5), (5, 0), (5, 5)}

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from hackmatrix.world.starts import STARTS, place_of
+from hackmatrix.world.starts import STARTS
 
 from .blocks import data
 from .engines import Entry, Json, Place, StateDict
 from .movers import coming, daemon, glitch, virus
-from .reference.board import ACTION, DIRECTIONS, PLAYER_KEYS
+from .tables import ACTION, PLAYER_KEYS
 
 UP, DOWN, LEFT, RIGHT, SIPHON = range(5)
 WAIT = ACTION["wait"]
@@ -73,15 +73,6 @@ CROWDS = [make for name, make in STARTS.items() if name != "finished"]
 def random_state(number: int) -> StateDict:
     """The ``number``-th random state, of any kind in which a game goes on."""
     return CROWDS[number % len(CROWDS)](np.random.default_rng(number))
-
-
-def doorsteps(count: int) -> list[tuple[StateDict, int]]:
-    """Random states whose player is one step from the exit, many of them crowded, and the action that leads there."""
-    made = [STARTS["doorstep"], STARTS["crowded_doorstep"]]
-    states = [made[number % 2](np.random.default_rng(number)) for number in range(count)]
-    ways = [(place_of(state["player"]), place_of(state["exit"])) for state in states]
-    steps = [DIRECTIONS.index((there[0] - here[0], there[1] - here[1])) for here, there in ways]
-    return list(zip(states, steps, strict=True))
 
 
 # For every program a state where it is applicable, without costs and ownership (table P).

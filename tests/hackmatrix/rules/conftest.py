@@ -1,4 +1,4 @@
-"""Every directed test runs twice: on the JAX engine, and on the plain-Python reading of the rules."""
+"""Every directed test runs twice: on the JAX engine, and on the Swift engine where it is built."""
 
 import pytest
 from hypothesis import settings
@@ -16,4 +16,6 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session", params=sorted(ENGINES))
 def engine(request: pytest.FixtureRequest) -> Engine:
     """The engine under test; its compiled functions are shared by the whole session."""
+    if request.param == "swift":
+        request.getfixturevalue("swift_built")
     return ENGINES[request.param]

@@ -1,4 +1,4 @@
-"""One small interface to an engine, on state dicts: the plain-Python reading of the rules, and the JAX engine."""
+"""One small interface to both engines, on state dicts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hackmatrix.jax_training import ENV
 from hackmatrix.rules import COMPONENTS, EVENTS
-from hackmatrix.world import open_jax
+from hackmatrix.world import WORLD
 from hackmatrix.world.prices import PRICES
 from rlparity import BatchEngine, EngineOptions, Slots
 
-from .reference import actions, board, game, observation, stage
+from .tables import PROGRAM_TABLE
 
 StateDict = dict[str, Any]
 Entry = dict[str, Any]
@@ -91,48 +90,22 @@ class Outcome:
                 if entry["credits"] or entry["energy"]
             },
             "stunned": places([enemy for enemy in enemies if enemy["stunned"]]),
-            "owned": " ".join(board.PROGRAM_TABLE[action - 5][0] for action in state["ownedPrograms"]),
+            "owned": " ".join(PROGRAM_TABLE[action - 5][0] for action in state["ownedPrograms"]),
             "rewards": self.rewards,
             "flags": " ".join(name for name in FLAGS if getattr(self, name)),
         }
 
 
-class Reference:
-    def reset(self, seed: int) -> StateDict:
-        return board.dump_whole(stage.new_game(seed))
-
-    def complete(self, state: StateDict) -> StateDict:
-        """The full form of a state dict: setState, then getState."""
-        return board.dump_whole(board.load(state))
-
-    def play(self, state: StateDict, *actions: int, prices: Mapping[str, int] = {}) -> Outcome:
-        """``prices``: those that are not the game's own."""
-        now = board.load(state)
-        for action in actions:
-            result = game.step(now, action, {**game.PRICES, **prices})
-            now = result.game
-        flags = {name: getattr(result, name) for name in FLAGS}
-        return Outcome(board.dump_whole(now), result.components, **flags)
-
-    def plays(self, states: Sequence[StateDict], *actions: Sequence[int]) -> list[Outcome]:
-        return [self.play(state, *taken) for state, *taken in zip(states, *actions, strict=True)]
-
-    def mask(self, state: StateDict) -> list[bool]:
-        return actions.mask(board.load(state))
-
-    def observe(self, state: StateDict) -> NDArray[np.float32]:
-        return observation.observe(board.load(state))
-
-
 @dataclass(frozen=True)
-class Jax:
-    """The JAX engine; longer lists of games are played in pieces. ``prices``: None for the game's own."""
+class Engine:
+    """An engine by its name; longer lists of games are played in pieces. ``prices``: None for the game's own."""
 
+    name: str
     prices: tuple[int, ...] | None = None
 
     @cached_property
-    def _engine(self) -> BatchEngine:
-        return open_jax(WIDTH, EngineOptions(prices=self.prices))
+    def _games(self) -> BatchEngine:
+        return WORLD.engines[self.name](WIDTH, EngineOptions(prices=self.prices))
 
     def reset(self, seed: int) -> StateDict:
         return only(self.resets([seed]))
@@ -141,16 +114,18 @@ class Jax:
         made: list[StateDict] = []
         for start in range(0, len(seeds), WIDTH):
             piece = np.array(seeds[start : start + WIDTH], np.uint64)
-            self._engine.reset(piece, np.arange(len(piece)))
-            made += self._engine.get_state(np.arange(len(piece)))
+            self._games.reset(piece, np.arange(len(piece)))
+            made += self._games.get_state(np.arange(len(piece)))
         return made
 
     def complete(self, state: StateDict) -> StateDict:
-        return ENV.to_dict(ENV.from_dict(state))
+        """The full form of a state dict: setState, then getState."""
+        self._games.set_state([state], np.arange(1))
+        return only(self._games.get_state(np.arange(1)))
 
     def play(self, state: StateDict, *actions: int, prices: Mapping[str, int] = {}) -> Outcome:
         """``prices``: those that are not the game's own."""
-        engine = Jax(tuple({**PRICE, **prices}.values())) if prices else self
+        engine = Engine(self.name, tuple({**PRICE, **prices}.values())) if prices else self
         (outcome,) = engine.plays([state], *([action] for action in actions))
         return outcome
 
@@ -159,27 +134,27 @@ class Jax:
         outcomes = []
         for start, slots, _ in self._pieces(states):
             for of_games in actions:
-                taken = np.full(WIDTH, -1, np.int32)  # invalid in the other games
+                taken = np.zeros(WIDTH, np.int32)  # of the other games nothing is told
                 taken[slots] = of_games[start : start + len(slots)]
-                step = self._engine.step(taken)
+                step = self._games.step(taken)
             assert step.events is not None
-            for slot, state in zip(slots, self._engine.get_state(slots), strict=True):
+            for slot, state in zip(slots, self._games.get_state(slots), strict=True):
                 components = dict(zip(COMPONENTS, step.components[slot].tolist(), strict=True))
                 flags = {name: bool(step.events[slot] >> bit & 1) for bit, name in enumerate(EVENTS)}
                 outcomes.append(Outcome(state, components, bool(step.terminated[slot]), **flags))
         return outcomes
 
     def mask(self, state: StateDict) -> list[bool]:
-        return self.looks([state])[0][0]
+        return only(self._looks(state))[0]
 
     def observe(self, state: StateDict) -> NDArray[np.float32]:
-        return self.looks([state])[0][1]
+        return only(self._looks(state))[1]
 
-    def looks(self, states: Sequence[StateDict]) -> list[tuple[list[bool], NDArray[np.float32]]]:
+    def _looks(self, *states: StateDict) -> list[Any]:
         """The mask and the observation of each of some states."""
-        looks: list[tuple[list[bool], NDArray[np.float32]]] = []
+        looks: list[Any] = []
         for _, slots, seen in self._pieces(states):
-            looks += zip(self._engine.mask()[slots].tolist(), seen, strict=True)
+            looks += zip(self._games.mask()[slots].tolist(), seen, strict=True)
         return looks
 
     def _pieces(self, states: Sequence[StateDict]) -> Iterator[tuple[int, Slots, Any]]:
@@ -187,12 +162,11 @@ class Jax:
         for start in range(0, len(states), WIDTH):
             piece = states[start : start + WIDTH]
             slots = np.arange(len(piece))
-            yield start, slots, self._engine.set_state(piece, slots)
+            yield start, slots, self._games.set_state(piece, slots)
 
 
-JAX, REFERENCE = Jax(), Reference()
-Engine = Reference | Jax
-ENGINES: dict[str, Engine] = {"jax": JAX, "reference": REFERENCE}
+ENGINES = {name: Engine(name) for name in ("jax", "swift")}
+JAX, SWIFT = ENGINES.values()
 
 
 @dataclass(frozen=True)

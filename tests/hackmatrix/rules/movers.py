@@ -3,7 +3,7 @@
 from functools import partial
 
 from .engines import Entry, Json
-from .reference.board import ENEMIES, MAX_HP
+from .tables import ENEMIES, MAX_HP
 
 FROZEN = 200  # disabled turns of an enemy that shall stand still
 SCHEDULED = {"isFromScheduledTask": True}

@@ -8,7 +8,7 @@ from .blocks import EVERYWHERE, credits, data, energy, pickup, program, question
 from .builders import DOWN, LEFT, RIGHT, SIPHON, UP, WAIT, run, state
 from .engines import PRICE, Case, Engine, Json, Place, case, cases, only, paid, places
 from .movers import coming, cryptog, daemon, enemy, glitch, virus
-from .reference.board import ENEMIES, PROGRAM_TABLE
+from .tables import ENEMIES, PROGRAM_TABLE
 
 MOST, WORD = 9999, 2**32
 

@@ -6,14 +6,13 @@ import pytest
 
 from hackmatrix import rules
 
+from . import randomness as site
 from .blocks import EVERYWHERE, data, pickup, walls
 from .builders import APPLICABLE, DOWN, LEFT, RIGHT, SIPHON, UP, WAIT, doorstep, run, state
 from .engines import PRICE, Case, Engine, Entry, Json, Place, StateDict, case, cases, paid
 from .movers import coming, daemon, glitch, virus
-from .reference import randomness as site
-from .reference.board import ENEMIES, OWN_KEYS
-from .reference.game import REWARD_NAMES
-from .reference.randomness import word
+from .randomness import word
+from .tables import ENEMIES, OWN_KEYS, REWARD_NAMES
 
 ENDLESS = 1000  # a scheduled turn that never comes
 
@@ -23,6 +22,8 @@ OUTSIDE = [-1, rules.NUM_ACTIONS, rules.NUM_ACTIONS + 1, 255, -(2**31), 2**31 - 
 
 @pytest.mark.parametrize("action", [SIPHON, RIGHT, *range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS), *OUTSIDE])
 def test_C1_an_invalid_action_changes_nothing_and_terminates(engine: Engine, action: int) -> None:
+    if action in OUTSIDE and engine.name == "swift":
+        pytest.skip("The protocol refuses such a number: test_an_action_outside_the_range_is_refused.")
     start = engine.complete(state(daemon(4, 4), player=(2, 5), pendingSiphonTransmissions=3, seed=8))
     after = engine.play(start, action)
     assert (after.state, after.components) == (start, dict.fromkeys(REWARD_NAMES, 0))

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from . import randomness as site
 from .blocks import data, walls
 from .builders import RIGHT, UP, WAIT, state
 from .engines import Case, Engine, Entry, Json, Outcome, Place, StateDict, at, case, cases, only, paid
 from .movers import CALLED, SCHEDULED, coming, cryptog, daemon, enemy, glitch, virus
-from .reference import randomness as site
-from .reference.board import ENEMIES, MAX_HP
-from .reference.randomness import word
+from .randomness import word
+from .tables import ENEMIES, MAX_HP
 
 NEVER = 1000
 HIDDEN = [6 * row + col for row in range(1, 6) for col in range(1, 6)]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .reference.board import PROGRAM_TABLE
-from .reference.game import REWARD_NAMES
+from .tables import PROGRAM_TABLE, REWARD_NAMES
 
 RULEBOOK = (Path(__file__).parents[3] / "docs" / "reference" / "hackmatrix-rules.md").read_text()
 RULES = re.findall(r"^- \*\*([A-Z]\d+)\*\*", RULEBOOK, re.MULTILINE)

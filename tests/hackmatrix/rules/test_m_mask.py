@@ -10,7 +10,7 @@ from .blocks import data, pickup
 from .builders import APPLICABLE, DOWN, LEFT, NOT_APPLICABLE, RIGHT, SIPHON, UP, rich, state
 from .engines import Engine, Entry, Json, StateDict
 from .movers import coming, glitch
-from .reference.board import ACTION, COST, PROGRAM_TABLE
+from .tables import ACTION, COST, PROGRAM_TABLE
 
 NAMES = [name for name, *_ in PROGRAM_TABLE]
 

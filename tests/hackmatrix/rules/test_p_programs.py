@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from . import randomness as site
 from .blocks import credits, data, pickup, program, question
 from .builders import APPLICABLE, DOWN, SIPHON, UP, WAIT, doorstep, rich, run, state
 from .engines import PRICE, Case, Engine, Entry, Json, Outcome, Place, StateDict, at, case, cases, only, paid, places
 from .movers import SCHEDULED, coming, cryptog, daemon, glitch, virus
-from .reference import randomness as site
-from .reference.board import ACTION, COST, ENEMIES, MAX_HP, OWN_KEYS
-from .reference.randomness import word
+from .randomness import word
+from .tables import ACTION, COST, ENEMIES, MAX_HP, OWN_KEYS
 
 UNDO = ACTION["undo"]
 UNSEEN = {"lastKnownRow": 0, "lastKnownCol": 5}

@@ -8,8 +8,7 @@ from hackmatrix import rules
 from .blocks import CORNERS
 from .builders import SIPHON, random_state
 from .engines import Engine, StateDict, places
-from .reference.board import ACTION, MAX_HP
-from .reference.game import REWARD_NAMES
+from .tables import ACTION, MAX_HP, REWARD_NAMES
 
 numbers = st.integers(0, 2**32)
 

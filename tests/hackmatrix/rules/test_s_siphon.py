@@ -6,7 +6,7 @@ from .blocks import EVERYWHERE, credits, data, energy, pickup, program, question
 from .builders import SIPHON, state
 from .engines import Engine, Entry, Json, Outcome
 from .movers import CALLED, coming, daemon
-from .reference.board import ACTION
+from .tables import ACTION
 
 CROSS = [(1, 2), (2, 1), (2, 2), (2, 3), (3, 2)]
 PENDING = "pendingSiphonTransmissions"

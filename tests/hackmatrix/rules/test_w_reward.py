@@ -11,8 +11,7 @@ from .blocks import credits, data, energy, pickup, program, question
 from .builders import APPLICABLE, DOWN, LEFT, RIGHT, SIPHON, UP, WAIT, doorstep, rich, run, state
 from .engines import PRICE, Case, Engine, Entry, Json, StateDict, case, cases, paid
 from .movers import CALLED, SCHEDULED, daemon, virus
-from .reference.board import ACTION
-from .reference.game import REWARD_NAMES
+from .tables import ACTION, REWARD_NAMES
 
 UNDO = ACTION["undo"]
 

@@ -1,10 +1,6 @@
-"""Random words and the draws made from them (R2, R4, R5, R6)."""
+"""Random words (R4, R5, R6), in plain Python."""
 
-from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TypeVar
-
-Entry = TypeVar("Entry")
 
 WORD = 2**32 - 1
 ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
@@ -43,25 +39,6 @@ def word(seed: int, event: int, site: int, index: int) -> int:
 def below(drawn: int, n: int) -> int:
     """Integer below n (R5)."""
     return drawn * n >> 32
-
-
-class Draws:
-    """The words of one event of one game (R2)."""
-
-    def __init__(self, seed: int, event: int) -> None:
-        self.seed, self.event = seed, event
-
-    def below(self, n: int, site: int, index: int = 0) -> int:
-        """Integer below n (R5)."""
-        return below(word(self.seed, self.event, site, index), n)
-
-    def order(self, cells: Iterable[int], site: int, offset: int = 0) -> list[int]:
-        """Cells by ascending word, ties: lower cell (R5)."""
-        return sorted(cells, key=lambda cell: (word(self.seed, self.event, site, offset + cell), cell))
-
-    def one_of(self, entries: Sequence[Entry], site: int, index: int = 0) -> Entry:
-        """One of a list (R5)."""
-        return entries[self.below(len(entries), site, index)]
 
 
 def next_seed(seed: int) -> int:
