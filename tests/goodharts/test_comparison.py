@@ -3,13 +3,11 @@
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from command_line import run
 from evaluated import evaluation_by_hand, lives_of, small_model, write_models
-from hypothesis import given, settings
 from matplotlib.image import imread
 
 from goodharts.cli.main import main
@@ -18,9 +16,7 @@ from goodharts.evaluation.figures import figures
 from goodharts.evaluation.picture import draw_comparison
 from goodharts.evaluation.report import as_json, comparison, read_results
 from goodharts.models import write_model
-from rlparity.errors import UsageError
 from rlparity.io.console import open_console
-from tests.mutations import WRONG, altered, damaged, said_or_read
 
 
 def nobody_ate() -> Evaluation:
@@ -70,46 +66,6 @@ def test_evaluations_are_read_as_they_were_written(tmp_path: Path) -> None:
     read = read_results(tmp_path / "a.json")
     assert read[0] == BOTH[0]
     assert as_json(read) == as_json(BOTH)  # nan, which is never equal to itself, included
-
-
-GOOD = as_json(BOTH)
-
-
-@given(altered(json.loads(GOOD), WRONG) | damaged(GOOD.encode()))
-@settings(max_examples=40, deadline=None)
-def test_a_wrong_file_is_one_sentence_or_read(tmp_path_factory: pytest.TempPathFactory, wrong: Any) -> None:  # noqa: ANN401 - bytes or a tree
-    path = tmp_path_factory.mktemp("wrong") / "a.json"
-    path.write_bytes(wrong if isinstance(wrong, bytes) else json.dumps(wrong).encode())
-
-    def show() -> None:
-        """Whatever is read can also be shown and written."""
-        read = read_results(path)
-        with open_console().capture():
-            open_console().print(comparison(read))
-        as_json(read)
-
-    said_or_read(show)
-
-
-@pytest.mark.parametrize(
-    ("place", "value", "fault"),
-    [
-        (("format",), 2, "it holds no evaluations of format 1"),
-        (("evaluations",), None, "an evaluation in it is damaged"),
-        (("evaluations", 0, "player"), ["me"], "an evaluation in it is damaged"),
-        (("evaluations", 0, "settings", "games"), "2", "an evaluation in it is damaged"),
-        (("evaluations", 0, "figures", "survival", "low"), "3", "an evaluation in it is damaged"),
-    ],
-)
-def test_what_is_wrong_in_a_file_is_named(place: tuple[Any, ...], value: object, fault: str, tmp_path: Path) -> None:
-    inner = tree = json.loads(GOOD)
-    *way, last = place
-    for step in way:
-        inner = inner[step]
-    inner[last] = value
-    (tmp_path / "a.json").write_text(json.dumps(tree))
-    with pytest.raises(UsageError, match=f"a.json cannot be read: {fault}.*; name a file that `goodharts evaluate"):
-        read_results(tmp_path / "a.json")
 
 
 # The command

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from rlparity import UsageError
 from rlparity.core.compare import Difference
 from rlparity.core.trace import RESTART, Case, Trace, read_trace, trace_files, write_trace
-from tests.mutations import WRONG, altered, damaged, said_or_read
 
 FULL = Trace(
     world="orchard",
@@ -85,18 +83,3 @@ def test_missing_and_malformed_files_are_one_sentence(tmp_path: Path) -> None:
         read_trace(tmp_path / "none.json")
     with pytest.raises(UsageError, match="no trace files"):
         trace_files(tmp_path / "none")
-
-
-@pytest.mark.parametrize("examples", [100, pytest.param(20_000, marks=pytest.mark.long)])
-def test_mutated_traces_are_read_or_refused(examples: int, tmp_path: Path) -> None:
-    path = tmp_path / "trace.json"
-    write_trace(FULL, path)
-    whole = path.read_bytes()
-
-    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
-    @given(damaged(whole) | altered(json.loads(whole), WRONG[:7] + WRONG[8:]))
-    def every_one_is_read_or_refused(wrong: Any) -> None:  # noqa: ANN401 - bytes or a tree
-        path.write_bytes(wrong if isinstance(wrong, bytes) else json.dumps(wrong).encode())
-        said_or_read(lambda: read_trace(path))
-
-    every_one_is_read_or_refused()

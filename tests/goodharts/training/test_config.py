@@ -1,6 +1,5 @@
 """The configuration: which value wins, and one sentence that names what is wrong."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -108,16 +107,6 @@ def test_a_wrong_config_toml_is_one_sentence(text: str, tmp_path: Path, monkeypa
         read_config(environ={})
     assert WRONG_FILES[text] in str(caught.value)
     assert str(caught.value).endswith(".")
-
-
-def test_a_config_toml_that_is_no_text_or_no_file_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "config.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(UsageError, match=r"cannot be read: it is no UTF-8 text"):
-        read_config(folder=tmp_path, environ={})
-    (tmp_path / "config.toml").unlink()
-    os.mkfifo(tmp_path / "config.toml")
-    with pytest.raises(UsageError, match=r"cannot be read: it is a pipe"):
-        read_config(folder=tmp_path, environ={})
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Wrong files made of good ones: bytes flipped, cut and inserted, and values of a decoded tree put in others' place."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ def damaged(draw: st.DrawFn, content: bytes) -> bytes:
 
 
 @st.composite
-def altered(draw: st.DrawFn, tree: Any, values: list[Any]) -> Any:  # noqa: ANN401 - a tree of plain values
+def altered(draw: st.DrawFn, tree: Any, values: Sequence[Any]) -> Any:  # noqa: ANN401 - a tree of plain values
     """The tree with one or two values replaced, removed, added or moved."""
     tree = copy.copy(tree)
     for _ in range(draw(st.integers(1, 2))):
@@ -60,8 +60,8 @@ def altered(draw: st.DrawFn, tree: Any, values: list[Any]) -> Any:  # noqa: ANN4
     return tree
 
 
-def _changed(draw: st.DrawFn, tree: Any, values: list[Any]) -> Any:  # noqa: ANN401 - as above
-    wrong = draw(st.sampled_from(values))
+def _changed(draw: st.DrawFn, tree: Any, values: Sequence[Any]) -> Any:  # noqa: ANN401 - as above
+    wrong = draw(st.sampled_from([*values]))
     if not isinstance(tree, (dict, list)) or not tree or draw(st.integers(0, 9)) == 0:
         return wrong
     tree = copy.copy(tree)

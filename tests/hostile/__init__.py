@@ -1,0 +1,1 @@
+"""Files that somebody hands in and disks that are full, over all readers and writers."""
