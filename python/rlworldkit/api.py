@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rlworldkit.envs.gymnax_style import GymnaxStyle
     from rlworldkit.envs.vector_env import WorldVectorEnv
     from rlworldkit.evaluation.spec import Figures, Player
-    from rlworldkit.ppo.training import TrainResult
+    from rlworldkit.runs.result import TrainResult
 
 GYMNASIUM, GYMNAX = "gymnasium", "gymnax"
 
@@ -135,9 +135,8 @@ def train(
     if path is not None:
         run_folder(path.parent, "folder", game.name, config.seed, path.name)
     run = Run(path, title=f"{game.title}, masked PPO", console=open_console(quiet=quiet), milestone=game.milestone)
-    with run:
-        assert game.train_env is not None
-        return train_run(config, game.train_env(), run, notes=notes)
+    assert game.train_env is not None
+    return train_run(config, game.train_env(), run, notes=notes)
 
 
 def evaluate(

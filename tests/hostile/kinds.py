@@ -40,7 +40,6 @@ from rlworldkit.evaluation.onnx_policy import read_onnx
 from rlworldkit.ppo.checkpoints import (
     Log,
     LoopState,
-    Progress,
     check_fits,
     check_metrics,
     read_checkpoint,
@@ -54,6 +53,7 @@ from rlworldkit.ppo.rollout import RolloutMetrics, RunnerState
 from rlworldkit.ppo.training import keeps_games
 from rlworldkit.ppo.update import UpdateStats, init_runner
 from rlworldkit.runs.group import read_group
+from rlworldkit.runs.result import Progress
 from rlworldkit.runs.saved_config import read_saved_config
 from rlworldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv
 from rlworldkit.sb3.callbacks import earlier_evaluations

@@ -23,8 +23,8 @@ from toy_world.adapter import ENV, GAME, OrchardJaxEnv
 from rlparity.errors import ParityError
 from rlworldkit.cli.app import main
 from rlworldkit.ppo.checkpoints import read_checkpoint
-from rlworldkit.ppo.loop import SavePlan
 from rlworldkit.ppo.params import load_params
+from rlworldkit.ppo.saving import SavePlan
 from rlworldkit.ppo.training import train as train_jax
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.sinks import AppendedFile, CsvLog, read_csv
@@ -323,7 +323,7 @@ def test_an_outage_costs_the_checkpoints_of_its_time_in_sb3(small_disk: SmallDis
     stop = Outage(small_disk, full=50, free=200)
     with Run(folder, console=Console(file=said, width=1000), step="timesteps", stop=stop) as run:
         trained = train_sb3(SHORT, ENV, run, engine="plain")
-    assert trained.model == folder / "final_model.zip"
+    assert trained.files[-1] == folder / "final_model.zip"
     assert load_model(folder / "best_model.zip", ENV).num_timesteps <= 640
     with np.load(folder / "evaluations.npz") as kept:
         assert kept["timesteps"].tolist() == [128, 256, 384, 512, 640]

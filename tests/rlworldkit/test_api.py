@@ -21,7 +21,7 @@ from rlworldkit.envs.gymnax_style import GymnaxStyle
 from rlworldkit.envs.vector_env import WorldVectorEnv
 from rlworldkit.evaluation.report import as_json
 from rlworldkit.ppo.params import load_params
-from rlworldkit.ppo.training import TrainResult
+from rlworldkit.runs.result import TrainResult
 
 WORLD = "toy_world.adapter:GAME"
 SETTINGS: dict[str, Any] = {"num_envs": 8, "num_steps": 8, "total_timesteps": 128}

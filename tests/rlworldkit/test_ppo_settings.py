@@ -17,7 +17,6 @@ from toy_world.in_jax import Orchard
 from rlparity.errors import UsageError
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.loop import SavePlan
 from rlworldkit.ppo.masked_ppo import (
     ADVANTAGE_EPSILON,
     LossStats,
@@ -32,9 +31,11 @@ from rlworldkit.ppo.numpy_network import NumpyNetwork
 from rlworldkit.ppo.params import checkpoint_path, load_initial_params, load_params, params_of_checkpoint
 from rlworldkit.ppo.program import compile_training
 from rlworldkit.ppo.rollout import RunnerState, TrainState, collect_rollout, evaluate, samples_of
-from rlworldkit.ppo.training import TrainResult, train
+from rlworldkit.ppo.saving import SavePlan
+from rlworldkit.ppo.training import train
 from rlworldkit.ppo.update import init_runner, learn
 from rlworldkit.ppo.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
+from rlworldkit.runs.result import TrainResult
 from rlworldkit.runs.run import Run
 from tests.rlworldkit.ppo.conftest import SMALLEST
 

@@ -31,9 +31,12 @@ from rlworldkit.sweep.study import figure_of, take_over, write_report
 
 TOY_WORLD = Path(__file__).resolve().parents[1] / "parity"
 TRAINER = """
-import math, sys, tomllib
+import math, signal, sys, tomllib
 from pathlib import Path
+from rlworldkit.runs.many import parent_process
 
+signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
+parent = parent_process()
 flags = dict(zip(sys.argv[2::2], sys.argv[3::2]))
 settings, prices = (tomllib.loads(Path(flags[flag]).read_text()) for flag in ("--config", "--prices"))
 folder = Path(flags["--checkpoint-dir"], flags.get("--run-name", ""))
@@ -50,8 +53,10 @@ is_waiting = Path("wait").exists()
 rows = [f"{n},{64 * n},{value - 9 * is_waiting}" for n in range(1, 1 + (updates // 2 if is_waiting else updates))]
 (folder / "metrics.csv").write_text("\\n".join(["update,timesteps,train/mean_episode_return", *rows, ""]))
 (folder / f"params_{len(rows)}.npz").touch()
+for n in range(1, 1 + len(rows)):
+    parent.report({"update": n, "timesteps": 64 * n, "train/mean_episode_return": value - 9 * is_waiting})
 if is_waiting:
-    sys.stdin.read()
+    signal.pause()
 """
 STAND_IN = dataclasses.replace(GAME, module="trainer")
 HELD = "num_envs = 8\nnum_steps = 8\ntotal_timesteps = 640\nent_coef = 0.1\n"
@@ -67,7 +72,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "rlworldkit.cli.sweep.threads_of_a_share", lambda parts: {}
     )  # of this process, for all that follow
     monkeypatch.setattr("rlworldkit.sweep.study.metric_names", lambda config, env: [RETURN])
-    monkeypatch.setattr("rlworldkit.runs.processes._POLL_SECONDS", 0.02)
+    monkeypatch.setattr("rlworldkit.runs.many._POLL_SECONDS", 0.02)
 
     def without_pictures(sweep: Sweep, study: optuna.Study) -> tuple[dict[str, Path], list[str]]:
         return ({"--config": Path("best.toml")} if any(value is not None for value in values(study)) else {}), []

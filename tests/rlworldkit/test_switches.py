@@ -20,7 +20,7 @@ from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.switches import RECORDED
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.loop import SavePlan
+from rlworldkit.ppo.saving import SavePlan
 from rlworldkit.ppo.training import train
 from rlworldkit.runs.run import Run
 

@@ -17,9 +17,9 @@ from rlworldkit.runs.saved_config import PRICES
 if TYPE_CHECKING:
     import jax
 
-    from rlworldkit.ppo.checkpoints import Progress
     from rlworldkit.ppo.masked_ppo import EpisodeInfo
     from rlworldkit.ppo.params import Params
+    from rlworldkit.runs.result import Progress
 
 _CPU = "cpu"
 _SAME = ("learning_rate", "gamma", "gae_lambda", "max_grad_norm", "entropy_floor", "entropy_floor_coef", "popart_beta")
@@ -42,7 +42,7 @@ def train(mode_run: ModeRun) -> None:
 
     from goodharts.jax_networks import torch_weights
     from goodharts.jax_training import env_by
-    from rlworldkit.ppo.loop import SavePlan
+    from rlworldkit.ppo.saving import SavePlan
     from rlworldkit.ppo.training import train as train_in_jax
 
     job, config = mode_run.job, mode_run.job.config

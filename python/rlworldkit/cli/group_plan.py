@@ -2,7 +2,7 @@
 
 import argparse
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from rlworldkit.ppo.params import params_path, trained_files
 from rlworldkit.runs.folder import LATEST, fresh_run_name, make_folder
 from rlworldkit.runs.group import GROUP, Group, read_group
 from rlworldkit.runs.lock import locked
-from rlworldkit.runs.processes import TrainProcess
+from rlworldkit.runs.many import RunTask
 from rlworldkit.settings import from_flags
 
 _VARIANTS, _WORDS = "variants", "words"
@@ -37,8 +37,12 @@ class GroupPlan(NamedTuple):
     config: TrainConfig
     variants: list[Variant]
     folder: Path
-    runs: list[TrainProcess]
+    tasks: list[RunTask]
     resume: str
+
+    def has_ended(self, task: RunTask) -> bool:
+        """Whether the run has had all of its updates."""
+        return params_path(task.folder, self.config.num_updates).exists()
 
 
 def plan_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> GroupPlan:
@@ -66,16 +70,26 @@ def plan_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, o
     if not options.resume and any(map(trained_files, _folders_of_runs(folder))):
         raise UsageError(f"{folder} already holds runs: choose another --run-name, or {resume}")
     group.write(folder / GROUP)  # before any run begins: one that is killed at once is not forgotten
-    runs = runs_of(folder, config, group.seeds, variants, words, bool(options.resume))
-    return GroupPlan(config, variants, folder, runs, resume)
+    seeds = range(group.seed, group.seed + group.seeds)
+    tasks = tasks_of(game.module, folder, seeds, variants, words, is_resumed=bool(options.resume))
+    return GroupPlan(config, variants, folder, tasks, resume)
 
 
-def runs_of(
-    folder: Path, config: TrainConfig, number: int, variants: Sequence[Variant], flags: Sequence[str], is_resumed: bool
-) -> list[TrainProcess]:
-    """A number of seeds of each variant. flags: what all have in common. is_resumed: those with an agent go on."""
+def tasks_of(
+    module: str,
+    folder: Path,
+    seeds: Iterable[int],
+    variants: Sequence[Variant],
+    flags: Sequence[str],
+    *,
+    is_resumed: bool,
+) -> list[RunTask]:
+    """The runs of these seeds of each variant.
 
-    def run_of(variant: Variant, seed: int) -> TrainProcess:
+    flags: what all have in common. is_resumed: those with an agent go on.
+    """
+
+    def task_of(variant: Variant, seed: int) -> RunTask:
         own, parent = folder / variant.name / f"seed-{seed}", folder / variant.name
         words = [*flags, *(f"--price={price}" for price in variant.prices)]
         if is_resumed and trained_files(own):
@@ -85,9 +99,9 @@ def runs_of(
                 with locked(own):  # lest somebody trains into it
                     shutil.rmtree(own)  # killed before it saved: it begins anew
             words += ["--seed", str(seed), "--run-name", own.name, "--checkpoint-dir", str(parent)]
-        return TrainProcess(f"{variant.name} {own.name}".strip(), words, params_path(own, config.num_updates))
+        return RunTask(f"{variant.name} {own.name}".strip(), own, [module, "train", *words])
 
-    return [run_of(variant, config.seed + index) for variant in variants for index in range(number)]
+    return [task_of(variant, seed) for variant in variants for seed in seeds]
 
 
 def _variant(word: str) -> Variant:

@@ -45,7 +45,7 @@ def run_of(
     folder: Path | None,
     trainer: str,
     *,
-    stopping: str,
+    stopping: str = "",
     step: str = "update",
     upload: bool = False,
     rewind: bool = False,

@@ -8,7 +8,7 @@ import argparse
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
@@ -16,15 +16,16 @@ from rich.console import Console
 from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from rlparity.io.console import counted, open_console, typed_command
 from rlparity.io.table import Table
-from rlworldkit.cli.group_plan import plan_group
-from rlworldkit.cli.train_plan import PROCESSES, VMAP, TrainOptions, parser_of_train, plan_of
+from rlworldkit.cli.group_plan import GroupPlan, plan_group
+from rlworldkit.cli.train_plan import PROCESSES, VMAP, TrainOptions, job_of, parser_of_train
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.params import trained_files
 from rlworldkit.runs.console import ConsoleProgress, print_line, print_nothing_to_save
-from rlworldkit.runs.folder import CURVE
-from rlworldkit.runs.processes import TrainProcess, last_value, train_all
-from rlworldkit.runs.sinks import Metrics
+from rlworldkit.runs.folder import CURVE, METRICS
+from rlworldkit.runs.many import RunTask, last_value, train_many
+from rlworldkit.runs.result import TrainResult
+from rlworldkit.runs.sinks import Metrics, read_csv
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.settings import from_flags
 
@@ -37,8 +38,8 @@ def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, 
 
     argv: the words after ``train``. Raises UsageError for flags of a single run, and for a folder that cannot be used.
     """
-    config, variants, folder, runs, resume = plan_group(game, argv, arguments, options)
-    left = [run for run in runs if run.outcome is None]
+    plan = plan_group(game, argv, arguments, options)
+    folder, left = plan.folder, [task for task in plan.tasks if not plan.has_ended(task)]
     if not left:
         raise UsageError(f"The runs in {folder} have had all their steps: ask for more with --total-timesteps.")
     import jax  # here: a mistaken command line should not have to wait for it
@@ -51,71 +52,90 @@ def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, 
         lambda: print_line(console, "Stopping all runs; a second Ctrl-C ends the command at once."),
         (lambda: print_nothing_to_save(console)) if is_vmapped else None,
     )
-    totals = {run.name: config.num_updates * config.batch_size for run in left}
+    totals = {task.name: plan.config.num_updates * plan.config.batch_size for task in left}
     with stop, ConsoleProgress(totals, console) as progress:
         environment = {"WANDB_RUN_GROUP": folder.name}
         if is_vmapped:
             os.environ.update(environment)
-            _train_vmapped(game, left, console, stop, progress.write)
+            results = _train_vmapped(game, left, console, stop, progress.write)
         else:
             should_stop = lambda: stop.requested  # noqa: E731
-            train_all(game.module, left, at_once, environment, should_stop=should_stop, write=progress.write)
-    by_variant = {each.name: [run for run in runs if run.folder.parent == folder / each.name] for each in variants}
-    console.print(_table(by_variant))
-    has_failed = any(run.has_failed for run in runs)
-    if not any(run.rows for run in runs):
+            results = train_many(left, at_once, report=progress.write, should_stop=should_stop, environment=environment)
+    return _sum_up(game, plan, console, dict(zip((task.name for task in left), results, strict=True)), stop.requested)
+
+
+def _train_vmapped(
+    game: Game,
+    tasks: Sequence[RunTask],
+    console: Console,
+    stop: StopRequest,
+    write: Callable[[Metrics, str], None],
+) -> list[Any]:
+    """Train all runs in this process, with their updates in one program; results as those of ``train_many``."""
+    from rlworldkit.ppo.training import train_together
+
+    def job(task: RunTask) -> "TrainJob | ParityError":
+        arguments = parser_of_train(game).parse_args(task.words[2:])
+        try:
+            return job_of(
+                game,
+                arguments,
+                from_flags(arguments, TrainOptions),
+                console=Console(quiet=True),
+                stop=stop,
+                report=lambda metrics: write(metrics, task.name),
+                print_line=lambda line: print_line(console, f"{task.name}: {line}"),
+            )
+        except ParityError as error:
+            return error
+
+    jobs = [job(task) for task in tasks]
+    ready = [each for each in jobs if not isinstance(each, Exception)]
+    results = iter(train_together(ready, console) if ready else ())
+    return [each if isinstance(each, Exception) else next(results) for each in jobs]
+
+
+def _sum_up(game: Game, plan: GroupPlan, console: Console, results: Mapping[str, Any], is_stopped: bool) -> int:
+    """Show what the runs came to, and what comes next; return the exit code. results: of those that were left."""
+    folder = plan.folder
+    has_failed = any(isinstance(result, Exception) for result in results.values())
+    by_variant = {
+        each.name: {task.name: task for task in plan.tasks if task.folder.parent == folder / each.name}
+        for each in plan.variants
+    }
+    rows = {task.name: read_csv(task.folder / METRICS) for task in plan.tasks}
+    outcomes = {task.name: _outcome(plan, results.get(task.name), plan.has_ended(task)) for task in plan.tasks}
+    console.print(_table(by_variant, rows, outcomes))
+    if not any(rows.values()):
         return 1 if has_failed else INTERRUPTED_EXIT_CODE
     from rlworldkit.runs.curve import draw_groups  # matplotlib takes a while to import
 
-    rows = {name or game.title: [run.rows for run in of_variant] for name, of_variant in by_variant.items()}
-    draw_groups(rows, folder / CURVE, folder.name)
+    curves = {name or game.title: [rows[run] for run in runs] for name, runs in by_variant.items()}
+    draw_groups(curves, folder / CURVE, folder.name)
     print_line(console, f"  {folder / CURVE}")
-    if stop.requested or has_failed:
-        print_line(console, f"Resume: {resume}")
-    with_agents = [name for name, of in by_variant.items() if any(trained_files(run.folder) for run in of)]
-    if with_agents and not stop.requested:
+    if is_stopped or has_failed:
+        print_line(console, f"Resume: {plan.resume}")
+    with_agents = [name for name, of in by_variant.items() if any(trained_files(each.folder) for each in of.values())]
+    if with_agents and not is_stopped:
         groups = [f"--group={name or 'all'}={folder / name}" for name in with_agents]
         print_line(console, f"Compare: {typed_command(game.name, game.module, 'compare', *groups)}")
     return 1 if has_failed else 0
 
 
-def _train_vmapped(
-    game: Game,
-    runs: Sequence[TrainProcess],
-    console: Console,
-    stop: StopRequest,
-    write: Callable[[Metrics, str], None],
-) -> None:
-    """Train all runs in this process, with their updates in one program."""
-    from rlworldkit.ppo.training import train_together
-
-    def job_of(run: TrainProcess) -> "TrainJob":
-        arguments = parser_of_train(game).parse_args(run.words)
-        return plan_of(game, arguments, from_flags(arguments, TrainOptions)).job(
-            game,
-            stopping="",
-            console=Console(quiet=True),
-            stop=stop,
-            report=lambda metrics: write(metrics, run.name),
-            print_line=lambda line: print_line(console, f"{run.name}: {line}"),
-        )
-
-    jobs: dict[TrainProcess, TrainJob] = {}
-    for run in runs:
-        try:
-            jobs[run] = job_of(run)
-        except ParityError as error:
-            run.fail(str(error))
-    results = train_together(list(jobs.values()), console) if jobs else []
-    for run, result in zip(jobs, results, strict=True):
-        list(run.new_rows())
-        if isinstance(result, Exception):
-            run.fail(str(result) if isinstance(result, ParityError) else repr(result))
-        elif result.files:
-            run.outcome = "stopped" if stop.requested else "finished"
+def _outcome(plan: GroupPlan, result: object, has_ended: bool) -> str:
+    """How a run ended, in a word or a sentence."""
+    if isinstance(result, Exception):
+        return f"failed: {result if isinstance(result, ParityError) else repr(result)}"
+    if has_ended:
+        return "finished"
+    return "stopped" if isinstance(result, TrainResult) and result.has_trained else "not begun"
 
 
-def _table(by_variant: Mapping[str, Sequence[TrainProcess]]) -> Table:
+def _table(
+    by_variant: Mapping[str, Mapping[str, RunTask]],
+    rows: Mapping[str, Sequence[Metrics]],
+    outcomes: Mapping[str, str],
+) -> Table:
     """Each run with its last return, and the interquartile mean of each variant's."""
     from rlparity.io.intervals import FEWEST
     from rlworldkit.aggregate import interquartile_mean, with_interval
@@ -123,10 +143,10 @@ def _table(by_variant: Mapping[str, Sequence[TrainProcess]]) -> Table:
 
     table = Table("run", "steps", "return", "", box=None)
     for name, runs in by_variant.items():
-        returns = [last_value(run.rows, "train/mean_episode_return") for run in runs]
+        returns = [last_value(rows[run], "train/mean_episode_return") for run in runs]
         for run, found in zip(runs, returns, strict=True):
-            steps = f"{run.rows[-1]['timesteps']:,.0f}" if run.rows else "–"
-            table.add_row(run.name, steps, "–" if math.isnan(found) else f"{found:.2f}", run.outcome or "not begun")
+            steps = f"{rows[run][-1]['timesteps']:,.0f}" if rows[run] else "–"
+            table.add_row(run, steps, "–" if math.isnan(found) else f"{found:.2f}", outcomes[run])
         known = np.array([found for found in returns if not math.isnan(found)])
         if len(known) > 1:
             mean = interval(with_interval(interquartile_mean, known[:, None]))

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from rlparity.io.arguments import ALL_STEPS
@@ -11,19 +12,21 @@ from rlworldkit.cli.runs import say_written
 from rlworldkit.cli.seeds import train_group
 from rlworldkit.cli.train_plan import (
     TrainOptions,
-    TrainPlan,
     check_company,
     config_of,
+    job_of,
     parser_of_train,
-    plan_of,
     prices_of,
     without,
 )
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import enable_compilation_cache, of_parts, prefer_wide_vectors
 from rlworldkit.runs.folder import CONFIG, CURVE, LATEST, METRICS
-from rlworldkit.runs.processes import stop_with_input
+from rlworldkit.runs.many import Parent, parent_process
 from rlworldkit.settings import as_flags, from_flags
+
+if TYPE_CHECKING:
+    from rlworldkit.ppo.training import TrainJob
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
@@ -42,10 +45,11 @@ def main(game: Game, argv: Sequence[str]) -> int:
         prices_of(game, arguments, {})
     if is_group:
         return train_group(game, argv, arguments, options)
-    stop_with_input()
-    plan = plan_of(game, arguments, options, _joined(options))
+    parent, is_first = parent_process(), _joined(options)
+    shown = {"report": parent.report} if parent else {}
+    job = job_of(game, arguments, options, is_first=is_first, stopping="the current chunk", **shown)
     try:
-        return _train(game, plan, argv)
+        return _train(game, job, options, argv, parent)
     except ParityError as error:
         if isinstance(error, UsageError):
             raise
@@ -66,23 +70,23 @@ def _joined(options: TrainOptions) -> bool:
     return parallel.is_first_process()
 
 
-def _train(game: Game, plan: TrainPlan, argv: Sequence[str]) -> int:
+def _train(game: Game, job: "TrainJob", options: TrainOptions, argv: Sequence[str], parent: Parent | None) -> int:
     """Train; without a folder, as one of the processes that neither write nor speak."""
     from rlworldkit.ppo.training import train
     from rlworldkit.runs.console import print_nothing_to_save
 
-    options, folder = plan.options, plan.folder
-    job = plan.job(game, stopping="the current chunk")
-    run = job.run
+    run, folder = job.run, job.run.folder
     if options.preset:
         preset = game.train_config.presets[options.preset]
         run.print_line(f"Preset {options.preset}: {as_flags(game.train_config, preset)}")
     is_named = options.checkpoint_dir != TrainOptions.checkpoint_dir and options.resume not in (None, LATEST)
     if folder is not None and is_named and folder.parent.resolve() != options.checkpoint_dir.resolve():
         run.print_line(f"--checkpoint-dir has no effect: the run continues in {folder}.")
-    with run.stop, run:
+    with run.stop:
         trained = train(**vars(job))
-    if trained.progress.updates == trained.since.updates:
+    if parent:
+        parent.finish(trained._replace(params=None))
+    if not trained.has_trained:
         print_nothing_to_save(run.console)
         return INTERRUPTED_EXIT_CODE
     if folder is None:
@@ -95,10 +99,10 @@ def _train(game: Game, plan: TrainPlan, argv: Sequence[str]) -> int:
     )
     files = (*trained.files, *(folder / name for name in (METRICS, CURVE, CONFIG)))
     say_written(game, run, files, trained.files[-1])
-    longer = 10 * plan.config.total_timesteps
+    longer = 10 * job.config.total_timesteps
     if run.stop.requested:
         run.print_line(f"Resume: {typed_command(game.name, game.module, 'train', '--resume', trained.files[0])}")
-    elif plan.start is None and longer <= ALL_STEPS.most:  # a resumed run's settings are not in its command line
+    elif job.start is None and longer <= ALL_STEPS.most:  # a resumed run's settings are not in its command line
         run.print_line(f"Next, a run ten times as long: {next_command(game, argv, longer)}")
     return 1 if run.writer.failing else 0
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rlparity.core.prices import add_price_flags, changed_prices, read_prices
 from rlparity.errors import UsageError
@@ -92,30 +92,22 @@ class TrainOptions(RunOptions):
     )
 
 
-class TrainPlan(NamedTuple):
-    """What a command line asks for. folder: None in a process that neither writes nor speaks."""
+def job_of(
+    game: Game,
+    arguments: argparse.Namespace,
+    options: TrainOptions,
+    *,
+    is_first: bool = True,
+    **outputs: Any,  # noqa: ANN401 - those of ``run_of``
+) -> "TrainJob":
+    """The run that a command line asks for, in the folder of a new one or that of what it goes on from.
 
-    options: TrainOptions
-    config: TrainConfig
-    env: "JaxEnv"
-    prices: dict[str, float]
-    start: "Checkpoint | None"
-    initial: "InitialParams | None"
-    folder: Path | None
+    Without a folder it is one of the processes that neither write nor speak. outputs: of ``run_of``. Raises ParityError
+    where something cannot be used.
+    """
+    from rlworldkit.ppo.saving import SavePlan
+    from rlworldkit.ppo.training import TrainJob
 
-    def job(self, game: Game, **outputs: Any) -> "TrainJob":  # noqa: ANN401 - those of ``run_of``
-        """The same for the trainer, with a run that ``run_of`` makes of the outputs."""
-        from rlworldkit.ppo.loop import SavePlan
-        from rlworldkit.ppo.training import TrainJob
-
-        outputs |= {"upload": not self.options.no_artifact, "rewind": self.options.rewind}
-        run = run_of(game, self.options, self.folder, TRAINER, **outputs)
-        plan = SavePlan(self.options.save_interval, self.options.save_interval_minutes)
-        return TrainJob(self.config, self.env, run, self.start, self.initial, plan, {PRICES: self.prices})
-
-
-def plan_of(game: Game, arguments: argparse.Namespace, options: TrainOptions, is_first: bool = True) -> TrainPlan:
-    """Read what the run goes on from, and make its folder; raises ParityError where something cannot be used."""
     assert game.train_env is not None
     env = game.train_env()
     start, before, prices_before = _resumed(options, env), dict[str, Any](), dict[str, Any]()
@@ -127,7 +119,9 @@ def plan_of(game: Game, arguments: argparse.Namespace, options: TrainOptions, is
         env = priced.train_env()
     initial = initial_of(game, options, config)
     folder = _folder_of(game, options, config, start) if is_first else None
-    return TrainPlan(options, config, env, prices, start, initial, folder)
+    run = run_of(game, options, folder, TRAINER, upload=not options.no_artifact, rewind=options.rewind, **outputs)
+    save_plan = SavePlan(options.save_interval, options.save_interval_minutes)
+    return TrainJob(config, env, run, start, initial, save_plan, {PRICES: prices})
 
 
 def initial_of(game: Game, options: TrainOptions, config: TrainConfig) -> "InitialParams | None":

@@ -72,7 +72,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     run = run_of(game, options, folder, "MaskablePPO", stopping="this step", step="timesteps")
     if arguments.models_dir is not None and folder.parent.resolve() != options.models_dir.resolve():
         run.print_line(f"--models-dir has no effect: the run continues in {folder}.")
-    with run.stop, run:
+    with run.stop:
         trained = train(
             config,
             spec,
@@ -85,11 +85,12 @@ def main(game: Game, argv: Sequence[str]) -> int:
         )
 
     best = folder / "best_model.zip"
-    run.print_line(f"{'Stopped' if run.stop.requested else 'Done'} after {trained.timesteps:,} steps. Written:")
-    files = (trained.model, best, folder / CURVE)
-    say_written(game, run, files, best if best.exists() else trained.model)
+    outcome = "Stopped" if run.stop.requested else "Done"
+    run.print_line(f"{outcome} after {trained.progress.timesteps:,} steps. Written:")
+    files = (*trained.files, best, folder / CURVE)
+    say_written(game, run, files, best if best.exists() else trained.files[-1])
     if run.stop.requested:
-        run.print_line(f"Resume: {typed_command(game.name, game.module, 'train-sb3', '--resume', trained.model)}")
+        run.print_line(f"Resume: {typed_command(game.name, game.module, 'train-sb3', '--resume', trained.files[-1])}")
     tensorboard = typed_command("tensorboard", "tensorboard.main", "--logdir", folder.parent)
     run.print_line(f"Compare runs: {tensorboard}")
     return 1 if run.writer.failing else 0

@@ -13,14 +13,16 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 
 from rlparity.errors import ParityError, UsageError
-from rlworldkit.cli.group_plan import Variant, runs_of
+from rlworldkit.cli.group_plan import Variant, tasks_of
 from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.runs.folder import make_folder
+from rlworldkit.ppo.params import params_path
+from rlworldkit.runs.folder import METRICS, make_folder
 from rlworldkit.runs.lock import locked
-from rlworldkit.runs.processes import last_value, train_all
+from rlworldkit.runs.many import last_value, train_many
 from rlworldkit.runs.saved_config import now
+from rlworldkit.runs.sinks import Metrics, read_csv
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.sweep.space import Sweep
 from rlworldkit.sweep.storage import SILENCE, Attribute, owner_of
@@ -128,22 +130,22 @@ class Trials:
         return None
 
     def _train(self, trial: optuna.Trial, config: TrainConfig) -> None:
-        runs, options = _TrialRuns(self._sweep, trial, config), self._sweep.options
-        train_all(
-            self._game.module,
-            runs.runs,
+        runs, options = _TrialRuns(self._game.module, self._sweep, trial, config), self._sweep.options
+        train_many(
+            runs.left,
             options.seeds,
-            {"WANDB_RUN_GROUP": self._study.study_name},
-            should_stop=lambda: self._is_ending() or runs.is_hopeless or any(run.has_failed for run in runs.runs),
-            write=lambda *_: runs.report(),
+            report=runs.take_row,
+            ended=runs.take_result,
+            should_stop=lambda: self._is_ending() or runs.is_hopeless or bool(runs.failures),
+            environment={"WANDB_RUN_GROUP": self._study.study_name},
         )
         outcome = runs.outcome()
         if isinstance(outcome, float) and options.is_played and not self._is_ending():
             with self._playing:  # one at a time: the engine's programs use all cores of a share
-                figures = [figure_of(self._game, options, str(run.agent)) for run in runs.runs]
+                figures = [figure_of(self._game, options, str(agent)) for agent in runs.agents]
             outcome = sum(figures) / len(figures)
         runs.report()
-        trial.set_user_attr(Attribute.STEPS, sum(int(run.rows[-1]["timesteps"]) for run in runs.runs if run.rows))
+        trial.set_user_attr(Attribute.STEPS, sum(int(rows[-1]["timesteps"]) for rows in runs.rows.values() if rows))
         if self._is_ending():
             postpone(self._study, trial)
         else:
@@ -176,36 +178,58 @@ def _are_over(workers: Sequence[Future[None]]) -> bool:
 
 
 class _TrialRuns:
-    """The runs of a trial, one for each seed."""
+    """The runs of a trial, one for each seed.
 
-    def __init__(self, sweep: Sweep, trial: optuna.Trial, config: TrainConfig) -> None:
+    left: those that have not ended. agents: the file of each run's agent. rows: each run's metrics. failures: a
+    sentence of each that failed.
+    """
+
+    def __init__(self, module: str, sweep: Sweep, trial: optuna.Trial, config: TrainConfig) -> None:
         self._metric, self._trial, self._updates = sweep.metric, trial, config.num_updates
         self._began, self._cores = time.monotonic(), available_cores() / sweep.at_once
-        self._reported, self.is_hopeless = 0, False
+        self._reported, self.is_hopeless, self.failures = 0, False, list[str]()
         folder = sweep.folder / folder_of(trial)
         settings, prices = folder / "settings.toml", folder / "prices.toml"
         make_folder(folder, "choose another --folder")
         write_toml(settings, sweep.settings_of(trial.params))
         write_toml(prices, sweep.prices_of(trial.params))
-        flags = ["--config", str(settings), "--prices", str(prices)]
-        self.runs = runs_of(folder, config, sweep.options.seeds, [Variant()], flags, is_resumed=True)
+        flags, seeds = (
+            ["--config", str(settings), "--prices", str(prices)],
+            range(config.seed, config.seed + sweep.options.seeds),
+        )
+        tasks = tasks_of(module, folder, seeds, [Variant()], flags, is_resumed=True)
+        self.agents = [params_path(task.folder, config.num_updates) for task in tasks]
+        self.left = [task for task, agent in zip(tasks, self.agents, strict=True) if not agent.exists()]
+        self.rows: dict[str, list[Metrics]] = {task.name: [*read_csv(task.folder / METRICS)] for task in tasks}
 
     def outcome(self) -> float | str | None:
         """The metric that is the objective, NaN where none is, a sentence why there is no value; None: given up."""
         if self.is_hopeless:
             return None
-        unfinished = (f"{run.name} {run.outcome}" for run in self.runs if not run.agent.exists())
-        return next(unfinished, None) or self._mean_until(self._updates)
+        if self.failures:
+            return self.failures[0]
+        unfinished = next((agent.parent.name for agent in self.agents if not agent.exists()), None)
+        return f"{unfinished} stopped" if unfinished else self._mean_until(self._updates)
 
     def _mean_until(self, update: float) -> float:
         """The mean over the runs of the metric that they are judged by, around an update; NaN where one has none."""
-        rows = [[row for row in run.rows if row["update"] <= update] for run in self.runs]
+        rows = [[row for row in of_run if row["update"] <= update] for of_run in self.rows.values()]
         return sum(last_value(of_run, self._metric) for of_run in rows) / len(rows) if self._metric else math.nan
+
+    def take_row(self, row: Metrics, run: str) -> None:
+        """Take a row of a run's metrics, and report."""
+        self.rows[run] = [*(before for before in self.rows[run] if before["update"] < row["update"]), row]
+        self.report()
+
+    def take_result(self, run: str, result: object) -> None:
+        """Take the result of a run."""
+        if isinstance(result, Exception):
+            self.failures.append(f"{run} failed: {result}")
 
     def report(self) -> None:
         """Tell Optuna the cost, and the parts that all runs have reached; and ask whether the trial is hopeless."""
         self._trial.set_user_attr(Attribute.CORE_SECONDS, self._cores * (time.monotonic() - self._began))
-        reached = min(run.rows[-1]["update"] if run.rows else 0 for run in self.runs)
+        reached = min(rows[-1]["update"] if rows else 0 for rows in self.rows.values())
         while (part := self._reported + 1) <= PARTS * reached / self._updates:
             if math.isfinite(value := self._mean_until(part * self._updates / PARTS)):
                 self._trial.report(value, part)

@@ -39,18 +39,11 @@ from rlworldkit.ppo.params import trained_files
 from rlworldkit.ppo.rollout import RolloutMetrics, RunnerState
 from rlworldkit.ppo.update import UpdateStats
 from rlworldkit.runs.folder import LATEST
+from rlworldkit.runs.result import Progress
 from rlworldkit.runs.saved_config import began
 
 _BOUNDS = ("num_envs", "hidden_dim", "num_layers")
 """Settings that decide how much memory a run takes before anything is compared with the arrays."""
-
-
-class Progress(NamedTuple):
-    """Updates done, steps of all games, and seconds of training, compilation excluded."""
-
-    updates: int = 0
-    timesteps: int = 0
-    seconds: float = 0.0
 
 
 class Log(NamedTuple):

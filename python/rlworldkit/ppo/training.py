@@ -6,10 +6,11 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from rich.console import Console
 
 from rlparity.errors import ParityError, UsageError, is_out_of_memory
@@ -23,20 +24,21 @@ from rlworldkit.ppo.checkpoints import (
     Checkpoint,
     Log,
     LoopState,
-    Progress,
     check_fits,
     check_metrics,
     has_games_like,
     restored,
 )
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.loop import SavePlan, Saver, training_loop
+from rlworldkit.ppo.loop import training_loop
 from rlworldkit.ppo.masked_ppo import EpisodeInfo
-from rlworldkit.ppo.params import InitialParams, Params, later_files, misfit
-from rlworldkit.ppo.program import CompiledTraining, TrainingLoop, compile_training, run_loop, run_loops
+from rlworldkit.ppo.params import InitialParams, later_files, misfit
+from rlworldkit.ppo.program import CompiledTraining, TrainingLoop, compile_training, run_loops
 from rlworldkit.ppo.rollout import RunnerState
+from rlworldkit.ppo.saving import SavePlan, Saver
 from rlworldkit.ppo.update import UpdateStats, init_runner
 from rlworldkit.runs.console import compiling
+from rlworldkit.runs.result import Progress, TrainResult
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.saved_config import BEGAN, began, now
 
@@ -44,16 +46,6 @@ JAX = "jax"
 """The entry of a run's settings that says what JAX was set to."""
 _PER_UPDATE = ("num_envs", "num_steps", "num_minibatches", "update_epochs")
 """Settings that decide how many gradient steps there are to so many steps of the games."""
-
-
-class TrainResult(NamedTuple):
-    """The whole run's progress, that where this call began (``since``), and the files of the last save."""
-
-    params: Params
-    progress: Progress
-    since: Progress
-    compile_seconds: float
-    files: list[Path]
 
 
 @dataclass(frozen=True)
@@ -82,27 +74,6 @@ def _one_sentence_for_memory() -> Iterator[None]:
         ) from error
 
 
-@overload
-def train(
-    config: TrainConfig,
-    env: JaxEnv,
-    run: Run | None = None,
-    *,
-    start: Checkpoint | None = None,
-    initial: InitialParams | None = None,
-    save_plan: SavePlan = ...,
-    devices: Sequence[jax.Device] | None = None,
-    notes: Mapping[str, Any] = ...,
-    on_episodes: Callable[[int, EpisodeInfo], None] | None = None,
-) -> TrainResult: ...
-
-
-@overload
-def train(
-    config: TrainConfig, env: JaxEnv, *, seeds: Sequence[int], devices: Sequence[jax.Device] | None = None
-) -> list[TrainResult | Exception]: ...
-
-
 @training_switches()
 @_one_sentence_for_memory()
 def train(
@@ -110,14 +81,13 @@ def train(
     env: JaxEnv,
     run: Run | None = None,
     *,
-    seeds: Sequence[int] | None = None,
     start: Checkpoint | None = None,
     initial: InitialParams | None = None,
     save_plan: SavePlan = SavePlan(),
     devices: Sequence[jax.Device] | None = None,
     notes: Mapping[str, Any] = {},
     on_episodes: Callable[[int, EpisodeInfo], None] | None = None,
-) -> TrainResult | list[TrainResult | Exception]:
+) -> TrainResult:
     """Train until ``config.total_timesteps`` steps are done, or until the run is asked to stop.
 
     Without a ``run`` nothing is printed and nothing written. No setting of the process is changed. Where several
@@ -126,38 +96,26 @@ def train(
     Args:
         config: the settings.
         env: the world.
-        run: where progress, metrics and checkpoints go.
-        seeds: several of them, in place of that of ``config``: the results are those of ``train_together``.
+        run: where progress, metrics and checkpoints go; it is entered here.
         start: a checkpoint to resume from.
         initial: trained parameters that a run without ``start`` begins with.
         save_plan: when and where checkpoints are written, if the run has a folder.
         devices: those to train on; by default all.
         notes: plain values to keep with the settings in ``config.json`` and in checkpoints.
-        on_episodes: see ``run_training``.
+        on_episodes: see ``training_loop``.
 
     Raises:
-        UsageError: the settings cannot be used, ``start`` has had all their steps, or ``seeds`` is empty or goes with
-            what is of one run.
+        UsageError: the settings cannot be used, or ``start`` has had all their steps.
         CheckpointError: ``start`` does not fit them, or the last checkpoint cannot be written.
         TrainingDiverged: the loss is no longer a number.
         ParityError: ``initial`` is of another network, or there is not enough memory.
     """
-    if seeds is not None:
-        if not seeds or any(each is not None for each in (run, start, initial, on_episodes)):
-            raise UsageError(
-                "seeds must be at least one, without a run, start, initial or on_episodes: see train_together."
-            )
-        return train_together(
-            [TrainJob(dataclasses.replace(config, seed=seed), env, Run()) for seed in seeds], None, devices
-        )
-    job = TrainJob(config.validated(), env, run or Run(), start, initial, save_plan, notes, on_episodes)
-    with_games = _keeps_games(job)
-    mesh = parallel.mesh_of_all_devices(config.num_envs, devices)
-    job.run.print_line(_headline(job, devices or jax.devices()))
-    with compiling(job.run.console, reuse_text()):
-        compiled = compile_training(job.config, env, mesh)
-    job.run.print_line(f"Compiled in {compiled.compile_seconds:.1f} s.")
-    return run_loop(compiled.train, _session(job, compiled, compiled.runner, with_games), job.config, env)
+    job = TrainJob(config, env, run or Run(), start, initial, save_plan, notes, on_episodes)
+    with job.run:
+        (result,) = train_together([job], job.run.console, devices)
+        if isinstance(result, Exception):
+            raise result
+        return result
 
 
 @training_switches()
@@ -167,8 +125,8 @@ def train_together(
 ) -> list[TrainResult | Exception]:
     """Train runs that differ in seed, prices and outputs alone, with their updates in one compiled program.
 
-    Each is the run that ``train`` makes of it, and a context that is entered here. What befalls one leaves the others
-    alone: its place in the list is its exception. Raises UsageError where the settings cannot be used.
+    Each is the run that ``train`` makes of it. One that fails does not end the others: its place in the list is its
+    exception. Raises UsageError where the settings cannot be used.
 
     console: where it shows that it compiles.
     """
@@ -180,15 +138,13 @@ def train_together(
         )
     with_games = [_keeps_games(job) for job in jobs]
     mesh = parallel.mesh_of_all_devices(config.num_envs, devices)
+    print_line = jobs[0].run.print_line if len(jobs) == 1 else lambda line: None
+    print_line(_headline(jobs[0], devices or jax.devices()))
     with compiling(console or Console(quiet=True), reuse_text()):
         compiled = compile_training(config, env, mesh, [job.config.seed for job in jobs])
-
-    def entered(job: TrainJob, runner: RunnerState, with_games: bool) -> TrainingLoop[TrainResult]:
-        with job.run:
-            return (yield from _session(job, compiled, runner, with_games))
-
-    loops = [entered(*each) for each in zip(jobs, compiled.runners, with_games, strict=True)]
-    return run_loops(compiled.train, loops, config, jnp.stack([job.env.prices for job in jobs]))
+    print_line(f"Compiled in {compiled.compile_seconds:.1f} s.")
+    loops = [_session(*each, compiled) for each in zip(jobs, compiled.runners, with_games, strict=True)]
+    return run_loops(compiled.train, loops, config, np.stack([job.env.prices for job in jobs]))
 
 
 def _keeps_games(job: TrainJob) -> bool:
@@ -212,14 +168,40 @@ def _keeps_games(job: TrainJob) -> bool:
 
 
 def _session(
-    job: TrainJob, compiled: CompiledTraining, fresh: RunnerState, with_games: bool
+    job: TrainJob, fresh: RunnerState, with_games: bool, compiled: CompiledTraining
 ) -> TrainingLoop[TrainResult]:
     """A run from its first state to its last save."""
-    config, env, run, start = job.config, job.env, job.run, job.start
+    run, start = job.run, job.start
     done = start.progress if start else Progress()
-    first = _first_state(job, compiled.stats, fresh, with_games)
-    if parallel.any_process(run.stop.requested):  # before anything of an earlier session is changed
-        return TrainResult(first.runner.train_state.playable_params, done, done, compiled.compile_seconds, [])
+    with run:
+        last, files = _first_state(job, compiled.stats, fresh, with_games), list[Path]()
+        if not parallel.any_process(run.stop.requested):  # before anything of an earlier session is changed
+            settings = _begin(job)
+            saver = Saver(
+                run.folder or Path(), settings, job.env, job.save_plan, print_line=run.print_line, upload=run.upload
+            )
+            # of several processes all take part in a save, though only the first has a folder
+            saves = parallel.agreed(float(run.folder is not None)) > 0
+            last = yield from training_loop(
+                last,
+                job.config,
+                job.env,
+                write=run.write,
+                should_stop=lambda: run.stop.requested,
+                begun=run.stop.begun,
+                saver=saver if saves else None,
+                on_episodes=job.on_episodes,
+            )
+            if saves and last.progress.updates > done.updates:
+                files = saver.save(last)
+        params = last.runner.train_state.playable_params
+        return TrainResult(last.progress, done, files, compiled.compile_seconds, params)
+
+
+def _begin(job: TrainJob) -> dict[str, Any]:
+    """Begin the run's files; return its settings."""
+    config, run, start = job.config, job.run, job.start
+    done = start.progress if start else Progress()
     # of more updates, but for the checkpoint to resume from, whatever its name
     later = later_files(run.folder, done.updates) if run.folder else []
     later = [path for path in later if start is None or path.resolve() != start.path.resolve()]
@@ -230,29 +212,9 @@ def _session(
         JAX: recorded_switches(),
         **job.notes,
     }
-    run.begin(
-        settings,
-        done.timesteps + _updates_left(job) * config.batch_size,
-        after=done.updates,
-        is_resumed=start is not None,
-        later=later,
-    )
-    saver = Saver(run.folder or Path(), settings, env, job.save_plan, print_line=run.print_line, upload=run.upload)
-    # of several processes all take part in a save, though only the first has a folder
-    saves = parallel.agreed(float(run.folder is not None)) > 0
-    last = yield from training_loop(
-        first,
-        config,
-        env,
-        write=run.write,
-        should_stop=lambda: run.stop.requested,
-        begun=run.stop.begun,
-        saver=saver if saves else None,
-        on_episodes=job.on_episodes,
-    )
-    has_trained = last.progress.updates > done.updates
-    files = saver.save(last) if saves and has_trained else []
-    return TrainResult(last.runner.train_state.playable_params, last.progress, done, compiled.compile_seconds, files)
+    total = done.timesteps + _updates_left(job) * config.batch_size
+    run.begin(settings, total, after=done.updates, is_resumed=start is not None, later=later)
+    return settings
 
 
 def _updates_left(job: TrainJob) -> int:

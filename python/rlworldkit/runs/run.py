@@ -32,8 +32,9 @@ class Run:
 
     Without arguments it shows, writes and changes nothing, which suits a notebook. As a context it holds the lock of
     its folder, which it makes where there is none, and removes again if it fails with nothing in it: entering raises
-    UsageError where that cannot be written, or another process trains into it. A file that cannot be written never ends
-    it: ``writer`` tells that and tries again, and ``writer.failing`` is what is not whole at the end.
+    UsageError where that cannot be written, or another process trains into it. Trainers enter it; whoever has entered
+    it before also ends it. A file that cannot be written never ends it: ``writer`` tells that and tries again, and
+    ``writer.failing`` is what is not whole at the end.
 
     Args:
         folder: where everything goes; None: nowhere.
@@ -68,7 +69,7 @@ class Run:
         self._title, self._step, self._milestone = title, step, milestone
         self._tracking = tracking or Tracking(enabled=False)
         self.writer = RetryingWriter(self.print_line)
-        self._stack = contextlib.ExitStack()
+        self._stack, self._depth = contextlib.ExitStack(), 0
         self._sinks: list[Sink] = []
         self._progress: ConsoleProgress | None = None
         self._wandb: WandbRun | None = None
@@ -142,12 +143,9 @@ class Run:
     def _print(self, line: str) -> None:
         self._show(self.console.print, line, soft_wrap=True, highlight=False, markup=False)
 
-    def close(self) -> None:
-        """End a run that went well: write what is missing, and draw the curve, earlier sessions included."""
-        self._stack.close()
-
     def __enter__(self) -> Self:
-        if self.folder is not None:
+        self._depth += 1
+        if self.folder is not None and self._depth == 1:
             make_folder(self.folder, "choose another")
             self._stack.enter_context(locked(self.folder))
             self._stack.push(partial(_remove_if_empty, self.folder))
@@ -156,7 +154,9 @@ class Run:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stack.__exit__(kind, error, trace)
+        self._depth -= 1
+        if not self._depth:
+            self._stack.__exit__(kind, error, trace)
 
     def _end_files(self, folder: Path, kind: type[BaseException] | None, *_: object) -> None:
         self.writer.retry()

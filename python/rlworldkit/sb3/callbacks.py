@@ -198,7 +198,7 @@ class RunWriter(KVWriter):
 
     def __init__(self, run: Run, first_step: int, seconds: float = 0.0) -> None:
         self._run, self._first_step = run, first_step
-        self._step, self._seconds, self._time = first_step, seconds, time.perf_counter()
+        self._step, self.seconds, self._time = first_step, seconds, time.perf_counter()
         self._latest: dict[str, float] = {}
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
@@ -213,11 +213,11 @@ class RunWriter(KVWriter):
         # a clock of our own: that of Stable-Baselines3 shows whole seconds
         nothing, now, steps = float("nan"), time.perf_counter(), step - self._step
         elapsed, self._step, self._time = now - self._time, step, now
-        self._seconds += elapsed
+        self.seconds += elapsed
         self._run.write(
             {
                 "timesteps": step,
-                "seconds": self._seconds,
+                "seconds": self.seconds,
                 "steps_per_second": steps / elapsed,
                 "train/mean_episode_return": latest["rollout/ep_rew_mean"],
                 "train/mean_episode_length": latest["rollout/ep_len_mean"],

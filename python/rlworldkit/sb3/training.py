@@ -1,10 +1,10 @@
 """Training MaskablePPO as one call, from a command line or a notebook."""
 
-import contextlib
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from sb3_contrib import MaskablePPO
@@ -17,8 +17,9 @@ from rlparity.io.atomic_write import write_whole
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.runs.folder import CONFIG, METRICS
+from rlworldkit.runs.result import Progress, TrainResult
 from rlworldkit.runs.retrying_writer import reason
-from rlworldkit.runs.run import Run
+from rlworldkit.runs.run import Run, TrainingDiverged
 from rlworldkit.runs.saved_config import PRICES, read_saved_config, saved_prices
 from rlworldkit.runs.sinks import read_csv
 from rlworldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, ProgressAndStopCallback, RunWriter
@@ -26,18 +27,11 @@ from rlworldkit.sb3.config import RATES, MaskablePPOConfig
 from rlworldkit.sb3.model_file import timesteps_of
 from rlworldkit.sb3.models import load_model, model_content, policy_for, settings_of
 
-__all__ = ["FINAL_MODEL", "TrainResult", "load_model", "train"]
+__all__ = ["FINAL_MODEL", "load_model", "train"]
 
 FINAL_MODEL = "final_model.zip"
 _EVALUATION_SEED = 1_000_000
 _MOST_EVALUATION_GAMES = 10
-
-
-class TrainResult(NamedTuple):
-    """Result of a run: the last model written, and the steps it has had."""
-
-    model: Path
-    timesteps: int
 
 
 def train(
@@ -74,56 +68,66 @@ def train(
     config = config.validated()
     _check_device(device)
     engine = engine or next(iter(spec.world.engines))
-    with contextlib.ExitStack() as stack:
-        env = WorldVecEnv(spec, config.num_envs, engine=engine, seed=config.seed)
-        stack.callback(env.close)
+    with run, closing(WorldVecEnv(spec, config.num_envs, engine=engine, seed=config.seed)) as env:
         if resume:
             rates = {name: getattr(config, name) for name in RATES}
             model = load_model(resume, env, device, rates=rates, changes=changes, trust=trust)
             config = settings_of(model, config).validated()
+            env.seed(config.seed + model.num_timesteps)  # other games than those it has seen
         else:
             model = MaskablePPO(policy_for(env.observation_space), env, device=device, **config.ppo())
-        first_step = model.num_timesteps
-        rollouts = config.rollouts_after(first_step)
-        if resume:
-            env.seed(config.seed + first_step)  # other games than those it has seen
+        config.rollouts_after(model.num_timesteps)  # raises where there is none
         games = min(_MOST_EVALUATION_GAMES, config.eval_episodes)
-        eval_env = WorldVecEnv(spec, games, engine=engine, max_episode_steps=config.eval_max_steps)
-        stack.callback(eval_env.close)
-        earlier_prices = saved_prices(read_saved_config(run.folder), run.folder / CONFIG)
-        counted = first_step if earlier_prices == changed_prices(spec.world) else -1  # none at other prices
-        evaluations = Evaluations(run, run.folder, eval_env, config, seed=_EVALUATION_SEED, after=counted)
-        steps = rollouts * config.n_steps * config.num_envs
-        origin = f"going on with {resume}" if resume else f"seed {config.seed}"
-        run.print_line(
-            f"Training MaskablePPO for at most {config.timesteps:,} steps in {config.num_envs} games of the {engine} "
-            f"engine, {origin}, into {run.folder}."
-        )
-        policy = policy_for(env.observation_space)
-        settings = {**asdict(config), "engine": engine, "device": str(model.device), "policy": policy}
-        settings[PRICES] = changed_prices(spec.world)
-        later = [path for path in run.folder.glob("*.zip") if timesteps_of(path) > first_step]
-        run.begin(settings, first_step + steps, after=first_step, is_resumed=resume is not None, later=later)
-        seconds = _earlier_seconds(run.folder / METRICS, first_step) if resume else 0.0
-        model.set_logger(Logger(str(run.folder), [RunWriter(run, first_step, seconds)]))
-        checkpoints = Checkpoints(run, run.folder, config.save_freq)
-        callbacks = [EpisodeMetrics(spec.episode_metrics), checkpoints, evaluations, ProgressAndStopCallback(run)]
-        try:
-            model.learn(steps, CallbackList(callbacks), reset_num_timesteps=resume is None)
-        except ValueError as error:
-            if "invalid values" not in str(error):  # torch's word for a distribution that is not one
-                raise
-            raise ParityError(
-                "Training diverged: the policy is no longer a number. Start again with a lower --learning-rate."
-            ) from error
-        last = checkpoints.path if run.stop.requested else run.folder / FINAL_MODEL
-        try:
-            write_whole(last, model_content(model))
-        except OSError as error:
-            raise ParityError(
-                f"{last} could not be written ({reason(error)}): make room, and --resume the last checkpoint."
-            ) from error
-    return TrainResult(last, model.num_timesteps)
+        with closing(WorldVecEnv(spec, games, engine=engine, max_episode_steps=config.eval_max_steps)) as eval_env:
+            origin = f"going on with {resume}" if resume else f"seed {config.seed}"
+            run.print_line(
+                f"Training MaskablePPO for at most {config.timesteps:,} steps in {config.num_envs} games of the "
+                f"{engine} engine, {origin}, into {run.folder}."
+            )
+            return _learn(model, config, spec, run, run.folder, eval_env, engine)
+
+
+def _learn(
+    model: MaskablePPO,
+    config: MaskablePPOConfig,
+    spec: EnvSpec,
+    run: Run,
+    folder: Path,
+    eval_env: WorldVecEnv,
+    engine: str,
+) -> TrainResult:
+    """Train a model from the step that it is at, and save it."""
+    first, batch = model.num_timesteps, config.n_steps * config.num_envs
+    steps = batch * config.rollouts_after(first)
+    seconds = _earlier_seconds(folder / METRICS, first) if first else 0.0
+    earlier_prices = saved_prices(read_saved_config(folder), folder / CONFIG)
+    counted = first if earlier_prices == changed_prices(spec.world) else -1  # none at other prices
+    evaluations = Evaluations(run, folder, eval_env, config, seed=_EVALUATION_SEED, after=counted)
+    policy = policy_for(eval_env.observation_space)
+    settings = {**asdict(config), "engine": engine, "device": str(model.device), "policy": policy}
+    settings[PRICES] = changed_prices(spec.world)
+    later = [path for path in folder.glob("*.zip") if timesteps_of(path) > first]
+    run.begin(settings, first + steps, after=first, is_resumed=first > 0, later=later)
+    writer, checkpoints = RunWriter(run, first, seconds), Checkpoints(run, folder, config.save_freq)
+    model.set_logger(Logger(str(folder), [writer]))
+    callbacks = [EpisodeMetrics(spec.episode_metrics), checkpoints, evaluations, ProgressAndStopCallback(run)]
+    try:
+        model.learn(steps, CallbackList(callbacks), reset_num_timesteps=not first)
+    except ValueError as error:
+        if "invalid values" not in str(error):  # torch's word for a distribution that is not one
+            raise
+        raise TrainingDiverged(
+            "Training diverged: the policy is no longer a number. Start again with a lower --learning-rate."
+        ) from error
+    last = checkpoints.path if run.stop.requested else folder / FINAL_MODEL
+    try:
+        write_whole(last, model_content(model))
+    except OSError as error:
+        raise ParityError(
+            f"{last} could not be written ({reason(error)}): make room, and --resume the last checkpoint."
+        ) from error
+    since, done = Progress(first // batch, first, seconds), model.num_timesteps
+    return TrainResult(Progress(done // batch, done, writer.seconds), since, [last])
 
 
 def _earlier_seconds(path: Path, step: int) -> float:

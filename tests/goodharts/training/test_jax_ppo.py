@@ -83,13 +83,18 @@ def compiled() -> CompiledTraining:
 
 @pytest.fixture(scope="module")
 def fresh(compiled: CompiledTraining) -> RunnerState:
-    return compiled.runner
+    return compiled.runners[0]
 
 
 @pytest.fixture(scope="module")
 def update(compiled: CompiledTraining) -> Update:
     """One update of a run of so many, at other prices than it was compiled with."""
-    return lambda runner, updates: compiled.train(runner, jnp.int32(1), updates, PRICES)
+
+    def one(runner: RunnerState, updates: int) -> tuple[RunnerState, UpdateStats]:
+        (after,), stats = compiled.train([runner], jnp.int32(1), updates, PRICES[None])
+        return after, jax.tree.map(lambda leaf: leaf[0], stats)
+
+    return one
 
 
 @jax.jit

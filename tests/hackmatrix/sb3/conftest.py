@@ -12,8 +12,9 @@ from rich.console import Console
 from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.metrics import MILESTONE
 from hackmatrix.training_config import MaskablePPOConfig
+from rlworldkit.runs.result import TrainResult
 from rlworldkit.runs.run import Run
-from rlworldkit.sb3.training import TrainResult, train
+from rlworldkit.sb3.training import train
 
 SHORT = MaskablePPOConfig(
     timesteps=2048,

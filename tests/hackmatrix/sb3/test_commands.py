@@ -10,11 +10,11 @@ import pytest
 from sb3_contrib import MaskablePPO
 
 from hackmatrix.cli.main import main
+from rlworldkit.runs.result import Progress, TrainResult
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.sinks import Metrics
 from rlworldkit.sb3.config import MaskablePPOConfig
 from rlworldkit.sb3.models import model_content
-from rlworldkit.sb3.training import TrainResult
 from tests.hackmatrix.conftest import CommandRefused
 
 SCRIPT = Path(__file__).resolve().parents[3] / "python" / "scripts" / "train.py"
@@ -78,7 +78,7 @@ def test_a_resumed_run_keeps_its_settings_unless_others_are_given(
 
     def train(config: MaskablePPOConfig, *_: object, changes: dict[str, object], **__: object) -> TrainResult:
         trained.append((config, changes))
-        return TrainResult(model, config.timesteps)
+        return TrainResult(Progress(1, config.timesteps), Progress(), [model])
 
     monkeypatch.setattr("rlworldkit.sb3.training.train", train)
     flags = ["--save-freq", "7", "--learning-rate", "1e-5", "--models-dir", "elsewhere"]

@@ -106,7 +106,7 @@ class TestGoingOn:
         before = [row["rollout/ep_rew_mean"] for row in rows(finished / "metrics.csv")]
         with np.load(finished / "evaluations.npz") as kept:  # the best there ever was, which nothing surpasses
             np.savez(folder / "evaluations.npz", **{**kept, "results": kept["results"] + 1000})
-        assert run(folder, resume=folder / "final_model.zip", timesteps=4096).timesteps == 4096
+        assert run(folder, resume=folder / "final_model.zip", timesteps=4096).progress.timesteps == 4096
         assert SHORT.seed + 2048 in begun, "it plays other games than those it has seen"
         both = rows(folder / "metrics.csv")
         assert [int(float(row["timesteps"])) for row in both] == list(range(512, 4097, 512))
@@ -135,7 +135,7 @@ class TestGoingOn:
         said = "must cover the 2,048 steps that there were and at least one rollout of 4 x 128 = 512 steps, got 2,559"
         with pytest.raises(UsageError, match=said):
             run(folder, resume=folder / "final_model.zip", timesteps=2559)
-        assert run(folder, resume=folder / "final_model.zip", timesteps=3583).timesteps == 3072
+        assert run(folder, resume=folder / "final_model.zip", timesteps=3583).progress.timesteps == 3072
 
     def test_evaluations_go_on_from_an_earlier_model_with_any_number_of_episodes(
         self, finished: Path, folder: Path

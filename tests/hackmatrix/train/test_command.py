@@ -20,12 +20,12 @@ from rlparity.errors import INTERRUPTED_EXIT_CODE
 from rlworldkit.cli.train import next_command
 from rlworldkit.ppo import config as config_module
 from rlworldkit.ppo import training
-from rlworldkit.ppo.checkpoints import Progress, read_checkpoint
+from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.masked_ppo import Transition
 from rlworldkit.ppo.networks import ActorCritic
 from rlworldkit.ppo.rollout import _env_step
-from rlworldkit.ppo.training import TrainResult
 from rlworldkit.ppo.update import update_epoch
+from rlworldkit.runs.result import Progress, TrainResult
 from tests.hackmatrix.conftest import CommandRefused
 
 ENV = HackMatrixJaxEnv()
@@ -84,7 +84,7 @@ def asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., 
 
         def train(config: TrainConfig, env: object, run: object, **rest: object) -> TrainResult:
             asked.append(config)
-            return TrainResult({}, Progress(), Progress(), 0.0, [])
+            return TrainResult(Progress(), Progress(), [])
 
         monkeypatch.setattr(training, "train", train)
         assert main([*flags, "--no-wandb", "--checkpoint-dir", str(tmp_path)]) == INTERRUPTED_EXIT_CODE

@@ -9,13 +9,14 @@ import jax.numpy as jnp
 import pytest
 
 from rlworldkit.jax.env import JaxEnv
-from rlworldkit.ppo.checkpoints import Log, LoopState, Progress
+from rlworldkit.ppo.checkpoints import Log, LoopState
 from rlworldkit.ppo.config import ARCHIVE, TrainConfig
 from rlworldkit.ppo.loop import training_loop
 from rlworldkit.ppo.masked_ppo import Transition
-from rlworldkit.ppo.program import CompiledTraining, compile_training, run_loop
+from rlworldkit.ppo.program import CompiledTraining, TrainFunction, compile_training, run_loops
 from rlworldkit.ppo.rollout import RolloutMetrics, RunnerState, collect_rollout
-from rlworldkit.ppo.update import TrainFunction, init_runner
+from rlworldkit.ppo.update import init_runner
+from rlworldkit.runs.result import Progress
 
 from .orchards import Levelled, PackedOrchard
 
@@ -87,7 +88,10 @@ def run_training(
     **outputs: Any,  # noqa: ANN401 - of several types
 ) -> LoopState:
     """Train from a state; outputs: of ``training_loop``."""
-    return run_loop(train, training_loop(start, config, env, **outputs), config, env)
+    (result,) = run_loops(train, [training_loop(start, config, env, **outputs)], config, env.prices[None])
+    if isinstance(result, Exception):
+        raise result
+    return result
 
 
 @pytest.fixture(scope="session")
@@ -109,7 +113,7 @@ def levelled() -> CompiledTraining:
 def levelled_run(levelled: CompiledTraining) -> tuple[LoopState, list[Mapping[str, float]]]:
     """A run with an archive at its end, and its two rows."""
     rows: list[Mapping[str, float]] = []
-    start = LoopState(levelled.runner, Progress(), Log())
+    start = LoopState(levelled.runners[0], Progress(), Log())
     return run_training(levelled.train, start, LEVELLED, Levelled(), write=rows.append), rows
 
 

@@ -20,8 +20,9 @@ if __name__ == "__main__":
 
     import jax
 
-    from rlworldkit.ppo.checkpoints import Log, LoopState, Progress, read_checkpoint, restored, save_checkpoint
+    from rlworldkit.ppo.checkpoints import Log, LoopState, read_checkpoint, restored, save_checkpoint
     from rlworldkit.ppo.program import compile_training
+    from rlworldkit.runs.result import Progress
     from tests.rlworldkit.ppo.conftest import LEVELLED as config
     from tests.rlworldkit.ppo.conftest import run_training
     from tests.rlworldkit.ppo.orchards import Levelled
@@ -35,7 +36,7 @@ if __name__ == "__main__":
     env = KeptEnv()
     compiled = compile_training(config, env, parallel.mesh_of_all_devices(config.num_envs))
     written: list[Mapping[str, float]] = []
-    start = LoopState(compiled.runner, Progress(), Log())
+    start = LoopState(compiled.runners[0], Progress(), Log())
     half = dataclasses.replace(config, total_timesteps=4 * config.batch_size)
     result = run_training(compiled.train, start, half, env, write=written.append)
     save_checkpoint(path, result, dataclasses.asdict(config), env)
@@ -43,7 +44,7 @@ if __name__ == "__main__":
         # the others read what the first has written
         jax.experimental.multihost_utils.sync_global_devices("written")
     checkpoint = read_checkpoint(path, env)
-    runner = restored(checkpoint, compiled.runner)
+    runner = restored(checkpoint, compiled.runners[0])
     start = LoopState(runner, checkpoint.progress, checkpoint.log)
     result = run_training(compiled.train, start, config, env, write=written.append)
     save_checkpoint(path, result, dataclasses.asdict(config), env)

@@ -27,7 +27,6 @@ from rlworldkit.ppo.checkpoint_format import CheckpointError
 from rlworldkit.ppo.checkpoints import (
     Log,
     LoopState,
-    Progress,
     check_fits,
     latest_checkpoint,
     named_leaves,
@@ -35,12 +34,14 @@ from rlworldkit.ppo.checkpoints import (
     restored,
     save_checkpoint,
 )
-from rlworldkit.ppo.loop import SavePlan, Saver, training_loop
+from rlworldkit.ppo.loop import training_loop
 from rlworldkit.ppo.params import checkpoint_path, params_of_checkpoint, params_path
 from rlworldkit.ppo.program import CompiledTraining, TrainingLoop
 from rlworldkit.ppo.rollout import RunnerState
+from rlworldkit.ppo.saving import SavePlan, Saver
 from rlworldkit.ppo.training import keeps_games, train
 from rlworldkit.ppo.update import init_runner
+from rlworldkit.runs.result import Progress
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.saved_config import BEGAN
 
@@ -72,7 +73,7 @@ while True:
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory, trainer: CompiledTraining) -> Path:
     """A checkpoint of a run after 20 updates."""
-    runner, _ = trainer.train(trainer.runner, jnp.int32(20))
+    (runner,), _ = trainer.train(trainer.runners, jnp.int32(20))
     path = checkpoint_path(tmp_path_factory.mktemp("saved"), 20)
     save_checkpoint(path, LoopState(runner, DONE, Log(DONE)), SETTINGS, ENV)
     return path
@@ -97,7 +98,7 @@ def at_27(
     folder, rows = tmp_path_factory.mktemp("straight"), list[Mapping[str, float]]()
     uploaded: list[Path] = []
     saver = Saver(folder, SETTINGS, ENV, SavePlan(27), print_line=print, upload=uploaded.append)
-    straight = run(trainer, LoopState(trainer.runner, Progress(), Log()), rows, saver)
+    straight = run(trainer, LoopState(trainer.runners[0], Progress(), Log()), rows, saver)
     saver.save(straight)
     assert uploaded == [path(folder, step) for step in (27, 54, 60) for path in (checkpoint_path, params_path)]
     assert sorted(uploaded) == sorted(folder.iterdir())
@@ -113,9 +114,9 @@ def same(left: RunnerState, right: RunnerState) -> bool:
 
 
 def test_reading_gives_back_what_was_written(saved: Path, trainer: CompiledTraining) -> None:
-    runner, _ = trainer.train(trainer.runner, jnp.int32(20))
+    (runner,), _ = trainer.train(trainer.runners, jnp.int32(20))
     checkpoint = read_checkpoint(saved, ENV)
-    assert same(restored(checkpoint, trainer.runner), runner)
+    assert same(restored(checkpoint, trainer.runners[0]), runner)
     assert (checkpoint.progress, checkpoint.config) == (DONE, SETTINGS)
     params = params_of_checkpoint(saved, ENV.name, ENV.rules_version)
     jax.tree.map(np.testing.assert_array_equal, params, runner.train_state.params)
@@ -132,7 +133,7 @@ def test_other_games_begin_anew_from_the_seed_and_the_network_is_kept(
     for settings in (checkpoint.config, older):  # one from before there were curricula is of none
         was = dataclasses.replace(checkpoint, config=settings)
         assert not keeps_games(was, fresh, config)
-        assert keeps_games(was, trainer.runner, SMALL)
+        assert keeps_games(was, trainer.runners[0], SMALL)
     runner = restored(checkpoint, fresh, with_games=False)
     assert same(runner._replace(train_state=fresh.train_state), fresh)
     leaves = named_leaves(runner)
@@ -184,7 +185,7 @@ def test_another_seed_is_refused_where_the_games_go_on(
 def test_other_rules_are_refused(saved: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PackedOrchard, "rules_version", "99")
     with pytest.raises(CheckpointError, match="under version 1 of the rules, and these are 99: start a new run"):
-        check_fits(read_checkpoint(saved, ENV), trainer.runner, ENV)
+        check_fits(read_checkpoint(saved, ENV), trainer.runners[0], ENV)
 
 
 def test_going_on_is_as_if_it_had_never_stopped(
@@ -194,7 +195,7 @@ def test_going_on_is_as_if_it_had_never_stopped(
     checkpoint = read_checkpoint(path, ENV)
     assert (checkpoint.log.at.updates, checkpoint.log.metrics) == (20, rows[0])
     written: list[Mapping[str, float]] = []
-    runner = restored(checkpoint, trainer.runner)
+    runner = restored(checkpoint, trainer.runners[0])
     resumed = run(trainer, LoopState(runner, checkpoint.progress, checkpoint.log), written)
     assert resumed.progress[:2] == straight.progress[:2]
     assert same(resumed.runner, straight.runner)
@@ -377,12 +378,12 @@ def test_a_process_killed_at_any_moment_leaves_a_good_checkpoint(tmp_path: Path)
 
 def at(trainer: CompiledTraining, updates: int) -> LoopState:
     """A run after that many updates."""
-    return LoopState(trainer.runner, Progress(updates), Log())
+    return LoopState(trainer.runners[0], Progress(updates), Log())
 
 
 def test_by_time(tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr("rlworldkit.ppo.loop.time.monotonic", lambda: now)
+    monkeypatch.setattr("rlworldkit.ppo.saving.time.monotonic", lambda: now)
     saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(every_minutes=10), print_line=print)
     for minutes, updates, files in ((9, 1, 0), (10, 2, 2), (19, 3, 2), (20, 4, 4)):
         now = 1000.0 + 60 * minutes

@@ -13,7 +13,6 @@ from toy_world.adapter import GAME
 from rlparity.errors import UsageError
 from rlworldkit.cli import train
 from rlworldkit.cli.app import main
-from rlworldkit.cli.train_plan import TrainPlan
 from rlworldkit.ppo import config as config_module
 from rlworldkit.ppo.config import (
     DeviceConfig,
@@ -22,6 +21,7 @@ from rlworldkit.ppo.config import (
     auto_tune_for_device,
     get_device_config,
 )
+from rlworldkit.ppo.training import TrainJob
 
 COUNTS = "num_envs", "num_steps", "total_timesteps", "num_minibatches", "update_epochs", "hidden_dim", "num_layers"
 RATES = "learning_rate", "clip_eps", "max_grad_norm", "vf_coef", "ent_coef", "gamma", "gae_lambda"
@@ -125,8 +125,8 @@ def configured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[TrainCon
     configs: list[TrainConfig] = []
     monkeypatch.chdir(tmp_path)
 
-    def keep(game: object, plan: TrainPlan, *rest: object) -> int:
-        configs.append(plan.config)
+    def keep(game: object, job: TrainJob, *rest: object) -> int:
+        configs.append(job.config)
         return 0
 
     monkeypatch.setattr(train, "_train", keep)

@@ -188,9 +188,9 @@ def test_going_on_is_as_if_it_had_never_stopped(levelled: CompiledTraining, leve
     state, path = levelled_run[0], tmp_path / "checkpoint_8.pkl"
     save_checkpoint(path, state, dataclasses.asdict(LEVELLED), Levelled())
     checkpoint = read_checkpoint(path, Levelled())
-    assert keeps_games(checkpoint, levelled.runner, dataclasses.replace(LEVELLED, seed=9))
-    back = restored(checkpoint, levelled.runner)
-    straight, resumed = (named_leaves(levelled.train(each, jnp.int32(1))[0]) for each in (state.runner, back))
+    assert keeps_games(checkpoint, levelled.runners[0], dataclasses.replace(LEVELLED, seed=9))
+    back = restored(checkpoint, levelled.runners[0])
+    straight, resumed = (named_leaves(levelled.train([each], jnp.int32(1))[0][0]) for each in (state.runner, back))
     assert any(name.startswith(".archive") for name in straight)
     for name, leaf in straight.items():
         np.testing.assert_array_equal(leaf, resumed[name], err_msg=name)

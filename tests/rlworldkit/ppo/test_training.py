@@ -14,13 +14,14 @@ from rlparity.errors import ParityError, UsageError
 from rlworldkit.jax import trace_cache
 from rlworldkit.jax.trace_cache import Program
 from rlworldkit.ppo import program
-from rlworldkit.ppo.checkpoints import Log, LoopState, Progress
+from rlworldkit.ppo.checkpoints import Log, LoopState
 from rlworldkit.ppo.loop import _metrics_since, metrics_of
 from rlworldkit.ppo.masked_ppo import LossStats
 from rlworldkit.ppo.program import CompiledTraining, compile_training
 from rlworldkit.ppo.rollout import RolloutMetrics
 from rlworldkit.ppo.training import train
 from rlworldkit.ppo.update import UpdateStats, init_runner
+from rlworldkit.runs.result import Progress
 from rlworldkit.runs.run import TrainingDiverged
 
 from .conftest import SMALL, run_training
@@ -39,7 +40,7 @@ def run(
 
 def fresh(trainer: CompiledTraining) -> LoopState:
     """The state in which a run begins."""
-    return LoopState(trainer.runner, Progress(), Log())
+    return LoopState(trainer.runners[0], Progress(), Log())
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +74,9 @@ def test_metrics_have_the_documented_names_and_agree_with_each_other(finished: t
 
 def test_the_same_seed_gives_the_same_parameters_bit_for_bit(trainer: CompiledTraining, orchard: PackedOrchard) -> None:
     train = trainer.train
-    first, _ = train(trainer.runner, jnp.int32(5))
-    again, _ = train(init_runner(SMALL, orchard), jnp.int32(5))
-    other, _ = train(init_runner(dataclasses.replace(SMALL, seed=2**40 + 3), orchard), jnp.int32(5))
+    (first,), _ = train(trainer.runners, jnp.int32(5))
+    (again,), _ = train([init_runner(SMALL, orchard)], jnp.int32(5))
+    (other,), _ = train([init_runner(dataclasses.replace(SMALL, seed=2**40 + 3), orchard)], jnp.int32(5))
     jax.tree.map(np.testing.assert_array_equal, first.train_state.params, again.train_state.params)
     differs = jax.tree.map(lambda a, b: bool((a != b).any()), first.train_state.params, other.train_state.params)
     assert any(jax.tree.leaves(differs))
@@ -95,19 +96,19 @@ def test_a_kept_trace_trains_as_a_fresh_one_does_bit_for_bit(
     assert jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), again.stats) == jax.tree.map(
         lambda leaf: (leaf.shape, leaf.dtype), trainer.stats
     )
-    expected, _ = trainer.train(trainer.runner, jnp.int32(3))
-    trained, _ = again.train(again.runner, jnp.int32(3), SMALL.num_updates, PackedOrchard.prices)
+    (expected,), _ = trainer.train(trainer.runners, jnp.int32(3))
+    (trained,), _ = again.train(again.runners, jnp.int32(3), SMALL.num_updates, PackedOrchard.prices[None])
     jax.tree.map(np.testing.assert_array_equal, trained.train_state.params, expected.train_state.params)
     jax.tree.map(np.testing.assert_array_equal, trained.env_state, expected.env_state)
 
 
 def test_how_updates_are_grouped_into_calls_changes_nothing(trainer: CompiledTraining) -> None:
-    runner = trainer.runner
-    together, stats = trainer.train(runner, jnp.int32(5))
+    runners = trainer.runners
+    together, stats = trainer.train(runners, jnp.int32(5))
     for index in range(5):
-        runner, alone = trainer.train(runner, jnp.int32(1))
-        assert alone.loss.total_loss[0] == stats.loss.total_loss[index]
-    jax.tree.map(np.testing.assert_array_equal, together.train_state.params, runner.train_state.params)
+        runners, alone = trainer.train(runners, jnp.int32(1))
+        assert alone.loss.total_loss[0, 0] == stats.loss.total_loss[0, index]
+    jax.tree.map(np.testing.assert_array_equal, together[0].train_state.params, runners[0].train_state.params)
 
 
 def test_a_shorter_last_chunk_is_trained_too(trainer: CompiledTraining, orchard: PackedOrchard) -> None:
@@ -148,10 +149,10 @@ def test_a_run_that_is_to_stop_ends_after_the_current_chunk(trainer: CompiledTra
 
 
 def test_a_diverged_run_stops_and_says_so(trainer: CompiledTraining, orchard: PackedOrchard) -> None:
-    state = trainer.runner.train_state
+    state = trainer.runners[0].train_state
     broken = state.replace(params=jax.tree.map(lambda leaf: leaf * jnp.nan, state.params))
     rows: Rows = []
-    start = LoopState(trainer.runner._replace(train_state=broken), Progress(), Log())
+    start = LoopState(trainer.runners[0]._replace(train_state=broken), Progress(), Log())
     with pytest.raises(TrainingDiverged, match=r"by update 20: .* lower learning rate"):
         run_training(trainer.train, start, SMALL, orchard, write=rows.append)
     assert len(rows) == 1

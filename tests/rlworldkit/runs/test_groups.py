@@ -19,12 +19,11 @@ from toy_world.adapter import GAME
 
 from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlworldkit.cli.app import main
-from rlworldkit.cli.group_plan import Variant, runs_of
+from rlworldkit.cli.group_plan import Variant, tasks_of
 from rlworldkit.evaluation.comparison import ScoredRun, as_tables, compared
 from rlworldkit.ppo.params import load_params
 from rlworldkit.runs.group import Group
-from rlworldkit.runs.processes import TrainProcess, train_all
-from rlworldkit.runs.sinks import Metrics
+from rlworldkit.runs.many import RunTask, train_many
 from tests.rlworldkit.runs.conftest import SMALL
 
 TOY_WORLD = Path(__file__).resolve().parents[2] / "parity"
@@ -34,10 +33,9 @@ SIZES = (
 FLAGS = ["--no-wandb", *SIZES.split(), "--log-interval=1", f"--total-timesteps={2 * SMALL.batch_size}"]
 TRAINER = """
 import os, signal, sys
-from pathlib import Path
-from rlworldkit.runs.processes import stop_with_input
+from rlworldkit.runs.many import parent_process
 
-what, folder = sys.argv[2], Path(sys.argv[3])
+parent, what = parent_process(), sys.argv[1]
 print("a first line", flush=True)
 if what == "fails":
     sys.exit("The loss is no longer a number.")
@@ -45,10 +43,12 @@ if what == "dies":
     os.kill(os.getpid(), signal.SIGKILL)
 if what == "waits":
     signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
-    stop_with_input()
-    (folder / "metrics.csv").write_text("update,timesteps\\n1,64\\n")
+    parent.report({"timesteps": 64})
     signal.pause()
-(folder / "metrics.csv").write_text("update,timesteps\\n1,64\\n2,128\\n")
+parent.report({"timesteps": 64})
+parent.report({"timesteps": 128})
+parent.print_line("a last line")
+parent.finish(parent.job)
 """
 
 
@@ -60,46 +60,39 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "trainer.py").write_text(TRAINER)
 
 
-def runs_that(*what: str) -> list[TrainProcess]:
-    return [TrainProcess(each, [each, each], Path(each, "agent")) for each in what]
-
-
-def trained(runs: list[TrainProcess], at_once: int = 2, stop_after: int = 10**9) -> list[tuple[str, float]]:
-    """What was shown of runs of ``trainer.py``; they are asked to stop after so many rows."""
-    rows: list[tuple[str, float]] = []
-
-    def write(row: Metrics, name: str) -> None:
-        rows.append((name, row["timesteps"]))
-
-    train_all("trainer", runs, at_once, {}, should_stop=lambda: len(rows) >= stop_after, write=write)
-    return rows
+def trained(*what: str, at_once: int = 2, stop_after: int = 10**9) -> tuple[list[object], list[tuple[str, object]]]:
+    """The results of runs of ``trainer.py``, and what was shown; they are asked to stop after so many rows."""
+    shown: list[tuple[str, object]] = []
+    results = train_many(
+        [RunTask(each, Path(each), ["trainer", each], job=f"the job of {each}") for each in what],
+        at_once,
+        report=lambda row, name: shown.append((name, row["timesteps"])),
+        print_line=lambda line: shown.append(("", line)),
+        should_stop=lambda: len(shown) >= stop_after,
+    )
+    return results, shown
 
 
 @pytest.mark.usefixtures("shadowing_files")
 def test_a_run_that_fails_or_dies_leaves_the_others_alone() -> None:
-    runs = runs_that("fails", "dies", "ends")
-    assert trained(runs) == [("ends", 64), ("ends", 128)]
-    assert [run.outcome for run in runs] == [
-        "failed: The loss is no longer a number.",
-        "failed: ended by signal 9",
-        "finished",
-    ]
-    assert [run.has_failed for run in runs] == [True, True, False]
+    (failed, died, result), shown = trained("fails", "dies", "ends")
+    assert shown == [("ends", 64), ("ends", 128), ("", "ends: a last line")]
+    assert (str(failed), str(died)) == ("The loss is no longer a number.", "ended by signal 9")
+    assert result == "the job of ends"
     assert Path("fails/train.log").read_text() == "a first line\nThe loss is no longer a number.\n"
 
 
 def test_stopping_ends_the_runs_that_have_begun_and_begins_no_other() -> None:
-    runs = runs_that("waits", "ends")
-    assert trained(runs, at_once=1, stop_after=1) == [("waits", 64)]
-    assert [run.outcome for run in runs] == ["stopped", None]
+    assert trained("waits", "ends", at_once=1, stop_after=1) == ([None, None], [("waits", 64)])
+    assert not Path("ends").exists()
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="processes are looked up in /proc")
 def test_runs_end_when_the_process_that_started_them_is_killed() -> None:
     Path("parent.py").write_text(
-        "from pathlib import Path\nfrom rlworldkit.runs.processes import TrainProcess, train_all\n"
-        "run = TrainProcess('waits', ['waits', 'waits'], Path('waits', 'agent'))\n"
-        "train_all('trainer', [run], 1, {}, should_stop=lambda: False, write=lambda row, name: print(flush=True))\n"
+        "from pathlib import Path\nfrom rlworldkit.runs.many import RunTask, train_many\n"
+        "run = RunTask('waits', Path('waits'), ['trainer', 'waits'])\n"
+        "train_many([run], 1, report=lambda row, name: print(flush=True))\n"
     )
     with subprocess.Popen([sys.executable, "parent.py"], stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
@@ -152,9 +145,27 @@ def test_runs_that_are_there_are_not_overwritten(group: Path, capsys: pytest.Cap
 def test_runs_of_a_group_go_on_where_there_is_an_agent_and_begin_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "seed-3").mkdir()
     (tmp_path / "seed-3" / "checkpoint_2.pkl").touch()
-    begun, new = runs_of(tmp_path, replace(SMALL, seed=3), 2, [Variant()], ["--lr=1e-3"], is_resumed=True)
-    assert begun.words == ["--lr=1e-3", "--resume", "latest", "--checkpoint-dir", str(tmp_path / "seed-3")]
-    assert new.words == ["--lr=1e-3", "--seed", "4", "--run-name", "seed-4", "--checkpoint-dir", str(tmp_path)]
+    begun, new = tasks_of("m", tmp_path, (3, 4), [Variant()], ["--lr=1e-3"], is_resumed=True)
+    assert begun.words == [
+        "m",
+        "train",
+        "--lr=1e-3",
+        "--resume",
+        "latest",
+        "--checkpoint-dir",
+        str(tmp_path / "seed-3"),
+    ]
+    assert new.words == [
+        "m",
+        "train",
+        "--lr=1e-3",
+        "--seed",
+        "4",
+        "--run-name",
+        "seed-4",
+        "--checkpoint-dir",
+        str(tmp_path),
+    ]
 
 
 def test_a_group_with_a_failed_run_says_how_it_goes_on(group: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -176,10 +187,11 @@ def resumed_words(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[list[str
     """The words of the runs that ``train`` starts to go on with a group, in which nothing else happens."""
     started: list[list[str]] = []
 
-    def only_listed(module: str, runs: list[TrainProcess], *_: object, **__: object) -> None:
-        started.extend([*run.words] for run in runs)
+    def only_listed(tasks: list[RunTask], *_: object, **__: object) -> list[None]:
+        started.extend([*task.words] for task in tasks)
+        return [None] * len(tasks)
 
-    monkeypatch.setattr("rlworldkit.cli.seeds.train_all", only_listed)
+    monkeypatch.setattr("rlworldkit.cli.seeds.train_many", only_listed)
     assert main(GAME, ["train", *words]) == INTERRUPTED_EXIT_CODE
     return started
 

@@ -16,8 +16,8 @@ from toy_world.adapter import OrchardJaxEnv
 from rlparity.errors import UsageError
 from rlworldkit.ppo.checkpoints import latest_checkpoint, read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.loop import SavePlan
 from rlworldkit.ppo.params import trained_files
+from rlworldkit.ppo.saving import SavePlan
 from rlworldkit.ppo.training import train
 from rlworldkit.runs.folder import LATEST
 from rlworldkit.runs.run import Run

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from toy_world.adapter import GAME, OrchardJaxEnv
 
-from rlparity.errors import UsageError
 from rlworldkit.cli.app import main
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.params import InitialParams, load_params, params_path
+from rlworldkit.ppo.params import InitialParams
 from rlworldkit.ppo.program import TrainingLoop, run_loops
-from rlworldkit.ppo.training import TrainJob, TrainResult, train, train_together
+from rlworldkit.ppo.training import TrainJob, train, train_together
+from rlworldkit.runs.result import TrainResult
 from rlworldkit.runs.run import Run, TrainingDiverged
 from rlworldkit.runs.sinks import read_csv
 from tests.rlworldkit.runs.conftest import SMALL
@@ -54,12 +54,6 @@ def test_runs_share_calls_until_each_has_ended_by_itself() -> None:
     assert [str(result) for result in results] == ["ended as a00", "", "ended as a2"]
     assert isinstance(results[1], ZeroDivisionError)
     assert calls == [(["a", "a", "a"], 2), (["a0", "a0", "a0"], 1)], "the place of a run that has ended is another's"
-
-
-@pytest.mark.parametrize(("seeds", "run"), [((), None), ((3, 4), Run())])
-def test_train_refuses_no_seeds_and_what_is_of_one_run(seeds: tuple[int, ...], run: Run | None) -> None:
-    with pytest.raises(UsageError, match="seeds must be at least one, without a run"):
-        train(SMALL, ENV, run, seeds=seeds)  # type: ignore[call-overload]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -109,14 +103,6 @@ def test_each_seed_is_bit_for_bit_its_run_alone(alone: dict[int, Path], tmp_path
     assert [result.progress.updates for result in results if isinstance(result, TrainResult)] == [UPDATES] * 3
     for seed, folder in alone.items():
         assert_same(tmp_path / str(seed), folder)
-
-
-@pytest.mark.long
-def test_train_takes_several_seeds(alone: dict[int, Path]) -> None:
-    for seed, result in zip(SEEDS, train(config(0), ENV, seeds=SEEDS), strict=True):
-        assert isinstance(result, TrainResult)
-        expected = load_params(params_path(alone[seed], UPDATES))
-        jax.tree.map(np.testing.assert_array_equal, result.params, expected)
 
 
 @pytest.mark.long

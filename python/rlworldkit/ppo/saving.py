@@ -1,0 +1,110 @@
+"""When and where a run in JAX is saved."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rlworldkit.jax.env import JaxEnv
+from rlworldkit.ppo import parallel
+from rlworldkit.ppo.checkpoint_format import CheckpointError
+from rlworldkit.ppo.checkpoints import LoopState, save_checkpoint
+from rlworldkit.ppo.params import Params, checkpoint_path, params_path, save_params
+from rlworldkit.runs.folder import LATEST
+from rlworldkit.runs.result import Progress
+from rlworldkit.runs.retrying_writer import RetryingWriter, reason
+
+_NEVER = 2**31 - 1
+_RETRY_SECONDS = 60.0
+"""Seconds until a save that failed is tried again."""
+
+
+@dataclass(frozen=True)
+class SavePlan:
+    """Schedule and files of a run's saves; a run with a folder is always saved at its end.
+
+    every_updates: if given, every so many updates, else every_minutes.
+    checkpoint: the file that holds the latest checkpoint; None: ``checkpoint_{updates}.pkl`` in the folder.
+    agent: a file and what writes the agent into it after each save; None: ``params_{updates}.npz`` in the folder.
+    """
+
+    every_updates: int | None = None
+    every_minutes: float = 10.0
+    checkpoint: Path | None = None
+    agent: tuple[Path, Callable[[Params, Progress], None]] | None = None
+
+
+class Saver:
+    """Writes checkpoints and trained parameters, ``checkpoint_{updates}.pkl`` and ``params_{updates}.npz`` by default.
+
+    A save in the middle of a run that fails (a full disk) is reported once. It is tried again when the next one is due,
+    by time within a minute; earlier files stay. folder: where the files go that ``plan`` says nothing else of.
+    settings: the run's, plain values. print_line: takes a line for the user. upload: takes every file written.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: dict[str, Any],
+        env: JaxEnv,
+        plan: SavePlan = SavePlan(),
+        *,
+        print_line: Callable[[str], None],
+        upload: Callable[[Path], None] = lambda path: None,
+    ) -> None:
+        self._folder, self._settings, self._env, self._plan = folder, settings, env, plan
+        self._every_updates, self._every_seconds = plan.every_updates, 60 * plan.every_minutes
+        self._writer, self._upload = RetryingWriter(print_line), upload
+        self._last_time = time.monotonic()
+        self._last_updates: int | None = None
+
+    def updates_left(self, updates: int) -> int:
+        """After how many more updates it must be asked again whether to save."""
+        return self._every_updates - updates % self._every_updates if self._every_updates else _NEVER
+
+    def after(self, state: LoopState) -> None:
+        """Save if it is time."""
+        if self._every_updates:
+            is_due = state.progress.updates % self._every_updates == 0
+        else:
+            is_due = bool(parallel.agreed(time.monotonic() - self._last_time >= self._every_seconds))
+        if is_due and not self._writer.attempt(self._files(state)[0], partial(self._write, state), "checkpoint"):
+            self._last_time = time.monotonic() - self._every_seconds + min(_RETRY_SECONDS, self._every_seconds)
+
+    def save(self, state: LoopState) -> list[Path]:
+        """Save now, unless this update is saved already; the files. Raises CheckpointError where they cannot be."""
+        files = self._files(state)
+        if parallel.agreed(float(self._last_updates != state.progress.updates)):  # where the first failed, all go again
+            try:
+                self._write(state)
+            except OSError as error:
+                missing = [str(file) for file in files if not file.exists()]
+                raise CheckpointError(
+                    f"{' and '.join(missing or map(str, files))} could not be written ({reason(error)}): make room, "
+                    f"and `--resume {LATEST}`."
+                ) from error
+        return files
+
+    def _files(self, state: LoopState) -> list[Path]:
+        updates, plan = state.progress.updates, self._plan
+        checkpoint = plan.checkpoint or checkpoint_path(self._folder, updates)
+        return [checkpoint, plan.agent[0] if plan.agent else params_path(self._folder, updates)]
+
+    def _write(self, state: LoopState) -> None:
+        """Write both files, or the agent alone where only it finds room; raises OSError as writing does."""
+        checkpoint, agent = self._files(state)
+        is_first = parallel.is_first_process()
+        try:
+            save_checkpoint(checkpoint, state, self._settings, self._env)
+        finally:
+            params = state.runner.train_state.playable_params
+            if is_first and self._plan.agent:
+                self._plan.agent[1](params, state.progress)
+            elif is_first:
+                save_params(agent, params)
+        self._last_time, self._last_updates = time.monotonic(), state.progress.updates
+        if is_first:
+            for path in (checkpoint, agent):
+                self._upload(path)
