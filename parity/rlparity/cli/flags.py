@@ -132,7 +132,6 @@ DEBUG: Flags = {
         "CONDITION",
         "no screen, but run until this holds: MARK, RULE, FIELD < VALUE, action NAME, draw SITE or differs FIELD",
     ),
-    "--sub-step": switch("step from phase to phase of a turn, and say after which one the engines first differ"),
     "--write-test": value(
         "FILE", "show no screen, but write the game until then as a test of pytest", OutputFile(makes_folders=True)
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from argparse import Namespace
+from contextlib import suppress
 from dataclasses import asdict
 from importlib.util import find_spec
 from typing import Any
@@ -18,7 +19,7 @@ from rlparity.core.trace import Case
 from rlparity.debug.debugger import Debugger
 from rlparity.debug.session import Session
 from rlparity.engines.registry import world_spec
-from rlparity.errors import UsageError, install_command
+from rlparity.errors import EngineError, UsageError, install_command
 from rlparity.io.console import print_answer
 from rlparity.tools.report import action_name
 from rlparity.world import World
@@ -72,11 +73,11 @@ def check_screen(otherwise: str) -> None:
         raise UsageError(f"the screen needs a terminal: run it in one{otherwise}.")
 
 
-def show(session: Session, *, sub_step: bool = False) -> int:
+def show(session: Session) -> int:
     """Show a session's screen until it is left; returns the exit code. A signal takes effect after it."""
     from rlparity.debug.screen import DebugApp  # textual is optional
 
-    app = DebugApp(Debugger(session), sub_step=sub_step)
+    app = DebugApp(Debugger(session))
     app.run()
     if app.ended_by is not None:
         signal.raise_signal(app.ended_by)
@@ -108,7 +109,7 @@ def debug(options: Namespace) -> int:
         prices=prices,
         timeout=options.timeout,
     ) as session:
-        return show(session, sub_step=options.sub_step) if is_screen else _stop(session, options)
+        return show(session) if is_screen else _stop(session, options)
 
 
 def _stop(session: Session, options: Namespace) -> int:
@@ -116,32 +117,26 @@ def _stop(session: Session, options: Namespace) -> int:
     held = session.run_until(*(options.until or ["differs"]))
     if options.write_test:
         session.write_test(options.write_test)
-    moment, differences = session.moment, session.diff()
-    rows = [*moment.phases.rows()] if options.sub_step else []
+    moment, differences, phase = session.moment, session.diff(), ""
+    with suppress(EngineError):  # of one that fails in its phases, the step stands without them
+        phase = moment.phases.text if differences else ""
     answer = {
         "step": session.position,
         "stopped": held,
         "action": moment.action,
         "differences": [asdict(each) for each in differences],
         "marks": moment.marks and moment.marks[0],
+        "phase": phase,
         "state": session.state(),
     }
-    if options.sub_step:
-        answer["phases"] = [
-            {"name": name, "phases": [side and asdict(side) for side in sides], "differences": [*map(asdict, parts)]}
-            for name, sides, parts in rows
-        ]
 
     def text(console: Console) -> None:
         where = held or ("the game is over" if moment.is_over else "the actions end")
         console.print(f"Step {session.position}, {action_name(session.world, moment.action)}: {where}.")
         for each in differences:
             console.print(f"{each.field}: {value_text(each.expected)} and {value_text(each.observed)}")
-        for name, _, parts in rows:
-            said = (f"{each.field} {value_text(each.expected)} and {value_text(each.observed)}" for each in parts)
-            console.print(f"After {name}: {', '.join(said) or 'no difference'}")
-        if options.sub_step:
-            console.print(moment.phases.text or "An engine tells no phases of this step.")
+        if phase:
+            console.print(phase)
         if options.write_test:
             console.print(f"Written: {options.write_test}")
 

@@ -11,10 +11,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from rlparity.core.compare import OBSERVATION, differing_cells, value_text
-from rlparity.core.step_phases import PhaseRow
 from rlparity.debug.debugger import COMMANDS, Debugger
 from rlparity.debug.session import Session
-from rlparity.engine import State
 from rlparity.errors import EngineError, UsageError
 from rlparity.tools.report import DIFFERS, action_name
 from rlparity.tools.rules import rule_text, source_lines
@@ -27,7 +25,6 @@ _KEYS = {
     ":": "type a command",
     "1-9": ", ".join(PANELS[:-1]),
     "?": "this help; ? or Esc closes it",
-    "< >": "the phase before, or the next one",
     "x": "the other engine's board",
     "q": "leave",
 }
@@ -38,13 +35,12 @@ BELOW = 3
 _MOST = 2000
 
 
-def title(debugger: Debugger, width: int, phase: int | None = None) -> Text:
-    """Where one stands, in one line; phase: the number of one within the step."""
+def title(debugger: Debugger, width: int) -> Text:
+    """Where one stands, in one line."""
     session = debugger.session
     fork, action = session.current, session.next_action
     following = "" if action is None else f", next {action_name(session.world, action)}"
     over = ", over" if session.moment.is_over else ""
-    over = over if phase is None else f", after {phase_rows(session)[phase][0]}"
     text = f"{session.world.name}, fork {fork.number} of {len(session.forks)}, step {session.position}{over}{following}"
     said, style = ("differ", DIFFERS) if session.diff() else ("agree", "bold green")
     pair = " and ".join(dict.fromkeys(session.engines))
@@ -52,21 +48,13 @@ def title(debugger: Debugger, width: int, phase: int | None = None) -> Text:
     return Text.assemble((text[: width - len(pair) - 1].ljust(width - len(pair)), "bold"), (pair, style), no_wrap=True)
 
 
-def phase_rows(session: Session) -> list[PhaseRow]:
-    """The phases of the step, as far as an engine tells them."""
-    try:
-        return [*session.moment.phases.rows()]
-    except EngineError:  # which the panel of the phases shows
-        return []
-
-
-def boards(session: Session, size: tuple[int, int], engine: int, phase: int | None = None) -> tuple[Text, int]:
-    """The boards after the step or one of its phases, what differs marked, and the columns that a panel leaves them.
+def boards(session: Session, size: tuple[int, int], engine: int) -> tuple[Text, int]:
+    """The boards after the step, what differs marked, and the columns that a panel leaves them.
 
     A panel stands beside tall ones, else below (0 columns). Where both are too wide, that of ``engine`` is shown alone.
     """
     names = [*dict.fromkeys(session.engines)]
-    both = _board(session, 0, phase), _board(session, 1, phase)
+    both = _board(session, 0), _board(session, 1)
     cells = differing_cells(both) if len(names) > 1 else set()
     shown = [_board_lines(name, board, cells) for name, board in zip(names, both, strict=False)]
     width = max(map(len, shown[0])) + 2
@@ -82,10 +70,10 @@ def boards(session: Session, size: tuple[int, int], engine: int, phase: int | No
     return Text("\n", no_wrap=True, end="").join(lines), len(shown) * width * is_beside
 
 
-def _board(session: Session, side: int, phase: int | None = None) -> Board:
+def _board(session: Session, side: int) -> Board:
     """An engine's board; why it cannot be drawn, where it cannot."""
     try:
-        return session.board(session.engines[side], _state(session, side, phase))
+        return session.board(session.engines[side])
     except UsageError as error:
         return Board(((str(error),),), {})
 
@@ -100,13 +88,7 @@ def _board_lines(name: str, board: Board, cells: set[tuple[int, int]]) -> list[T
     return lines
 
 
-def _state(session: Session, side: int, phase: int | None) -> State:
-    """The state after the step or a phase; that after the step for an engine that did not have the phase."""
-    told = None if phase is None else phase_rows(session)[phase][1][side]
-    return session.moment.states[side] if told is None else told.state
-
-
-def panel(debugger: Debugger, name: str, width: int, phase: int | None = None) -> Text | Grid:
+def panel(debugger: Debugger, name: str, width: int) -> Text | Grid:
     """A panel by its name; text that fits the width is shown several times as fast as a table that folds its cells."""
     session = debugger.session
     if name == HELP:
@@ -117,7 +99,7 @@ def panel(debugger: Debugger, name: str, width: int, phase: int | None = None) -
         return _rules(session)
     heading = name, *dict.fromkeys(session.engines)
     rows: list[tuple[str, tuple[str, ...]]] = [("bold", heading)]
-    for field, *values in islice(_rows(session, name, phase), _MOST):
+    for field, *values in islice(_rows(session, name), _MOST):
         style = DIFFERS if values[0] != values[-1] else "bright_black" if values[0] in ("false", "0") else ""
         rows.append((style, (field, *values[: len(heading) - 1])))
     if len(rows) > _MOST:
@@ -138,7 +120,7 @@ def panel(debugger: Debugger, name: str, width: int, phase: int | None = None) -
     return text
 
 
-def _rows(session: Session, name: str, phase: int | None) -> Iterator[tuple[str, str, str]]:
+def _rows(session: Session, name: str) -> Iterator[tuple[str, str, str]]:
     """Field and both engines' values."""
     if name == "differences":
         if not session.diff() and session.engines[0] != session.engines[1]:
@@ -150,14 +132,14 @@ def _rows(session: Session, name: str, phase: int | None) -> Iterator[tuple[str,
     elif name == "phases":
         yield from _phases(session)
     else:
-        yield from _flat("", *(_value(session, name, side, phase) for side in (0, 1)), zeros=name != OBSERVATION)
+        yield from _flat("", *(_value(session, name, side) for side in (0, 1)), zeros=name != OBSERVATION)
 
 
-def _value(session: Session, name: str, side: int, phase: int | None) -> object:
+def _value(session: Session, name: str, side: int) -> object:
     """What a panel shows of an engine, as a JSON value."""
     engine = session.engines[side]
     if name == "state":
-        return _state(session, side, phase)
+        return session.state(engine)
     if name == "marks":
         fired = session.moment.marks or ({}, {})
         rules = session.world.marks.items()

@@ -40,15 +40,13 @@ class DebugApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar = [Binding("ctrl+c,ctrl+q", "quit", show=False, priority=True)]
 
-    def __init__(self, debugger: Debugger, *, sub_step: bool = False) -> None:
+    def __init__(self, debugger: Debugger) -> None:
         super().__init__(ansi_color=True)
         self.ended_by: signal.Signals | None = None
         self._handlers: dict[signal.Signals, Any] = {}
         self._debugger = debugger
-        self._panel = self._panel_below = "phases" if sub_step else panes.PANELS[0]
+        self._panel = self._panel_below = panes.PANELS[0]
         self._engine = 0
-        self._phase: int | None = None
-        self._steps_by_phase = sub_step
 
     def compose(self) -> ComposeResult:
         yield Static(id="title")
@@ -105,10 +103,7 @@ class DebugApp(App[None]):
             self._panel = panes.HELP if self._panel != panes.HELP else self._panel_below
         elif key.isdecimal() and 1 <= int(key) < len(panes.PANELS):
             self._panel = self._panel_below = panes.PANELS[int(key) - 1]
-        elif key in ("<", ">") or (self._steps_by_phase and word in ("step", "back")):
-            self._go_to_phase(backwards=key == "<" or word == "back")
         elif word in AT_ONCE:
-            self._phase = None
             self._debugger.do(word)
         elif word is not None or key == ":":
             line.value = f"{word} " if word else ""
@@ -127,22 +122,8 @@ class DebugApp(App[None]):
         command, line.value = line.value, ""
         self._close(line)
         if command.strip():
-            self._phase = None
             self._debugger.do(command)
         self._show()
-
-    def _go_to_phase(self, *, backwards: bool) -> None:
-        """Go to the phase before or after this one, in the step before or after where there is none."""
-        count = len(panes.phase_rows(self._debugger.session))
-        here = count - 1 if self._phase is None else self._phase
-        if backwards and here > 0:
-            self._phase = here - 1
-        elif not backwards and here + 1 < count:
-            self._phase = here + 1
-        else:
-            self._debugger.do("back" if backwards else "step")
-            begins = not (backwards or self._debugger.is_refusal) and panes.phase_rows(self._debugger.session)
-            self._phase = 0 if begins else None
 
     def _close(self, line: Input) -> None:
         line.display = False
@@ -151,21 +132,20 @@ class DebugApp(App[None]):
 
     def _run(self) -> None:
         if self._debugger.target is not None:
-            self._phase = None
             self._debugger.advance()
             self._show()
 
     def _show(self) -> None:
-        debugger, phase = self._debugger, self._phase
-        boards, columns = panes.boards(debugger.session, self.size, self._engine, phase)
+        debugger = self._debugger
+        boards, columns = panes.boards(debugger.session, self.size, self._engine)
         self.set_class(columns > 0, "beside")
         has_room = columns > 0 or boards.plain.count("\n") + panes.BELOW + 4 <= self.size.height
         self.query_one("#boards").display = has_room or self._panel == panes.PANELS[0]  # else they hide the panel
         parts = {
-            "title": panes.title(debugger, self.size.width, phase),
+            "title": panes.title(debugger, self.size.width),
             "boards": boards,
             # the bar beside the panel takes a column
-            "text": panes.panel(debugger, self._panel, self.size.width - columns - 1, phase),
+            "text": panes.panel(debugger, self._panel, self.size.width - columns - 1),
             "message": Text(debugger.message, "bold red" if debugger.is_refusal else ""),
         }
         for name, part in parts.items():
