@@ -104,8 +104,7 @@ def _below(value: object) -> Iterator[Any]:
         yield from (smaller for smaller in dict.fromkeys((0, 1, value // 2, value - 1)) if 0 <= smaller < value)
 
 
-_PACKAGE = Path(__file__).parents[1]
-_CHECKOUT = _PACKAGE.parents[1]
+_CHECKOUT = Path(__file__).parents[3]
 
 TRACE_NAMES = (f"{__name__}:WORLD",)
 """Other names of the world in traces."""
@@ -134,7 +133,6 @@ WORLD = World(
     agents=AGENTS,
     shrinkers=(_no_history, _fewer_entries, _smaller_numbers),
     rule_book=_CHECKOUT / "docs/reference/hackmatrix-rules.md",
-    sources={"swift": _CHECKOUT / "swift/Sources/HackMatrixCore", "jax": _PACKAGE / "jax_env"},
     golden=Path(__file__).parent / "golden",
     benches=BENCHES,
 )
