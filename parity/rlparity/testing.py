@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from rlparity.core import prices
@@ -74,38 +75,33 @@ def assert_lockstep(
     if draw_prices and isinstance(world.engines[pair[0]], Tape):
         raise UsageError(f"{pair[0]} has the prices that it was recorded at: leave draw-prices out.")
     world = prices.draw_prices(world, seed, draw_prices)
+    settings = Settings(source, steps, games, seed, auto_reset=auto_reset, budget_seconds=budget_seconds)
     known = None if ledger is None else read_ledger(Path(ledger))
-    settings = Settings(
-        source,
-        steps,
-        games,
-        seed,
-        marks=coverage is not None,
-        auto_reset=auto_reset,
-        ledger=known,
-        budget_seconds=budget_seconds,
-    )
+    settings = replace(settings, marks=coverage is not None, ledger=known)
     outcome = run(world, pair, settings)
     if outcome.divergences:
         first = (outcome.divergences[0],)
         finding = investigate(world, spec, pair, first, trace, settings=settings, ledger=outcome.ledger)
-        raise AssertionError(
-            plain_text(lambda console: print_run(world, pair, outcome, [finding], console)) + f"Seed: {seed}."
-        )
+        text = plain_text(lambda console: print_run(world, pair, outcome, [finding], console))
+        raise AssertionError(f"{text}Seed: {seed}.")
     if outcome.faults:
         raise AssertionError(f"{pair[0]} and {pair[1]}: {' '.join(outcome.faults)} Seed: {seed}.")
-    if coverage is not None and outcome.marks is not None:
-        found = coverage_of(world, outcome.marks)
-        never, rules = found.never(), len(found.rules)
-        if isinstance(coverage, Collection):
-            silent = (mark for mark in found.silent_marks() if world.marks[mark] not in {*coverage, *never})
-            missing = [name for name in (*never, *silent) if name not in coverage]
-        else:
-            missing = list(never) if rules - len(never) < coverage * rules else []
-        if missing:
-            hit = f"{rules - len(never)} of {rules} rules hit, never hit: {', '.join(missing)}"
-            raise AssertionError(f"{pair[0]} and {pair[1]}: {hit}. Seed: {seed}.")
+    if coverage is not None and (missed := _missed(world, outcome, coverage)):
+        raise AssertionError(f"{pair[0]} and {pair[1]}: {missed}. Seed: {seed}.")
     return outcome
+
+
+def _missed(world: World, outcome: Outcome, coverage: float | Collection[str]) -> str:
+    """The rules and marks that a run should have hit and did not, in words; nothing where there are none."""
+    assert outcome.marks is not None
+    found = coverage_of(world, outcome.marks)
+    never, rules = found.never(), len(found.rules)
+    if isinstance(coverage, Collection):
+        silent = (mark for mark in found.silent_marks() if world.marks[mark] not in {*coverage, *never})
+        missing = [name for name in (*never, *silent) if name not in coverage]
+    else:
+        missing = list(never) if rules - len(never) < coverage * rules else []
+    return f"{rules - len(never)} of {rules} rules hit, never hit: {', '.join(missing)}" if missing else ""
 
 
 def assert_case(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -83,28 +83,35 @@ def diff(options: Namespace) -> int:
     if options.markdown:
         write_output(options.markdown, markdown(lines, shown, cases))
     if options.json:
-        answer = {
-            "identical": not found.families,
-            "unexpected": unexpected,
-            "world": local.name,
-            "sides": [
-                {"label": label, "commit": side.commit, "dirty": side.is_dirty, "prices": changed_prices(side.world)}
-                for label, side in zip(labels, shared.sides, strict=True)
-            ],
-            "notes": shared.notes,
-            **{name: getattr(options, name) for name in ("seed", "games", "steps")},
-            "transitions": int(found.compared.sum()),
-            "episodes": len(found.episodes),
-            "left": int((found.parted >= 0).sum()),
-            "refused": found.refused,
-            **{each.name: each.values() for each in every},
-            "cases": {name: json.loads(trace_text(report.trace)) for name, report in cases.items()},
-        }
-        text = json_text(answer, indent=2) + "\n"
+        text = json_text(_answer(found, unexpected, every, cases), indent=2) + "\n"
         print(text, end="") if prints_json else write_output(options.json, text)
     if not prints_json:
         print_diff(lines, shown, cases, open_console())
     return 1 if unexpected else 0
+
+
+def _answer(
+    found: Comparison, unexpected: Sequence[str], every: Sequence[Records], cases: Mapping[str, Report]
+) -> dict[str, object]:
+    """The result as JSON values."""
+    shared, settings = found.shared, found.settings
+    return {
+        "identical": not found.families,
+        "unexpected": unexpected,
+        "world": shared.local.name,
+        "sides": [
+            {"label": label, "commit": side.commit, "dirty": side.is_dirty, "prices": changed_prices(side.world)}
+            for label, side in zip(shared.labels, shared.sides, strict=True)
+        ],
+        "notes": shared.notes,
+        **{name: getattr(settings, name) for name in ("seed", "games", "steps")},
+        "transitions": int(found.compared.sum()),
+        "episodes": len(found.episodes),
+        "left": int((found.parted >= 0).sum()),
+        "refused": found.refused,
+        **{each.name: each.values() for each in every},
+        "cases": {name: json.loads(trace_text(report.trace)) for name, report in cases.items()},
+    }
 
 
 def tables(found: Comparison, expected: Sequence[str]) -> list[Records]:

@@ -41,14 +41,11 @@ def describe_world(world: World) -> dict[str, Any]:
     """What two revisions of a world may differ in, as JSON values: its names, shapes, units, marks and prices."""
     names = ("name", "actions", "components", "component_unit", "observation_shape", "state_fields", "facts", "events")
     parts = {name: getattr(world, name) for name in names}
-    # those that few worlds have: descriptions of the others are as they were before there were such
-    if world.observation_fields:
-        parts["observation_fields"] = dict(world.observation_fields)
-    if world.action_space is not None:
-        parts["action_space"] = asdict(world.action_space)
-    if world.players != 1:
-        parts["players"] = world.players
-    return json.loads(json.dumps(parts | {"marks": {**world.marks}, "prices": [*map(asdict, world.prices)]}))
+    parts |= {"marks": {**world.marks}, "prices": [*map(asdict, world.prices)]}
+    space = world.action_space and asdict(world.action_space)
+    few = {"observation_fields": dict(world.observation_fields), "action_space": space, "players": world.players}
+    # what few worlds have: descriptions of the others are as they were before there was such
+    return json.loads(json.dumps(parts | {name: part for name, part in few.items() if part not in ({}, None, 1)}))
 
 
 @dataclass(frozen=True)
