@@ -15,9 +15,9 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from goodharts.cli.game import GAME as GOODHARTS
+from goodharts.cli.main import PROGRAM as GOODHARTS
 from goodharts.rules import MODES, marks_of
-from hackmatrix.cli.game import GAME as HACKMATRIX
+from hackmatrix.cli.main import PROGRAM as HACKMATRIX
 from hackmatrix.rules import MARKS as HACKMATRIX_MARKS
 from rlparity import __version__
 from rlparity.cli.main import build_parser
@@ -37,7 +37,7 @@ API = {
         "rlparity.core.trace",
         "rlparity.core.shrink",
     ),
-    "Worlds in rlworldkit": ("rlworldkit.jax.env", "rlworldkit.game", "rlworldkit.envs.spec", "rlworldkit.watch.spec"),
+    "Worlds in rlworldkit": ("rlworldkit.jax.env", "rlworldkit.show", "rlworldkit.score", "rlworldkit.program"),
     "Training and evaluation": (
         *("rlworldkit.ppo.training", "rlworldkit.ppo.config", "rlworldkit.sb3.training", "rlworldkit.sb3.config"),
         *("rlworldkit.settings", "rlworldkit.config_layers", "rlworldkit.evaluation.spec"),

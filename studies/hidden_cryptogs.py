@@ -12,18 +12,16 @@ import jax.numpy as jnp
 from jax import Array
 
 from hackmatrix import jax_env
-from hackmatrix.evaluation import EVALUATION
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.rules import PLAYER_FEATURES
 from hackmatrix.world import WORLD
-from rlparity import EngineOptions
+from rlparity import EngineOptions, World
 from rlparity.errors import ParityError
 from rlparity.io.arguments import STEPS, Parser
 from rlworldkit.cli.outputs import fail
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.players import player_of
 from rlworldkit.evaluation.report import percent, summary
-from rlworldkit.evaluation.spec import EvaluationSpec
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.xla import enable_compilation_cache
 
@@ -51,25 +49,24 @@ def main() -> None:
     args = parser.parse_args()
     enable_compilation_cache("hackmatrix")
     try:
-        player = player_of(EVALUATION, args.params, deterministic=False, seed=0)
-        for name, spec in {"hidden": EVALUATION, "shown": all_shown()}.items():
-            played = play_episodes(spec, player, 0, args.episodes, engine="jax", num_envs=256)
-            found = summary(spec, played)
+        player = player_of(WORLD, args.params, deterministic=False, seed=0)
+        for name, world in {"hidden": WORLD, "shown": all_shown()}.items():
+            played = play_episodes(world, player, 0, args.episodes, engine="jax", num_envs=256)
+            found = summary(world, played)
             value, wins = found["return"], percent(found["win_rate"])
             print(f"{name:6} return {value['mean']:.2f} ± {value['high'] - value['mean']:.2f}, {wins} won")
     except ParityError as error:
         fail(error)
 
 
-def all_shown() -> EvaluationSpec:
+def all_shown() -> World:
     """HackMatrix as it is evaluated, its JAX engine that of ``AllShown``."""
     env = AllShown()
 
     def engine(games: int, options: EngineOptions = EngineOptions()) -> JaxEngine:
         return JaxEngine(games, env, prices=options.prices)
 
-    world = replace(WORLD, engines={"jax": engine})
-    return replace(EVALUATION, env=replace(EVALUATION.env, world=world))
+    return replace(WORLD, engines={"jax": engine})
 
 
 if __name__ == "__main__":

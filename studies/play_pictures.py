@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from shared.pictures import draw_moment, write_svg
 
-from hackmatrix.view_spec import VIEW
+from hackmatrix.world import WORLD
 from rlworldkit.play.app import PlayApp
 from rlworldkit.play.game import open_table
 from rlworldkit.play.panes import layout_of
@@ -22,8 +22,8 @@ from rlworldkit.watch.frames import AgentPlayer
 
 def draw(path: Path, seed: int, step: int) -> None:
     """Draw the game after so many steps; raises ParityError for a bad file."""
-    player = AgentPlayer(load_agent(VIEW, path), deterministic=False)
-    with closing(open_table(VIEW, "swift")) as table, TemporaryDirectory() as folder:
+    player = AgentPlayer(load_agent(WORLD, path), deterministic=False)
+    with closing(open_table(WORLD, "swift")) as table, TemporaryDirectory() as folder:
         session = Session(table, seed, Path(folder) / "game.json", player)
         while len(session.game.turns) < step:
             if session.game.ending:

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.evaluation import EVALUATION
 from hackmatrix.rules import ACTIONS, CELL_FEATURES, DIRECTIONS, GRID_PART, GRID_SHAPE, PROGRAM_PART, SIPHON, SIZE
+from hackmatrix.world import WORLD
 from rlparity.errors import ParityError
 from rlparity.io.arguments import STEPS, Parser
 from rlworldkit.cli.outputs import fail
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.players import player_of
 from rlworldkit.evaluation.report import summary
-from rlworldkit.evaluation.spec import Player
 from rlworldkit.jax.xla import enable_compilation_cache
+from rlworldkit.score import Player
 
 PROGRAMS = ACTIONS[SIPHON + 1 :]
 _SIPHONED = CELL_FEATURES.index("siphoned")
@@ -49,12 +49,12 @@ def play(params: str, together: Sequence[str] | None, episodes: int, engine: str
 
     Raises UsageError for a bad file, EngineError where the engine fails.
     """
-    player = player_of(EVALUATION, params, deterministic=False, seed=0)
+    player = player_of(WORLD, params, deterministic=False, seed=0)
     each = {"none": (), **{name: (name,) for name in PROGRAMS}, "all": PROGRAMS}
     for name, wanted in {",".join(together): together}.items() if together else each.items():
         chosen = insisting(player, np.array([name in wanted for name in PROGRAMS]))
-        played = play_episodes(EVALUATION, chosen, 0, episodes, engine=engine, num_envs=256)
-        value = summary(EVALUATION, played)["return"]
+        played = play_episodes(WORLD, chosen, 0, episodes, engine=engine, num_envs=256)
+        value = summary(WORLD, played)["return"]
         uses = np.mean([sum(episode.stats["programs_used"].values()) for episode in played])
         print(f"{name:7} return {value['mean']:6.2f} ± {value['high'] - value['mean']:.2f}, {uses:.2f} programs run")
 

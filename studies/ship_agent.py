@@ -15,7 +15,7 @@ import numpy as np
 
 from hackmatrix.agents import AGENTS, BEST
 from hackmatrix.train_config import TrainConfig
-from hackmatrix.view_spec import VIEW
+from hackmatrix.world import WORLD
 from rlparity.errors import ParityError, UsageError
 from rlparity.io.arguments import Parser
 from rlparity.io.atomic_write import write_whole
@@ -48,7 +48,7 @@ def ship(agent: Path, target: Path) -> tuple[Path, Path]:
     Raises ParityError where there is no agent, or where a number is too large for half precision.
     """
     path = _params_of(agent)
-    load_agent(VIEW, path)  # plays this game
+    load_agent(WORLD, path)  # plays this game
     settings = {
         "params": path.name,
         **saved_settings(TrainConfig, read_saved_config(path.parent), path.parent / CONFIG),

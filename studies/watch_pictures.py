@@ -10,10 +10,10 @@ from pathlib import Path
 
 from shared.pictures import IMAGES, draw_moment
 
-from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from rlparity.errors import ParityError
 from rlworldkit.envs.episodes import Episodes
+from rlworldkit.show import picture_of
 from rlworldkit.watch.agents import load_agent
 from rlworldkit.watch.controls import Controls
 from rlworldkit.watch.frames import AgentPlayer, games
@@ -30,12 +30,12 @@ def draw(path: Path, seed: int, step: int) -> None:
     from rlworldkit.watch.picture import draw_frame
 
     with closing(Episodes(WORLD, 1, "swift")) as episodes:
-        played = games(VIEW, episodes, AgentPlayer(load_agent(VIEW, path), deterministic=False), seed, _TRIED)
+        played = games(episodes, AgentPlayer(load_agent(WORLD, path), deterministic=False), seed, _TRIED)
         reached = (next(islice(game, step, None), None) for game in played)
         frame = next((frame for frame in reached if frame), None)
     if frame is None:
         raise ParityError(f"{_TRIED} games are over before step {step}: choose a smaller --step.")
-    pygame.image.save(surface_of(VIEW.picture(frame.state)), IMAGES / "board.png")
+    pygame.image.save(surface_of(picture_of(WORLD, frame.state)), IMAGES / "board.png")
     caption, controls = f"{path.name}, drawn actions, swift", Controls(4)
     pygame.image.save(draw_frame(frame, caption, controls), IMAGES / "watch_window.png")
 

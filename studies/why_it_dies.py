@@ -22,12 +22,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hackmatrix.cli.game import GAME
-from hackmatrix.evaluation import DIED
+from hackmatrix.cli.main import PROGRAM
 from hackmatrix.explain.ending import Attacker, ending
 from hackmatrix.explain.transition import Transition
 from hackmatrix.rules import ENEMIES, NUM_STAGES
-from hackmatrix.view_spec import VIEW
+from hackmatrix.score import DIED
 from hackmatrix.world import WORLD
 from rlparity import State
 from rlparity.errors import ParityError
@@ -97,13 +96,13 @@ def main() -> None:
     args = parser.parse_args()
     args.stochastic, args.search = not args.deterministic, None
     try:
-        path, agent = load(GAME, VIEW, args.agent)
+        path, agent = load(PROGRAM, WORLD, args.agent)
         watched = AgentPlayer(agent, deterministic=args.deterministic, player_seed=args.player_seed)
         deaths = deaths_of(watched, args.seed, args.episodes, args.max_steps)
         figures = figures_of(deaths, args.episodes, avoidable(watched, deaths))
     except ParityError as error:
         fail(error)
-    title = f"{caption_of(VIEW, path, args)}: {len(deaths)} deaths in {args.episodes} games from seed {args.seed} on"
+    title = f"{caption_of(WORLD, path, args)}: {len(deaths)} deaths in {args.episodes} games from seed {args.seed} on"
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
     console.print(title)
     for table in tables(figures):
@@ -122,7 +121,7 @@ def deaths_of(watched: AgentPlayer, first_seed: int, episodes: int, max_steps: i
     told: dict[int, deque[Frame]] = {}
     deaths = []
     with closing(Episodes(WORLD, min(episodes, SIDE_BY_SIDE), "swift", max_episode_steps=max_steps)) as opened:
-        for moment in frames(VIEW, opened, watched, first_seed, episodes):
+        for moment in frames(opened, watched, first_seed, episodes):
             told.setdefault(moment.seed, deque(maxlen=max(BEFORE) + 1)).append(moment)
             if moment.ending is not None:
                 last = list(told.pop(moment.seed))

@@ -5,23 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rlparity.agent import Policy, View
 from rlparity.engine import AutoResetBatch, BatchEngine, BatchStep, Engine, EngineOptions, Slots, State, Step
 from rlparity.errors import EngineError, ParityError, StateRefused, UsageError
+from rlparity.mutant import Mutant, MutationBench
 from rlparity.phases import Draw, Phase
 from rlparity.spaces import Box, MultiDiscrete
-from rlparity.world import (
-    Board,
-    EngineFactory,
-    Mutant,
-    MutationBench,
-    Policy,
-    Price,
-    Shrinker,
-    StartMaker,
-    Tolerance,
-    View,
-    World,
-)
+from rlparity.tolerance import Tolerance
+from rlparity.world import Board, EngineFactory, Price, Shrinker, StartMaker, World
 
 if TYPE_CHECKING:
     from rlparity.adapters.pairing import Pairing, Side

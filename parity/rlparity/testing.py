@@ -11,7 +11,6 @@ from rlparity.core import prices
 from rlparity.core.guard import DEFAULT_TIMEOUT
 from rlparity.core.ledger import read_ledger
 from rlparity.core.lockstep import Outcome, Settings, run
-from rlparity.core.prices import with_prices
 from rlparity.core.replay import moments
 from rlparity.core.step_phases import parting_phase
 from rlparity.core.trace import Case, Trace
@@ -127,7 +126,7 @@ def assert_case(
     """
     __tracebackhide__ = True
     spec = world if isinstance(world, str) else None
-    world, spec, pair = load_pair(with_prices(load_world(world), prices or {}), engines, spec=spec)
+    world, spec, pair = load_pair(load_world(world).with_prices(prices or {}), engines, spec=spec)
     with open_alone(world, pair, case, DEFAULT_TIMEOUT) as opened:
         played = tuple(moments(opened, case))
         phase = parting_phase(opened, played)

@@ -6,16 +6,21 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rlparity.engine import Array, BatchEngine, EngineOptions, GameSeeds, Slots, State, consecutive_seeds
+from rlparity.agent import Policy
+from rlparity.engine import Array, BatchEngine, EngineOptions, GameSeeds, State, consecutive_seeds
+from rlparity.errors import UsageError, quoted, unknown
+from rlparity.mutant import MutationBench
 from rlparity.spaces import Box
+from rlparity.tolerance import Tolerance
 
 GROUP = "rlparity.worlds"
 """The group of the entry points by which worlds are registered."""
@@ -35,31 +40,6 @@ class EngineFactory(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class View:
-    """View of a policy: some games of the reference engine, before their next action.
-
-    observation: (k, *observation shape); mask: (k, actions) bool; slots: (k,) where these games are.
-    """
-
-    observation: Array
-    mask: NDArray[np.bool_]
-    slots: Slots
-    read_states: Callable[[Slots], list[State]]
-
-    def states(self) -> list[State]:
-        """Complete states of the k games, fetched when called, which is slow for big batches."""
-        return self.read_states(self.slots)
-
-    def part(self, rows: Slots) -> View:
-        """The view of some of these games."""
-        return View(self.observation[rows], self.mask[rows], self.slots[rows], self.read_states)
-
-
-Policy = Callable[[View], Array]
-"""Weights (k, actions), not negative, need not sum to 1; invalid actions are masked afterwards. A row
-without any weight on a valid action means: uniform."""
-
 StartMaker = Callable[[np.random.Generator], State]
 """A state that is seldom reached by playing, drawn from the given generator; give it a seed of its own."""
 
@@ -75,78 +55,6 @@ class Board:
 
     rows: tuple[tuple[str, ...], ...]
     scalars: Mapping[str, str | int | float | bool]
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A fault: in ``file``, relative to the bench's source, ``old``, found just once, becomes ``new``.
-
-    old is compared word by word, whatever space lies between. function: where it is looked for, of Python the end of a
-    qualified name (``Games.step``), elsewhere the beginning of its signature; left out: in the whole file.
-    rules: the ids of those that it breaks. tests: where tests judge, pytest's files or node ids that should notice.
-    """
-
-    name: str
-    file: str
-    old: str
-    new: str
-    rules: tuple[str, ...] = ()
-    function: str = ""
-    tests: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class MutationBench:
-    """A set of mutants of one engine, or of a whole project, and how a mutated copy is run.
-
-    engine: the engine that is mutated; reference: the one it is held against. Of a project that its tests judge:
-        what the report calls it, and nothing.
-    source: folder that is copied, without what ``ignore`` names (shell patterns).
-    parts: names in ``source``, such as a package's in the folder of all that are installed; only these are copied.
-    environment: from the copy's folder, the environment variables under which a fresh Python process opens
-        the mutated copy instead of the original (``PYTHONPATH`` for Python, a path to a binary, …).
-    build: compiles the copy, if that is needed; raises EngineError when it does not compile. Copies are
-        reused from mutant to mutant, so incremental builds pay.
-    """
-
-    engine: str
-    reference: str
-    source: Path
-    mutants: tuple[Mutant, ...]
-    environment: Callable[[Path], Mapping[str, str]]
-    build: Callable[[Path], None] | None = None
-    ignore: tuple[str, ...] = ("__pycache__", ".git", ".venv", ".cache")
-    parts: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """How far values of a field may be apart: within any of the three distances they count as equal.
-
-    absolute: the distance. relative: in shares of the larger of the two. ulps: in units in the last place, of the
-        narrower type where the two sides have different ones.
-    any_dtype: the sides may have different types; for a whole field alone. indices: those of the field's first axis
-        that it holds for; None: all.
-    ignored: the field is not compared at all. reason: for reports.
-    """
-
-    absolute: float = 0.0
-    relative: float = 0.0
-    ulps: int = 0
-    any_dtype: bool = False
-    indices: tuple[int, ...] | None = None
-    ignored: bool = False
-    reason: str = ""
-
-    def __str__(self) -> str:
-        """The distances, where they hold and the reason, such as ``[3, 4] within 2 ulps (sine)``."""
-        if self.ignored:
-            return "ignored" + (f" ({self.reason})" if self.reason else "")
-        distances = {"absolute": self.absolute, "relative": self.relative, "ulps": self.ulps}
-        within = " or ".join(f"{value:g} {name}" for name, value in distances.items() if value) or "0"
-        where = "" if self.indices is None else f"{list(self.indices)} "
-        types = ", any dtype" if self.any_dtype else ""
-        return f"{where}within {within}{types}" + (f" ({self.reason})" if self.reason else "")
 
 
 PriceValues = tuple[int, ...]
@@ -165,7 +73,10 @@ class Price:
 
 @dataclass(frozen=True)
 class World:
-    """Everything the harness knows about a world. Only the first seven fields are required.
+    """Everything that a game says about itself, once. Only the first seven fields are required.
+
+    The three optional parts ``jax``, ``show`` and ``score`` are opened when they are needed, so that what is heavy to
+    import may be imported in there.
 
     engines: name -> factory; the first is the reference, whose answers reports call "expected".
     actions: names of actions 0, 1, …; components: names of the reward components, in order.
@@ -176,6 +87,19 @@ class World:
     players: 1, or how many are rewarded: then rewards are (games, players), and ended flags may be.
     state_fields: the top-level keys of every state; an engine whose states lack one is refused.
     draw: a complete state as a board, for reports.
+    title: for people, and with ``-v0`` Gymnasium's id of its environments; by default the name.
+    rules_version: changes whenever the same seed and actions may give another game; stored with agents.
+    home: ``module:attribute`` where this value stands, by which traces may call it. What is pickled names it; without
+        a home the whole value is pickled.
+    jax: opens the game in JAX, a ``rlworldkit.jax.env.JaxEnv``, which trainers play.
+    show: gives the ``rlworldkit.show.Show``, as which people watch and play it; None: the board that ``draw`` gives.
+    score: gives the ``rlworldkit.score.Score``, by which episodes are reported; None: return, length and components.
+    train_config: gives the class of a training's settings, with the presets and choices of this game; None:
+        ``rlworldkit.ppo.config.TrainConfig``.
+    observation_range: the least and the greatest number of an observation.
+    make_space: a new Gymnasium space of the observations that ``split`` gives; None: a Box of shape and range.
+    split: observations (…, *shape) as environments show them, with the same leading axes; an array or a dict of arrays,
+        which may be views.
     row_names, column_names: what the drawn rows, the top one first, and columns are called (default: 0, 1, …).
     colour_of: the colour, as red, green and blue of 0 … 255 on a dark ground, of a word in a drawn cell, whose text is
         words with spaces between them; None: the colour of any text.
@@ -214,6 +138,16 @@ class World:
     observation_shape: tuple[int, ...]
     state_fields: tuple[str, ...]
     draw: Callable[[State], Board]
+    title: str = ""
+    rules_version: str = "1"
+    home: str | None = None
+    jax: Callable[[], Any] | None = None
+    show: Callable[[], Any] | None = None
+    score: Callable[[], Any] | None = None
+    train_config: Callable[[], type[Any]] | None = None
+    observation_range: tuple[float, float] = (-np.inf, np.inf)
+    make_space: Callable[[], Any] | None = None
+    split: Callable[[Array], Any] = np.asarray
     row_names: tuple[str, ...] = ()
     column_names: tuple[str, ...] = ()
     observation_fields: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -255,6 +189,40 @@ class World:
         names = (self.name, *chain(*named), *(price.name for price in self.prices))
         if bad := [name for name in names if not isinstance(name, str) or not name.isprintable()]:
             raise ValueError(f"World has the name {bad[0]!r}, which is no printable text")
+        object.__setattr__(self, "title", self.title or self.name)
+
+    def __reduce__(self) -> tuple[Callable[..., World], tuple[Any, ...]]:
+        if self.home is not None:
+            return _at_home, (self.home, self.price_values)
+        return World, tuple(getattr(self, each.name) for each in fields(self))
+
+    def with_prices(self, prices: Mapping[str, object]) -> World:
+        """The same with some prices changed, by name, in reward: all that it opens has these.
+
+        Values are numbers, or the words for them. Raises UsageError for a name or a value that the world does not have.
+        """
+        if not prices:
+            return self
+        known = {price.name: price for price in self.prices}
+        values = {price.name: price.default for price in self.prices}
+        values.update(zip(known, self.price_values or (), strict=False))
+        for name, value in prices.items():
+            if name not in known:
+                names = ", ".join(known) or "none"
+                raise UsageError(f"world '{self.name}' has no price {unknown(name, known)}: its prices are {names}.")
+            values[name] = _in_units(self, known[name], value)
+        return replace(self, price_values=tuple(values.values()))
+
+    @property
+    def unit(self) -> Fraction:
+        """The reward of one unit of a component: 1/1000 for 0.001, which as a float is a little more."""
+        return Fraction(self.component_unit).limit_denominator(10**9)
+
+    def in_rewards(self, components: Array) -> NDArray[np.float64]:
+        """Components in units of the reward: divided, so that a thousand thousandths are exactly 1."""
+        unit = self.unit
+        whole = components if unit.numerator == 1 else components * unit.numerator
+        return whole / unit.denominator
 
     def tolerances_of(self, name: str) -> tuple[Tolerance, ...]:
         """The tolerances of a compared field; none where it is compared bit for bit.
@@ -283,6 +251,26 @@ class World:
     def agent_name(self, path: Path) -> str:
         """The name of the agent in a file: its own where it comes with the world, else that of the file."""
         return next((name for name, file in self.agents.items() if file == path), path.name)
+
+
+def _in_units(world: World, price: Price, value: object) -> int:
+    unit = world.unit
+    span = f"{float(price.low * unit):g} to {float(price.high * unit):g}"
+    try:
+        units = Fraction(str(value)) / unit if not isinstance(value, bool) else None
+    except (ValueError, ZeroDivisionError):
+        units = None
+    if units is None or not price.low <= units <= price.high:
+        raise UsageError(f"the price {price.name} must be a number from {span}, got {quoted(value)}.")
+    if units.denominator != 1:
+        raise UsageError(f"the price {price.name} must be a multiple of {float(unit):g}, got {quoted(value)}.")
+    return int(units)
+
+
+def _at_home(home: str, price_values: PriceValues | None) -> World:
+    """The value that stands at ``home``, with other prices."""
+    world: World = pkgutil.resolve_name(home)
+    return world if price_values == world.price_values else replace(world, price_values=price_values)
 
 
 def imported(spec: str) -> object:

@@ -23,7 +23,7 @@ Floats = NDArray[np.float32]
 
 
 class ModelAgent:
-    """The agent of a model (``rlworldkit.watch.spec.Agent``), computed on a device in float32."""
+    """The agent of a model (``rlworldkit.show.Agent``), computed on a device in float32."""
 
     def __init__(self, model: Model, device: torch.device | str = "cpu") -> None:
         self.policy = model.policy.to(device).eval()

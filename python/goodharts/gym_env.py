@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from goodharts.env_spec import GROUND_TRUTH, spec_of
 from goodharts.rules import DEFAULT_MODE
+from goodharts.world import GROUND_TRUTH, world_of
 from rlworldkit.envs.gym_env import WorldEnv
+from rlworldkit.envs.spaces import metadata_of
 from rlworldkit.envs.vector_env import WorldVectorEnv
 
 
@@ -34,10 +35,10 @@ class GoodhartsEnv(WorldEnv):
     Arguments and errors are those of `WorldEnv`, and ``mode``: one of the five modes of the rules.
     """
 
-    metadata = GROUND_TRUTH.metadata
+    metadata = metadata_of(GROUND_TRUTH)
 
     def __init__(self, render_mode: str | None = None, *, mode: str = DEFAULT_MODE, **options: Any) -> None:  # noqa: ANN401
-        super().__init__(spec_of(mode), render_mode, **options)
+        super().__init__(world_of(mode), render_mode, **options)
 
 
 class GoodhartsVectorEnv(WorldVectorEnv):
@@ -47,4 +48,4 @@ class GoodhartsVectorEnv(WorldVectorEnv):
     """
 
     def __init__(self, num_envs: int = 1, *, mode: str = DEFAULT_MODE, **options: Any) -> None:  # noqa: ANN401
-        super().__init__(spec_of(mode), num_envs, **options)
+        super().__init__(world_of(mode), num_envs, **options)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from goodharts.env_spec import ENV_SPECS
 from goodharts.models import config_of, progress_of
 from goodharts.rules import MODES
+from goodharts.world import WORLDS
 from rlparity.errors import UsageError
 from rlparity.io.safe_read import Unreadable, is_object, json_of
 from rlworldkit.evaluation.onnx_policy import WORLD, onnx_metadata, read_onnx
@@ -32,7 +32,7 @@ def read_onnx_model(path: Path, mode: str | None) -> OnnxModel:
     chosen = mode or metadata.get(WORLD, "").removeprefix("goodharts-")
     if chosen not in MODES:
         raise UsageError(f"{path} does not say which mode its policy is of: give --mode, one of {', '.join(MODES)}.")
-    policy = read_onnx(path, ENV_SPECS[chosen].world)
+    policy = read_onnx(path, WORLDS[chosen])
     try:
         provenance = json_of(metadata.get("provenance", "{}").encode())
         settings = provenance.get("settings") if is_object(provenance) else None

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from goodharts.env_spec import spec_of
 from goodharts.rules import DEFAULT_MODE
+from goodharts.world import world_of
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 
 
@@ -14,4 +14,4 @@ class GoodhartsVecEnv(WorldVecEnv):
     """
 
     def __init__(self, num_envs: int, *, mode: str = DEFAULT_MODE, **options: Any) -> None:  # noqa: ANN401
-        super().__init__(spec_of(mode), num_envs, **options)
+        super().__init__(world_of(mode), num_envs, **options)

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from hackmatrix.env_spec import ENV_SPEC
+from hackmatrix.world import WORLD
 from rlworldkit.envs.gym_env import WorldEnv
+from rlworldkit.envs.spaces import metadata_of
 from rlworldkit.envs.vector_env import WorldVectorEnv
 
 
@@ -32,14 +33,14 @@ class HackMatrixEnv(WorldEnv):
     the same results, bit for bit.
     """
 
-    metadata = ENV_SPEC.metadata
+    metadata = metadata_of(WORLD)
 
     def __init__(self, render_mode: str | None = None, **options: Any) -> None:  # noqa: ANN401 - as WorldEnv has them
-        super().__init__(ENV_SPEC, render_mode, **options)
+        super().__init__(WORLD, render_mode, **options)
 
 
 class HackMatrixVectorEnv(WorldVectorEnv):
     """``num_envs`` games of HackMatrix; `HackMatrixEnv` describes one, `WorldVectorEnv` the options of many."""
 
     def __init__(self, num_envs: int = 1, **options: Any) -> None:  # noqa: ANN401 - as WorldVectorEnv has them
-        super().__init__(ENV_SPEC, num_envs, **options)
+        super().__init__(WORLD, num_envs, **options)

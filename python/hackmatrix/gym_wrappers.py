@@ -9,7 +9,7 @@ from gymnasium.wrappers import TransformObservation
 from gymnasium.wrappers.vector import TransformObservation as TransformVectorObservation
 from numpy.typing import NDArray
 
-from hackmatrix.env_spec import Observation, flat_space, join
+from hackmatrix.spaces import Observation, flat_space, join
 
 
 class FlatObservation(TransformObservation[NDArray[np.float32], np.int64, Observation]):

@@ -3,13 +3,12 @@
 A world goes by the name that its package registers, or by ``module:attribute``:
 
     >>> import rlworldkit
-    >>> env = rlworldkit.make("toy_world.adapter:GAME", engine="jax")
-    >>> run = rlworldkit.train("toy_world.adapter:GAME", num_envs=8, num_steps=8, total_timesteps=128, quiet=True)
-    >>> rlworldkit.evaluate("toy_world.adapter:GAME", run, games=20)["episodes"]
+    >>> env = rlworldkit.make("toy_world.adapter:WORLD", engine="jax")
+    >>> run = rlworldkit.train("toy_world.adapter:WORLD", num_envs=8, num_steps=8, total_timesteps=128, quiet=True)
+    >>> rlworldkit.evaluate("toy_world.adapter:WORLD", run, games=20)["episodes"]
     20
 
-The package knows no world. One hands in an adapter (`rlworldkit.game.Game`); docs/tutorials/your-own-world.md goes
-through one.
+The package knows no world. One hands in its `rlparity.World`; docs/tutorials/your-own-world.md goes through one.
 """
 
 from importlib import import_module

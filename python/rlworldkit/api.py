@@ -6,94 +6,88 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from rlparity import World
 from rlparity.core.prices import changed_prices
+from rlparity.engines.registry import load_world
 from rlparity.errors import UsageError
 from rlparity.io.console import open_console
 from rlworldkit.config_layers import validate_values
 from rlworldkit.extras import install_package
-from rlworldkit.game import Game, load_game
+from rlworldkit.jax.opening import jax_env_of
 from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
 from rlworldkit.ppo.config import auto_scale_for_batch_size, preset_of
+from rlworldkit.program import train_config_of
 from rlworldkit.runs.saved_config import PRICES
+from rlworldkit.score import score_of
 
 if TYPE_CHECKING:
     from rlworldkit.envs.gym_env import WorldEnv
     from rlworldkit.envs.gymnax_style import GymnaxStyle
     from rlworldkit.envs.vector_env import WorldVectorEnv
-    from rlworldkit.evaluation.spec import Figures, Player
     from rlworldkit.runs.result import TrainResult
+    from rlworldkit.score import Figures, Player
 
 GYMNASIUM, GYMNAX = "gymnasium", "gymnax"
 
 
 @overload
-def make(world: str | Game, *, num_envs: int, mode: str | None = None, **options: Any) -> WorldVectorEnv: ...
+def make(world: str | World, *, num_envs: int, **options: Any) -> WorldVectorEnv: ...
 
 
 @overload
-def make(world: str | Game, *, interface: Literal["gymnax"], max_steps: int | None = None) -> GymnaxStyle: ...
+def make(world: str | World, *, interface: Literal["gymnax"], max_steps: int | None = None) -> GymnaxStyle: ...
 
 
 @overload
 def make(
-    world: str | Game,
+    world: str | World,
     *,
     num_envs: None = None,
-    mode: str | None = None,
     interface: Literal["gymnasium"] = "gymnasium",
     **options: Any,
 ) -> WorldEnv: ...
 
 
 def make(
-    world: str | Game,
+    world: str | World,
     *,
     num_envs: int | None = None,
-    mode: str | None = None,
     interface: str = GYMNASIUM,
     **options: Any,
 ) -> WorldEnv | WorldVectorEnv | GymnaxStyle:
     """Make an environment of a world: for Gymnasium one game, or many in one engine; for JAX pure functions.
 
     Args:
-        world: the name that a package registers, ``module:attribute`` of a `rlworldkit.game.Game`, or the value itself.
+        world: the name that a package registers, ``module:attribute`` of a `rlparity.World`, or the value itself.
         num_envs: so many games as a vector environment; None: one game.
-        mode: a mode of the world, where it has several; None: its first.
         interface: ``gymnasium``, or ``gymnax`` for the world in JAX.
         options: those of `WorldEnv` (``engine``, ``render_mode``, ``max_episode_steps``, ``prices``, …), of
             `WorldVectorEnv`, or of `GymnaxStyle` (``max_steps``).
 
     Raises:
-        UsageError: there is no such world, mode or interface, an option is wrong, or a package is missing.
+        UsageError: there is no such world or interface, an option is wrong, or a package is missing.
         EngineError: the engine cannot start.
     """
-    game = load_game(world)
+    world = load_world(world)
     if interface not in (GYMNASIUM, GYMNAX):
         raise UsageError(f"there is no interface {interface!r}: choose {GYMNASIUM} or {GYMNAX}.")
-    if mode is not None and mode not in game.modes:
-        known = f"choose one of {', '.join(game.modes)}" if game.modes else "leave it out, since there is but one"
-        raise UsageError(f"{game.name} has no mode {mode!r}: {known}.")
     if interface == GYMNAX:
-        if game.train_env is None or num_envs is not None or mode is not None:
-            raise UsageError(
-                f"{game.name} has no {GYMNAX} interface: leave it out."
-                if game.train_env is None
-                else f"the {GYMNAX} interface is of one game: leave num_envs and mode out, and batch it by jax.vmap."
-            )
+        if num_envs is not None:
+            raise UsageError(f"the {GYMNAX} interface is of one game: leave num_envs out, and batch it by jax.vmap.")
+        env = jax_env_of(world)
         from rlworldkit.envs.gymnax_style import GymnaxStyle
 
-        return GymnaxStyle(game.train_env(), **options)
+        return GymnaxStyle(env, **options)
     try:
         from rlworldkit.envs.gym_env import WorldEnv
         from rlworldkit.envs.vector_env import WorldVectorEnv
     except ModuleNotFoundError as error:
         raise UsageError(f"make needs {error.name}: run `{install_package(error.name)}`.") from error
-    spec = game.view(mode, None).evaluation.env if mode is not None and game.view else game.env()
-    return WorldEnv(spec, **options) if num_envs is None else WorldVectorEnv(spec, num_envs, **options)
+    return WorldEnv(world, **options) if num_envs is None else WorldVectorEnv(world, num_envs, **options)
 
 
 def train(
-    world: str | Game,
+    world: str | World,
     *,
     preset: str | None = None,
     prices: Mapping[str, object] = {},
@@ -118,29 +112,26 @@ def train(
         UsageError: there is no such world, or a setting, a price or the folder cannot be used.
         ParityError: training failed.
     """
-    game = load_game(world)
-    if game.train_env is None:
-        raise UsageError(f"{game.name} has no trainer of rlworldkit: run its own command, `{game.name} train`.")
-    kind = game.train_config
+    world = load_world(world).with_prices(prices)
+    kind = train_config_of(world)
     values = {**preset_of(kind, preset), **validate_values(kind, settings, "train")}
     config = auto_scale_for_batch_size(kind(**values), explicit=values).validated()
-    game = game.with_prices(prices)
-    notes = {PRICES: changed_prices(game.env().world)}
-    _prepare_jax(game)
+    notes = {PRICES: changed_prices(world)}
+    _prepare_jax(world)
+    env, milestone = jax_env_of(world), score_of(world).milestone
     from rlworldkit.ppo.training import train as train_run
     from rlworldkit.runs.folder import run_folder
     from rlworldkit.runs.run import Run
 
     path = None if folder is None else Path(folder).absolute()
     if path is not None:
-        run_folder(path.parent, "folder", game.name, config.seed, path.name)
-    run = Run(path, title=f"{game.title}, masked PPO", console=open_console(quiet=quiet), milestone=game.milestone)
-    assert game.train_env is not None
-    return train_run(config, game.train_env(), run, notes=notes)
+        run_folder(path.parent, "folder", world.name, config.seed, path.name)
+    run = Run(path, title=f"{world.title}, masked PPO", console=open_console(quiet=quiet), milestone=milestone)
+    return train_run(config, env, run, notes=notes)
 
 
 def evaluate(
-    world: str | Game,
+    world: str | World,
     agent: str | Path | TrainResult,
     *,
     games: int = 1000,
@@ -174,36 +165,31 @@ def evaluate(
         UsageError: there is no such world, agent or engine, or a price cannot be used.
         EngineError: the engine cannot start, or fails.
     """
-    game = load_game(world).with_prices(prices)
-    if game.evaluation is None:
-        raise UsageError(f"{game.name} has figures of its own: run its own command, `{game.name} evaluate`.")
+    world = load_world(world).with_prices(prices)
     if games < 1 or num_envs < 1:
         raise UsageError(f"games and num_envs must be at least 1, got {games} and {num_envs}.")
-    _prepare_jax(game)
+    _prepare_jax(world)
     from rlworldkit.evaluation.play import play_episodes
     from rlworldkit.evaluation.players import player_of
     from rlworldkit.evaluation.report import summary
 
-    spec = game.evaluation()
     if isinstance(agent, str | Path):
-        player = player_of(spec, str(agent), deterministic=deterministic, seed=player_seed)
+        player = player_of(world, str(agent), deterministic=deterministic, seed=player_seed)
     else:
-        player = _trained_player(game, agent, deterministic, player_seed)
-    episodes = play_episodes(spec, player, seed, games, num_envs=num_envs, engine=engine, max_steps=max_steps)
-    return summary(spec, episodes)
+        player = _trained_player(world, agent, deterministic, player_seed)
+    episodes = play_episodes(world, player, seed, games, num_envs=num_envs, engine=engine, max_steps=max_steps)
+    return summary(world, episodes)
 
 
-def _trained_player(game: Game, run: TrainResult, deterministic: bool, seed: int) -> Player:
+def _trained_player(world: World, run: TrainResult, deterministic: bool, seed: int) -> Player:
     """The player with a run's parameters; raises ParityError where they are of another world."""
     from rlworldkit.evaluation.players import logits_player
     from rlworldkit.ppo.networks import load_logits
 
-    if game.train_env is None:
-        raise UsageError(f"{game.name} trains no agent of rlworldkit: name a file or a player.")
-    return logits_player(load_logits(run.params, game.train_env()), deterministic=deterministic, player_seed=seed)
+    return logits_player(load_logits(run.params, jax_env_of(world)), deterministic=deterministic, player_seed=seed)
 
 
-def _prepare_jax(game: Game) -> None:
+def _prepare_jax(world: World) -> None:
     """Set up JAX as the commands do, where it is not imported yet."""
     prefer_wide_vectors()
-    enable_compilation_cache(game.name)
+    enable_compilation_cache(world.name)

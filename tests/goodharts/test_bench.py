@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from goodharts.bench import env, train
-from goodharts.cli.game import GAME
+from goodharts.cli.main import PROGRAM
 from goodharts.config import Config
 from goodharts.jax_training import GoodhartsJaxEnv
 from goodharts.torch_env.env import Games, Outcome
-from rlparity.core.prices import price_values, with_prices
+from rlparity.core.prices import price_values
 from rlworldkit.bench import timing
 from rlworldkit.bench.constant_env import ConstantEnv
 from rlworldkit.bench.env import STEPS_PER_CALL, Play
@@ -20,8 +20,8 @@ from rlworldkit.bench.records import Record
 from rlworldkit.bench.train import compiled as compiled_update
 from rlworldkit.cli.bench import kit_benchmarks
 
-PRICED = with_prices(GAME.env().world, {"food": 2})
-PROGRAM = timing.Program(lambda carry: carry, 0, 0.0, 0.0, 0)
+PRICED = PROGRAM.world.with_prices({"food": 2})
+NO_TIME = timing.Program(lambda carry: carry, 0, 0.0, 0.0, 0)
 """A program that takes no time."""
 
 
@@ -31,8 +31,8 @@ def short_samples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_world_without_an_engine_in_jax_has_the_other_benchmarks() -> None:
-    assert list(kit_benchmarks(GAME)) == ["gym", "sb3"]
-    assert list(GAME.benchmarks(GAME)) == ["env", "train"]
+    assert list(kit_benchmarks(PROGRAM, PROGRAM.world)) == ["gym", "sb3"]
+    assert list(PROGRAM.benchmarks(PROGRAM.world)) == ["env", "train"]
 
 
 def test_the_engine_s_benchmark_plays_and_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,7 +47,7 @@ def test_the_engine_s_benchmark_plays_and_restarts(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Games, "step", counted)
     monkeypatch.setattr(Games, "restart", lambda games, rows: restarts.append(len(rows)) or restart(games, rows))  # type: ignore[func-returns-value]
-    monkeypatch.setattr(env, "compiled", compiled := Mock(return_value=PROGRAM))
+    monkeypatch.setattr(env, "compiled", compiled := Mock(return_value=NO_TIME))
     records = [(record.name, record.unit, record.num_envs) for record in env.measure(PRICED, 8, 2)]
     assert records == [(f"env_steps_per_second_{engine}", "steps/s", 8) for engine in ("torch", "jax")]
     ((played, games), _) = compiled.call_args
@@ -83,7 +83,7 @@ def test_the_trainer_s_benchmark_measures_each_engine_beside_games_that_do_nothi
     is_compiled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = dataclasses.replace(Config().training, hidden=4, steps_per_env=8)
-    compiled = Mock(wraps=compiled_update) if is_compiled else Mock(return_value=PROGRAM)
+    compiled = Mock(wraps=compiled_update) if is_compiled else Mock(return_value=NO_TIME)
     monkeypatch.setattr(train, "compiled", compiled)
     monkeypatch.setattr(train, "NETWORKS", ("mlp",))  # the other takes longer
     monkeypatch.setattr(train, "Config", lambda: Config(training=small))

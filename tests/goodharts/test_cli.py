@@ -12,8 +12,7 @@ from command_line import run
 from evaluated import evaluation_by_hand, small_model, write_models
 
 from goodharts import RULES_VERSION, __version__
-from goodharts.cli.game import GAME
-from goodharts.cli.main import main
+from goodharts.cli.main import PROGRAM, main
 from goodharts.evaluation.report import as_json
 from goodharts.models import write_model
 from goodharts.training import train_ppo
@@ -130,7 +129,7 @@ def without(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     monkeypatch.setattr(importlib, "import_module", fail)
 
 
-@pytest.mark.parametrize("command", list(GAME.commands))
+@pytest.mark.parametrize("command", list(PROGRAM.commands))
 def test_without_torch_an_own_command_says_what_to_install(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "torch")
     assert run(main, command) == (2, "", f"goodharts {command} needs torch: {EXTRA}.\n")

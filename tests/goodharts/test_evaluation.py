@@ -29,7 +29,8 @@ from goodharts.rules import DEFAULT_MODES, DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import evaluation_world, game_seeds
 from rlparity.io.console import open_console
 from rlworldkit.evaluation.players import logits_player, uniform_logits
-from rlworldkit.evaluation.spec import Lookahead, Player
+from rlworldkit.evaluation.spec import Lookahead
+from rlworldkit.score import Player
 
 # What lives say together
 

@@ -9,9 +9,8 @@ from evaluated import small_model
 
 from goodharts.agents import agent_of
 from goodharts.architecture import NETWORKS, NetworkKind
-from goodharts.cli.main import main
+from goodharts.cli.main import PROGRAM, main
 from goodharts.models import write_model
-from goodharts.view_spec import view_of
 from rlworldkit.watch.agents import load_agent
 
 WORDS = "--games", "4", "--steps", "30", "--device", "cpu", "--deterministic", "--json", "-"
@@ -34,7 +33,7 @@ def exported(kind: NetworkKind, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 def test_the_policy_says_what_the_model_says(exported: Path, kind: NetworkKind) -> None:
     seen = np.random.default_rng(0).random((9, 2, 11, 11)).astype(np.float32)
-    logits, values = load_agent(view_of(None, exported), exported)(seen)
+    logits, values = load_agent(PROGRAM.world_of(None, exported), exported)(seen)
     expected = agent_of(small_model(kind=kind)).logits(seen)
     np.testing.assert_allclose(logits, expected, rtol=1e-4, atol=1e-4)
     assert np.isnan(values).all(), "the critic knew more than the observation"
@@ -48,7 +47,7 @@ def test_an_evaluation_finds_the_same(exported: Path) -> None:
 
 
 def test_a_policy_is_watched_in_its_mode(exported: Path) -> None:
-    assert view_of(None, exported).world.name == "goodharts-proxy"
+    assert PROGRAM.world_of(None, exported).name == "goodharts-proxy"
     refusal = run(main, "evaluate", "--model", exported, "--mode", "ground_truth").refusal
     assert "is a policy of 'goodharts-proxy', not of goodharts-ground_truth" in refusal()
     searched = run(main, "evaluate", "--model", exported, "--search", "2x2", "--games", "1", "--steps", "1")

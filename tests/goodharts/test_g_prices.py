@@ -13,7 +13,6 @@ from goodharts.rules import MODES, Numbers
 from goodharts.world import WORLDS
 from rlparity import EngineOptions, World
 from rlparity.core.lockstep import Settings, run
-from rlparity.core.prices import with_prices
 from rlworldkit.jax import engine as jax_engine
 
 ALIKE = ("ground_truth", "ground_truth_blinded", "proxy_mortal")
@@ -56,13 +55,13 @@ def test_G12_another_price_compiles_nothing_anew() -> None:
     world = world_of("ground_truth_handhold", UNCLIPPED)
     play(world)
     compiled = len(jax_engine._PROGRAMS)
-    play(with_prices(world, {"food": -7, "death": 0.5}))
+    play(world.with_prices({"food": -7, "death": 0.5}))
     assert len(jax_engine._PROGRAMS) == compiled
 
 
 @pytest.mark.parametrize("engine", ["reading", "torch", "jax"])
 def test_G12_what_food_is_worth_changes_no_energy(engine: str) -> None:
-    world = with_prices(world_of("ground_truth_handhold", UNCLIPPED), {"food": 0.25, "step": -1})
+    world = world_of("ground_truth_handhold", UNCLIPPED).with_prices({"food": 0.25, "step": -1})
     games, slots = world.engines[engine](1, EngineOptions(prices=world.price_values)), np.arange(1)
     games.set_state([made(food=[(1, 0)], energy=500)], slots)
     step = games.step(np.array([6], np.int32))

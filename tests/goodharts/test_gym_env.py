@@ -136,15 +136,10 @@ def test_text_and_picture_show_the_game_that_is_played() -> None:
     assert (before != after).any()
 
 
-def test_rlworldkit_makes_a_mode_by_its_name_and_names_the_commands_for_the_rest() -> None:
-    env = rlworldkit.make("goodharts", mode="proxy", engine="torch")
+def test_rlworldkit_makes_a_mode_by_its_name() -> None:
+    env = rlworldkit.make("goodharts-proxy", engine="torch")
     same = make("proxy", engine="torch")
-    assert env.env_spec.world.name == "goodharts-proxy"
+    assert env.world.name == "goodharts-proxy"
     np.testing.assert_array_equal(env.reset(seed=7)[0], same.reset(seed=7)[0])
     env.close()
     same.close()
-    for use, arguments in ((rlworldkit.train, ()), (rlworldkit.evaluate, ("models/ground_truth.pth",))):
-        with pytest.raises(UsageError, match=rf"run its own command, `goodharts {use.__name__}`\.$"):
-            use("goodharts", *arguments)
-    with pytest.raises(UsageError, match="goodharts has no gymnax interface: leave it out"):
-        rlworldkit.make("goodharts", interface="gymnax")

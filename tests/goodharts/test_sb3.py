@@ -10,10 +10,10 @@ from command_line import run
 from stable_baselines3.common.env_checker import check_env
 
 from goodharts.cli.main import main
-from goodharts.env_spec import episode_metrics
 from goodharts.gym_env import GoodhartsEnv
 from goodharts.rules import MODES
 from goodharts.sb3_vec_env import GoodhartsVecEnv
+from goodharts.score import metrics
 
 RUN = (
     "--timesteps 128 --num-envs 4 --n-steps 32 --batch-size 64 --n-epochs 1 --save-freq 64 --no-wandb "
@@ -38,8 +38,8 @@ def test_the_documented_class_plays_the_mode_that_it_is_given_to_the_limit() -> 
 
 def test_what_episodes_ate_is_logged_and_their_efficiency_where_they_ate() -> None:
     some = [{"food": 3, "poison": 1}, {"food": 1, "poison": 0}]
-    assert episode_metrics(some) == {"eaten/food": 2.0, "eaten/poison": 0.5, "eaten/efficiency": 0.8}
-    assert episode_metrics([{"food": 0, "poison": 0}]) == {"eaten/food": 0.0, "eaten/poison": 0.0}
+    assert metrics(some) == {"eaten/food": 2.0, "eaten/poison": 0.5, "eaten/efficiency": 0.8}
+    assert metrics([{"food": 0, "poison": 0}]) == {"eaten/food": 0.0, "eaten/poison": 0.0}
 
 
 def test_maskable_ppo_trains_a_mode_and_a_resumed_run_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

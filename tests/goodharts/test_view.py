@@ -12,14 +12,14 @@ from written_page import episode_data, page_data
 
 from goodharts.agents import read_agent
 from goodharts.architecture import NetworkConfig
-from goodharts.cli.main import main
+from goodharts.cli.main import PROGRAM, main
 from goodharts.gym_env import GoodhartsEnv
 from goodharts.models import Model, model_path, write_model
 from goodharts.networks import ActorCritic, Inputs
 from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MODES
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
-from goodharts.view_spec import view_of
+from goodharts.world import WORLDS
 from rlparity.core.trace import Case, Trace, write_trace
 from rlparity.errors import UsageError
 from rlworldkit.envs.episodes import Episodes
@@ -47,28 +47,28 @@ def test_the_mode_is_that_of_the_file_unless_it_is_said(models: Path) -> None:
     write_trace(Trace("goodharts-proxy_mortal", ("torch", "jax"), Case((0,), seed=3)), models / "game.json")
     chosen = [(None, None), ("proxy", None), (None, model_path("proxy")), (None, models / "game.json"), (None, models)]
     chosen += [(None, models / "models"), ("proxy", models / "models")]
-    names = [view_of(mode, path).world.name.removeprefix("goodharts-") for mode, path in chosen]
+    names = [PROGRAM.world_of(mode, path).name.removeprefix("goodharts-") for mode, path in chosen]
     assert names == ["ground_truth", "proxy", "proxy", "proxy_mortal", "ground_truth", "ground_truth", "proxy"]
     with pytest.raises(UsageError, match="is of mode proxy, not of ground_truth: leave out --mode"):
-        view_of("ground_truth", model_path("proxy"))
+        PROGRAM.world_of("ground_truth", model_path("proxy"))
 
 
 def test_what_is_watched_is_the_game_of_the_environment(models: Path) -> None:
     """Of the same seed, though the engine draws from the key that follows from it (G10)."""
-    view, agent = view_of("proxy", None), read_agent(model_path("proxy"))
+    agent = read_agent(model_path("proxy"))
     with GoodhartsEnv(mode="proxy") as env:
         seen, _ = env.reset(seed=7)
-        episodes = Episodes(view.world, 1, "torch", max_episode_steps=5)
-        for frame in frames(view, episodes, AgentPlayer(agent), 7, 1):
+        episodes = Episodes(WORLDS["proxy"], 1, "torch", max_episode_steps=5)
+        for frame in frames(episodes, AgentPlayer(agent), 7, 1):
             assert frame.seed == 7
             assert frame.state == env.unwrapped.get_state()
             seen, *_ = env.step(int(agent(seen[None])[0].argmax()))
 
 
 def test_a_privileged_critic_judges_the_complete_state(models: Path) -> None:
-    view, agent = view_of("ground_truth", None), read_agent(model_path("ground_truth"))
-    episodes = Episodes(view.world, 1, "torch", max_episode_steps=3)
-    watched = list(frames(view, episodes, AgentPlayer(agent), 7, 1))
+    agent = read_agent(model_path("ground_truth"))
+    episodes = Episodes(WORLDS["ground_truth"], 1, "torch", max_episode_steps=3)
+    watched = list(frames(episodes, AgentPlayer(agent), 7, 1))
     games = Games(mode := MODES["ground_truth"], 1)
     codes = games.start(game_keys(7, 1))
     for frame in watched[1:]:
@@ -104,7 +104,7 @@ def test_it_is_played_in_a_terminal_and_the_saved_game_is_shown(models: Path) ->
         async with PlayApp(session, Controls(100)).run_test(size=(80, 24)) as pilot:
             await pilot.press("y", "q")
 
-    with closing(open_table(view_of("proxy", None), "torch")) as table:
+    with closing(open_table(WORLDS["proxy"], "torch")) as table:
         session = Session(table, 7, None, AgentPlayer(read_agent(model_path("proxy"))))
         asyncio.run(press(session))
         session.keep()

@@ -12,16 +12,15 @@ from safetensors import safe_open
 
 from hackmatrix import rules
 from hackmatrix.cli.main import main
-from hackmatrix.evaluation import EVALUATION
 from hackmatrix.networks import NETWORKS
-from hackmatrix.view_spec import VIEW
+from hackmatrix.world import WORLD
 from rlparity.errors import UsageError
 from rlworldkit.evaluation.onnx_policy import onnx_metadata
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.players import player_of
-from rlworldkit.evaluation.spec import Player
 from rlworldkit.ppo.params import load_params, save_params
 from rlworldkit.ppo.value_heads import HEADS, PLAIN, SYMLOG, TWO_HOT, ValueHead
+from rlworldkit.score import Player
 from rlworldkit.watch.agents import load_agent
 from tests.hackmatrix.agents import new_params
 from tests.hackmatrix.watch.test_agents import observations
@@ -60,10 +59,10 @@ def test_the_policy_plays_the_agent_s_games_on_the_swift_engine(
     max_steps: int, swift_built: None, params: Path, exported: Path
 ) -> None:
     """Three ways: onnxruntime alone, which masks inside; the file as a player; and the agent as `evaluate` plays it."""
-    by_file = [player_of(EVALUATION, str(path), deterministic=True, seed=0) for path in (exported, params)]
+    by_file = [player_of(WORLD, str(path), deterministic=True, seed=0) for path in (exported, params)]
     players = player_by_onnxruntime(exported), *by_file
     alone, read, expected = (
-        play_episodes(EVALUATION, player, 0, GAMES, engine="swift", num_envs=GAMES, max_steps=max_steps)
+        play_episodes(WORLD, player, 0, GAMES, engine="swift", num_envs=GAMES, max_steps=max_steps)
         for player in players
     )
     assert alone == read == expected
@@ -79,7 +78,7 @@ def test_every_network_and_value_head_is_computed_as_in_numpy(network: str, head
     save_params(agent, params)
     assert run(main, "export", agent, "--output", policy).code == 0
     seen = observations(3, 20)
-    for found, expected in zip(load_agent(VIEW, policy)(seen), load_agent(VIEW, agent)(seen), strict=True):
+    for found, expected in zip(load_agent(WORLD, policy)(seen), load_agent(WORLD, agent)(seen), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
@@ -144,11 +143,11 @@ def test_the_commands_take_a_policy(swift_built: None, exported: Path, params: P
 
 def test_a_model_of_maskable_ppo_is_exported_as_one_network(model: Path, tmp_path: Path) -> None:
     seen = observations(5, 20).round()
-    expected, values = load_agent(VIEW, model)(seen)
+    expected, values = load_agent(WORLD, model)(seen)
     for kind in ("onnx", "npz"):
         policy = tmp_path / f"policy.{kind}"
         assert run(main, "export", model, "--output", policy).code == 0
-        logits, found = load_agent(VIEW, policy)(seen)
+        logits, found = load_agent(WORLD, policy)(seen)
         logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))  # as torch has them
         np.testing.assert_allclose(logits, expected, atol=1e-5)
         np.testing.assert_allclose(found, values, atol=1e-5)
@@ -160,10 +159,10 @@ def test_a_model_with_layers_of_another_kind_is_not_exported(model: Path) -> Non
     from rlworldkit.sb3.models import load_model
     from rlworldkit.sb3.network import network_of
 
-    changed = load_model(model, VIEW.env, "cpu")
+    changed = load_model(model, WORLD, "cpu")
     changed.policy.mlp_extractor.value_net[1] = nn.ReLU()
     with pytest.raises(UsageError, match="layers of another kind than its own"):
-        network_of(changed, VIEW.env)
+        network_of(changed, WORLD)
 
 
 def test_what_is_exported_is_not_exported_again_or_named_as_another_kind(exported: Path, params: Path) -> None:

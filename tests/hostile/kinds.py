@@ -18,18 +18,17 @@ import torch
 from flax.traverse_util import flatten_dict
 from onnx import TensorProto, helper, numpy_helper
 from sb3_contrib import MaskablePPO
-from toy_world.adapter import ENV as ORCHARD
-from toy_world.adapter import WORLD as ORCHARD_WORLD
+from toy_world.adapter import WORLD as ORCHARD
 
 from goodharts.architecture import NetworkConfig
 from goodharts.config import USER_FILE, read_config
 from goodharts.evaluation.report import as_json, comparison, read_results
 from goodharts.models import read_model
 from goodharts.networks import ActorCritic
-from hackmatrix.cli.game import GAME
+from hackmatrix.cli.main import PROGRAM
 from hackmatrix.world import WORLD
 from rlparity.core.ledger import read_ledger
-from rlparity.core.prices import read_prices, with_prices
+from rlparity.core.prices import read_prices
 from rlparity.core.trace import Case, Trace, read_trace, write_trace
 from rlparity.io.console import open_console
 from rlparity.tools.mutant_judges import project_bench
@@ -255,12 +254,12 @@ EVALUATIONS = {
 }
 KINDS: dict[str, Kind] = {
     "ledger.toml": toml(ENTRY, "0.5", read_ledger),
-    "prices.toml": toml("kills = VALUE", "1", lambda path: with_prices(WORLD, read_prices([], path)).price_values),
+    "prices.toml": toml("kills = VALUE", "1", lambda path: WORLD.with_prices(read_prices([], path)).price_values),
     "pyproject.toml": toml("[tool.rlparity.worlds.orchard]\nseed = VALUE", "1", read_tables),
     "mutants.toml": toml("ignore = VALUE\ntests = []", "[]", project_bench),
     "settings.toml": toml("seed = VALUE", "1", lambda path: from_file(TrainConfig, path)),
     "sweep.toml": toml(
-        "steps = 64\n[settings]\nlearning_rate = VALUE", "[1e-3, 1e-4]", lambda path: read_sweep(GAME, path, {})
+        "steps = 64\n[settings]\nlearning_rate = VALUE", "[1e-3, 1e-4]", lambda path: read_sweep(PROGRAM, path, {})
     ),
     USER_FILE: toml(
         "[training]\nlearning_rate = VALUE", "1e-3", lambda path: read_config(folder=path.parent, environ={})
@@ -289,7 +288,7 @@ KINDS: dict[str, Kind] = {
     "checkpoint_20.pkl": Kind(checkpoint_tree, sealed, go_on, WRONG + ARRAYS),
     "params_20.npz": Kind(parameters, as_npz, play, IN_NUMPY),
     "model.zip": Kind(model_tree, as_zip, lambda path: load_model(path, ORCHARD, "cpu")),
-    "policy.onnx": Kind(lambda: 1.0, onnx_content, lambda path: read_onnx(path, ORCHARD_WORLD)),
+    "policy.onnx": Kind(lambda: 1.0, onnx_content, lambda path: read_onnx(path, ORCHARD)),
     "ppo_proxy.pth": Kind(goodharts_tree, as_torch, read_model),
     "results.json": Kind(lambda: json.loads(as_json([evaluation_by_hand()])), as_json_bytes, show_results, JSON_WRONG),
 }

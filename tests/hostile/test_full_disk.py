@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from toy_world.adapter import ENV, GAME, OrchardJaxEnv
+from toy_world.adapter import PROGRAM, WORLD, OrchardJaxEnv
 
 from rlparity.errors import ParityError
 from rlworldkit.cli.app import main
@@ -292,7 +292,7 @@ def trained(disk: SmallDisk, pages: int) -> tuple[object, Path]:
     """The exit code of the command where so many pages are free, and the run's folder."""
     disk.fill()
     disk.leave(pages)
-    return main(GAME, [*FLAGS.split(), "--checkpoint-dir", str(disk.folder)]), disk.folder / "run"
+    return main(PROGRAM, [*FLAGS.split(), "--checkpoint-dir", str(disk.folder)]), disk.folder / "run"
 
 
 def test_parameters_are_kept_where_a_checkpoint_finds_no_room(
@@ -322,9 +322,9 @@ def test_an_outage_costs_the_checkpoints_of_its_time_in_sb3(small_disk: SmallDis
     folder, said = folder_on(small_disk), io.StringIO()
     stop = Outage(small_disk, full=50, free=200)
     with Run(folder, console=Console(file=said, width=1000), step="timesteps", stop=stop) as run:
-        trained = train_sb3(SHORT, ENV, run, engine="plain")
+        trained = train_sb3(SHORT, WORLD, run, engine="plain")
     assert trained.files[-1] == folder / "final_model.zip"
-    assert load_model(folder / "best_model.zip", ENV).num_timesteps <= 640
+    assert load_model(folder / "best_model.zip", WORLD).num_timesteps <= 640
     with np.load(folder / "evaluations.npz") as kept:
         assert kept["timesteps"].tolist() == [128, 256, 384, 512, 640]
     rows = steps_everywhere(folder, "timesteps")
@@ -343,5 +343,5 @@ def test_a_disk_that_stays_full_is_one_sentence_at_the_end(small_disk: SmallDisk
         pytest.raises(ParityError, match=r"final_model.zip could not be written \(No space left on device\): make"),
         Run(folder, step="timesteps", stop=stop) as run,
     ):
-        train_sb3(SHORT, ENV, run, engine="plain")
-    assert load_model(folder / "checkpoint_128_steps.zip", ENV).num_timesteps == 128
+        train_sb3(SHORT, WORLD, run, engine="plain")
+    assert load_model(folder / "checkpoint_128_steps.zip", WORLD).num_timesteps == 128

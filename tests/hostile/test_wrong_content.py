@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from toy_world.adapter import ENV as ORCHARD
+from toy_world.adapter import WORLD as ORCHARD
 
 from rlparity.errors import ParityError, UsageError
 from rlworldkit.ppo.checkpoint_format import DEVIATION, CheckpointError

@@ -29,7 +29,6 @@ from rlparity.adapters.pairing import Pairing
 from rlparity.adapters.single import Outcome, SingleGame
 from rlparity.core.lockstep import Settings
 from rlparity.core.pair import Pair
-from rlparity.core.prices import with_prices
 from rlparity.tools.diff import Comparison
 from rlparity.tools.diff_sides import Side, build_corpus, share
 
@@ -130,7 +129,7 @@ def test_an_observation_that_differs_shows_in_what_agents_do() -> None:
 
 
 def test_only_what_is_expected_passes() -> None:
-    found = compared(PlainEngine, with_prices(WORLD, {"sting": -3}))
+    found = compared(PlainEngine, WORLD.with_prices({"sting": -3}))
     for expected in (["rewards:sting"], ["rewards"], ["rewards:sting", "observation"]):
         assert found.unexpected(expected) == []
     for expected in (["reward"], ["rewards:fruit"], ["state"]):

@@ -16,7 +16,7 @@ from toy_world import WORLD
 from rlparity import UsageError, World
 from rlparity.core.guard import GuardedEngine
 from rlparity.core.lockstep import Settings, run
-from rlparity.core.prices import changed_prices, draw_prices, price_values, read_prices, with_prices
+from rlparity.core.prices import changed_prices, draw_prices, price_values, read_prices
 from rlparity.core.trace import read_trace
 
 
@@ -28,17 +28,17 @@ def components(world: World, engine: str, actions: list[int]) -> list[list[int]]
 
 
 def test_prices_are_given_in_reward_and_kept_in_units_of_components() -> None:
-    world = with_prices(WORLD, {"sting": "-0.25", "fruit": 0.3})
+    world = WORLD.with_prices({"sting": "-0.25", "fruit": 0.3})
     assert price_values(world) == (-10, 300, -250)
     assert changed_prices(world) == {"fruit": 0.3, "sting": -0.25}
     assert (price_values(WORLD), changed_prices(WORLD)) == ((-10, 100, -500), {})
-    assert changed_prices(with_prices(WORLD, {"sting": -0.5})) == {}
+    assert changed_prices(WORLD.with_prices({"sting": -0.5})) == {}
 
 
 @pytest.mark.parametrize("engine", ["plain", "planes"])
 def test_engines_pay_the_prices_that_they_are_opened_with(engine: str) -> None:
     assert components(WORLD, engine, [5])[0][0] == -10
-    assert components(with_prices(WORLD, {"step": 0.7}), engine, [5])[0][0] == 700
+    assert components(WORLD.with_prices({"step": 0.7}), engine, [5])[0][0] == 700
 
 
 @hypothesis_settings(max_examples=10)
@@ -56,7 +56,7 @@ def test_drawn_prices_depend_on_the_seed_and_never_replace_given_ones() -> None:
     )
     assert len(set(drawn)) > 70
     assert any(0 in each for each in drawn)
-    given_prices = with_prices(WORLD, {"step": 0})
+    given_prices = WORLD.with_prices({"step": 0})
     assert draw_prices(given_prices, 1) == given_prices
     assert sum(draw_prices(WORLD, seed, 0.25) != WORLD for seed in range(400)) in range(60, 140)
 
@@ -78,10 +78,10 @@ def test_drawn_prices_depend_on_the_seed_and_never_replace_given_ones() -> None:
 )
 def test_a_price_that_the_world_does_not_have_is_one_sentence(prices: dict[str, object], fault: str) -> None:
     with pytest.raises(UsageError) as error:
-        with_prices(WORLD, prices)
+        WORLD.with_prices(prices)
     assert str(error.value) == fault
     with pytest.raises(UsageError, match=r"^world 'orchard' has no price '\w+': its prices are none\.$"):
-        with_prices(replace(WORLD, prices=()), prices)
+        replace(WORLD, prices=()).with_prices(prices)
 
 
 def test_flags_go_over_a_file(tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ from rlparity import BatchEngine, EngineError, EngineOptions, StateRefused, Usag
 from rlparity.core.guard import GuardedEngine
 from rlparity.core.lockstep import Settings
 from rlparity.core.lockstep import run as lockstep
-from rlparity.core.prices import with_prices
 from rlparity.engines.checkout import commit_of, status
 from rlparity.engines.module_paths import checkout_of
 from rlparity.engines.places import _cached, with_remote_engines
@@ -64,7 +63,7 @@ def server_of(engine: Any) -> psutil.Process:  # noqa: ANN401 - a RemoteEngine
 
 
 def test_a_remote_engine_passes_lockstep_and_the_contract() -> None:
-    world = with_remote_engines(with_prices(WORLD, {"sting": -0.3}), ORCHARD, ["planes@cpu"])
+    world = with_remote_engines(WORLD.with_prices({"sting": -0.3}), ORCHARD, ["planes@cpu"])
     settings = Settings("directed", steps=60, games=8, marks=True, auto_reset=True)
     outcome = lockstep(world, ("planes", "planes@cpu"), settings)
     assert (outcome.divergences, outcome.steps) == ([], 480)

@@ -21,7 +21,7 @@ from written_page import episode_data, page_data
 
 from rlparity import State, UsageError, World
 from rlparity.core.lockstep import Outcome, Settings, run
-from rlparity.core.prices import changed_prices, with_prices
+from rlparity.core.prices import changed_prices
 from rlparity.core.trace import read_trace
 from rlparity.engines.places import with_remote_engines
 from rlparity.engines.tape import read_tape
@@ -261,7 +261,7 @@ def test_the_same_run_has_the_same_digest(recorded: Path, tmp_path: Path) -> Non
 
 def test_long_runs_are_in_several_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rlparity.tools.recording._CHUNK", 20_000)
-    tape = record_tape(with_prices(WORLD, {"step": 0}), "plain", SETTINGS, tmp_path)
+    tape = record_tape(WORLD.with_prices({"step": 0}), "plain", SETTINGS, tmp_path)
     assert len(tape.chunks) > 3
     assert against(tmp_path, "planes").divergences == []
     (tmp_path / f"{tape.chunks[-1]}.xz").unlink()

@@ -17,9 +17,7 @@ from jax.experimental.compilation_cache import compilation_cache
 
 from hackmatrix import rules
 from hackmatrix.bench import swift
-from hackmatrix.cli.game import GAME
-from hackmatrix.cli.main import main
-from hackmatrix.env_spec import ENV_SPEC
+from hackmatrix.cli.main import PROGRAM, main
 from hackmatrix.training_config import MaskablePPOConfig
 from hackmatrix.world import WORLD
 from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, install_command
@@ -28,17 +26,17 @@ from rlworldkit.bench.processes import spent
 from rlworldkit.bench.records import Record, plain_record
 from rlworldkit.bench.startup import Start
 from rlworldkit.cli import bench
-from rlworldkit.game import Benchmark
+from rlworldkit.program import Benchmark
 
 KEYS = ["name", "value", "unit", "num_envs", "spread", "compile_seconds", "trace_seconds", "peak_bytes"]
 CACHE_AGE = "jax_persistent_cache_min_compile_time_secs"
 CACHE_SIZE = "jax_persistent_cache_min_entry_size_bytes"
-BENCHMARKS = {**bench.kit_benchmarks(GAME), **GAME.benchmarks(GAME)}
+BENCHMARKS = bench.all_benchmarks(PROGRAM, PROGRAM.world)
 
 
 def the_only_benchmarks(monkeypatch: pytest.MonkeyPatch, **benchmarks: Benchmark) -> None:
-    monkeypatch.setattr(bench, "kit_benchmarks", lambda game: benchmarks)
-    monkeypatch.setattr("hackmatrix.cli.main.GAME", dataclasses.replace(GAME, benchmarks=lambda game: {}))
+    monkeypatch.setattr(bench, "kit_benchmarks", lambda program, world: benchmarks)
+    monkeypatch.setattr("hackmatrix.cli.main.PROGRAM", dataclasses.replace(PROGRAM, benchmarks=lambda world: {}))
 
 
 @pytest.fixture
@@ -254,9 +252,9 @@ def test_benchmarks_of_environments_measure_both_ways_and_beside_a_ceiling(
     ):
         monkeypatch.setattr(module, name, value)
     records = [
-        *gym.measure(ENV_SPEC, 3, 2),
+        *gym.measure(WORLD, 3, 2),
         *swift.measure(WORLD, 4, 2),
-        *sb3.measure(ENV_SPEC, MaskablePPOConfig(n_steps=32, n_epochs=1), 2, 3),
+        *sb3.measure(WORLD, MaskablePPOConfig(n_steps=32, n_epochs=1), 2, 3),
     ]
     assert [(record.name, record.num_envs, record.unit) for record in records] == [
         ("gym_steps_per_second", 1, "steps/s"),

@@ -14,7 +14,7 @@ from command_line import run
 from goodharts.cli import main as goodharts
 from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.cli import main as cli
-from hackmatrix.cli.game import GAME
+from hackmatrix.cli.main import PROGRAM
 from rlparity import World, load_world
 from rlparity.cli.main import main as rlparity
 from rlparity.errors import ParityError
@@ -31,7 +31,7 @@ def test_help_names_every_command_and_imports_none_of_the_heavy_libraries() -> N
     answer = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, timeout=60, check=False)
     assert answer.returncode == 0, answer.stderr
     assert "usage: hackmatrix" in answer.stdout
-    assert all(f"  {command} " in answer.stdout for command in (*app.KIT_COMMANDS, *GAME.commands))
+    assert all(f"  {command} " in answer.stdout for command in (*app.KIT_COMMANDS, *PROGRAM.commands))
 
 
 @pytest.mark.parametrize("word", ["version", "--version"])
@@ -204,7 +204,7 @@ CHECK = f"""
 import runpy, sys
 for name in {BLOCKED}:
     sys.modules[name] = None
-from hackmatrix.cli.game import GAME
+from hackmatrix.cli.main import PROGRAM
 from hackmatrix.cli.main import main
 from rlworldkit.cli.app import KIT_COMMANDS
 def ask(command, call):
@@ -213,7 +213,7 @@ def ask(command, call):
     except SystemExit as stop:
         code = stop.code
     assert not code, command
-for command in (*KIT_COMMANDS, *GAME.commands, "version"):
+for command in (*KIT_COMMANDS, *PROGRAM.commands, "version"):
     ask(command, lambda: main([command, "--help"] if command != "version" else [command]))
 for script in sys.argv[1:]:
     sys.argv = [script, "--help"]

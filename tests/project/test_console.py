@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from rich.panel import Panel
 
-from goodharts.cli.game import GAME as GOODHARTS
-from hackmatrix.cli.game import GAME as HACKMATRIX
+from goodharts.cli.main import PROGRAM as GOODHARTS
+from hackmatrix.cli.main import PROGRAM as HACKMATRIX
 from rlparity.cli import main as parity_cli
 from rlparity.io.arguments import Parser
 from rlparity.io.console import open_console, typed_command, typed_program

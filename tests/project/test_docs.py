@@ -13,10 +13,10 @@ from unittest.mock import Mock
 import jax.numpy as jnp
 import pytest
 from jax.extend.random import threefry_2x32
-from toy_world.adapter import GAME
+from toy_world.adapter import WORLD
 
 import rlparity
-from hackmatrix.cli.game import GAME as HACKMATRIX
+from hackmatrix.cli.main import PROGRAM as HACKMATRIX
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -72,9 +72,9 @@ def test_the_python_of_the_readme_runs(
     code = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)[0]
     train = Mock(return_value="random")
     monkeypatch.setattr("rlworldkit.api.train", train)
-    values: dict[str, Any] = {"GAME": GAME}
-    exec(code.replace('"hackmatrix"', "GAME"), values)
-    train.assert_called_once_with(GAME, preset="quick")
+    values: dict[str, Any] = {"WORLD": WORLD}
+    exec(code.replace('"hackmatrix"', "WORLD"), values)
+    train.assert_called_once_with(WORLD, preset="quick")
     assert values["env"].engine == "jax"
     assert "quick" in HACKMATRIX.train_config.presets
     assert re.match(r"{'mean': -\d", capsys.readouterr().out)

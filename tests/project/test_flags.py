@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from goodharts.cli.game import GAME as GOODHARTS
-from hackmatrix.cli.game import GAME
+from goodharts.cli.main import PROGRAM as GOODHARTS
+from hackmatrix.cli.main import PROGRAM
 from rlparity.cli import main as parity_cli
 from rlparity.io.arguments import FloatRange, IntRange, OutputFile, Values, parser_of
 from rlworldkit.cli import app
@@ -24,8 +24,8 @@ LISTS = {"--engines", "--actions", "bench --num-envs"}
 
 
 def every_parser() -> Iterator[argparse.ArgumentParser]:
-    for name in (*app.kit_commands(GAME), *GAME.commands):
-        yield parser_of(partial(app.main, GAME, [name]))
+    for name in (*app.kit_commands(PROGRAM), *PROGRAM.commands):
+        yield parser_of(partial(app.main, PROGRAM, [name]))
     for name in app.kit_commands(GOODHARTS):
         yield parser_of(partial(app.main, GOODHARTS, [name]))
     parser = parity_cli.build_parser()

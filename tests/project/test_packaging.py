@@ -120,8 +120,8 @@ registered = {
 }
 assert registered["rl-parity"] == {("console_scripts", "rlparity"), ("pytest11", "rlparity")}
 assert registered["rlworldkit"] == set()
-games = {(group, name) for group in ("console_scripts", "rlworldkit.games") for name in ("goodharts", "hackmatrix")}
-assert registered["hackmatrix"] == games | {("rlparity.worlds", world.name) for world in (WORLD, *WORLDS.values())}
+programs = {("console_scripts", name) for name in ("goodharts", "hackmatrix")}
+assert registered["hackmatrix"] == programs | {("rlparity.worlds", world.name) for world in (WORLD, *WORLDS.values())}
 
 # It has no engine of Swift: JAX is the default, and whoever wants the other one reads how to get it.
 assert (next(iter(WORLD.engines)), engine_of(WORLD, None)) == ("jax", "jax")

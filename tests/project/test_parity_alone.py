@@ -155,7 +155,7 @@ def test_rlworldkit_needs_no_game_and_its_commands_start_without_any_extra(
     extras = set(needed("rlworldkit", "jax")) | set(needed("rlworldkit", "sb3"))
     extras |= {"onnx", "optuna", "sb3_contrib", "stable_baselines3", "textual"}
     assert {line.split(" needs ")[1] for line in needs} <= extras
-    commands = [line for line in needs if re.match(r"rlworldkit\.(api|cli|game)\b", line)]
+    commands = [line for line in needs if re.match(r"rlworldkit\.(api|cli|program)\b", line)]
     assert commands == ["rlworldkit.cli.trials needs optuna"]
 
 

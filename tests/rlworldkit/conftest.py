@@ -3,19 +3,19 @@
 from collections.abc import Callable
 
 import pytest
-from toy_world.adapter import GAME
+from toy_world.adapter import PROGRAM
 
 from rlworldkit.cli.app import main
-from rlworldkit.game import Game
+from rlworldkit.program import Program
 
 
 @pytest.fixture
 def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     """Run a command, Orchard's by default, that must refuse its arguments with exit code 2; returns its one line."""
 
-    def said(*words: str, game: Game = GAME) -> str:
+    def said(*words: str, program: Program = PROGRAM) -> str:
         with pytest.raises(SystemExit) as caught:
-            main(game, words)
+            main(program, words)
         written = capsys.readouterr()
         assert (caught.value.code, written.out, written.err.count("\n")) == (2, "", 1)
         return written.err

@@ -11,7 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from toy_world.adapter import GAME
+from toy_world.adapter import PROGRAM
+from toy_world.adapter import WORLD as ORCHARD
 
 import rlworldkit
 from rlparity.errors import ParityError, UsageError
@@ -23,7 +24,7 @@ from rlworldkit.evaluation.report import as_json
 from rlworldkit.ppo.params import load_params
 from rlworldkit.runs.result import TrainResult
 
-WORLD = "toy_world.adapter:GAME"
+WORLD = "toy_world.adapter:WORLD"
 SETTINGS: dict[str, Any] = {"num_envs": 8, "num_steps": 8, "total_timesteps": 128}
 PRICES = {"sting": -3}
 
@@ -60,11 +61,11 @@ def test_the_example_of_the_docstring_runs_and_writes_nothing(tmp_path: Path, mo
 
 
 def test_a_world_is_made_for_gymnasium_alone_and_in_batches_and_for_jax() -> None:
-    with_prices: WorldEnv = rlworldkit.make(GAME, engine="jax", max_episode_steps=3, prices=PRICES)
+    with_prices: WorldEnv = rlworldkit.make(ORCHARD, engine="jax", max_episode_steps=3, prices=PRICES)
     many: WorldVectorEnv = rlworldkit.make(WORLD, num_envs=2, engine="plain")
     in_jax: GymnaxStyle = rlworldkit.make(WORLD, interface="gymnax", max_steps=7)
     assert (type(with_prices), with_prices.engine) == (WorldEnv, "jax")
-    assert with_prices.env_spec.world.price_values != GAME.env().world.price_values
+    assert with_prices.world.price_values != ORCHARD.price_values
     assert (many.num_envs, many.engine) == (2, "plain")
     observation, _ = with_prices.reset(seed=5)
     np.testing.assert_array_equal(many.reset(seed=5)[0][0], observation)
@@ -80,7 +81,7 @@ def test_a_run_is_that_of_the_command(trained: Trained, tmp_path: Path) -> None:
     assert {"config.json", "metrics.csv", "learning_curve.png"} < {path.name for path in folder.iterdir()}
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in SETTINGS.items()]
     where = ["--checkpoint-dir", str(tmp_path), "--run-name", "first", "--no-wandb"]
-    assert main(GAME, ["train", *flags, "--seed=3", "--price=sting=-3", *where]) == 0
+    assert main(PROGRAM, ["train", *flags, "--seed=3", "--price=sting=-3", *where]) == 0
     jax.tree.map(np.testing.assert_array_equal, load_params(tmp_path / "first" / "params_2.npz"), run.params)
     written, ours = (json.loads((path / "config.json").read_text()) for path in (tmp_path / "first", folder))
     assert {name for name in written if written[name] != ours[name]} <= {"began"}
@@ -91,7 +92,7 @@ def test_figures_are_those_of_the_command(trained: Trained, deterministic: bool,
     file, path = str(trained.run.files[-1]), tmp_path / "figures.json"
     how: dict[str, Any] = {"games": 30, "seed": 5, "deterministic": deterministic, "max_steps": 40, "prices": PRICES}
     flags = ["--episodes=30", "--seed=5", "--max-steps=40", "--price=sting=-3", *["--deterministic"] * deterministic]
-    assert main(GAME, ["evaluate", file, *flags, "--json", str(path)]) == 0
+    assert main(PROGRAM, ["evaluate", file, *flags, "--json", str(path)]) == 0
     for agent in (trained.run, file, Path(file)):
         assert as_json(rlworldkit.evaluate(WORLD, agent, **how)) == path.read_text()
     assert rlworldkit.evaluate(WORLD, file, engine="plain", num_envs=7, **how) == rlworldkit.evaluate(
@@ -103,11 +104,10 @@ def test_figures_are_those_of_the_command(trained: Trained, deterministic: bool,
     ("function", "given", "said"),
     [
         ("make", {"world": "orchrad"}, "there is no world 'orchrad'"),
-        ("make", {"world": "toy_world.adapter:ENV"}, "is of type EnvSpec, not a rlworldkit.Game"),
+        ("make", {"world": "toy_world.adapter:PROGRAM"}, "is of type Program, not a rlparity.World"),
         ("make", {"engine": "rust"}, "there is no engine 'rust': choose plain or jax."),
-        ("make", {"mode": "hard"}, "orchard has no mode 'hard': leave it out, since there is but one."),
         ("make", {"interface": "dm_env"}, "there is no interface 'dm_env': choose gymnasium or gymnax."),
-        ("make", {"interface": "gymnax", "num_envs": 4}, "leave num_envs and mode out, and batch it by jax.vmap."),
+        ("make", {"interface": "gymnax", "num_envs": 4}, "leave num_envs out, and batch it by jax.vmap."),
         ("train", {"lrr": 1e-3}, "train has an unknown key 'lrr' (did you mean 'lr'?)"),
         ("train", {"gamma": 2}, "train: gamma must be a number from 0 to 1, got 2."),
         ("train", {"preset": "quick"}, "--preset must be left out, since this world has none, got 'quick'."),

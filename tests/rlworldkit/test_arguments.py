@@ -10,17 +10,14 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-import toy_world.adapter
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
-from toy_world.adapter import ENV
+from toy_world.adapter import WORLD
 from toy_world.plain import PlainEngine
-from toy_world.world import WORLD
 
 from rlparity import BatchStep, UsageError
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
-from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.envs.vector_env import WorldVectorEnv
 from tests.rlworldkit.side_by_side import played_alike
 
@@ -41,13 +38,13 @@ def refused_in_one_sentence(*parts: str) -> Iterator[None]:
 
 @pytest.mark.parametrize("action", NO_ACTIONS, ids=repr)
 def test_environments_say_what_an_action_is(action: Any) -> None:  # noqa: ANN401 - anything but an action
-    env = WorldEnv(ENV)
+    env = WorldEnv(WORLD)
     env.reset(seed=0)
     with refused_in_one_sentence("an action is a whole number from 0 to 5, not "):
         env.step(action)
     env.step(REST)
     wrongs: list[Any] = [action, [REST, action, REST], np.array([REST, action, REST], dtype=object)]
-    for many in (WorldVectorEnv(ENV, GAMES), WorldVecEnv(ENV, GAMES)):
+    for many in (WorldVectorEnv(WORLD, GAMES), WorldVecEnv(WORLD, GAMES)):
         many.reset()
         for wrong in wrongs:
             with refused_in_one_sentence("one action for each of 3 games, a whole number from 0 to 5"):
@@ -57,7 +54,7 @@ def test_environments_say_what_an_action_is(action: Any) -> None:  # noqa: ANN40
 
 @pytest.mark.parametrize("action", [REST, np.int8(REST), np.array(REST), np.float32(REST), True])
 def test_a_whole_number_of_any_type_is_an_action(action: Any) -> None:  # noqa: ANN401 - a number
-    one, many = WorldEnv(ENV), WorldVectorEnv(ENV, GAMES)
+    one, many = WorldEnv(WORLD), WorldVectorEnv(WORLD, GAMES)
     one.reset(seed=0)
     many.reset(seed=0)
     one.step(action)
@@ -65,7 +62,7 @@ def test_a_whole_number_of_any_type_is_an_action(action: Any) -> None:  # noqa: 
 
 
 def test_a_state_may_hold_numpy_s_numbers_lists_and_flags() -> None:
-    env = WorldEnv(ENV)
+    env = WorldEnv(WORLD)
     env.reset(seed=7)
     state = env.get_state()
     in_numpy: dict[str, Any] = {name: np.int64(state[name]) for name in ("walker", "wasp", "hp", "score", "turn")}
@@ -88,7 +85,7 @@ def test_a_state_may_hold_numpy_s_numbers_lists_and_flags() -> None:
     ],
 )
 def test_what_is_no_state_is_named(state: Any, sentence: str) -> None:  # noqa: ANN401 - anything but a state
-    env = WorldEnv(ENV)
+    env = WorldEnv(WORLD)
     env.reset(seed=0)
     with refused_in_one_sentence(sentence):
         env.reset(options={"state": state})
@@ -107,7 +104,7 @@ class _SlowEngine(PlainEngine):
 
 
 def test_a_second_thread_is_told_that_the_first_is_playing() -> None:
-    slow = EnvSpec(replace(WORLD, engines={"slow": _SlowEngine}), "Slow-v0")
+    slow = replace(WORLD, engines={"slow": _SlowEngine})
     env = WorldVectorEnv(slow, GAMES)
     env.reset(seed=0)
     player = threading.Thread(target=lambda: env.step([REST] * GAMES))
@@ -127,7 +124,7 @@ def test_threads_may_take_turns_but_not_disturb_a_step_that_another_began() -> N
         thread.start()
         thread.join()
 
-    env = WorldVectorEnv(ENV, GAMES)
+    env = WorldVectorEnv(WORLD, GAMES)
     in_a_thread(lambda: env.reset(seed=0))
     in_a_thread(lambda: env.step([REST] * GAMES))
     assert [state["turn"] for state in env.get_states()] == [1] * GAMES
@@ -163,13 +160,12 @@ def test_the_limit_is_that_of_the_innermost_gym_make_and_of_no_other_call() -> N
                 return step
         return None
 
-    spec = toy_world.adapter.ENV
     assert steps_until_truncated(gym.make(HERE, max_episode_steps=2)) == 2
     assert steps_until_truncated(gym.make(HERE)) is None
     assert steps_until_truncated(gym.make(HERE, max_episode_steps=-1)) is None
-    assert steps_until_truncated(WorldEnv(spec)) is None
-    assert steps_until_truncated(WorldEnv(spec, max_episode_steps=3)) == 3
-    registered = gym.spec(toy_world.adapter.ENV.id)
+    assert steps_until_truncated(WorldEnv(WORLD)) is None
+    assert steps_until_truncated(WorldEnv(WORLD, max_episode_steps=3)) == 3
+    registered = gym.spec("Orchard-v0")
     registered.max_episode_steps = 1
     try:
         assert steps_until_truncated(gym.make(HERE)) == 1
@@ -181,4 +177,4 @@ def test_the_limit_is_that_of_the_innermost_gym_make_and_of_no_other_call() -> N
 @pytest.mark.parametrize("make", [WorldEnv, WorldVectorEnv])
 def test_a_limit_below_one_is_one_sentence(make: Any) -> None:  # noqa: ANN401 - either class
     with pytest.raises(UsageError, match="max_episode_steps must be at least 1, not 0; leave it out for no limit"):
-        make(toy_world.adapter.ENV, max_episode_steps=0)
+        make(WORLD, max_episode_steps=0)

@@ -23,10 +23,8 @@ from rlparity.debug import here
 from rlparity.debug.screen import DebugApp
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
-from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.envs.vector_env import WorldVectorEnv
 
-ENV = EnvSpec(WORLD, "Orchard-v0")
 REST = 5
 
 
@@ -53,7 +51,7 @@ def screens(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 def single() -> gym.Env[Any, Any]:
-    return TimeLimit(WorldEnv(ENV), 50)
+    return TimeLimit(WorldEnv(WORLD), 50)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +59,7 @@ def single() -> gym.Env[Any, Any]:
     [
         (lambda: RecordEpisodeStatistics(single()), 0),
         (lambda: SyncVectorEnv([single, single]), 1),
-        (lambda: WorldVectorEnv(ENV, 2), 1),
+        (lambda: WorldVectorEnv(WORLD, 2), 1),
     ],
 )
 def test_the_state_of_an_environment_of_gymnasium_is_shown_and_stays(
@@ -80,7 +78,7 @@ def test_the_state_of_an_environment_of_gymnasium_is_shown_and_stays(
     env.close()
 
 
-@pytest.mark.parametrize("make", [lambda: WorldVecEnv(ENV, 2), lambda: DummyVecEnv([lambda: Monitor(single())] * 2)])
+@pytest.mark.parametrize("make", [lambda: WorldVecEnv(WORLD, 2), lambda: DummyVecEnv([lambda: Monitor(single())] * 2)])
 def test_it_opens_in_the_middle_of_a_training_of_stable_baselines3(make: Callable[[], Any], screens: list[str]) -> None:
     class Look(BaseCallback):
         def _on_step(self) -> bool:
@@ -96,7 +94,7 @@ def test_it_opens_in_the_middle_of_a_training_of_stable_baselines3(make: Callabl
 
 @pytest.mark.parametrize("make", [WorldEnv, partial(WorldVectorEnv, num_envs=2), partial(WorldVecEnv, num_envs=2)])
 def test_the_engine_of_the_environment_comes_first(make: Callable[..., Any], screens: list[str]) -> None:
-    with closing(make(ENV, engine="planes")) as env:
+    with closing(make(WORLD, engine="planes")) as env:
         env.reset()
         here(env)
     assert "planes and plain agree" in screens[0]
@@ -105,7 +103,7 @@ def test_the_engine_of_the_environment_comes_first(make: Callable[..., Any], scr
 def test_without_a_terminal_it_is_one_sentence_and_wrong_arguments_are_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with closing(WorldVectorEnv(ENV, 2)) as games:
+    with closing(WorldVectorEnv(WORLD, 2)) as games:
         here(games)
         assert capsys.readouterr().out == "rlparity.debug.here: the screen needs a terminal: run it in one.\n"
         with pytest.raises(UsageError, match="there is no game 2: the games are 0 to 1"):

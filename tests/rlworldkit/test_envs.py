@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
@@ -21,13 +20,12 @@ from rlparity import BatchStep, EngineError, EngineOptions, UsageError
 from rlworldkit.bench import lockstep
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
-from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.envs.statistics import Statistics
 from rlworldkit.envs.vector_env import WorldVectorEnv
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.players import player_of
 from rlworldkit.evaluation.report import as_tables, summary
-from rlworldkit.evaluation.spec import EvaluationSpec
+from rlworldkit.score import Score
 from tests.played import assert_same, choose
 from tests.rlworldkit.side_by_side import played_alike
 
@@ -57,13 +55,13 @@ class EveningEngine(PlanesEngine):
 
 
 WORLD = replace(
-    ORCHARD, name="evening", engines={"evening": EveningEngine}, facts=("hp", "baskets"), events=("picked", "stung")
-)
-SPEC = EnvSpec(
-    WORLD,
-    "Evening-v0",
-    own_statistics=lambda counts: {"most_baskets": counts.maxima[:, 1]},
-    home=f"{__name__}:SPEC",
+    ORCHARD,
+    name="evening",
+    engines={"evening": EveningEngine},
+    facts=("hp", "baskets"),
+    events=("picked", "stung"),
+    home=f"{__name__}:WORLD",
+    score=lambda: Score(statistics=lambda counts: {"most_baskets": counts.maxima[:, 1]}),
 )
 
 
@@ -72,7 +70,7 @@ def first_valid(env: Any) -> NDArray[np.intp]:  # noqa: ANN401 - any environment
 
 
 def test_facts_events_and_the_worlds_own_truncation_reach_the_infos() -> None:
-    env = WorldEnv(SPEC)
+    env = WorldEnv(WORLD)
     rng = np.random.default_rng(0)
     endings, happened = set(), set()
     for seed in range(30):
@@ -97,8 +95,8 @@ def test_facts_events_and_the_worlds_own_truncation_reach_the_infos() -> None:
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_many_games_say_what_each_alone_says(mode: AutoresetMode) -> None:
-    native = WorldVectorEnv(SPEC, GAMES, autoreset_mode=mode)
-    alone = SyncVectorEnv([lambda: WorldEnv(SPEC)] * GAMES, autoreset_mode=mode)
+    native = WorldVectorEnv(WORLD, GAMES, autoreset_mode=mode)
+    alone = SyncVectorEnv([lambda: WorldEnv(WORLD)] * GAMES, autoreset_mode=mode)
     assert sum(said[3].sum() for said in played_alike(native, alone, 40)) > 0
 
 
@@ -108,16 +106,17 @@ def test_observations_of_any_shape_are_played_and_learned_from(shape: tuple[int,
         def observe(self) -> NDArray[np.float32]:
             return super().observe()[:, 2 : 2 + math.prod(shape)].reshape(-1, *shape)
 
-    world = replace(ORCHARD, engines={"shaped": ShapedEngine}, observation_shape=shape)
-    spec = EnvSpec(world, "Shaped-v0", make_space=lambda: spaces.Box(0.0, 1.0, shape, np.float32))
+    world = replace(
+        ORCHARD, engines={"shaped": ShapedEngine}, observation_shape=shape, observation_range=(0.0, 1.0), score=None
+    )
     for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):
-        native = WorldVectorEnv(spec, GAMES, autoreset_mode=mode)
-        alone = SyncVectorEnv([lambda: WorldEnv(spec)] * GAMES, autoreset_mode=mode)
+        native = WorldVectorEnv(world, GAMES, autoreset_mode=mode)
+        alone = SyncVectorEnv([lambda: WorldEnv(world)] * GAMES, autoreset_mode=mode)
         assert len(list(played_alike(native, alone, 20))) == 20
-    single = WorldEnv(spec).reset(seed=3)[0]
+    single = WorldEnv(world).reset(seed=3)[0]
     assert (type(single), single.shape) == (np.ndarray, shape)
 
-    many = WorldVecEnv(spec, GAMES, seed=3)
+    many = WorldVecEnv(world, GAMES, seed=3)
     seen = many.reset()
     np.testing.assert_array_equal(seen[0].reshape(shape), single)
     model = MaskablePPO("MlpPolicy", many, n_steps=32, batch_size=32, n_epochs=1, device="cpu").learn(128)
@@ -125,7 +124,7 @@ def test_observations_of_any_shape_are_played_and_learned_from(shape: tuple[int,
 
 
 def test_stable_baselines_tells_truncation_from_the_end_as_over_single_games() -> None:
-    native, alone = WorldVecEnv(SPEC, GAMES, seed=3), DummyVecEnv([lambda: WorldEnv(SPEC)] * GAMES)
+    native, alone = WorldVecEnv(WORLD, GAMES, seed=3), DummyVecEnv([lambda: WorldEnv(WORLD)] * GAMES)
     alone.seed(3)
     assert_same(native.reset(), alone.reset())
     rng, limits = np.random.default_rng(0), set()
@@ -145,14 +144,14 @@ def test_stable_baselines_tells_truncation_from_the_end_as_over_single_games() -
             returns[game] = lengths[game] = 0
         assert_same(infos, infos_alone)
     assert limits == {False, True}
-    assert native.get_images() == [None] * GAMES
+    assert [np.asarray(image).shape for image in native.get_images()] == [(608, 848, 3)] * GAMES  # the board
 
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_an_engine_that_fails_is_started_again_once_it_has_played(
     mode: AutoresetMode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    env = WorldVectorEnv(SPEC, GAMES, restart=True, autoreset_mode=mode)
+    env = WorldVectorEnv(WORLD, GAMES, restart=True, autoreset_mode=mode)
     env.reset(seed=0)
     env.step(first_valid(env))
     monkeypatch.setattr(EveningEngine, "fails", iter([True]))
@@ -175,7 +174,7 @@ def test_an_engine_that_fails_is_started_again_once_it_has_played(
 
 
 def test_one_game_whose_engine_fails_is_truncated_says_why_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    env = WorldEnv(SPEC, restart=True)
+    env = WorldEnv(WORLD, restart=True)
     env.reset(seed=0)
     env.step(5)
     monkeypatch.setattr(EveningEngine, "fails", iter([True]))
@@ -185,14 +184,14 @@ def test_one_game_whose_engine_fails_is_truncated_says_why_and_goes_on(monkeypat
     assert "engine_restarted" not in env.reset()[1]
     assert not env.step(5)[3]
     monkeypatch.setattr(EveningEngine, "fails", iter([True]))
-    strict = WorldEnv(SPEC)
+    strict = WorldEnv(WORLD)
     strict.reset(seed=0)
     with pytest.raises(EngineError, match="the ladder broke"):
         strict.step(5)
 
 
 def test_stable_baselines_sees_truncated_episodes_where_an_engine_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    env = WorldVecEnv(SPEC, 2, restart=True, seed=5)
+    env = WorldVecEnv(WORLD, 2, restart=True, seed=5)
     env.reset()
     first = [info["seed"] for info in env.reset_infos]
     env.reset()
@@ -207,37 +206,36 @@ def test_stable_baselines_sees_truncated_episodes_where_an_engine_fails(monkeypa
 
 
 def test_an_environment_is_pickled_with_the_name_of_its_world_not_with_the_world() -> None:
-    env = WorldEnv(SPEC)
+    env = WorldEnv(WORLD)
     env.reset(seed=1)
     twin = pickle.loads(pickle.dumps(env))
-    assert twin.env_spec is SPEC
+    assert twin.world is WORLD
     assert_same(list(env.step(5)), list(twin.step(5)))
 
 
 def test_an_evaluation_names_endings_by_event() -> None:
-    spec = EvaluationSpec(SPEC, endings={"stung": "stung at last"}, actions=("pick", "rest"))
-    episodes = play_episodes(spec, player_of(spec, "random", deterministic=False, seed=0), 0, 60, num_envs=7)
-    figures = summary(spec, episodes)
+    score = Score(endings={"stung": "stung at last"}, actions=("pick", "rest"))
+    world = replace(WORLD, score=lambda: score)
+    episodes = play_episodes(world, player_of(world, "random", deterministic=False, seed=0), 0, 60, num_envs=7)
+    figures = summary(world, episodes)
     assert set(figures["endings"]) == {"stung at last", "truncated"}
-    nameless = play_episodes(
-        EvaluationSpec(SPEC), player_of(spec, "random", deterministic=False, seed=0), 0, 9, num_envs=3
-    )
+    nameless = play_episodes(WORLD, player_of(world, "random", deterministic=False, seed=0), 0, 9, num_envs=3)
     assert {episode.ending for episode in nameless} == {"terminated", "truncated"}
     assert all(episode.stats["steps"] == DUSK for episode in episodes if episode.ending == "truncated")
     assert list(figures["actions"]) == ["pick", "rest"]
     uses = [episode.uses[WORLD.actions.index("pick")] for episode in episodes]
     assert figures["actions"]["pick"]["uses"]["mean"] == pytest.approx(np.mean(uses))
-    assert as_tables(spec, figures, "evening")[0].row_count == 5
+    assert as_tables(world, figures, "evening")[0].row_count == 5
     with pytest.raises(UsageError, match="there is no player 'wasp': evaluate random"):
-        player_of(spec, "wasp", deterministic=False, seed=0)
+        player_of(world, "wasp", deterministic=False, seed=0)
 
 
 def test_the_last_seed_is_followed_by_the_first() -> None:
-    spec = EvaluationSpec(SPEC)
-    player = player_of(spec, "random", deterministic=False, seed=2**32 - 1)
-    episodes = play_episodes(spec, player, 2**64 - 2, 5, num_envs=2)
+    world = WORLD
+    player = player_of(world, "random", deterministic=False, seed=2**32 - 1)
+    episodes = play_episodes(world, player, 2**64 - 2, 5, num_envs=2)
     assert [episode.seed for episode in episodes] == [2**64 - 2, 2**64 - 1, 0, 1, 2]
-    assert episodes[3:] == play_episodes(spec, player, 1, 2, num_envs=1)
+    assert episodes[3:] == play_episodes(world, player, 1, 2, num_envs=1)
 
 
 def test_lockstep_of_one_engine_is_one_sentence() -> None:

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from toy_world.adapter import ENV, GAME, OrchardJaxEnv
+from toy_world.adapter import PROGRAM, WORLD, OrchardJaxEnv
 from toy_world.planes import PlanesEngine
 from written_page import episode_data, page_data
 
@@ -26,13 +26,14 @@ from rlworldkit.bench.records import Record, plain_record
 from rlworldkit.cli.app import main
 from rlworldkit.envs.gymnax_style import GymnaxStyle
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
-from rlworldkit.game import Benchmark, Game
+from rlworldkit.envs.spaces import env_id
 from rlworldkit.jax import engine as jax_engine
 from rlworldkit.play.game import open_table
 from rlworldkit.play.panes import title
 from rlworldkit.play.session import Session
 from rlworldkit.ppo.networks import make_network
 from rlworldkit.ppo.params import MLP, save_params
+from rlworldkit.program import Benchmark
 
 OTHERS = {"fruit": 0.3, "sting": "-2"}
 FACTORS = {"step": 1, "fruit": 3, "sting": 4}
@@ -58,12 +59,12 @@ def check_pays(own: NDArray[np.float64], others: NDArray[np.float64]) -> None:
 @pytest.mark.parametrize("engine", ["plain", "jax"])
 def test_environments_pay_the_prices_that_they_are_made_with(engine: str) -> None:
     def native(**prices: Any) -> NDArray[np.float64]:  # noqa: ANN401 - as gym.make_vec takes them
-        envs = gym.make_vec(ENV.id, GAMES, "vector_entry_point", engine=engine, **prices)
+        envs = gym.make_vec(env_id(WORLD), GAMES, "vector_entry_point", engine=engine, **prices)
         envs.reset(seed=0)
         return earned(envs, lambda output: np.stack([output[4]["reward_breakdown"][name] for name in FACTORS], axis=1))
 
     def of_sb3(**prices: Any) -> NDArray[np.float64]:  # noqa: ANN401 - as the class takes them
-        envs = WorldVecEnv(ENV, GAMES, seed=0, engine=engine, **prices)
+        envs = WorldVecEnv(WORLD, GAMES, seed=0, engine=engine, **prices)
         envs.reset()
         return earned(envs, lambda output: np.array([list(info["reward_breakdown"].values()) for info in output[3]]))
 
@@ -72,18 +73,18 @@ def test_environments_pay_the_prices_that_they_are_made_with(engine: str) -> Non
 
 
 def test_a_pickled_environment_keeps_its_prices() -> None:
-    env = gym.make(ENV.id, prices={"step": 0.5}).unwrapped
+    env = gym.make(env_id(WORLD), prices={"step": 0.5}).unwrapped
     env.reset(seed=1)
     twin = pickle.loads(pickle.dumps(env))
-    assert twin.env_spec == env.env_spec  # type: ignore[attr-defined]
+    assert twin.world.price_values == env.world.price_values  # type: ignore[attr-defined]
     assert env.step(5)[1] == twin.step(5)[1] == 0.5
-    assert changed_prices(gym.make(env.spec).unwrapped.env_spec.world) == {"step": 0.5}  # type: ignore[arg-type, attr-defined]
+    assert changed_prices(gym.make(env.spec).unwrapped.world) == {"step": 0.5}  # type: ignore[arg-type, attr-defined]
 
 
 def test_other_prices_compile_nothing_anew() -> None:
-    gym.make(ENV.id, engine="jax").reset()
+    gym.make(env_id(WORLD), engine="jax").reset()
     programs = len(jax_engine._PROGRAMS)
-    gym.make(ENV.id, engine="jax", prices=OTHERS).reset()
+    gym.make(env_id(WORLD), engine="jax", prices=OTHERS).reset()
     assert len(jax_engine._PROGRAMS) == programs
 
     env = GymnaxStyle(OrchardJaxEnv())
@@ -101,7 +102,7 @@ def test_other_prices_compile_nothing_anew() -> None:
 def test_evaluate_says_which_prices_it_counted_with(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     def figures(*words: str) -> tuple[Any, str]:
         command = ["evaluate", "random", "--episodes", "40", "--engine", "plain", "--json", str(tmp_path / "out.json")]
-        assert main(GAME, [*command, *words]) == 0
+        assert main(PROGRAM, [*command, *words]) == 0
         return json.loads((tmp_path / "out.json").read_text()), capsys.readouterr().out
 
     path = tmp_path / "prices.toml"
@@ -127,20 +128,20 @@ def test_bench_measures_engines_at_the_prices(
             super().__init__(games, options)
 
     engines = {"one": Noting, "other": Noting}
-    game = replace(GAME, env=lambda: replace(ENV, world=replace(ENV.world, engines=engines), home=None))
+    program = replace(PROGRAM, worlds=(replace(WORLD, engines=engines, home=None),))
     monkeypatch.setattr("rlworldkit.bench.lockstep.STEPS", 3)
-    assert main(game, ["bench", "lockstep", "--num-envs", "2", "--repetitions", "1", "--price", "sting=-2"]) == 0
+    assert main(program, ["bench", "lockstep", "--num-envs", "2", "--repetitions", "1", "--price", "sting=-2"]) == 0
     assert played == [(-10, 100, -2000)] * 4
     measured: list[World] = []
 
     def measure(num_envs: int, repetitions: int) -> list[Record]:
         return [plain_record("own", num_envs, [float(repetitions)])]
 
-    def benchmarks(game: Game) -> dict[str, Benchmark]:
-        measured.append(game.env().world)
+    def benchmarks(world: World) -> dict[str, Benchmark]:
+        measured.append(world)
         return {"own": Benchmark("of the world alone", measure)}
 
-    assert main(replace(GAME, benchmarks=benchmarks), ["bench", "own", "--price", "sting=-2"]) == 0
+    assert main(replace(PROGRAM, benchmarks=benchmarks), ["bench", "own", "--price", "sting=-2"]) == 0
     assert changed_prices(measured[-1]) == {"sting": -2.0}
 
 
@@ -149,18 +150,16 @@ def test_what_is_watched_viewed_and_played_says_its_prices(tmp_path: Path, capsy
     params, page, trace = tmp_path / "params_1.npz", tmp_path / "page.html", tmp_path / "game.json"
     save_params(params, jax.jit(network.init)(jax.random.key(3), jnp.zeros((1, 34))))
     words = [str(params), "--max-steps", "9", "--seed", "5", "--price", "step=0.5"]
-    assert main(GAME, ["watch", *words, "--render", "ansi"]) == 0
+    assert main(PROGRAM, ["watch", *words, "--render", "ansi"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert ", likeliest actions, prices step 0.5, plain " in said
-    assert main(GAME, ["view", *words, "--episodes", "1", "--output", str(page)]) == 0
+    assert main(PROGRAM, ["view", *words, "--episodes", "1", "--output", str(page)]) == 0
     data = page_data(page.read_text(encoding="utf-8"))
     assert ", likeliest actions, prices step 0.5: game 5" in data["headline"]
     assert said.endswith(data["episodes"][0]["verdict"])
     assert data["episodes"][0]["verdict"].endswith("return 4.500")
 
-    game = GAME.with_prices({"step": 0.5})
-    assert game.view is not None
-    with closing(open_table(game.view(None, None), "plain")) as table:
+    with closing(open_table(WORLD.with_prices({"step": 0.5}), "plain")) as table:
         session = Session(table, 3, trace)
         session.act(5)
         assert str(title(session, "", 80)).startswith("game 3, step 1, prices step 0.5 ")
@@ -171,7 +170,7 @@ def test_what_is_watched_viewed_and_played_says_its_prices(tmp_path: Path, capsy
         (["--price", "step=0.25"], "seed 3, prices step 0.25", "250"),
     ):
         for engines in ([], ["--engine", "plain"]):
-            assert main(GAME, ["view", str(trace), "--output", str(page), *engines, *flags]) == 0
+            assert main(PROGRAM, ["view", str(trace), "--output", str(page), *engines, *flags]) == 0
             data = page_data(page.read_text(encoding="utf-8"))
             assert f"Start: {start}." in data["about"][0]
             assert episode_data(page.read_text(encoding="utf-8"), 0)["steps"][1]["components"][0][1] == paid

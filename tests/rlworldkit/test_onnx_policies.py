@@ -10,10 +10,9 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from toy_world.adapter import GAME, WORLD
+from toy_world.adapter import WORLD
 
 from rlparity.errors import UsageError
-from rlworldkit.cli.players import view_of
 from rlworldkit.evaluation import onnx_policy
 from rlworldkit.evaluation.onnx_policy import read_onnx
 from rlworldkit.export.trace import trace
@@ -78,7 +77,7 @@ def test_a_linear_policy_of_somebody_else_plays(tmp_path: Path) -> None:
     path = tmp_path / "theirs.onnx"
     path.write_bytes(model())
     seen = np.random.default_rng(1).random((5, SIZE)).astype(np.float32)
-    logits, values = load_agent(view_of(GAME), path)(seen)
+    logits, values = load_agent(WORLD, path)(seen)
     np.testing.assert_allclose(logits, seen @ KERNEL, rtol=1e-5)
     assert np.isnan(values).all(), "it has none"
 

@@ -17,12 +17,13 @@ import pytest
 from gymnasium.utils.env_checker import check_env as check_gymnasium
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from stable_baselines3.common.env_checker import check_env as check_sb3
-from toy_world.adapter import ENV, GAME, WORLD, OrchardJaxEnv
+from toy_world.adapter import PROGRAM, WORLD, OrchardJaxEnv
 
 from rlparity.cli import main as parity_cli
 from rlparity.testing import assert_lockstep
 from rlworldkit.cli.app import main
 from rlworldkit.envs.gym_env import WorldEnv
+from rlworldkit.envs.spaces import env_id
 from rlworldkit.envs.vector_env import WorldVectorEnv
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.players import player_of
@@ -39,7 +40,7 @@ ENGINES = ("plain", "jax")
 def call(words: str) -> tuple[int, str]:
     """A command of the page, carried out in this process and in the working directory; its exit code and output."""
     program, *arguments = shlex.split(words)
-    command = parity_cli.main if program == "rlparity" else lambda given: main(GAME, given)
+    command = parity_cli.main if program == "rlparity" else lambda given: main(PROGRAM, given)
     if program == "python":
         assert arguments[:2] == ["-m", "toy_world"]
         arguments = arguments[2:]
@@ -82,14 +83,12 @@ def test_the_page_states_the_size_of_the_adapter_as_it_is() -> None:
 @pytest.mark.long
 def test_the_agent_plays_better_than_chance(evening: tuple[Path, dict[str, str]]) -> None:
     folder, _ = evening
-    assert GAME.evaluation is not None
-    spec = GAME.evaluation()
     params = max(folder.glob("checkpoints/first/params_*.npz"), key=lambda path: path.stat().st_mtime_ns)
     returns = [
         np.array(
-            [episode.stats["return"] for episode in play_episodes(spec, player, 0, 300, engine="jax", num_envs=100)]
+            [episode.stats["return"] for episode in play_episodes(WORLD, player, 0, 300, engine="jax", num_envs=100)]
         )
-        for player in (player_of(spec, name, deterministic=False, seed=0) for name in (str(params), "random"))
+        for player in (player_of(WORLD, name, deterministic=False, seed=0) for name in (str(params), "random"))
     ]
     luck = np.hypot(*(found.std() for found in returns)) / np.sqrt(300)
     assert returns[0].mean() - returns[1].mean() > 4 * luck
@@ -118,7 +117,7 @@ def test_both_engines_play_the_same_games_bit_for_bit() -> None:
 def test_gymnasium_and_sb3_find_no_fault(engine: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        env = gym.make(ENV.id, engine=engine, render_mode="ansi")
+        env = gym.make(env_id(WORLD), engine=engine, render_mode="ansi")
         check_gymnasium(env.unwrapped)
         check_sb3(env.unwrapped)
     assert "W" in str(env.unwrapped.render())
@@ -129,8 +128,8 @@ def test_gymnasium_and_sb3_find_no_fault(engine: str) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_many_games_are_as_each_alone(engine: str, mode: AutoresetMode) -> None:
     """Against Gymnasium's own vector environment, array for array, infos included."""
-    native = WorldVectorEnv(ENV, 4, engine=engine, autoreset_mode=mode)
-    alone = SyncVectorEnv([lambda: WorldEnv(ENV, engine=engine)] * 4, autoreset_mode=mode)
+    native = WorldVectorEnv(WORLD, 4, engine=engine, autoreset_mode=mode)
+    alone = SyncVectorEnv([lambda: WorldEnv(WORLD, engine=engine)] * 4, autoreset_mode=mode)
     assert len(list(played_alike(native, alone, 60, wrong=0.05))) == 60
 
 

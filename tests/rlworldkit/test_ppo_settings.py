@@ -56,7 +56,7 @@ ALL = dataclasses.replace(
     diagnostics=True,
 )
 """Every setting that these tests are about."""
-ENV, KEY = OrchardJaxEnv(), jax.random.key(5)
+WORLD, KEY = OrchardJaxEnv(), jax.random.key(5)
 
 
 class Almanac(OrchardJaxEnv):
@@ -79,15 +79,15 @@ ALMANAC = Almanac()
 
 @cache
 def fresh(head: ValueHead) -> RunnerState:
-    return init_runner(dataclasses.replace(CONFIG, value_head=head), ENV)
+    return init_runner(dataclasses.replace(CONFIG, value_head=head), WORLD)
 
 
 @cache
 def played() -> Samples:
     @jax.jit
     def play(runner: RunnerState) -> Samples:
-        after, transitions, _ = collect_rollout(runner, CONFIG, ENV)
-        return samples_of(after, transitions, CONFIG, ENV)
+        after, transitions, _ = collect_rollout(runner, CONFIG, WORLD)
+        return samples_of(after, transitions, CONFIG, WORLD)
 
     samples: Samples = play(fresh("plain"))
     return samples
@@ -102,7 +102,7 @@ def rolled(**settings: Any) -> tuple[TrainConfig, TrainState, Samples]:  # noqa:
 def loss_of(config: TrainConfig, state: TrainState, samples: Samples, rates: Rates | None = None) -> LossStats:
     @jax.jit
     def loss(rates: Rates | None, samples: Samples) -> LossStats:
-        return ppo_loss(state.params, state.apply_fn, ENV.expand, samples, config, rates=rates)[1]
+        return ppo_loss(state.params, state.apply_fn, WORLD.expand, samples, config, rates=rates)[1]
 
     stats: LossStats = loss(rates, samples)
     return stats
@@ -131,14 +131,14 @@ def test_a_moved_layer_says_the_same_values() -> None:
 
 
 def learnt(config: TrainConfig, state: TrainState, samples: Samples) -> tuple[TrainState, LossStats]:
-    after, stats = jax.jit(partial(learn, config=config, env=ENV))(state, samples, KEY)
+    after, stats = jax.jit(partial(learn, config=config, env=WORLD))(state, samples, KEY)
     return after, stats
 
 
 def test_an_update_without_steps_keeps_the_values_and_learns_on_the_scale_of_the_head() -> None:
     """Values that nothing moved are not clipped, so the loss is half the squared error in deviations."""
     config, state, samples = rolled(value_head="popart", learning_rate=1e-30)
-    values: Any = evaluate(state, ENV, samples.transition.obs)[1]
+    values: Any = evaluate(state, WORLD, samples.transition.obs)[1]
     samples = samples._replace(transition=samples.transition._replace(value=values))
     after, stats = learnt(config, state, samples)
     scale = after.value_scale
@@ -147,7 +147,7 @@ def test_an_update_without_steps_keeps_the_values_and_learns_on_the_scale_of_the
     assert float(scale.deviation) == pytest.approx(float(samples.target.std()), rel=1e-4)
     error = float(jnp.square((values - samples.target) / samples.target.std()).mean())
     assert float(stats.value_loss) == pytest.approx(error / 2, rel=1e-3)
-    np.testing.assert_allclose(values, evaluate(after, ENV, samples.transition.obs)[1], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(values, evaluate(after, WORLD, samples.transition.obs)[1], rtol=1e-4, atol=1e-6)
 
 
 class TestRates:
@@ -179,7 +179,7 @@ class TestRates:
         settings: dict[str, Any] = {"total_timesteps": 2 * CONFIG.batch_size, "learning_rate_end": 5e-5}
         settings |= {"num_minibatches": 1, "update_epochs": 1, "learning_rate_steps": "updates"}
         config, _, samples = rolled(**settings)
-        states, update = [init_runner(config, ENV).train_state], jax.jit(partial(learn, config=config, env=ENV))
+        states, update = [init_runner(config, WORLD).train_state], jax.jit(partial(learn, config=config, env=WORLD))
         for _ in range(2):
             states.append(update(states[-1], samples, KEY)[0])
         moves = (
@@ -226,13 +226,13 @@ def test_advantages_of_a_batch_are_scaled_together_and_diagnostics_are_of_the_up
 
     _, stats = learnt(config, state, samples._replace(advantage=raised))
     told = {name: float(value) for name, value in stats.diagnostics.items()}
-    chances = [told.pop(f"action_prob_{action}") for action in range(ENV.num_actions)]
+    chances = [told.pop(f"action_prob_{action}") for action in range(WORLD.num_actions)]
     assert sum(chances) == pytest.approx(1)
     assert told.pop("explained_variance") == pytest.approx(1 - float(raised.var() / samples.target.var()))
     assert told.pop("entropy_floor_penalty") == 0
     scaled = samples._replace(advantage=(raised - raised.mean()) / (raised.std() + ADVANTAGE_EPSILON))
     gradient = jax.jit(
-        lambda params: jax.grad(ppo_loss, has_aux=True)(params, state.apply_fn, ENV.expand, scaled, config)[0]
+        lambda params: jax.grad(ppo_loss, has_aux=True)(params, state.apply_fn, WORLD.expand, scaled, config)[0]
     )(state.params)
     norm = sum(float(jnp.square(leaf).sum()) for leaf in jax.tree.leaves(gradient)) ** 0.5
     assert told == {"grad_norm": pytest.approx(norm, rel=1e-4)}
@@ -263,7 +263,7 @@ def test_all_of_it_trains_and_a_resumed_run_is_the_run_without_a_break(
 class TestPrivilegedCritic:
     def test_the_value_reads_privileges_and_the_policy_does_not(self) -> None:
         state = init_runner(ALL, ALMANAC).train_state
-        seen = jax.random.uniform(jax.random.key(0), (5, *ENV.observation_shape))
+        seen = jax.random.uniform(jax.random.key(0), (5, *WORLD.observation_shape))
         early, late = (evaluate(state, ALMANAC, (seen, jnp.full(5, turn))) for turn in (0, 7))
         np.testing.assert_array_equal(early[0], late[0])
         assert (jnp.abs(early[1] - late[1]) > 1e-3).all()
@@ -273,7 +273,7 @@ class TestPrivilegedCritic:
         path = trained[0].files[1]
         params = load_params(path)
         assert network_of(params, {"mlp": None}).num_privileges == 4
-        seen = jax.random.uniform(jax.random.key(0), (5, *ENV.observation_shape))
+        seen = jax.random.uniform(jax.random.key(0), (5, *WORLD.observation_shape))
         ours: Any = network_of(params, {"mlp": None}).apply(params, seen)
         theirs = NumpyNetwork(params, {"mlp": None})(np.asarray(seen))
         for mine, plain in zip(ours, theirs, strict=True):
@@ -284,4 +284,4 @@ class TestPrivilegedCritic:
 
     def test_a_world_without_any_is_refused(self) -> None:
         with pytest.raises(UsageError, match="orchard has no privileges that a critic could read"):
-            init_runner(ALL, ENV)
+            init_runner(ALL, WORLD)

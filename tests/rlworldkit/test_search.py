@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import Array
-from toy_world.adapter import GAME, WORLD, OrchardJaxEnv
+from toy_world.adapter import PROGRAM, WORLD, OrchardJaxEnv
 from toy_world.in_jax import CELLS, PICK, REST, Orchard
 
 from rlparity import EngineError, ParityError, World
@@ -19,17 +19,17 @@ from rlworldkit.cli.app import main
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.players import player_of
 from rlworldkit.evaluation.searcher import discount_of, searcher_of
-from rlworldkit.evaluation.spec import LOOKAHEAD, Lookahead, Player
+from rlworldkit.evaluation.spec import LOOKAHEAD, Lookahead
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.ppo.networks import ActorCritic
 from rlworldkit.ppo.params import save_params
 from rlworldkit.ppo.search import LANES, Search, best_actions, returns_of, surely_best
+from rlworldkit.score import Player
 
 ORCHARD = OrchardJaxEnv()
 LEFT = 2
 SEARCH = Search(rollouts=8, steps=3, discount=0.9)
 NETWORK = ActorCritic(ORCHARD.num_actions, hidden_dim=16, num_layers=1)
-SPEC = GAME.evaluation()  # type: ignore[misc]
 GAMES = 8
 
 
@@ -241,9 +241,9 @@ def searching(params: Path) -> Player:
 
 
 def test_a_search_plays_the_same_on_every_engine_and_better_than_its_agent(params: Path, searching: Player) -> None:
-    alone = player_of(SPEC, str(params), deterministic=False, seed=0)
+    alone = player_of(WORLD, str(params), deterministic=False, seed=0)
     plain, jax_played, without = (
-        play_episodes(SPEC, player, 0, 12, engine=engine, num_envs=GAMES, max_steps=60)
+        play_episodes(WORLD, player, 0, 12, engine=engine, num_envs=GAMES, max_steps=60)
         for player, engine in ((searching, "plain"), (searching, "jax"), (alone, "plain"))
     )
     assert plain == jax_played
@@ -254,7 +254,7 @@ def test_a_search_plays_the_same_on_every_engine_and_better_than_its_agent(param
 def test_any_number_of_games_is_searched(searching: Player) -> None:
     """Also one that the engine rounds up."""
     three, eight = (
-        play_episodes(SPEC, searching, 0, 3, engine="plain", num_envs=games, max_steps=5) for games in (3, GAMES)
+        play_episodes(WORLD, searching, 0, 3, engine="plain", num_envs=games, max_steps=5) for games in (3, GAMES)
     )
     assert three == eight
 
@@ -269,7 +269,7 @@ def test_every_step_of_every_game_is_searched_under_a_chance_of_its_own(
         return jnp.full(len(masks), REST)
 
     monkeypatch.setattr("rlworldkit.evaluation.searcher.best_actions", rest)
-    play_episodes(SPEC, searcher(params), 0, GAMES, engine="plain", num_envs=GAMES, max_steps=3)
+    play_episodes(WORLD, searcher(params), 0, GAMES, engine="plain", num_envs=GAMES, max_steps=3)
     assert np.unique(np.concatenate(keys), axis=0).shape == (3 * GAMES, 2)
 
 
@@ -302,7 +302,7 @@ PLAIN = {"plain": WORLD.engines["plain"]}
 )
 def test_a_world_that_cannot_be_searched_says_so(world: World, env: JaxEnv, sentence: str, params: Path) -> None:
     with pytest.raises(ParityError, match=sentence):
-        play_episodes(SPEC, searcher(params, world, env), 0, 1, engine="plain", num_envs=1)
+        play_episodes(WORLD, searcher(params, world, env), 0, 1, engine="plain", num_envs=1)
 
 
 @pytest.mark.parametrize("word", ["8x16", "8×16"])
@@ -326,8 +326,7 @@ FORM = "must be ROLLOUTSxSTEPS, such as 8x16, 2 to 1,000 rollouts of 1 to 1,000 
 )
 def test_what_cannot_be_searched_is_one_sentence(words: list[str], fault: str, refused: Callable[..., str]) -> None:
     world = WORLD if "both" not in words else replace(WORLD, engines=PLAIN)
-    game = replace(GAME, evaluation=lambda: replace(SPEC, env=replace(SPEC.env, world=world)))
-    assert fault in refused("evaluate", *words, game=game)
+    assert fault in refused("evaluate", *words, program=replace(PROGRAM, worlds=(world,)))
 
 
 def test_the_command_says_what_was_searched(
@@ -335,7 +334,7 @@ def test_the_command_says_what_was_searched(
 ) -> None:
     monkeypatch.chdir(params.parent)
     flags = ["--search", "4x8", "--episodes", "8", "--num-envs", str(GAMES), "--engine", "both", "--max-steps", "60"]
-    assert main(GAME, ["evaluate", params.name, *flags]) == 0
+    assert main(PROGRAM, ["evaluate", params.name, *flags]) == 0
     said = capsys.readouterr().out
     assert "a search of 4×8 steps" in said
     assert "Both engines gave the same episodes." in said

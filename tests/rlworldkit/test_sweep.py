@@ -17,14 +17,14 @@ from pathlib import Path
 import optuna
 import pytest
 from optuna.trial import TrialState
-from toy_world.adapter import GAME
+from toy_world.adapter import PROGRAM
 
 from rlparity.core.prices import changed_prices, read_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlworldkit.cli.app import main
 from rlworldkit.cli.trials import MOST_FAILURES
 from rlworldkit.config_layers import from_file
-from rlworldkit.game import Game
+from rlworldkit.program import Program
 from rlworldkit.sweep.options import SweepOptions
 from rlworldkit.sweep.space import Sweep
 from rlworldkit.sweep.study import figure_of, take_over, write_report
@@ -58,7 +58,7 @@ for n in range(1, 1 + len(rows)):
 if is_waiting:
     signal.pause()
 """
-STAND_IN = dataclasses.replace(GAME, module="trainer")
+STAND_IN = dataclasses.replace(PROGRAM, module="trainer")
 HELD = "num_envs = 8\nnum_steps = 8\ntotal_timesteps = 640\nent_coef = 0.1\n"
 SEARCHED = "lr = { low = 1e-4, high = 1e-2, log = true }\n"
 RETURN = "train/mean_episode_return"
@@ -85,9 +85,9 @@ def write(options: str, settings: str = HELD + SEARCHED, prices: str = "") -> No
     Path("s.toml").write_text(f"{options}\n[settings]\n{settings}\n[prices]\n{prices}\n")
 
 
-def sweep(*flags: str, game: Game = STAND_IN) -> optuna.Study:
+def sweep(*flags: str, program: Program = STAND_IN) -> optuna.Study:
     """The study that ``sweep s.toml`` leaves behind."""
-    main(game, ["sweep", "s.toml", *flags])
+    main(program, ["sweep", "s.toml", *flags])
     return optuna.load_study(study_name="s", storage="sqlite:///sweeps/s/study.db")
 
 
@@ -108,7 +108,7 @@ def test_the_best_trial_is_a_file_of_settings_that_the_trainer_takes(
     study = sweep()
     best = max(study.trials, key=lambda trial: trial.value or -9.0)
     rate = best.params["learning_rate"]
-    settings = from_file(GAME.train_config, Path("sweeps/s/best.toml"))
+    settings = from_file(PROGRAM.train_config, Path("sweeps/s/best.toml"))
     assert settings == {"num_envs": 8, "num_steps": 8, "total_timesteps": 640, "ent_coef": 0.1, "learning_rate": rate}
     assert len(study.trials) == 6
     assert all(0 <= 0.5 - (value or 9) <= 1 for value in values(study))  # the mean of seeds 0 and 1
@@ -205,7 +205,7 @@ def test_runs_of_another_study_are_left_alone(refused: Callable[..., str]) -> No
     other = Path("sweeps/s/trial-0/seed-0/params_5.npz")
     other.parent.mkdir(parents=True)
     other.touch()
-    assert "sweeps/s/trial-0 is of another study: name another --folder" in refused("sweep", "s.toml", game=STAND_IN)
+    assert "sweeps/s/trial-0 is of another study: name another --folder" in refused("sweep", "s.toml", program=STAND_IN)
     sweep()
     assert Path("calls.txt").read_text() == "sweeps/s/trial-1/seed-0 new\n"
 
@@ -251,7 +251,7 @@ def test_prices_are_searched_in_whole_units_and_judged_in_those_of_the_game(
     study = sweep()
     assert values(study) == [0.0, 1.0, 0.0]
     assert not any(trial.intermediate_values for trial in study.trials)
-    prices = changed_prices(GAME.with_prices(read_prices([], Path("sweeps/s/best-prices.toml"))).env().world)
+    prices = changed_prices(PROGRAM.world.with_prices(read_prices([], Path("sweeps/s/best-prices.toml"))))
     assert prices == {"step": pytest.approx(study.trials[1].params["prices.step"])}
 
 
@@ -341,12 +341,12 @@ def test_a_figure_that_no_agent_has_is_refused() -> None:
     with pytest.raises(
         UsageError, match=r"No agent has the objective 'evaluate/returns': take one of evaluate/return, "
     ):
-        figure_of(GAME, small, "random", max_steps=1)
-    assert figure_of(GAME, dataclasses.replace(small, objective="evaluate/length"), "random", max_steps=1) == 1
+        figure_of(PROGRAM, small, "random", max_steps=1)
+    assert figure_of(PROGRAM, dataclasses.replace(small, objective="evaluate/length"), "random", max_steps=1) == 1
 
 
 @pytest.mark.parametrize(
-    ("change", "game", "fault"),
+    ("change", "program", "fault"),
     [
         (lambda text: text.replace("1e-2", "2e-2"), STAND_IN, "differs in its search space"),
         (lambda text: text.replace("0.1", "0.2"), STAND_IN, "differs in its settings"),
@@ -355,7 +355,7 @@ def test_a_figure_that_no_agent_has_is_refused() -> None:
 )
 def test_a_study_of_another_sweep_is_left_alone(
     change: Callable[[str], str],
-    game: Game,
+    program: Program,
     fault: str,
     refused: Callable[..., str],
     capsys: pytest.CaptureFixture[str],
@@ -364,7 +364,7 @@ def test_a_study_of_another_sweep_is_left_alone(
     before = values(sweep())
     Path("s.toml").write_text(change(Path("s.toml").read_text()))
     capsys.readouterr()
-    assert fault in refused("sweep", "s.toml", game=game)
+    assert fault in refused("sweep", "s.toml", program=program)
     Path("s.toml").unlink()
     write("steps = 640")
     assert values(sweep()) == before

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pygame
 import pytest
-from toy_world.adapter import EVALUATION, GAME, WORLD
+from toy_world.adapter import PROGRAM, WORLD
 from written_page import episode_data, page_data
 
 from rlparity.core.trace import read_trace
@@ -32,10 +32,8 @@ from rlworldkit.runs.stop import StopRequest
 from rlworldkit.watch.agents import load_agent
 from rlworldkit.watch.controls import FASTEST, SLOWEST, Controls, play
 from rlworldkit.watch.frames import AgentPlayer, Frame, games
-from rlworldkit.watch.spec import ViewSpec
 from rlworldkit.watch.text import likeliest_first
 
-VIEW = ViewSpec(EVALUATION)
 MOST_STEPS = 80
 
 
@@ -58,17 +56,17 @@ def episodes() -> Iterator[Episodes]:
 
 @pytest.mark.parametrize("deterministic", [True, False])
 def test_what_is_watched_is_what_evaluate_plays(episodes: Episodes, params: Path, deterministic: bool) -> None:
-    player = player_of(EVALUATION, str(params), deterministic=deterministic, seed=5)
-    expected = play_episodes(EVALUATION, player, 40, 8, num_envs=8, engine="plain", max_steps=MOST_STEPS)
-    watched = AgentPlayer(load_agent(VIEW, params), deterministic=deterministic, player_seed=5)
-    for game, episode in zip(games(VIEW, episodes, watched, 40, 8), expected, strict=True):
+    player = player_of(WORLD, str(params), deterministic=deterministic, seed=5)
+    expected = play_episodes(WORLD, player, 40, 8, num_envs=8, engine="plain", max_steps=MOST_STEPS)
+    watched = AgentPlayer(load_agent(WORLD, params), deterministic=deterministic, player_seed=5)
+    for game, episode in zip(games(episodes, watched, 40, 8), expected, strict=True):
         *_, last = game
         assert (last.seed, last.ending, last.step) == (episode.seed, episode.ending, episode.stats["steps"])
         assert dict(zip(WORLD.components, last.earned.tolist(), strict=True)) == episode.stats["reward_breakdown"]
 
 
 def test_a_moment_tells_the_step_that_led_to_it(episodes: Episodes, params: Path) -> None:
-    (game,) = games(VIEW, episodes, AgentPlayer(load_agent(VIEW, params), deterministic=False), 7, 1)
+    (game,) = games(episodes, AgentPlayer(load_agent(WORLD, params), deterministic=False), 7, 1)
     first, *others = game
     assert (first.seed, first.step, first.decision, first.ending) == (7, 0, None, None)
     assert not first.earned.any()
@@ -106,7 +104,7 @@ class Pretended:
 def watch(episodes: Episodes, params: Path, keys: dict[int, str], count: int = 2) -> tuple[Pretended, list[Frame]]:
     """Watch games at 100 actions a second."""
     screen = Pretended(keys)
-    played = games(VIEW, episodes, AgentPlayer(load_agent(VIEW, params), deterministic=False), 0, count)
+    played = games(episodes, AgentPlayer(load_agent(WORLD, params), deterministic=False), 0, count)
     return screen, list(play(played, screen, Controls(100), StopRequest()))
 
 
@@ -147,13 +145,13 @@ def test_the_picture_a_film_a_window_and_a_page_show_the_same_games(
     monkeypatch.setattr(Window, "show", shown)
     words = [str(params), "--episodes", "2", "--max-steps", "3", "--seed", "5"]
     film, page = tmp_path / "film.mp4", tmp_path / "page.html"
-    assert main(GAME, ["watch", *words, "--render", "human", "--speed", "100", "--record", str(film)]) == 0
+    assert main(PROGRAM, ["watch", *words, "--render", "human", "--speed", "100", "--record", str(film)]) == 0
     verdicts = capsys.readouterr().out.splitlines()[:2]
     assert sizes == {(1208, 608)}
     assert imageio_ffmpeg.count_frames_and_secs(str(film))[0] == 8
-    assert main(GAME, ["watch", *words, "--render", "ansi"]) == 0
+    assert main(PROGRAM, ["watch", *words, "--render", "ansi"]) == 0
     assert [line for line in capsys.readouterr().out.splitlines() if line in verdicts] == sorted([*verdicts, *verdicts])
-    assert main(GAME, ["view", *words, "--output", str(page)]) == 0
+    assert main(PROGRAM, ["view", *words, "--output", str(page)]) == 0
     text = page.read_text(encoding="utf-8")
     on_page = [episode["verdict"] for episode in page_data(text)["episodes"]]
     assert [f"game {5 + number}: {verdict}" for number, verdict in enumerate(on_page)] == verdicts
@@ -168,8 +166,8 @@ def test_without_an_agent_watching_says_which_there_may_be(refused: Callable[...
 
 def test_a_game_is_played_by_keys_saved_and_viewed(params: Path, tmp_path: Path) -> None:
     trace = tmp_path / "game.json"
-    with contextlib.closing(open_table(VIEW, "plain")) as table:
-        session = Session(table, 3, trace, AgentPlayer(load_agent(VIEW, params)))
+    with contextlib.closing(open_table(WORLD, "plain")) as table:
+        session = Session(table, 3, trace, AgentPlayer(load_agent(WORLD, params)))
 
         async def played() -> list[str]:
             app = PlayApp(session, Controls(4))
@@ -187,6 +185,6 @@ def test_a_game_is_played_by_keys_saved_and_viewed(params: Path, tmp_path: Path)
     session.keep()
     assert (read_trace(trace).case.seed, read_trace(trace).case.actions) == (3, (0, 5))
     for engines, sides in (([], ["plain", "jax"]), (["--engine", "plain"], ["plain"])):
-        assert main(GAME, ["view", str(trace), "--output", str(tmp_path / "page.html"), *engines]) == 0
+        assert main(PROGRAM, ["view", str(trace), "--output", str(tmp_path / "page.html"), *engines]) == 0
         data = page_data((tmp_path / "page.html").read_text(encoding="utf-8"))
         assert (data["sides"], len(data["episodes"])) == (sides, 1)

@@ -13,7 +13,8 @@ from rlparity.adapters.observations import Shape
 from rlparity.adapters.single import REPLAYED_STATE, SEED, Outcome, SingleGame, SingleGames
 from rlparity.engine import BatchEngine, EngineOptions, State
 from rlparity.spaces import Box
-from rlparity.world import Board, EngineFactory, StartMaker, Tolerance, World
+from rlparity.tolerance import Tolerance
+from rlparity.world import Board, EngineFactory, StartMaker, World
 
 
 def draw_state(state: State) -> Board:

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from rlparity.core.ledger import read_ledger
 from rlparity.core.lockstep import run as run_lockstep
-from rlparity.core.prices import changed_prices, draw_prices, priced, with_prices
+from rlparity.core.prices import changed_prices, draw_prices, priced
 from rlparity.core.settings import FREE_RUNNING, STRICT, Outcome, Settings, settings_of
 from rlparity.core.sources import TRACES
 from rlparity.core.trace import demand_steps, read_trace
@@ -79,7 +79,7 @@ def replay(options: Namespace) -> int:
         options.trace,
         options.world,
         options.engines,
-        lambda world: priced(with_prices(world, trace.prices), options),
+        lambda world: priced(world.with_prices(trace.prices), options),
     )
     command = replay_command(options.trace, options.world, options.engines)
     report = replayed(world, trace, options.trace, engines, timeout=options.timeout, command=command)

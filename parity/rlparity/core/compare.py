@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from rlparity.engine import Array, State
 from rlparity.errors import printable
 from rlparity.spaces import is_number
-from rlparity.world import Board, Tolerance, World
+from rlparity.tolerance import Tolerance
+from rlparity.world import Board, World
 
 Fields = Mapping[str, Array | list[State]]
 """Name -> one row for each game: an array with a leading axis, or a list of states."""

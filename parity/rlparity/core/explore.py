@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rlparity.agent import View
 from rlparity.core.features import NUM_FEATURES, Features
 from rlparity.core.guard import json_copy
 from rlparity.core.pair import Observed
@@ -24,7 +25,7 @@ from rlparity.core.sources import NO_SLOTS, DirectedSource, choose_actions
 from rlparity.engine import Slots, State
 from rlparity.errors import blamed
 from rlparity.spaces import Box
-from rlparity.world import View, World
+from rlparity.world import World
 
 STALE = 32
 """Transitions without a new feature, counted in all games, that end directed play."""

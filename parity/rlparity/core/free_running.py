@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from rlparity.agent import View
 from rlparity.core.compare import STATE
 from rlparity.core.lockstep_run import LockstepRun
 from rlparity.core.pair import Observed, Pair
@@ -14,7 +15,6 @@ from rlparity.core.settings import STRICT, Effect, Settings
 from rlparity.core.sources import choose_actions
 from rlparity.core.trace import Action
 from rlparity.engine import Array, Slots
-from rlparity.world import View
 
 ENDED = ("terminated", "truncated")
 SHOWN = ("observation", "mask", "components", "reward", *ENDED)

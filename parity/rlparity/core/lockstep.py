@@ -14,7 +14,6 @@ from rlparity.core.free_running import FreeRun
 from rlparity.core.ledger import MARKS, Entry, Ledger
 from rlparity.core.lockstep_run import LockstepRun
 from rlparity.core.pair import Pair
-from rlparity.core.prices import with_prices
 from rlparity.core.recorded import RecordedRun
 from rlparity.core.replay import differs_at, last_differences
 from rlparity.core.settings import FREE_RUNNING, STRICT, Outcome, Settings
@@ -116,7 +115,7 @@ def check_witnesses(world: World, engines: tuple[str, str], ledger: Ledger, time
     ordered = sorted(ledger.entries, key=_prices)
     for _, entries in groupby(ordered, _prices):
         several = [*entries]
-        priced = with_prices(world, several[0].witness.prices) if several[0].witness.prices else world
+        priced = world.with_prices(several[0].witness.prices)
         with Pair(priced, engines, 1, timeout=timeout, ledger=ledger) as pair:
             faults += [fault for entry in several if (fault := _witness_fault(pair, ledger, entry))]
     return faults

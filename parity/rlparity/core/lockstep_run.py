@@ -9,6 +9,7 @@ from itertools import takewhile
 
 import numpy as np
 
+from rlparity.agent import View
 from rlparity.core.checks import run_seeds
 from rlparity.core.ledger import DROP, IGNORE, RESYNCHRONISE
 from rlparity.core.pair import Observed, Pair
@@ -19,7 +20,6 @@ from rlparity.core.source_specs import open_source
 from rlparity.core.trace import RESTART, Action, History
 from rlparity.engine import Array, Slots, State
 from rlparity.errors import EngineError, StateRefused
-from rlparity.world import View
 
 DICT_CHECK_EVERY = 16
 

@@ -6,33 +6,14 @@ import argparse
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from rlparity.errors import UsageError, quoted, unknown
+from rlparity.errors import UsageError, quoted
 from rlparity.io.arguments import Parser
 from rlparity.io.safe_read import Unreadable, read_toml
-from rlparity.world import Price, PriceValues, World
-
-
-def with_prices(world: World, changes: Mapping[str, object]) -> World:
-    """The world with some prices changed, by name, in reward: all of its engines are opened with these.
-
-    Values are numbers, or the words for them. Raises UsageError for a name or a value that the world does not have.
-    """
-    if not changes:
-        return world
-    known = {price.name: price for price in world.prices}
-    values = dict(zip(known, price_values(world), strict=True))
-    for name, value in changes.items():
-        if name not in known:
-            names = ", ".join(known) or "none"
-            raise UsageError(f"world '{world.name}' has no price {unknown(name, known)}: its prices are {names}.")
-        values[name] = _in_units(world, known[name], value)
-    return replace(world, price_values=tuple(values.values()))
+from rlparity.world import PriceValues, World
 
 
 def price_values(world: World) -> PriceValues:
@@ -43,7 +24,7 @@ def price_values(world: World) -> PriceValues:
 def prices_in_reward(world: World) -> dict[str, float]:
     """The prices that the engines of ``world`` are opened with, by name, in reward."""
     pairs = zip(world.prices, price_values(world), strict=True)
-    return {price.name: float(value * _unit(world)) for price, value in pairs}
+    return {price.name: float(value * world.unit) for price, value in pairs}
 
 
 def changed_prices(world: World) -> dict[str, float]:
@@ -78,7 +59,7 @@ def draw_prices(world: World, seed: int, share: float = 1.0) -> World:
 def read_prices(words: Iterable[str], path: Path | None) -> dict[str, object]:
     """The prices of ``--price NAME=VALUE``, which go over those of the TOML file of ``--prices``.
 
-    Raises UsageError where a word or the file cannot be read; ``with_prices`` checks names and values.
+    Raises UsageError where a word or the file cannot be read; ``World.with_prices`` checks names and values.
     """
     prices: dict[str, object] = {}
     if path is not None:
@@ -120,24 +101,5 @@ def price_flags(prices: Mapping[str, float]) -> list[str]:
 
 
 def priced(world: World, options: argparse.Namespace) -> World:
-    """The world with the prices of the command line. Raises UsageError as ``read_prices`` and ``with_prices``."""
-    return with_prices(world, read_prices(options.price, options.prices))
-
-
-def _unit(world: World) -> Fraction:
-    """The reward of one unit: 1/1000 for 0.001, which as a float is a little more."""
-    return Fraction(world.component_unit).limit_denominator(10**9)
-
-
-def _in_units(world: World, price: Price, value: Any) -> int:  # noqa: ANN401 - of whatever type it is
-    unit = _unit(world)
-    span = f"{float(price.low * unit):g} to {float(price.high * unit):g}"
-    try:
-        units = Fraction(str(value)) / unit if not isinstance(value, bool) else None
-    except (ValueError, ZeroDivisionError):
-        units = None
-    if units is None or not price.low <= units <= price.high:
-        raise UsageError(f"the price {price.name} must be a number from {span}, got {quoted(value)}.")
-    if units.denominator != 1:
-        raise UsageError(f"the price {price.name} must be a multiple of {float(unit):g}, got {quoted(value)}.")
-    return int(units)
+    """The world with the prices of the command line. Raises UsageError as ``read_prices`` and ``World.with_prices``."""
+    return world.with_prices(read_prices(options.price, options.prices))

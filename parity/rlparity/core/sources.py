@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rlparity.agent import Policy, View
 from rlparity.engine import Array, Slots, State
 from rlparity.errors import UsageError, blamed
 from rlparity.spaces import Box
-from rlparity.world import Policy, View, World
+from rlparity.world import World
 
 if TYPE_CHECKING:
     from rlparity.core.pair import Observed

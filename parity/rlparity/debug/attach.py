@@ -42,7 +42,7 @@ def here(env: Any, index: int = 0, **options: Any) -> None:  # noqa: ANN401 - en
     inner = getattr(env, "unwrapped", env)
     if hasattr(inner, "envs"):
         inner, index = _chosen(inner.envs, index).unwrapped, 0
-    world = getattr(getattr(inner, "env_spec", None), "world", None)
+    world = getattr(inner, "world", None)
     if not isinstance(world, World):
         kind = type(inner).__name__
         raise UsageError(f"{kind} is no environment of rlworldkit in this process: give one, or a vector of them.")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from rlparity.agent import View
 from rlparity.core.compare import OBSERVATION, STATE, Difference, value_text
 from rlparity.core.guard import DEFAULT_TIMEOUT
-from rlparity.core.prices import with_prices
 from rlparity.core.source_specs import open_source
 from rlparity.core.sources import POLICY, Source, choose_actions
 from rlparity.core.trace import Action, Case, Trace, check_actions, read_trace
@@ -24,7 +24,7 @@ from rlparity.io.console import counted
 from rlparity.spaces import action_numbers
 from rlparity.tools.finding import open_alone
 from rlparity.tools.report import action_name
-from rlparity.world import View, World
+from rlparity.world import World
 
 MOST_STEPS = 10_000
 
@@ -77,11 +77,11 @@ class Session(GameView, Closable):
         if trace is not None:
             read, path = read_trace(Path(trace)), Path(trace)
             changes = {**read.prices, **(prices or {})}
-            self.world, self.engines = load_traced(read, path, world, pair, lambda it: with_prices(it, changes))
+            self.world, self.engines = load_traced(read, path, world, pair, lambda it: it.with_prices(changes))
             self.spec, case = world if isinstance(world, str) else self.world.name, read.case
         else:
             spec = world if isinstance(world, str) else None
-            priced = with_prices(load_world(world), prices or {})
+            priced = load_world(world).with_prices(prices or {})
             self.world, self.spec, self.engines = load_pair(priced, pair, spec=spec, one_will_do=True)
             chosen = tuple(action_of(self.world, each) for each in actions)
             case = case or Case(chosen, seed=_checked_seed(self.world, seed or 0))

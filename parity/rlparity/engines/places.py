@@ -42,7 +42,8 @@ from rlparity.engines.python_process import python_environment
 from rlparity.engines.remote import RemoteFactory, execution_fault
 from rlparity.engines.tape import TAPE, open_tape
 from rlparity.errors import ParityError, UsageError
-from rlparity.world import PLACE, EngineFactory, MutationBench, World
+from rlparity.mutant import MutationBench
+from rlparity.world import PLACE, EngineFactory, World
 
 _DEVICES = {
     "cpu": {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": ""},

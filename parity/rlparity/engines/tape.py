@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from rlparity.core.prices import price_values, with_prices
+from rlparity.core.prices import price_values
 from rlparity.core.recorded import STEPPING, Call, RecordedRun
 from rlparity.engine import BatchEngine, EngineOptions, Slots, State
 from rlparity.engines.channel import Channel
@@ -166,7 +166,7 @@ def open_tape(world: World, folder: Path) -> tuple[World, Tape]:
     if other := [name for name in described if name not in left_out and tape.world.get(name) != described[name]]:
         wrong = f"is of another version of world '{world.name}', with other {other[0]}"
         raise UsageError(f"the tape in {folder} {wrong}: record it anew.")
-    values = price_values(with_prices(world, tape.prices))
+    values = price_values(world.with_prices(tape.prices))
     if world.price_values not in (None, values):
         raise UsageError(f"the tape in {folder} was recorded at other prices: leave --price and --prices out.")
     return replace(world, price_values=values), tape

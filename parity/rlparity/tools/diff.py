@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rlparity.agent import View
 from rlparity.core.compare import OBSERVATION, STATE, Difference, explain, rows_that_differ
 from rlparity.core.pair import Observed, Pair
 from rlparity.core.replay import Divergence
@@ -20,7 +21,7 @@ from rlparity.errors import StateRefused, UsageError, unknown
 from rlparity.spaces import action_numbers
 from rlparity.tools.diff_sides import Part, Shared
 from rlparity.tools.rewards import Change
-from rlparity.world import View, World
+from rlparity.world import World
 
 REWARD, REWARDS, START = "reward", "rewards", "start"
 _PLAIN = (OBSERVATION, "mask", REWARD, REWARDS, "terminated", "truncated", "seed", START, "facts", "events", STATE)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rlparity.core.checks import run_seeds
 from rlparity.core.compare import OBSERVATION, value_text
-from rlparity.core.prices import changed_prices, price_values, with_prices
+from rlparity.core.prices import changed_prices, price_values
 from rlparity.core.settings import Settings
 from rlparity.core.source_specs import open_source
 from rlparity.core.sources import POLICY, Source
@@ -27,8 +27,9 @@ from rlparity.engines.registry import engine_name
 from rlparity.engines.remote import RemoteFactory, methods
 from rlparity.errors import UsageError
 from rlparity.spaces import box_of
+from rlparity.tolerance import Tolerance
 from rlparity.tools.rewards import read_golden
-from rlparity.world import PLACE, Board, EngineFactory, Price, Tolerance, World
+from rlparity.world import PLACE, Board, EngineFactory, Price, World
 
 HERE = "."
 UNIFORM, DIRECTED, GOLDEN = "uniform", "directed", "golden"
@@ -74,7 +75,7 @@ def open_side(local: World, spec: str, engine: str, word: str, prices: Mapping[s
         lists["action_space"] = box_of(described.get("action_space"))
         world = replace(local, component_unit=described["component_unit"], marks=described["marks"], **lists)
         factory = replace(factory, world=world)
-    world = with_prices(world, prices)
+    world = world.with_prices(prices)
     if len(word) == COMMIT_LENGTH and not is_place:
         label = label.replace(word, word[:12])
     label += "".join(f" {name}={value:g}" for name, value in changed_prices(world).items())

@@ -14,9 +14,10 @@ from rlparity.engines.python_process import python_command, python_environment
 from rlparity.engines.remote import RemoteFactory
 from rlparity.errors import EngineError, ParityError, UsageError, quoted
 from rlparity.io.safe_read import read_toml
+from rlparity.mutant import Mutant, MutationBench
 from rlparity.tools.mutant_table import read_mutants
 from rlparity.tools.mutants import CAUGHT, FAILED, SURVIVED, UNBUILDABLE, UNSOUND, Judge, Verdict
-from rlparity.world import Mutant, MutationBench, World
+from rlparity.world import World
 
 RUN_TIMEOUT = 1800.0
 """Seconds that the run of one mutant may take; those of engines look at it after each step."""

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from rlparity.errors import UsageError
 from rlparity.io.safe_read import Unreadable, read_toml
-from rlparity.world import Mutant
+from rlparity.mutant import Mutant
 
 _PARSING = threading.Lock()
 """Python 3.11 counts the depth of a tree for all threads together, so that two that parse at once can fail."""

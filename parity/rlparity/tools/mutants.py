@@ -13,8 +13,9 @@ from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 from rlparity.errors import EngineError, UsageError, unknown
+from rlparity.mutant import Mutant, MutationBench
 from rlparity.tools.mutant_table import planted
-from rlparity.world import Mutant, MutationBench, World
+from rlparity.world import World
 
 CAUGHT, FAILED, HUNG, SURVIVED = "caught", "engine failed", "hung", "survived"
 UNBUILDABLE, UNSOUND = "does not build", "fails without it too"

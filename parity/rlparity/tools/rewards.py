@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rlparity.agent import View
 from rlparity.core.guard import DEFAULT_TIMEOUT, GuardedEngine
 from rlparity.core.prices import changed_prices
 from rlparity.core.replay import begin
@@ -29,7 +30,7 @@ from rlparity.core.trace import (
 from rlparity.engine import Slots, consecutive_seeds
 from rlparity.errors import StateRefused, UsageError
 from rlparity.spaces import action_numbers
-from rlparity.world import View, World
+from rlparity.world import World
 
 Components = tuple[tuple[int | float, ...], ...]
 _ONLY: Slots = np.zeros(1, dtype=np.intp)

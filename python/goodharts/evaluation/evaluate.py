@@ -24,7 +24,7 @@ from rlworldkit.evaluation.spec import Lookahead
 
 if TYPE_CHECKING:
     from rlparity import BatchEngine
-    from rlworldkit.evaluation.spec import Player
+    from rlworldkit.score import Player
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,17 @@ from fractions import Fraction
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from goodharts.config import ALL, BENCHMARK_UPDATES, COMPILE_MODES, JAX, Modes, add_setting, flags_given, read_config
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, MOVES
 from goodharts.training.torchrun import is_launched, rank
-from rlparity.core.prices import add_price_flags, read_prices, with_prices
+from rlparity.core.prices import add_price_flags, read_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from rlparity.io.arguments import ALL_STEPS, SEEDS, OneOf, Parser
 from rlparity.io.console import open_console, open_missing_streams, typed_command
 from rlworldkit.extras import install_package
-from rlworldkit.game import import_attribute
 from rlworldkit.jax.xla import available_cores, enable_compilation_cache, prefer_wide_vectors
 from rlworldkit.runs.console import print_line, print_nothing_to_save
 from rlworldkit.runs.folder import CURVE, METRICS
@@ -89,7 +89,7 @@ def _parser() -> Parser:
     parser.add_argument("-d", "--dashboard", action="store_true", help="show the training in the browser")
     parser.add_argument("--wandb", action="store_true", help="show the training on W&B, in the project goodharts")
     parser.add_argument("--resume", action="store_true", help="go on from models/ppo_MODE.checkpoint.pth")
-    add_price_flags(parser, lambda: import_attribute("goodharts.world", "WORLDS")[DEFAULT_MODE])
+    add_price_flags(parser, lambda: resolve_name("goodharts.world:WORLDS")[DEFAULT_MODE])
     measured = f"measure --updates (default {BENCHMARK_UPDATES}) after two that warm up; save nothing"
     parser.add_argument("-b", "--benchmark", action="store_true", help=measured)
     return parser
@@ -153,7 +153,7 @@ def _prices(arguments: argparse.Namespace) -> dict[str, float]:
         from goodharts.world import WORLDS
 
         for mode in arguments.mode:
-            with_prices(WORLDS[mode], prices)
+            WORLDS[mode].with_prices(prices)
     return {name: float(Fraction(str(value))) for name, value in prices.items()}
 
 

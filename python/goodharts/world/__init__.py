@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from goodharts.torch_env.tables import PRICES
 from goodharts.world.board import LINE_NAMES, SIGNS, colour_of, draw_board, observation_label
 from goodharts.world.policies import load_policy, policies
 from goodharts.world.starts import STARTS
-from rlparity import BatchEngine, EngineError, EngineOptions, MutationBench, Price, State, World
+from rlparity import BatchEngine, EngineError, EngineOptions, MutationBench, Price, State, UsageError, World
 from rlparity.engine import consecutive_seeds
 from rlparity.tools.mutant_table import read_mutants
 from rlworldkit.extras import install_package
@@ -119,6 +120,13 @@ def _world(mode: Mode) -> World:
         observation_shape=rules.OBSERVATION_SHAPE,
         state_fields=rules.STATE_FIELDS,
         draw=draw_board,
+        title="Goodharts",
+        rules_version=rules.VERSION,
+        home=f"{__name__}:{mode.name.upper()}",
+        jax=lambda: resolve_name("goodharts.jax_training:env_of")(mode),
+        show=lambda: resolve_name("goodharts.show:show")(mode.name),
+        score=lambda: resolve_name("goodharts.score:SCORE"),
+        observation_range=(0.0, 1.0),
         row_names=LINE_NAMES,
         column_names=LINE_NAMES,
         colour_of=colour_of,
@@ -147,7 +155,7 @@ def evaluation_world(mode: Mode, numbers: Numbers = DEFAULT_NUMBERS, device: obj
     """
     how: dict[str, Any] = {"numbers": numbers, "evaluating": True}
     engines = {"torch": partial(open_torch, mode, device=device, **how), "jax": partial(open_jax, mode, **how)}
-    return replace(WORLDS[mode.name], engines=engines, game_seeds=consecutive_seeds)
+    return replace(WORLDS[mode.name], home=None, engines=engines, game_seeds=consecutive_seeds)
 
 
 WORLDS = {name: _world(mode) for name, mode in rules.MODES.items()}
@@ -156,3 +164,10 @@ GROUND_TRUTH_BLINDED = WORLDS["ground_truth_blinded"]
 PROXY_MORTAL = WORLDS["proxy_mortal"]
 PROXY = WORLDS["proxy"]
 GROUND_TRUTH_HANDHOLD = WORLDS["ground_truth_handhold"]
+
+
+def world_of(mode: str) -> World:
+    """The world of a mode; raises UsageError where there is none of this name."""
+    if mode not in WORLDS:
+        raise UsageError(f"there is no mode {mode!r}: choose one of {', '.join(WORLDS)}.")
+    return WORLDS[mode]

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from itertools import chain, islice
 from pathlib import Path
 
-from hackmatrix.cli.game import GAME
+from hackmatrix.cli.main import PROGRAM
 from hackmatrix.explain.play import ExplainedStep, explained_steps
 from hackmatrix.explain.show import WIDTH, as_json, print_before, print_legend, print_step, verdict
 from hackmatrix.rules import ACTIONS
-from hackmatrix.world import TRACE_NAMES, WORLD
+from hackmatrix.world import WORLD
 from rlparity import World
-from rlparity.core.prices import add_price_flags, changed_prices, priced, with_prices
+from rlparity.core.prices import add_price_flags, changed_prices, priced
 from rlparity.core.trace import RESTART, Action, Case
 from rlparity.errors import ParityError, UsageError
 from rlparity.io.arguments import SEED, STANDARD_OUTPUT, IntRange, Parser
@@ -40,9 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not args.trace and (args.seed is None or args.actions is None):
         parser.error("nothing to play; give either TRACE or --seed and --actions")
     try:
-        trace = read_own_trace(WORLD, args.trace, TRACE_NAMES) if args.trace else None
+        trace = read_own_trace(WORLD, args.trace) if args.trace else None
         case = trace.case if trace else Case(args.actions, seed=args.seed)
-        world = priced(with_prices(WORLD, trace.prices if trace else {}), args)
+        world = priced(WORLD.with_prices(trace.prices if trace else {}), args)
         shown = _cut(case, args)
         args.engines = args.engines or (players.engine_of(world, None),)
         played = _play(shown, world, args)
@@ -100,7 +100,7 @@ def _play(case: Case, world: World, args: argparse.Namespace) -> list[ExplainedS
     played: list[ExplainedStep] = []
     printed: list[ExplainedStep] = []
     steps = explained_steps(args.engines, case, world)
-    with players.playing(GAME, args.engines):
+    with players.playing(PROGRAM, args.engines):
         begun = list(islice(steps, 2))  # the start and a step, for which the JAX engine compiles
     for step in chain(begun, steps):
         before = played[-1].state if played else None

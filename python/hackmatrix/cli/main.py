@@ -1,15 +1,45 @@
-"""The console command ``hackmatrix``."""
+"""The console command ``hackmatrix``: ``PROGRAM``."""
 
 import sys
 from collections.abc import Sequence
+from pkgutil import resolve_name
 
-from hackmatrix.cli.game import GAME
+from hackmatrix import __version__
+from hackmatrix.world import WORLD
 from rlworldkit.cli import app
+from rlworldkit.program import Benchmark, Command, Program, measured_by
+
+PROGRAM: Program = Program(
+    worlds=(WORLD,),
+    module="hackmatrix.cli.main",
+    version=__version__,
+    commands={
+        "watch-sb3": Command(
+            "watch a trained agent play, as it is called for MaskablePPO",
+            lambda argv: resolve_name("rlworldkit.cli.watch:main")(PROGRAM, argv, command="watch-sb3"),
+        ),
+        "explain": Command(
+            "play a game and say where each of its rewards comes from",
+            lambda argv: resolve_name("hackmatrix.cli.explain:main")(argv),
+        ),
+        "doctor": Command(
+            "say what is installed here, what works, and what to do about the rest",
+            lambda argv: resolve_name("hackmatrix.cli.doctor:main")(argv),
+        ),
+    },
+    benchmarks=lambda world: {
+        "swift": Benchmark(
+            "random play in the Swift engine, alone and through its protocol",
+            measured_by("hackmatrix.bench.swift", world),
+        ),
+    },
+    starts=lambda: resolve_name("hackmatrix.bench.startup:STARTS"),
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand, by default the process's own, and return its exit code; see `rlworldkit.cli.app`."""
-    return app.main(GAME, argv)
+    return app.main(PROGRAM, argv)
 
 
 if __name__ == "__main__":

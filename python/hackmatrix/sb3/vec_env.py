@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hackmatrix.env_spec import ENV_SPEC
+from hackmatrix.world import WORLD
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 
 
@@ -13,4 +13,4 @@ class HackMatrixVecEnv(WorldVecEnv):
     """
 
     def __init__(self, num_envs: int, **options: Any) -> None:  # noqa: ANN401 - as WorldVecEnv has them
-        super().__init__(ENV_SPEC, num_envs, **options)
+        super().__init__(WORLD, num_envs, **options)

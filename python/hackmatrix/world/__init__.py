@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hackmatrix.agents import AGENTS
 from hackmatrix.render.colours import colour_of
 from hackmatrix.render.model import NUMBERS, board_model
 from hackmatrix.render.words import SIGNS, cell_text
+from hackmatrix.spaces import dict_space, split
 from hackmatrix.swift_env.process import is_engine_expected
 from hackmatrix.world.benches import BENCHES
 from hackmatrix.world.policies import POLICIES, load_policy
@@ -106,9 +108,6 @@ def _below(value: object) -> Iterator[Any]:
 
 _CHECKOUT = Path(__file__).parents[3]
 
-TRACE_NAMES = (f"{__name__}:WORLD",)
-"""Other names of the world in traces."""
-
 WORLD = World(
     name="hackmatrix",
     engines=ENGINES,
@@ -117,6 +116,15 @@ WORLD = World(
     observation_shape=(rules.OBSERVATION_SIZE,),
     state_fields=rules.STATE_FIELDS,
     draw=draw_board,
+    title="HackMatrix",
+    rules_version=rules.VERSION,
+    home=f"{__name__}:WORLD",
+    jax=lambda: resolve_name("hackmatrix.jax_training:HackMatrixJaxEnv")(),
+    show=lambda: resolve_name("hackmatrix.show:SHOW"),
+    score=lambda: resolve_name("hackmatrix.score:SCORE"),
+    train_config=lambda: resolve_name("hackmatrix.train_config:TrainConfig"),
+    make_space=dict_space,
+    split=split,
     row_names=tuple(map(str, reversed(range(rules.SIZE)))),  # A1
     colour_of=colour_of,
     signs=dict(SIGNS),

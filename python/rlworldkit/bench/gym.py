@@ -7,25 +7,26 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from rlparity import World
 from rlparity.core.prices import changed_prices
 from rlworldkit.bench.records import Record, plain_record
-from rlworldkit.envs.spec import EnvSpec
+from rlworldkit.envs.spaces import env_id
 
 SECONDS_ALONE = 1.0
 """That a sample of one game takes, at least: worlds are of very different speeds."""
 STEPS_PER_GAME = 200
 
 
-def measure(spec: EnvSpec, num_envs: int, repetitions: int) -> list[Record]:
+def measure(world: World, num_envs: int, repetitions: int) -> list[Record]:
     """``gym_steps_per_second`` (``gym.make``) and ``gym_vector_steps_per_second`` (``gym.make_vec``).
 
     Both play random valid actions in the world's first engine, drawn from ``info["action_mask"]``, and count resets,
     observations, infos and the choice of actions in. The second plays ``num_envs`` games. Memory is not measured.
     Raises EngineError where the engine cannot start.
     """
-    prices = changed_prices(spec.world)
-    native = gymnasium.make_vec(spec.id, num_envs, "vector_entry_point", prices=prices)
-    with closing(gymnasium.make(spec.id, prices=prices)) as one, closing(native) as many:
+    prices = changed_prices(world)
+    native = gymnasium.make_vec(env_id(world), num_envs, "vector_entry_point", prices=prices)
+    with closing(gymnasium.make(env_id(world), prices=prices)) as one, closing(native) as many:
         _play_one(one)
         alone = [_play_one(one) for _ in range(repetitions)]
         _play_many(many)

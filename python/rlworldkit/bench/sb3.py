@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
+from rlparity import World
 from rlworldkit.bench.records import Record, ceiling_names, paired_records
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
-from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.sb3.config import MaskablePPOConfig
 from rlworldkit.sb3.models import policy_for
 
@@ -20,7 +20,7 @@ STEPS = 256
 """Of each game in a sample, at most: gradient steps are of one size, so that fewer of them take as long each."""
 
 
-def measure(spec: EnvSpec, config: MaskablePPOConfig, num_envs: int, repetitions: int) -> list[Record]:
+def measure(world: World, config: MaskablePPOConfig, num_envs: int, repetitions: int) -> list[Record]:
     """``sb3_steps_per_second``, ``sb3_ceiling_steps_per_second`` and ``sb3_share_of_ceiling``.
 
     One sample is a rollout of ``STEPS`` steps and its update with the settings ``config`` in ``num_envs`` games; the
@@ -29,8 +29,8 @@ def measure(spec: EnvSpec, config: MaskablePPOConfig, num_envs: int, repetitions
     cannot start.
     """
     config = dataclasses.replace(config, n_steps=min(config.n_steps, STEPS))
-    with closing(WorldVecEnv(spec, num_envs, seed=0)) as games:
-        envs = games, ConstantVecEnv(spec, num_envs)
+    with closing(WorldVecEnv(world, num_envs, seed=0)) as games:
+        envs = games, ConstantVecEnv(world, num_envs)
         models = [MaskablePPO(policy_for(env.observation_space), env, **config.ppo()) for env in envs]
         pairs = [(_update(models[0]), _update(models[1])) for _ in range(1 + repetitions)][1:]
     return [*paired_records(ceiling_names("sb3"), num_envs, pairs)]
@@ -46,8 +46,8 @@ def _update(model: MaskablePPO) -> float:
 class ConstantVecEnv(WorldVecEnv):
     """The spaces of a world, and the first observation of some games for ever: no engine, no ends, no rewards."""
 
-    def __init__(self, spec: EnvSpec, num_envs: int) -> None:
-        super().__init__(spec, num_envs, seed=0)
+    def __init__(self, world: World, num_envs: int) -> None:
+        super().__init__(world, num_envs, seed=0)
         self._first = super().reset()
         self._masks = list(self.action_masks().copy())
         super().close()

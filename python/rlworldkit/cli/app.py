@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from functools import partial
 from importlib import metadata
 
+from rlparity import World
 from rlparity.cli.completion import FLAG, HELP, SHELLS, PrintCompletion
 from rlparity.errors import (
     INTERRUPTED_EXIT_CODE,
@@ -27,8 +28,8 @@ from rlparity.io.arguments import Parser, parser_of
 from rlparity.io.console import CLOSED_PIPE_EXIT_CODE, discard_output, is_output_full, open_missing_streams
 from rlworldkit.cli.outputs import fail
 from rlworldkit.extras import install_package
-from rlworldkit.game import Game
 from rlworldkit.jax.xla import jax_refusal
+from rlworldkit.program import Program
 
 KIT_COMMANDS = {
     "train": "train an agent with PPO on the JAX engine",
@@ -45,17 +46,20 @@ KIT_COMMANDS = {
 VERSION = "version"
 
 
-def main(game: Game, argv: Sequence[str] | None = None) -> int:
-    """Run one subcommand, by default with the words of the process, and return its exit code.
+def main(program: Program | World, argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand of a program, or of that of a world, and return its exit code.
+
+    argv: the words; by default those of the process.
 
     Raises SystemExit, with code 2 and one sentence on standard error, where the command line is wrong.
     """
+    program = program if isinstance(program, Program) else Program((program,))
     open_missing_streams()
     # matplotlib warns of a home that it cannot write to, and of fonts that it looks through: neither asks for anything
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     words = list(sys.argv[1:] if argv is None else argv)
-    purposes = _purposes(game)
-    parser = _parser(game, purposes)
+    purposes = _purposes(program)
+    parser = _parser(program, purposes)
     choices = f"choose one of {', '.join(purposes)}"
     if not words:
         parser.error(f"a command is missing; {choices}")
@@ -69,18 +73,18 @@ def main(game: Game, argv: Sequence[str] | None = None) -> int:
         if arguments:
             parser.error(f"{command} takes no arguments, got {arguments[0]!r}")
     elif command == FLAG:
-        _add_commands(game, parser)
+        _add_commands(program, parser)
         parser.parse_args([command, *arguments])
     elif command not in purposes:
         parser.error(f"unknown command {command!r}; {choices}")
     try:
-        exit_code = _run(game, command, arguments)
+        exit_code = _run(program, command, arguments)
         sys.stdout.flush()
         return exit_code
     except ParityError as error:
         fail(error)
     except KeyboardInterrupt:
-        print(f"{game.name}: interrupted.", file=sys.stderr)
+        print(f"{program.name}: interrupted.", file=sys.stderr)
         return INTERRUPTED_EXIT_CODE
     except BrokenPipeError:
         discard_output()
@@ -88,73 +92,77 @@ def main(game: Game, argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if isinstance(error, OSError) and is_output_full(error):
             discard_output()
-            fail(f"{game.name}: the output could not be written ({error.strerror}): make room, or send it elsewhere.")
+            fail(
+                f"{program.name}: the output could not be written ({error.strerror}): make room, or send it elsewhere."
+            )
         if refusal := jax_refusal(error):
             fail(refusal)
         if not is_out_of_memory(error):
-            return report_bug(f"{game.name} {command}")
+            return report_bug(f"{program.name} {command}")
         less = "give fewer --num-envs" if command in KIT_COMMANDS else "ask for less at once"
-        fail(f"{game.name} {command} needs more memory than there is: {less}.")
+        fail(f"{program.name} {command} needs more memory than there is: {less}.")
 
 
-def version_text(game: Game) -> str:
+def version_text(program: Program) -> str:
     """One line with the versions of the package, of the rules it implements and of what its engine computes with."""
     try:
-        installed = metadata.version(game.library)
+        installed = metadata.version(program.library)
     except metadata.PackageNotFoundError:
         installed = "not installed"
-    return f"{game.name} {game.version}, rules {game.rules_version}, {game.library} {installed}"
+    return f"{program.name} {program.version}, rules {program.world.rules_version}, {program.library} {installed}"
 
 
-def kit_commands(game: Game) -> dict[str, str]:
-    """Worldkit's commands that this world has, and what each is for."""
-    is_missing = dict.fromkeys(("train", "sweep"), game.train_env is None)
-    is_missing |= dict.fromkeys(("evaluate", "compare"), game.evaluation is None)
-    is_missing |= dict.fromkeys(("play", "watch", "view", "export"), game.view is None)
-    return {name: purpose for name, purpose in KIT_COMMANDS.items() if not is_missing.get(name)}
+def kit_commands(program: Program) -> dict[str, str]:
+    """Worldkit's commands that the program has beside its own, and what each is for."""
+    left_out = {*program.commands, *(() if program.trains else ("train", "sweep"))}
+    return {name: purpose for name, purpose in KIT_COMMANDS.items() if name not in left_out}
 
 
-def _run(game: Game, command: str, arguments: list[str]) -> int:
+def _run(program: Program, command: str, arguments: list[str]) -> int:
     if command == VERSION:
-        print(version_text(game))
+        print(version_text(program))
         return 0
     require_working_directory()
     try:
-        if command in game.commands:
-            return game.commands[command].main(arguments)
+        if command in program.commands:
+            return program.commands[command].main(arguments)
         module = importlib.import_module(f"rlworldkit.cli.{command.replace('-', '_')}")
-        return int(module.main(game, arguments))
+        return int(module.main(program, arguments))
     except ModuleNotFoundError as error:
         missing, _, _ = (error.name or "").partition(".")
-        if missing in (game.module.partition(".")[0], "rlworldkit", "rlparity"):
+        if missing in (program.module.partition(".")[0], "rlworldkit", "rlparity"):
             raise
-        raise UsageError(f"{game.name} {command} needs {missing}: run `{install_package(missing)}`.") from error
+        raise UsageError(f"{program.name} {command} needs {missing}: run `{install_package(missing)}`.") from error
 
 
-def _purposes(game: Game) -> dict[str, str]:
-    own = {name: command.purpose for name, command in game.commands.items()}
-    return {**kit_commands(game), **own, VERSION: f"print the versions of the package, the rules and {game.library}"}
+def _purposes(program: Program) -> dict[str, str]:
+    own = {name: command.purpose for name, command in program.commands.items()}
+    return {
+        **kit_commands(program),
+        **own,
+        VERSION: f"print the versions of the package, the rules and {program.library}",
+    }
 
 
-def _add_commands(game: Game, parser: Parser) -> None:
+def _add_commands(program: Program, parser: Parser) -> None:
     """Give the parser of the whole command those of its subcommands, which take a while to import."""
     subparsers = parser.add_subparsers()
-    for command, purpose in _purposes(game).items():
+    for command, purpose in _purposes(program).items():
         parents = []
         # a command whose extra is not installed has a name and no more
         with contextlib.suppress(ParityError):
-            parents += [] if command == VERSION else [parser_of(partial(_run, game, command, []))]
+            parents += [] if command == VERSION else [parser_of(partial(_run, program, command, []))]
         subparsers.add_parser(command, parents=parents, add_help=False, help=purpose)
 
 
-def _parser(game: Game, purposes: dict[str, str]) -> Parser:
+def _parser(program: Program, purposes: dict[str, str]) -> Parser:
     width = max(map(len, purposes))
     commands = "\n".join(f"  {name:{width}}  {purpose}" for name, purpose in purposes.items())
     parser = Parser(
-        prog=game.name,
-        usage=f"{game.name} COMMAND [ARGUMENT ...]",
+        prog=program.name,
+        usage=f"{program.name} COMMAND [ARGUMENT ...]",
         description=f"commands:\n{commands}",
-        epilog=f"`{game.name} COMMAND --help` lists a command's arguments.",
+        epilog=f"`{program.name} COMMAND --help` lists a command's arguments.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(FLAG, action=PrintCompletion, choices=SHELLS, metavar="SHELL", help=HELP)

@@ -1,12 +1,13 @@
 """``bench``: measure, show each figure as soon as it is there, and write them as JSON."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 
 from rich.console import Console
 
+from rlparity import World
 from rlparity.core.prices import add_price_flags, changed_prices, price_flags, read_prices
 from rlparity.errors import EngineError
 from rlparity.io.arguments import GAMES, STANDARD_OUTPUT, IntRange, Parser
@@ -15,19 +16,20 @@ from rlparity.io.console import open_console
 from rlworldkit.bench.records import Record, as_json, as_row
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
 from rlworldkit.extras import install_package
-from rlworldkit.game import Benchmark, Game, measured_by
+from rlworldkit.jax.opening import jax_env_of
 from rlworldkit.jax.xla import PARTS, of_parts, prefer_wide_vectors
+from rlworldkit.program import Benchmark, Program, measured_by
 
 
-def main(game: Game, argv: Sequence[str]) -> int:
+def main(program: Program, argv: Sequence[str]) -> int:
     """Run the benchmarks named in ``argv``, all where none is named; return 0.
 
     What was measured is shown and written whatever comes next, Ctrl+C too.
     """
-    parser = _parser(game, all_benchmarks(game))
+    parser = _parser(program, all_benchmarks(program, program.world))
     args = parser.parse_args(argv)
-    game = game.with_prices(read_prices(args.price, args.prices))
-    benchmarks = all_benchmarks(game)
+    world = program.world.with_prices(read_prices(args.price, args.prices))
+    benchmarks = all_benchmarks(program, world)
     for name in args.benchmarks:
         if name not in benchmarks:
             parser.error(f"unknown benchmark {name!r}; there are {', '.join(benchmarks)}")
@@ -39,7 +41,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     # The JSON may go to standard output, and then nothing else may.
     console = open_console(stderr=True)
     rows = console if args.json == STANDARD_OUTPUT else open_console()
-    chosen = {name: benchmarks[name] for name in args.benchmarks or _possible(game, benchmarks, console)}
+    chosen = {name: benchmarks[name] for name in args.benchmarks or _possible(program, benchmarks, console)}
     found: list[Record] = []
     is_rewritten = args.json and args.json != STANDARD_OUTPUT and is_replaceable(args.json)
     try:
@@ -65,50 +67,50 @@ def _measured(
             yield from benchmark.measure(num_envs, repetitions)
 
 
-def all_benchmarks(game: Game) -> dict[str, Benchmark]:
-    """Worldkit's benchmarks and the world's own."""
-    return {**kit_benchmarks(game), **game.benchmarks(game)}
+def all_benchmarks(program: Program, world: World) -> dict[str, Benchmark]:
+    """Worldkit's benchmarks and the program's own, of a world at its prices."""
+    return {**kit_benchmarks(program, world), **program.benchmarks(world)}
 
 
-def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
+def kit_benchmarks(program: Program, world: World) -> dict[str, Benchmark]:
     """Worldkit's benchmarks that this world can run."""
-    open_env = game.train_env
 
     def train(num_envs: int, repetitions: int) -> Iterator[Record]:
         from rlworldkit.bench.train import measure
 
-        assert open_env is not None
-        return measure(open_env(), game.train_config(num_envs=num_envs), repetitions)
+        return measure(jax_env_of(world), program.train_config(num_envs=num_envs), repetitions)
+
+    def env(num_envs: int, repetitions: int) -> Iterable[Record]:
+        from rlworldkit.bench.env import measure
+
+        return measure(jax_env_of(world), num_envs, repetitions)
 
     def startup(num_envs: int, repetitions: int) -> Iterator[Record]:
         from rlworldkit.bench.startup import evaluated, first_update, measure
 
-        starts = [first_update(game.module, num_envs)]
-        if game.evaluation is not None:
-            starts.append(evaluated(game.module))
-        own = game.starts()
-        if own and (fault := _engine_fault(game)):
+        starts = [first_update(program.module, num_envs), evaluated(program.module)]
+        own = program.starts()
+        if own and (fault := _engine_fault(program)):
             left_out = ", ".join(start.name for start in own)
             open_console(stderr=True).print(f"leaving out the start of {left_out}: {fault}")
             own = ()
-        words = price_flags(changed_prices(game.env().world))
+        words = price_flags(changed_prices(world))
         return measure([replace(each, words=(*each.words, *words)) for each in (*starts, *own)], repetitions)
 
-    gym = measured_by("rlworldkit.bench.gym", game.env)
-    sb3 = measured_by("rlworldkit.bench.sb3", game.env, game.sb3_config)
+    gym = measured_by("rlworldkit.bench.gym", world)
+    sb3 = measured_by("rlworldkit.bench.sb3", world, program.sb3_config())
     played = {
         "gym": Benchmark("random play in the Gymnasium environments", gym, needs="gymnasium"),
         "sb3": Benchmark(
             "MaskablePPO, beside one on an environment that does nothing",
             sb3,
-            games=game.sb3_config().num_envs,
+            games=program.sb3_config().num_envs,
             needs="sb3_contrib",
         ),
     }
-    if open_env is None:
+    if not program.trains:
         return played
-    env = measured_by("rlworldkit.bench.env", open_env)
-    lockstep = measured_by("rlworldkit.bench.lockstep", lambda: game.env().world)
+    lockstep = measured_by("rlworldkit.bench.lockstep", world)
     starts = "commands from their start to what one waits for, with a cold and a warm compilation cache"
     return {
         "env": Benchmark("random play on the JAX engine alone", env, plays=False),
@@ -119,23 +121,23 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
     }
 
 
-def _possible(game: Game, benchmarks: dict[str, Benchmark], console: Console) -> list[str]:
+def _possible(program: Program, benchmarks: dict[str, Benchmark], console: Console) -> list[str]:
     """Name all but those whose library is not installed or whose engine cannot start."""
     names = [name for name, each in benchmarks.items() if _is_installed(each)]
     if len(names) < len(benchmarks):
         missing = " and ".join(name for name in benchmarks if name not in names)
         console.print(f"leaving out {missing}: `{install_package('gymnasium')}`", soft_wrap=True)
     playing = [name for name in names if benchmarks[name].plays]
-    if playing and (fault := _engine_fault(game)):
+    if playing and (fault := _engine_fault(program)):
         console.print(f"leaving out {', '.join(playing)}: {fault}")
         names = [name for name in names if name not in playing]
     return names
 
 
-def _engine_fault(game: Game) -> EngineError | None:
+def _engine_fault(program: Program) -> EngineError | None:
     """Return why the world's first engine cannot start; None where it can."""
     try:
-        next(iter(game.env().world.engines.values()))(1).close()
+        next(iter(program.world.engines.values()))(1).close()
     except EngineError as error:
         return error
     return None
@@ -145,8 +147,8 @@ def _is_installed(benchmark: Benchmark) -> bool:
     return benchmark.needs is None or find_spec(benchmark.needs) is not None
 
 
-def _parser(game: Game, benchmarks: dict[str, Benchmark]) -> Parser:
-    parser = Parser(prog=f"{game.name} bench", description="Measure speed, compile time and memory on this machine.")
+def _parser(program: Program, benchmarks: dict[str, Benchmark]) -> Parser:
+    parser = Parser(prog=f"{program.name} bench", description="Measure speed, compile time and memory on this machine.")
     described = "; ".join(f"{name}: {each.purpose}" for name, each in benchmarks.items())
     own = ", ".join(f"{each.games} of {name}" for name, each in benchmarks.items() if each.games != Benchmark.games)
     parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help=f"{described} (default: all)")
@@ -165,7 +167,7 @@ def _parser(game: Game, benchmarks: dict[str, Benchmark]) -> Parser:
         help="split the processor into so many devices, which share its cores, and the games of env and train",
     )
     parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
-    add_price_flags(parser, lambda: game.env().world)
+    add_price_flags(parser, lambda: program.world)
     return parser
 
 

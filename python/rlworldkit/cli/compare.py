@@ -15,8 +15,8 @@ from rlparity.io.strict_json import json_text
 from rlworldkit.cli import players
 from rlworldkit.cli.evaluate import add_playing_flags
 from rlworldkit.cli.outputs import OUTPUT, write_output
-from rlworldkit.game import Game
 from rlworldkit.jax.xla import enable_compilation_cache
+from rlworldkit.program import Program
 from rlworldkit.runs.console import print_line
 from rlworldkit.runs.folder import CONFIG
 from rlworldkit.runs.saved_config import read_saved_config
@@ -24,40 +24,38 @@ from rlworldkit.watch.agents import agents_of
 
 if TYPE_CHECKING:
     from rlworldkit.evaluation.comparison import Groups
-    from rlworldkit.evaluation.spec import Player
+    from rlworldkit.score import Player
 
 _PICTURES = (".png", ".svg", ".pdf")
 _TARGET = FloatRange(-1e12, 1e12)
 
 
-def main(game: Game, argv: Sequence[str]) -> int:
+def main(program: Program, argv: Sequence[str]) -> int:
     """Play, print the comparison, write it where asked, and return 0; raises UsageError for what cannot be played."""
-    parser = _parser(game)
+    parser = _parser(program)
     args = parser.parse_args(argv)
     named = checked_groups(parser, args)
-    game = game.with_prices(read_prices(args.price, args.prices))
-    enable_compilation_cache(game.name)
+    world = program.world.with_prices(read_prices(args.price, args.prices))
+    enable_compilation_cache(program.name)
     # Imported only now: a mistaken command line should not have to wait for JAX.
     from rlworldkit.evaluation.comparison import RETURN, ScoredRun
     from rlworldkit.evaluation.play import play_episodes
     from rlworldkit.evaluation.players import player_of
 
-    assert game.evaluation is not None
-    spec = game.evaluation()
     how = {"deterministic": args.deterministic, "seed": args.player_seed}
     runs = {
-        name: [(*found, player_of(spec, found[0], **how)) for each in members for found in _agents(Path(each))]
+        name: [(*found, player_of(world, found[0], **how)) for each in members for found in _agents(Path(each))]
         for name, members in named.items()
     }
     console = open_console(stderr=STANDARD_OUTPUT in (args.json, args.markdown))
-    prices = prices_note(changed_prices(spec.env.world))
+    prices = prices_note(changed_prices(world))
     print_line(console, f"Each agent plays the games {args.seed} to {args.seed + args.episodes - 1}{prices}.")
-    engine = players.engine_of(spec.env.world, args.engine)
+    engine = players.engine_of(world, args.engine)
     sizes = {"engine": engine, "num_envs": args.num_envs, "max_steps": args.max_steps}
-    with players.playing(game, [engine], args.episodes * sum(map(len, runs.values()))) as advance:
+    with players.playing(program, [engine], args.episodes * sum(map(len, runs.values()))) as advance:
 
         def scored(agent: str, seed: int | None, player: "Player") -> ScoredRun:
-            episodes = play_episodes(spec, player, args.seed, args.episodes, **sizes, advance=advance)
+            episodes = play_episodes(world, player, args.seed, args.episodes, **sizes, advance=advance)
             return ScoredRun(agent, seed, sum(episode.stats["return"] for episode in episodes) / len(episodes))
 
         groups = {name: [scored(*each) for each in of] for name, of in runs.items()}
@@ -125,9 +123,9 @@ def add_group_flags(parser: Parser, *, required: bool = True) -> None:
     parser.add_argument("--picture", type=OutputFile(), metavar="FILE", help=text)
 
 
-def _parser(game: Game) -> Parser:
+def _parser(program: Program) -> Parser:
     parser = Parser(
-        prog=f"{game.name} compare",
+        prog=f"{program.name} compare",
         description="Let agents play the same games, and compare groups of them: interquartile mean, median and "
         "probability of improvement with 95% stratified bootstrap intervals, and differences of runs from one seed. An "
         f"interval needs {FEWEST} runs or seeds.",
@@ -135,5 +133,5 @@ def _parser(game: Game) -> Parser:
     )
     add_group_flags(parser)
     parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions, not drawn ones")
-    add_playing_flags(parser, game, 300, "drawn actions", "one of the world's")
+    add_playing_flags(parser, program, 300, "drawn actions", "one of the world's")
     return parser

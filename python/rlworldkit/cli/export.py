@@ -11,13 +11,14 @@ from rlparity.io.safe_read import MIB, Unreadable, read_bytes
 from rlworldkit.cli import players
 from rlworldkit.cli.outputs import OUTPUT, write_output
 from rlworldkit.export.policy import FORMATS, ONNX, exported
-from rlworldkit.game import Game
+from rlworldkit.program import Program
 from rlworldkit.runs.folder import CURVE
+from rlworldkit.score import score_of
 
 
-def main(game: Game, argv: Sequence[str]) -> int:
+def main(program: Program, argv: Sequence[str]) -> int:
     """Write the policy, its card and the picture of its run's curve if there is one; print where, and return 0."""
-    parser = _parser(game)
+    parser = _parser(program)
     args = parser.parse_args(argv)
     suffix = args.output.suffix[1:] if args.output else ""
     kind = args.format or (suffix if suffix in FORMATS else ONNX)
@@ -31,20 +32,20 @@ def main(game: Game, argv: Sequence[str]) -> int:
     from rlworldkit.export.card import model_card
     from rlworldkit.viewer.run import curves
 
-    view = players.view_of(game, args.mode, args.agent)
-    path, agent = players.load(game, view, args.agent, trust=args.trust)
-    content, metadata = exported(agent, path, kind, game, view)
+    world = program.world_of(args.mode, args.agent)
+    path, agent = players.load(program, world, args.agent, trust=args.trust)
+    content, metadata = exported(agent, path, kind, program, world)
     try:
         curve = read_bytes(path.parent / CURVE, 16 * MIB)
     except (FileNotFoundError, Unreadable):
         curve = b""
-    is_installed = Path(sys.executable).with_name(game.name).exists()
-    program = [game.name] if is_installed else ["python", "-m", game.module]
-    commands = [shlex.join([*program, "export", *argv])]
+    is_installed = Path(sys.executable).with_name(program.name).exists()
+    words = [program.name] if is_installed else ["python", "-m", program.module]
+    commands = [shlex.join([*words, "export", *argv])]
     if kind == ONNX:
-        model = ["--model"] if game.evaluation is None else []
-        commands.append(shlex.join([*program, "evaluate", *model, str(output), "--deterministic"]))
-    metrics = curves(path.parent, game.milestone)
+        model = ["--model"] if "evaluate" in program.commands else []
+        commands.append(shlex.join([*words, "evaluate", *model, str(output), "--deterministic"]))
+    metrics = curves(path.parent, score_of(world).milestone)
     page = model_card(output, metadata, metrics, picture.name if curve else None, commands)
     for target, written in ((output, content), (picture, curve), (card, page)):
         if written:
@@ -53,15 +54,15 @@ def main(game: Game, argv: Sequence[str]) -> int:
     return 0
 
 
-def _parser(game: Game) -> Parser:
+def _parser(program: Program) -> Parser:
     parser = Parser(
-        prog=f"{game.name} export",
+        prog=f"{program.name} export",
         description="Write the policy of an agent as a file for other programs, and a model card beside it.",
         allow_abbrev=False,
     )
-    agents = players.agents_text(players.view_of(game))
+    agents = players.agents_text(program.world)
     parser.add_argument("agent", type=Path, metavar="PATH", help=agents)
-    players.add_mode_flag(parser, game)
+    players.add_mode_flag(parser, program)
     kinds = "a graph that onnxruntime computes, or the parameters alone (default: as FILE is named, or onnx)"
     parser.add_argument("--format", choices=FORMATS, help=kinds)
     place = "where it goes, the card to FILE.md (default: PATH's name, in the working directory)"

@@ -11,9 +11,9 @@ from rlparity.errors import UsageError, quoted
 from rlparity.io.arguments import SEED, FileName
 from rlparity.io.console import typed_command
 from rlworldkit.cli.train_plan import TrainOptions, config_of, initial_of, parser_of_train, without
-from rlworldkit.game import Game
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import params_path, trained_files
+from rlworldkit.program import Program
 from rlworldkit.runs.folder import LATEST, fresh_run_name, make_folder
 from rlworldkit.runs.group import GROUP, Group, read_group
 from rlworldkit.runs.lock import locked
@@ -45,7 +45,9 @@ class GroupPlan(NamedTuple):
         return params_path(task.folder, self.config.num_updates).exists()
 
 
-def plan_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> GroupPlan:
+def plan_group(
+    program: Program, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions
+) -> GroupPlan:
     """Read what a group is, and write it into the group's folder; raises UsageError where it cannot be trained."""
     flags = without(argv, "seed", "seeds", "run-name", "checkpoint-dir", "resume")
     words, before = without(flags, "variant", "seeds-mode"), dict[str, Any]()
@@ -54,24 +56,24 @@ def plan_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, o
     if options.resume:
         group = _resumed(arguments, options, words)
         before, words = {"seed": group.seed}, group.others[_WORDS]
-        arguments = parser_of_train(game).parse_args([*words, *argv])
+        arguments = parser_of_train(program).parse_args([*words, *argv])
         options = from_flags(arguments, TrainOptions)
-    config = config_of(game, arguments, options, before)
+    config = config_of(program, arguments, options, before)
     if not options.resume:
         group = Group(config.seed, options.seeds or 1, _others(arguments.variant, words))
     variants = [*map(_variant, group.others[_VARIANTS])] or [Variant()]
-    _check(game, options, group, variants)
-    initial_of(game, options, config)  # raises before any run begins
-    name = options.run_name or f"{fresh_run_name(game.name, group.seed)}-to-{group.seed + group.seeds - 1}"
+    _check(program, options, group, variants)
+    initial_of(program, options, config)  # raises before any run begins
+    name = options.run_name or f"{fresh_run_name(program.name, group.seed)}-to-{group.seed + group.seeds - 1}"
     folder = options.checkpoint_dir / ("" if options.resume else name)
     of_group = [f"--seed={group.seed}", f"--seeds={group.seeds}", "--resume", LATEST, f"--checkpoint-dir={folder}"]
-    resume = typed_command(game.name, game.module, "train", *flags, *of_group)
+    resume = typed_command(program.name, program.module, "train", *flags, *of_group)
     make_folder(folder, "choose another --checkpoint-dir")
     if not options.resume and any(map(trained_files, _folders_of_runs(folder))):
         raise UsageError(f"{folder} already holds runs: choose another --run-name, or {resume}")
     group.write(folder / GROUP)  # before any run begins: one that is killed at once is not forgotten
     seeds = range(group.seed, group.seed + group.seeds)
-    tasks = tasks_of(game.module, folder, seeds, variants, words, is_resumed=bool(options.resume))
+    tasks = tasks_of(program.module, folder, seeds, variants, words, is_resumed=bool(options.resume))
     return GroupPlan(config, variants, folder, tasks, resume)
 
 
@@ -145,12 +147,12 @@ def _folders_of_runs(folder: Path) -> list[Path]:
     return [*folder.glob("seed-*"), *folder.glob("*/seed-*")]
 
 
-def _check(game: Game, options: TrainOptions, group: Group, variants: Sequence[Variant]) -> None:
+def _check(program: Program, options: TrainOptions, group: Group, variants: Sequence[Variant]) -> None:
     """Raises UsageError for what cannot be trained as a group."""
     if len({variant.name for variant in variants}) < len(variants):
         raise UsageError(f"each variant needs a name of its own, got {', '.join(each.name for each in variants)}.")
     for variant in variants:
-        game.with_prices(read_prices(variant.prices, None)).env()
+        program.world.with_prices(read_prices(variant.prices, None))
     for flag, value in (("--run-suffix", options.run_suffix), ("--distributed", options.distributed)):
         if value:
             raise UsageError(f"{flag} does not go with --seeds and --variant: leave it out.")

@@ -12,28 +12,29 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlparity import World
 from rlparity.core.prices import add_price_flags, changed_prices, price_flags, read_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError
 from rlparity.io.arguments import SEED, FloatRange, OutputFile, Parser
 from rlparity.io.console import open_console, typed_command
 from rlworldkit.cli import players
 from rlworldkit.extras import install_package
-from rlworldkit.game import Game
+from rlworldkit.program import Program
 from rlworldkit.render.display import require_room
+from rlworldkit.show import show_of
 from rlworldkit.watch.controls import FASTEST, SLOWEST, Controls
 
 if TYPE_CHECKING:
     from rlworldkit.play.session import Session
     from rlworldkit.watch.frames import AgentPlayer
-    from rlworldkit.watch.spec import ViewSpec
 
 
-def main(game: Game, argv: Sequence[str]) -> int:
+def main(program: Program, argv: Sequence[str]) -> int:
     """Play games until the player leaves; return 0, or 130 where a signal asked for the end.
 
     Raises EngineError where the engine is not built, or fails; the game is saved before.
     """
-    parser = _parser(game)
+    parser = _parser(program)
     args = parser.parse_args(argv)
     if find_spec("textual") is None:
         raise UsageError(f"This command needs textual: run `{install_package('textual')}`.")
@@ -44,26 +45,25 @@ def main(game: Game, argv: Sequence[str]) -> int:
     from rlworldkit.play.panes import layout_of
     from rlworldkit.play.session import Session
 
-    game = game.with_prices(read_prices(args.price, args.prices))
-    view = players.view_of(game, args.mode, args.agent)
-    player = _player(game, view, args)
+    world = program.world_of(args.mode, args.agent).with_prices(read_prices(args.price, args.prices))
+    player = _player(program, world, args)
     chosen: list[str] = []
-    args.engine = players.engine_of(view.world, args.engine, chosen.append)
-    with closing(open_table(view, args.engine)) as table:
+    args.engine = players.engine_of(world, args.engine, chosen.append)
+    with closing(open_table(world, args.engine)) as table:
         session = Session(table, args.seed, args.save, player)
         require_room(open_console(), "playing", layout_of(session, large=False).size)
         print(*chosen, sep="\n", end="\n" * len(chosen), file=sys.stderr)
-        with players.playing(game, [args.engine]):  # before the screen is taken over
+        with players.playing(program, [args.engine]):  # before the screen is taken over
             table.look(int(session.game.position.mask.argmax()))
         app = PlayApp(session, Controls(args.speed))
         try:
             failure = app.run()
         finally:
-            _keep(game, session)
+            _keep(program, session)
     # a terminal that has gone cannot be told anything
     with contextlib.suppress(OSError):
         for path, verdict in session.saved.items():
-            print(f"{verdict}\nSaved: {path}; {_shows(game, path)}.")
+            print(f"{verdict}\nSaved: {path}; {_shows(program, path)}.")
     if failure is not None:
         raise EngineError(f"{failure} The game is saved up to step {len(session.game.turns)}.")
     if app.return_code:
@@ -71,30 +71,30 @@ def main(game: Game, argv: Sequence[str]) -> int:
     return INTERRUPTED_EXIT_CODE if app.was_stopped else 0
 
 
-def _shows(game: Game, path: Path) -> str:
+def _shows(program: Program, path: Path) -> str:
     """The command that tells most of a saved game."""
-    word, what = ("explain", "explains its rewards") if "explain" in game.commands else ("view", "shows it")
-    return f"{typed_command(game.name, game.module, word, path)} {what}"
+    word, what = ("explain", "explains its rewards") if "explain" in program.commands else ("view", "shows it")
+    return f"{typed_command(program.name, program.module, word, path)} {what}"
 
 
-def _keep(game: Game, session: Session) -> None:
+def _keep(program: Program, session: Session) -> None:
     """Save what is not saved; where no file can be written, the sentence has the whole game."""
     try:
         session.keep()
     except UsageError as error:
-        done = ",".join(session.game.view.world.actions[turn.action] for turn in session.game.turns)
-        if "explain" not in game.commands:
+        done = ",".join(session.game.world.actions[turn.action] for turn in session.game.turns)
+        if "explain" not in program.commands:
             raise UsageError(f"{error} The actions of game {session.game.seed} were: {done}") from error
         words = "--seed", str(session.game.seed), "--actions", done
-        prices = price_flags(changed_prices(session.game.view.world))
-        again = typed_command(game.name, game.module, "explain", *words, *prices)
+        prices = price_flags(changed_prices(session.game.world))
+        again = typed_command(program.name, program.module, "explain", *words, *prices)
         raise UsageError(f"{error} The game is played again by: {again}") from error
 
 
-def _player(game: Game, view: ViewSpec, args: argparse.Namespace) -> AgentPlayer | None:
+def _player(program: Program, world: World, args: argparse.Namespace) -> AgentPlayer | None:
     if args.agent is None:
         return None
-    return players.player_of(game, view, *players.load(game, view, args.agent, trust=args.trust), args)
+    return players.player_of(world, *players.load(program, world, args.agent, trust=args.trust), args)
 
 
 def _check_terminal() -> None:
@@ -106,26 +106,25 @@ def _check_terminal() -> None:
         raise UsageError(f"The terminal (TERM={os.environ['TERM']}) cannot show a screen: play in one that can.")
 
 
-def _parser(game: Game) -> Parser:
-    view = players.view_of(game)
+def _parser(program: Program) -> Parser:
     parser = Parser(
-        prog=f"{game.name} play",
-        description=f"Play {game.title} in the terminal, with an agent at hand if you like.",
-        epilog=f"Keys: {view.panels.hint}, ? is help, q leaves.",
+        prog=f"{program.name} play",
+        description=f"Play {program.world.title} in the terminal, with an agent at hand if you like.",
+        epilog=f"Keys: {show_of(program.world).panels(program.world, '').hint}, ? is help, q leaves.",
         allow_abbrev=False,
     )
     parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
-    players.add_engine_flag(parser, view.world)
+    players.add_engine_flag(parser, program.world)
     parser.add_argument(
         "--save",
         type=OutputFile(),
         metavar="FILE",
-        help=f"where the game is saved as a trace (default {view.world.name}-SEED.json)",
+        help=f"where the game is saved as a trace (default {program.world.name}-SEED.json)",
     )
-    players.add_mode_flag(parser, game)
-    add_price_flags(parser, lambda: game.env().world)
+    players.add_mode_flag(parser, program)
+    add_price_flags(parser, lambda: program.world)
     agent = parser.add_argument_group("agent")
-    agent.add_argument("--agent", type=Path, metavar="PATH", help=players.agents_text(view))
+    agent.add_argument("--agent", type=Path, metavar="PATH", help=players.agents_text(program.world))
     agent.add_argument("--stochastic", action="store_true", help="it draws actions instead of taking the likeliest")
     players.add_player_seed_flag(agent, "drawn actions")
     agent.add_argument(

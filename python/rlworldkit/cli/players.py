@@ -17,14 +17,16 @@ from rlparity.io.arguments import SEED, STEPS, IntRange
 from rlparity.io.console import counted, open_console
 from rlworldkit.cli.train_sb3 import require_sb3
 from rlworldkit.evaluation.spec import LOOKAHEAD
-from rlworldkit.game import Game
+from rlworldkit.jax.opening import jax_env_of
 from rlworldkit.jax.xla import enable_compilation_cache
+from rlworldkit.program import Program
 from rlworldkit.runs.console import Advance, working
+from rlworldkit.show import show_of
 from rlworldkit.watch.agents import KINDS, agents_of, first_good_agent
 
 if TYPE_CHECKING:
+    from rlworldkit.show import Agent
     from rlworldkit.watch.frames import AgentPlayer
-    from rlworldkit.watch.spec import Agent, ViewSpec
 
 PLAYER_SEED = IntRange(0, 2**32 - 1)
 """JAX makes its keys of 32 bits."""
@@ -34,31 +36,22 @@ JAX = "jax"
 """The name of the engine that is compiled first, in every world that has it."""
 
 
-def view_of(game: Game, mode: str | None = None, path: Path | None = None) -> ViewSpec:
-    """Return the view of the world in a mode, or else in that of an agent's file or a trace, or in its first.
-
-    Raises UsageError where mode and file do not fit each other.
-    """
-    assert game.view is not None
-    return game.view(mode, path)
-
-
-def add_mode_flag(parser: argparse.ArgumentParser, game: Game) -> None:
+def add_mode_flag(parser: argparse.ArgumentParser, program: Program) -> None:
     """Add the flag for the mode of the world, where it has several."""
     parser.set_defaults(mode=None)
-    if game.modes:
-        default = f"of the world (default {game.modes[0]}, or that of the file)"
-        parser.add_argument("-m", "--mode", choices=game.modes, metavar="MODE", help=default)
+    if program.modes:
+        default = f"of the world (default {next(iter(program.modes))}, or that of the file)"
+        parser.add_argument("-m", "--mode", choices=tuple(program.modes), metavar="MODE", help=default)
 
 
-def agents_text(view: ViewSpec) -> str:
+def agents_text(world: World) -> str:
     """List the files and names of agents that can be watched."""
-    own, named = map("*{}".format, view.readers), map("`{}`, which comes with the game".format, view.world.agents)
+    own, named = map("*{}".format, show_of(world).readers), map("`{}`, which comes with the game".format, world.agents)
     kinds = [*own, KINDS, "a MaskablePPO .zip", "a run's folder", *named]
     return f"{', '.join(kinds[:-1])}, or {kinds[-1]}"
 
 
-def add_agent_flags(group: argparse._ArgumentGroup, game: Game) -> None:
+def add_agent_flags(group: argparse._ArgumentGroup, program: Program) -> None:
     """Add flags for reading an agent's file, and for how the agent chooses."""
     group.add_argument("--hidden-dim", type=_SIZE, metavar="N", help="hidden width (default: as the file has it)")
     group.add_argument("--num-layers", type=_SIZE, metavar="N", help="hidden layers (default: as the file has them)")
@@ -67,7 +60,7 @@ def add_agent_flags(group: argparse._ArgumentGroup, game: Game) -> None:
     how.add_argument("--deterministic", action="store_true", help="take the likeliest actions (the default)")
     how.add_argument("--stochastic", action="store_true", help="draw them by their probabilities, as `evaluate` does")
     group.set_defaults(search=None)
-    if game.train_env is not None:
+    if program.world.jax is not None:
         add_search_flag(how)
     add_player_seed_flag(group, "drawn actions and of searches")
 
@@ -105,28 +98,29 @@ def add_game_flags(group: argparse._ActionsContainer, episodes: int) -> None:
     group.add_argument("--max-steps", type=STEPS, default=5000, metavar="N", help="truncate after (default 5000)")
 
 
-def load(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agent]:  # noqa: ANN401 - as load_agent has them
+def load(program: Program, world: World, path: Path, **how: Any) -> tuple[Path, Agent]:  # noqa: ANN401 - as load_agent has them
     """The agent that ``find`` finds, and its file; raises ParityError where there is none that can be used."""
-    found = find(game, view, path, **how)
+    found = find(program, world, path, **how)
     if found is None:
         raise UsageError(f"There is no agent in {path}: name the folder of a run, or an agent's file.")
     return found
 
 
-def find(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agent] | None:  # noqa: ANN401
+def find(program: Program, world: World, path: Path, **how: Any) -> tuple[Path, Agent] | None:  # noqa: ANN401
     """The agent in a file, or the furthest good one in the folder of a run; and its file. None in a folder without one.
 
     Of a folder without those of rlworldkit's trainers it is the world's own, named as the default agent is.
     The name of an agent that comes with the game means it, unless there is a file or a folder of this name. Otherwise
     as `rlworldkit.watch.agents.first_good_agent`.
     """
-    path = view.world.agent_at(path)
+    path = world.agent_at(path)
     files = agents_of(path) if os.path.isdir(path) else [path]  # pathlib's own raises for a name that no file can have
-    if not files and view.default_agent and (own := path / view.default_agent.name).exists():
+    default_agent = show_of(world).default_agent
+    if not files and default_agent and (own := path / default_agent.name).exists():
         files = [own]
     if any(file.suffix == ".zip" for file in files):
         require_sb3()
-    return first_good_agent(view, files, **how)
+    return first_good_agent(world, files, **how)
 
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:
@@ -134,7 +128,7 @@ def reading(args: argparse.Namespace) -> dict[str, Any]:
     return {"hidden_dim": args.hidden_dim, "num_layers": args.num_layers, "trust": args.trust}
 
 
-def player_of(game: Game, view: ViewSpec, path: Path, agent: Agent, args: argparse.Namespace) -> AgentPlayer:
+def player_of(world: World, path: Path, agent: Agent, args: argparse.Namespace) -> AgentPlayer:
     """Return the agent of a file as the flags want it to choose; a search is announced on standard error.
 
     Raises ParityError for a search with a file that holds no parameters.
@@ -142,11 +136,11 @@ def player_of(game: Game, view: ViewSpec, path: Path, agent: Agent, args: argpar
     from rlworldkit.watch.frames import AgentPlayer
 
     searcher = None
-    if args.search is not None and game.train_env is not None:
-        enable_compilation_cache(game.name)  # before JAX is imported
+    if args.search is not None:
+        enable_compilation_cache(world.name)  # before JAX is imported
         from rlworldkit.evaluation.searcher import searcher_of
 
-        searcher = searcher_of(view.world, game.train_env(), path, args.search, seed=args.player_seed)
+        searcher = searcher_of(world, jax_env_of(world), path, args.search, seed=args.player_seed)
         print("Compiling the search, which takes about a minute ...", file=sys.stderr)
     return AgentPlayer(agent, deterministic=not args.stochastic, player_seed=args.player_seed, searcher=searcher)
 
@@ -179,14 +173,14 @@ def engine_of(world: World, given: str | None, say: Callable[[str], None] = _say
     return name
 
 
-def playing(game: Game, engines: Sequence[str], total: int | None = None) -> AbstractContextManager[Advance]:
+def playing(program: Program, engines: Sequence[str], total: int | None = None) -> AbstractContextManager[Advance]:
     """Show on standard error that the JAX engine is compiled, where it is one of these, and how many games are played.
 
     It gives a function that is to be told how many more have been played. Nothing is shown of neither.
     """
     tasks = [] if total is None else [f"playing {counted(total, 'game')}"]
     if JAX in engines:
-        enable_compilation_cache(game.name)  # before JAX is imported
+        enable_compilation_cache(program.name)  # before JAX is imported
         from rlworldkit.jax.trace_cache import reuse_text
 
         tasks.insert(0, f"compiling the JAX engine ({reuse_text()})")
@@ -196,9 +190,9 @@ def playing(game: Game, engines: Sequence[str], total: int | None = None) -> Abs
     return working(open_console(stderr=True), text[0].upper() + text[1:], total)
 
 
-def caption_of(view: ViewSpec, path: Path, args: argparse.Namespace) -> str:
+def caption_of(world: World, path: Path, args: argparse.Namespace) -> str:
     """The player, its way of choosing, and prices that are not the game's own, in a few words."""
     how = f"{'drawn' if args.stochastic else 'likeliest'} actions"
     if args.search:
         how = f"a search of {args.search} steps"
-    return f"{view.world.agent_name(path)}, {how}{prices_note(changed_prices(view.world))}"
+    return f"{world.agent_name(path)}, {how}{prices_note(changed_prices(world))}"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from rlparity.io.arguments import FileName
 from rlparity.io.console import open_console, typed_command
-from rlworldkit.game import Game
+from rlworldkit.program import Program
+from rlworldkit.score import score_of
 from rlworldkit.settings import setting
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class RunOptions:
 
 
 def run_of(
-    game: Game,
+    program: Program,
     options: RunOptions,
     folder: Path | None,
     trainer: str,
@@ -67,11 +68,11 @@ def run_of(
     own = console or open_console(quiet=folder is None)
     run = Run(
         folder,
-        title=f"{game.title}, {trainer}",
+        title=f"{program.world.title}, {trainer}",
         console=own,
         step=step,
-        tracking=Tracking(options.project or game.name, options.entity, not options.no_wandb, upload, rewind),
-        milestone=game.milestone,
+        tracking=Tracking(options.project or program.name, options.entity, not options.no_wandb, upload, rewind),
+        milestone=score_of(program.world).milestone,
         stop=stop
         or StopRequest(
             lambda: run.print_line(f"Stopping after {stopping}; a second Ctrl-C ends it at once."),
@@ -83,10 +84,9 @@ def run_of(
     return run
 
 
-def say_written(game: Game, run: "Run", files: Iterable[Path], agent: Path) -> None:
+def say_written(program: Program, run: "Run", files: Iterable[Path], agent: Path) -> None:
     """Say which of the files there are, and how the agent in one of them is watched."""
     for path in files:
         if path.exists():
             run.print_line(f"  {path}")
-    if game.view is not None:
-        run.print_line(f"Watch it play: {typed_command(game.name, game.module, 'watch', agent)}")
+    run.print_line(f"Watch it play: {typed_command(program.name, program.module, 'watch', agent)}")

@@ -18,9 +18,9 @@ from rlparity.io.console import counted, open_console, typed_command
 from rlparity.io.table import Table
 from rlworldkit.cli.group_plan import GroupPlan, plan_group
 from rlworldkit.cli.train_plan import PROCESSES, VMAP, TrainOptions, job_of, parser_of_train
-from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.params import trained_files
+from rlworldkit.program import Program
 from rlworldkit.runs.console import ConsoleProgress, print_line, print_nothing_to_save
 from rlworldkit.runs.folder import CURVE, METRICS
 from rlworldkit.runs.many import RunTask, last_value, train_many
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from rlworldkit.ppo.training import TrainJob
 
 
-def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> int:
+def train_group(program: Program, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> int:
     """Train several runs, show them and sum up; return 1 if one failed, 130 if stopped too early, else 0.
 
     argv: the words after ``train``. Raises UsageError for flags of a single run, and for a folder that cannot be used.
     """
-    plan = plan_group(game, argv, arguments, options)
+    plan = plan_group(program, argv, arguments, options)
     folder, left = plan.folder, [task for task in plan.tasks if not plan.has_ended(task)]
     if not left:
         raise UsageError(f"The runs in {folder} have had all their steps: ask for more with --total-timesteps.")
@@ -57,15 +57,17 @@ def train_group(game: Game, argv: Sequence[str], arguments: argparse.Namespace, 
         environment = {"WANDB_RUN_GROUP": folder.name}
         if is_vmapped:
             os.environ.update(environment)
-            results = _train_vmapped(game, left, console, stop, progress.write)
+            results = _train_vmapped(program, left, console, stop, progress.write)
         else:
             should_stop = lambda: stop.requested  # noqa: E731
             results = train_many(left, at_once, report=progress.write, should_stop=should_stop, environment=environment)
-    return _sum_up(game, plan, console, dict(zip((task.name for task in left), results, strict=True)), stop.requested)
+    return _sum_up(
+        program, plan, console, dict(zip((task.name for task in left), results, strict=True)), stop.requested
+    )
 
 
 def _train_vmapped(
-    game: Game,
+    program: Program,
     tasks: Sequence[RunTask],
     console: Console,
     stop: StopRequest,
@@ -75,10 +77,10 @@ def _train_vmapped(
     from rlworldkit.ppo.training import train_together
 
     def job(task: RunTask) -> "TrainJob | ParityError":
-        arguments = parser_of_train(game).parse_args(task.words[2:])
+        arguments = parser_of_train(program).parse_args(task.words[2:])
         try:
             return job_of(
-                game,
+                program,
                 arguments,
                 from_flags(arguments, TrainOptions),
                 console=Console(quiet=True),
@@ -95,7 +97,7 @@ def _train_vmapped(
     return [each if isinstance(each, Exception) else next(results) for each in jobs]
 
 
-def _sum_up(game: Game, plan: GroupPlan, console: Console, results: Mapping[str, Any], is_stopped: bool) -> int:
+def _sum_up(program: Program, plan: GroupPlan, console: Console, results: Mapping[str, Any], is_stopped: bool) -> int:
     """Show what the runs came to, and what comes next; return the exit code. results: of those that were left."""
     folder = plan.folder
     has_failed = any(isinstance(result, Exception) for result in results.values())
@@ -110,7 +112,7 @@ def _sum_up(game: Game, plan: GroupPlan, console: Console, results: Mapping[str,
         return 1 if has_failed else INTERRUPTED_EXIT_CODE
     from rlworldkit.runs.curve import draw_groups  # matplotlib takes a while to import
 
-    curves = {name or game.title: [rows[run] for run in runs] for name, runs in by_variant.items()}
+    curves = {name or program.world.title: [rows[run] for run in runs] for name, runs in by_variant.items()}
     draw_groups(curves, folder / CURVE, folder.name)
     print_line(console, f"  {folder / CURVE}")
     if is_stopped or has_failed:
@@ -118,7 +120,7 @@ def _sum_up(game: Game, plan: GroupPlan, console: Console, results: Mapping[str,
     with_agents = [name for name, of in by_variant.items() if any(trained_files(each.folder) for each in of.values())]
     if with_agents and not is_stopped:
         groups = [f"--group={name or 'all'}={folder / name}" for name in with_agents]
-        print_line(console, f"Compare: {typed_command(game.name, game.module, 'compare', *groups)}")
+        print_line(console, f"Compare: {typed_command(program.name, program.module, 'compare', *groups)}")
     return 1 if has_failed else 0
 
 

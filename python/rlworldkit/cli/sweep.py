@@ -8,8 +8,8 @@ from pathlib import Path
 from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError
 from rlparity.io.arguments import Parser
 from rlparity.io.console import open_console, typed_command
-from rlworldkit.game import Game
 from rlworldkit.jax.xla import enable_compilation_cache, threads_of_a_share
+from rlworldkit.program import Program
 from rlworldkit.runs.console import print_line
 from rlworldkit.runs.folder import make_folder
 from rlworldkit.runs.lock import locked
@@ -18,16 +18,16 @@ from rlworldkit.settings import add_flags, given
 from rlworldkit.sweep.options import SweepOptions
 
 
-def main(game: Game, argv: Sequence[str]) -> int:
+def main(program: Program, argv: Sequence[str]) -> int:
     """Search, and report; return 1 where no trial has finished, 130 where it was stopped before one has, else 0.
 
     Raises ParityError for what cannot be searched, and where trials fail one after the other.
     """
-    args = _parser(game).parse_args(argv)
+    args = _parser(program).parse_args(argv)
     from rlworldkit.sweep.space import read_sweep  # Optuna takes a while to import
 
-    sweep = read_sweep(game, args.file, given(args, SweepOptions))
-    enable_compilation_cache(game.name)
+    sweep = read_sweep(program, args.file, given(args, SweepOptions))
+    enable_compilation_cache(program.name)
     shares = sweep.at_once * sweep.options.seeds
     os.environ.update(threads_of_a_share(shares))  # before JAX is imported, and for all runs
     from optuna.exceptions import StorageInternalError
@@ -36,7 +36,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     from rlworldkit.cli.trials import Trials
     from rlworldkit.sweep.study import check_objective, open_study, write_report
 
-    check_objective(game, sweep)
+    check_objective(program, sweep)
     make_folder(sweep.folder, "choose another --folder")
     say = partial(print_line, open_console())
     stop = StopRequest(lambda: say("Stopping; the same command goes on. A second Ctrl-C ends at once."))
@@ -44,9 +44,9 @@ def main(game: Game, argv: Sequence[str]) -> int:
     with locked(sweep.folder, "sweep.lock", is_running), stop:
         if sweep.metric is None:
             say("No trial is given up before its end: while it trains its return is in other prices than the game's.")
-        study = open_study(game, sweep)
+        study = open_study(program, sweep)
         try:
-            Trials(game, sweep, study, stop, say).run()
+            Trials(program, sweep, study, stop, say).run()
         except (StorageInternalError, SQLAlchemyError) as error:
             raise ParityError(f"The storage has failed ({type(error).__name__}): the same command goes on.") from error
     best, lines = write_report(sweep, study)
@@ -56,13 +56,13 @@ def main(game: Game, argv: Sequence[str]) -> int:
         say(f"No trial has finished{'' if stop.requested else ': give a larger budget'}.")
         return INTERRUPTED_EXIT_CODE if stop.requested else 1
     flags = [word for flag, file in best.items() for word in (flag, file)]
-    say(f"Train with the best: {typed_command(game.name, game.module, 'train', *flags)}")
+    say(f"Train with the best: {typed_command(program.name, program.module, 'train', *flags)}")
     return 0
 
 
-def _parser(game: Game) -> Parser:
+def _parser(program: Program) -> Parser:
     parser = Parser(
-        prog=f"{game.name} sweep",
+        prog=f"{program.name} sweep",
         description="Search for settings of `train` and for prices of the reward with Optuna, trial by trial, each one "
         "or more runs. The same command goes on where a sweep has ended, and on other machines with its storage.",
         epilog="The file has these options by their names, and the tables [settings] and [prices], in which a name has "

@@ -19,8 +19,8 @@ from rlworldkit.cli.train_plan import (
     prices_of,
     without,
 )
-from rlworldkit.game import Game
 from rlworldkit.jax.xla import enable_compilation_cache, of_parts, prefer_wide_vectors
+from rlworldkit.program import Program
 from rlworldkit.runs.folder import CONFIG, CURVE, LATEST, METRICS
 from rlworldkit.runs.many import Parent, parent_process
 from rlworldkit.settings import as_flags, from_flags
@@ -29,27 +29,27 @@ if TYPE_CHECKING:
     from rlworldkit.ppo.training import TrainJob
 
 
-def main(game: Game, argv: Sequence[str]) -> int:
+def main(program: Program, argv: Sequence[str]) -> int:
     """Train; return 0, 1 if training failed or a file is not complete, or 130 if stopped before there were results."""
-    arguments = parser_of_train(game).parse_args(argv)
+    arguments = parser_of_train(program).parse_args(argv)
     options = from_flags(arguments, TrainOptions)
     prefer_wide_vectors()
     if options.cpu_devices is not None:
         os.environ.update(of_parts(options.cpu_devices))
-    enable_compilation_cache(game.name)
+    enable_compilation_cache(program.name)
     is_group = options.seeds is not None or bool(arguments.variant)
     check_company(options, is_group)
     if options.resume is None:
         # before anything imports JAX, for which a mistake should not have to wait
-        config_of(game, arguments, options, {})
-        prices_of(game, arguments, {})
+        config_of(program, arguments, options, {})
+        prices_of(program, arguments, {})
     if is_group:
-        return train_group(game, argv, arguments, options)
+        return train_group(program, argv, arguments, options)
     parent, is_first = parent_process(), _joined(options)
     shown = {"report": parent.report} if parent else {}
-    job = job_of(game, arguments, options, is_first=is_first, stopping="the current chunk", **shown)
+    job = job_of(program, arguments, options, is_first=is_first, stopping="the current chunk", **shown)
     try:
-        return _train(game, job, options, argv, parent)
+        return _train(program, job, options, argv, parent)
     except ParityError as error:
         if isinstance(error, UsageError):
             raise
@@ -70,15 +70,15 @@ def _joined(options: TrainOptions) -> bool:
     return parallel.is_first_process()
 
 
-def _train(game: Game, job: "TrainJob", options: TrainOptions, argv: Sequence[str], parent: Parent | None) -> int:
+def _train(program: Program, job: "TrainJob", options: TrainOptions, argv: Sequence[str], parent: Parent | None) -> int:
     """Train; without a folder, as one of the processes that neither write nor speak."""
     from rlworldkit.ppo.training import train
     from rlworldkit.runs.console import print_nothing_to_save
 
     run, folder = job.run, job.run.folder
     if options.preset:
-        preset = game.train_config.presets[options.preset]
-        run.print_line(f"Preset {options.preset}: {as_flags(game.train_config, preset)}")
+        preset = program.train_config.presets[options.preset]
+        run.print_line(f"Preset {options.preset}: {as_flags(program.train_config, preset)}")
     is_named = options.checkpoint_dir != TrainOptions.checkpoint_dir and options.resume not in (None, LATEST)
     if folder is not None and is_named and folder.parent.resolve() != options.checkpoint_dir.resolve():
         run.print_line(f"--checkpoint-dir has no effect: the run continues in {folder}.")
@@ -98,16 +98,16 @@ def _train(game: Game, job: "TrainJob", options: TrainOptions, argv: Sequence[st
         f"after {trained.compile_seconds:.1f} s of compiling."
     )
     files = (*trained.files, *(folder / name for name in (METRICS, CURVE, CONFIG)))
-    say_written(game, run, files, trained.files[-1])
+    say_written(program, run, files, trained.files[-1])
     longer = 10 * job.config.total_timesteps
     if run.stop.requested:
-        run.print_line(f"Resume: {typed_command(game.name, game.module, 'train', '--resume', trained.files[0])}")
+        run.print_line(f"Resume: {typed_command(program.name, program.module, 'train', '--resume', trained.files[0])}")
     elif job.start is None and longer <= ALL_STEPS.most:  # a resumed run's settings are not in its command line
-        run.print_line(f"Next, a run ten times as long: {next_command(game, argv, longer)}")
+        run.print_line(f"Next, a run ten times as long: {next_command(program, argv, longer)}")
     return 1 if run.writer.failing else 0
 
 
-def next_command(game: Game, given: Sequence[str], total_timesteps: int) -> str:
+def next_command(program: Program, given: Sequence[str], total_timesteps: int) -> str:
     """The command for a longer run with the same settings under a new name, as it can be typed here."""
     other_flags = without([word for word in given if word != "--rewind"], "total-timesteps", "run-name", "resume")
-    return typed_command(game.name, game.module, "train", *other_flags, "--total-timesteps", str(total_timesteps))
+    return typed_command(program.name, program.module, "train", *other_flags, "--total-timesteps", str(total_timesteps))

@@ -12,9 +12,10 @@ from rlparity.errors import UsageError
 from rlparity.io.arguments import SEEDS, STEPS, FileName, FloatRange, IntRange, OneOf, Parser
 from rlworldkit.cli.runs import LOGGING, RUN, RunOptions, run_of
 from rlworldkit.config_layers import from_file
-from rlworldkit.game import Game
+from rlworldkit.jax.opening import jax_env_of
 from rlworldkit.jax.xla import PARTS
 from rlworldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device, preset_of
+from rlworldkit.program import Program
 from rlworldkit.runs.folder import LATEST, run_folder
 from rlworldkit.runs.saved_config import PRICES, saved_prices
 from rlworldkit.settings import add_flags, as_flags, given, saved_settings, setting
@@ -93,7 +94,7 @@ class TrainOptions(RunOptions):
 
 
 def job_of(
-    game: Game,
+    program: Program,
     arguments: argparse.Namespace,
     options: TrainOptions,
     *,
@@ -108,43 +109,40 @@ def job_of(
     from rlworldkit.ppo.saving import SavePlan
     from rlworldkit.ppo.training import TrainJob
 
-    assert game.train_env is not None
-    env = game.train_env()
+    env = jax_env_of(program.world)
     start, before, prices_before = _resumed(options, env), dict[str, Any](), dict[str, Any]()
     if start is not None:
-        before = saved_settings(game.train_config, start.config, start.path)
+        before = saved_settings(program.train_config, start.config, start.path)
         prices_before = saved_prices(start.config, start.path)
-    config, prices = config_of(game, arguments, options, before), prices_of(game, arguments, prices_before)
-    if (priced := game.with_prices(prices)) is not game and priced.train_env:
-        env = priced.train_env()
-    initial = initial_of(game, options, config)
-    folder = _folder_of(game, options, config, start) if is_first else None
-    run = run_of(game, options, folder, TRAINER, upload=not options.no_artifact, rewind=options.rewind, **outputs)
+    config, prices = config_of(program, arguments, options, before), prices_of(program, arguments, prices_before)
+    env = jax_env_of(program.world.with_prices(prices)) if prices else env
+    initial = initial_of(program, options, config)
+    folder = _folder_of(program, options, config, start) if is_first else None
+    run = run_of(program, options, folder, TRAINER, upload=not options.no_artifact, rewind=options.rewind, **outputs)
     save_plan = SavePlan(options.save_interval, options.save_interval_minutes)
     return TrainJob(config, env, run, start, initial, save_plan, {PRICES: prices})
 
 
-def initial_of(game: Game, options: TrainOptions, config: TrainConfig) -> "InitialParams | None":
+def initial_of(program: Program, options: TrainOptions, config: TrainConfig) -> "InitialParams | None":
     """The parameters that ``--init-from`` names; raises UsageError where they cannot be used."""
     if options.init_from is None:
         return None
     from rlworldkit.ppo.params import load_initial_params
 
-    assert game.train_env is not None
-    return load_initial_params(game.env().world.agent_at(options.init_from), config, game.train_env())
+    return load_initial_params(program.world.agent_at(options.init_from), config, jax_env_of(program.world))
 
 
-def parser_of_train(game: Game) -> Parser:
+def parser_of_train(program: Program) -> Parser:
     """The parser of the command."""
-    kind = game.train_config
+    kind = program.train_config
     parser = Parser(
-        prog=f"{game.name} train",
+        prog=f"{program.name} train",
         description="Train an agent on the JAX engine with masked PPO.",
         epilog=" ".join(f"--preset {name} is {as_flags(kind, of)}." for name, of in kind.presets.items()),
         allow_abbrev=False,
     )
     add_flags(parser, kind, TrainOptions)
-    add_price_flags(parser, lambda: game.env().world)
+    add_price_flags(parser, lambda: program.world)
     text = "train with other prices of the reward from the same seeds, or by NAME alone with the game's own; repeatable"
     parser.add_argument("--variant", action="append", default=[], metavar="NAME=PRICE:VALUE,…", help=text)
     return parser
@@ -187,9 +185,11 @@ def _resumed(options: TrainOptions, env: "JaxEnv") -> "Checkpoint | None":
     return checkpoint
 
 
-def config_of(game: Game, arguments: argparse.Namespace, options: TrainOptions, before: dict[str, Any]) -> TrainConfig:
+def config_of(
+    program: Program, arguments: argparse.Namespace, options: TrainOptions, before: dict[str, Any]
+) -> TrainConfig:
     """The flags given, over the file, over the preset, over the settings of the checkpoint, over the defaults."""
-    kind = game.train_config
+    kind = program.train_config
     flags = {**preset_of(kind, options.preset), **from_file(kind, options.config), **given(arguments, kind)}
     config = kind(**before | flags)
     if options.auto_tune:
@@ -198,13 +198,13 @@ def config_of(game: Game, arguments: argparse.Namespace, options: TrainOptions, 
     return (config if is_same_batch else auto_scale_for_batch_size(config, explicit=flags)).validated()
 
 
-def prices_of(game: Game, arguments: argparse.Namespace, before: dict[str, Any]) -> dict[str, float]:
+def prices_of(program: Program, arguments: argparse.Namespace, before: dict[str, Any]) -> dict[str, float]:
     """Those that are not the game's own, of the command line over those of the checkpoint."""
     prices = before | read_prices(arguments.price, arguments.prices)
-    return changed_prices(game.with_prices(prices).env().world) if prices else {}
+    return changed_prices(program.world.with_prices(prices))
 
 
-def _folder_of(game: Game, options: TrainOptions, config: TrainConfig, start: "Checkpoint | None") -> Path:
+def _folder_of(program: Program, options: TrainOptions, config: TrainConfig, start: "Checkpoint | None") -> Path:
     """A new run's folder, or the one that the checkpoint lies in."""
     if start is not None:
         from rlworldkit.ppo.training import check_steps_left
@@ -212,5 +212,5 @@ def _folder_of(game: Game, options: TrainOptions, config: TrainConfig, start: "C
         check_steps_left(config, start)  # before there is a new folder
         if not options.run_name:
             return start.path.parent
-    parent, kind = options.checkpoint_dir, game.name
+    parent, kind = options.checkpoint_dir, program.name
     return run_folder(parent, "--checkpoint-dir", kind, config.seed, options.run_name, options.run_suffix)

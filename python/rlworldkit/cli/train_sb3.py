@@ -14,7 +14,7 @@ from rlparity.io.console import typed_command
 from rlworldkit.cli.runs import RUN, RunOptions, run_of, say_written
 from rlworldkit.config_layers import from_file
 from rlworldkit.extras import install_package
-from rlworldkit.game import Game
+from rlworldkit.program import Program
 from rlworldkit.runs.folder import CONFIG, CURVE, run_folder
 from rlworldkit.sb3.config import RATES
 from rlworldkit.settings import add_flags, from_flags, given, saved_settings, setting
@@ -42,40 +42,40 @@ class TrainSB3Options(RunOptions):
     models_dir: Path = setting(Path("models"), "where runs go", group=RUN, kind=Path)
 
 
-def main(game: Game, argv: Sequence[str]) -> int:
+def main(program: Program, argv: Sequence[str]) -> int:
     """Train; return 0, 1 if a file is not complete, or 130 if stopped before the first step."""
     parser = Parser(
-        prog=f"{game.name} train-sb3",
+        prog=f"{program.name} train-sb3",
         description="Train an agent with MaskablePPO of Stable-Baselines3.",
         epilog="Ctrl+C saves and says how to resume.",
         allow_abbrev=False,
     )
-    add_flags(parser, game.sb3_config, TrainSB3Options)
-    add_price_flags(parser, lambda: game.env().world)
+    add_flags(parser, program.sb3_config, TrainSB3Options)
+    add_price_flags(parser, lambda: program.world)
     arguments = parser.parse_args(argv)
     options = from_flags(arguments, TrainSB3Options)
     require_sb3()
-    flags = from_file(game.sb3_config, options.config) | given(arguments, game.sb3_config)
-    kept, prices = _kept(game, options.resume)
-    config = game.sb3_config(**kept | flags).validated()
-    game = game.with_prices(prices | read_prices(arguments.price, arguments.prices))
+    flags = from_file(program.sb3_config, options.config) | given(arguments, program.sb3_config)
+    kept, prices = _kept(program, options.resume)
+    config = program.sb3_config(**kept | flags).validated()
+    world = program.world_of(getattr(config, "mode", None))
+    world = world.with_prices(prices | read_prices(arguments.price, arguments.prices))
     if options.resume is None:
         if options.trust:
             raise UsageError("--trust goes with --resume: there is no file to trust.")
         config.rollouts_after()
     folder = _folder(options, config.seed)
 
-    spec = game.env() if game.sb3_env is None else game.sb3_env(config)
     # Imported only now: a mistaken command line should not have to wait for torch.
     from rlworldkit.sb3.training import train
 
-    run = run_of(game, options, folder, "MaskablePPO", stopping="this step", step="timesteps")
+    run = run_of(program, options, folder, "MaskablePPO", stopping="this step", step="timesteps")
     if arguments.models_dir is not None and folder.parent.resolve() != options.models_dir.resolve():
         run.print_line(f"--models-dir has no effect: the run continues in {folder}.")
     with run.stop:
         trained = train(
             config,
-            spec,
+            world,
             run,
             resume=options.resume,
             changes={name: value for name, value in flags.items() if name in config.ppo()},
@@ -88,9 +88,11 @@ def main(game: Game, argv: Sequence[str]) -> int:
     outcome = "Stopped" if run.stop.requested else "Done"
     run.print_line(f"{outcome} after {trained.progress.timesteps:,} steps. Written:")
     files = (*trained.files, best, folder / CURVE)
-    say_written(game, run, files, best if best.exists() else trained.files[-1])
+    say_written(program, run, files, best if best.exists() else trained.files[-1])
     if run.stop.requested:
-        run.print_line(f"Resume: {typed_command(game.name, game.module, 'train-sb3', '--resume', trained.files[-1])}")
+        run.print_line(
+            f"Resume: {typed_command(program.name, program.module, 'train-sb3', '--resume', trained.files[-1])}"
+        )
     tensorboard = typed_command("tensorboard", "tensorboard.main", "--logdir", folder.parent)
     run.print_line(f"Compare runs: {tensorboard}")
     return 1 if run.writer.failing else 0
@@ -102,7 +104,7 @@ def require_sb3() -> None:
         raise UsageError(f"This command needs Stable-Baselines3: run `{install_package('stable_baselines3')}`.")
 
 
-def _kept(game: Game, resume: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
+def _kept(program: Program, resume: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings and the prices of the run that a model belongs to, where it still has them."""
     if resume is None:
         return {}, {}
@@ -112,7 +114,7 @@ def _kept(game: Game, resume: Path | None) -> tuple[dict[str, Any], dict[str, An
     settings = read_saved_config(resume.parent)
     plain = {name: value for name, value in settings.items() if name not in RATES or not isinstance(value, str)}
     path = resume.parent / CONFIG
-    return saved_settings(game.sb3_config, plain, path), saved_prices(settings, path)
+    return saved_settings(program.sb3_config, plain, path), saved_prices(settings, path)
 
 
 def _folder(options: TrainSB3Options, seed: int) -> Path:

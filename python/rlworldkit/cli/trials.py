@@ -14,10 +14,10 @@ from optuna.trial import TrialState
 
 from rlparity.errors import ParityError, UsageError
 from rlworldkit.cli.group_plan import Variant, tasks_of
-from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import params_path
+from rlworldkit.program import Program
 from rlworldkit.runs.folder import METRICS, make_folder
 from rlworldkit.runs.lock import locked
 from rlworldkit.runs.many import last_value, train_many
@@ -50,9 +50,9 @@ class Trials:
     """
 
     def __init__(
-        self, game: Game, sweep: Sweep, study: optuna.Study, stop: StopRequest, say: Callable[[str], None]
+        self, program: Program, sweep: Sweep, study: optuna.Study, stop: StopRequest, say: Callable[[str], None]
     ) -> None:
-        self._game, self._sweep, self._study, self._stop, self._say = game, sweep, study, stop, say
+        self._program, self._sweep, self._study, self._stop, self._say = program, sweep, study, stop, say
         self._owner = owner_of(sweep.folder)
         self._choosing, self._playing = threading.Lock(), threading.Lock()
         self._is_over, self._failures = False, 0
@@ -130,7 +130,7 @@ class Trials:
         return None
 
     def _train(self, trial: optuna.Trial, config: TrainConfig) -> None:
-        runs, options = _TrialRuns(self._game.module, self._sweep, trial, config), self._sweep.options
+        runs, options = _TrialRuns(self._program.module, self._sweep, trial, config), self._sweep.options
         train_many(
             runs.left,
             options.seeds,
@@ -142,7 +142,7 @@ class Trials:
         outcome = runs.outcome()
         if isinstance(outcome, float) and options.is_played and not self._is_ending():
             with self._playing:  # one at a time: the engine's programs use all cores of a share
-                figures = [figure_of(self._game, options, str(agent)) for agent in runs.agents]
+                figures = [figure_of(self._program, options, str(agent)) for agent in runs.agents]
             outcome = sum(figures) / len(figures)
         runs.report()
         trial.set_user_attr(Attribute.STEPS, sum(int(rows[-1]["timesteps"]) for rows in runs.rows.values() if rows))

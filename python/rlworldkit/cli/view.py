@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlparity import World
 from rlparity.core.guard import DEFAULT_TIMEOUT
 from rlparity.core.prices import add_price_flags, changed_prices, read_prices
 from rlparity.errors import UsageError
@@ -18,13 +19,14 @@ from rlparity.io.atomic_write import check_output
 from rlparity.io.console import typed_command
 from rlworldkit.cli import players
 from rlworldkit.evaluation.onnx_policy import ONNX
-from rlworldkit.game import Game
+from rlworldkit.program import Program
 from rlworldkit.runs.console import Advance
+from rlworldkit.score import score_of
+from rlworldkit.show import show_of
 from rlworldkit.watch.agents import CHECKPOINT, MODEL, PARAMS
 
 if TYPE_CHECKING:
     from rlparity.viewer.page import Episode, Page
-    from rlworldkit.watch.spec import ViewSpec
 
 TRACE = ".json"
 _AGENT = (PARAMS, CHECKPOINT, MODEL, ONNX)
@@ -34,23 +36,21 @@ _AGENT_FLAGS = ("stochastic", "search", "player_seed", "hidden_dim", "num_layers
 """Flags that a trace leaves nothing to."""
 
 
-def main(game: Game, argv: Sequence[str]) -> int:
+def main(program: Program, argv: Sequence[str]) -> int:
     """Write a page, print where, and return 0."""
-    default = players.view_of(game)
-    parser = _parser(game, default)
+    parser = _parser(program)
     args = parser.parse_args(argv)
-    _check(parser, args, default)
-    game = game.with_prices(read_prices(args.price, args.prices))
-    view = players.view_of(game, args.mode, args.path)
-    command = typed_command(game.name, game.module, "view", *argv)
+    _check(parser, args, program.world)
+    world = program.world_of(args.mode, args.path)
+    command = typed_command(program.name, program.module, "view", *argv)
     make = _of_trace if args.path.suffix == TRACE and not args.path.is_dir() else _of_agent
     # Imported only now: a mistaken command line should not have to wait.
     from rlparity.viewer.write import write_page
 
-    page = make(game, view, args, command)
+    page = make(program, world, args, command)
     total = args.episodes if make is _of_agent and page.sides else None
-    with players.playing(game, page.sides if total else (), total) as advance:
-        write_page(replace(page, episodes=_counted(page.episodes, advance)), view.world, args.output)
+    with players.playing(program, page.sides if total else (), total) as advance:
+        write_page(replace(page, episodes=_counted(page.episodes, advance)), world, args.output)
     print(f"Written: {args.output}")
     return 0
 
@@ -61,81 +61,82 @@ def _counted(episodes: Iterable[Episode], advance: Advance) -> Iterator[Episode]
         advance(1)
 
 
-def _of_agent(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
+def _of_agent(program: Program, world: World, args: argparse.Namespace, command: str) -> Page:
     """Games of an agent; of a run those of its furthest one and its curves, or what it has of both."""
     from rlparity.viewer.page import Page
     from rlworldkit.viewer.agent import Games, agent_page
     from rlworldkit.viewer.run import curves
 
+    world = world.with_prices(read_prices(args.price, args.prices))
     is_run, name = args.path.is_dir(), args.path.resolve().name
-    drawn = curves(args.path, game.milestone) if is_run else ()
-    found = players.find(game, view, args.path, **players.reading(args))
+    drawn = curves(args.path, score_of(world).milestone) if is_run else ()
+    found = players.find(program, world, args.path, **players.reading(args))
     if found is None:
         if not drawn:
             raise UsageError(f"{args.path} holds no run: name a folder that training wrote, or an agent's file.")
         print(f"{args.path} has no agent yet: the page shows the curves alone.", file=sys.stderr)
         return Page(headline=f"{name}: no agent yet", sides=(), episodes=(), command=command, curves=drawn)
     path, agent = found
-    player = players.player_of(game, view, path, agent, args)
-    games = Games(args.seed, args.episodes, players.engine_of(view.world, args.engine), args.max_steps)
-    caption = players.caption_of(view, path, args)
-    return replace(agent_page(view, f"{name}, {caption}" if is_run else caption, player, games, command), curves=drawn)
+    player = players.player_of(world, path, agent, args)
+    games = Games(args.seed, args.episodes, players.engine_of(world, args.engine), args.max_steps)
+    caption = players.caption_of(world, path, args)
+    return replace(agent_page(world, f"{name}, {caption}" if is_run else caption, player, games, command), curves=drawn)
 
 
-def _of_trace(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
+def _of_trace(program: Program, world: World, args: argparse.Namespace, command: str) -> Page:
     from rlparity.tools.finding import replayed
     from rlparity.tools.report import report_page
     from rlworldkit.viewer.replay import read_own_trace
     from rlworldkit.viewer.trace import sides_of, trace_page
 
-    trace = read_own_trace(view.world, args.path, view.trace_names)
-    game = game.with_prices({**trace.prices, **read_prices(args.price, args.prices)})
-    view = players.view_of(game, args.mode, args.path)
-    trace = replace(trace, prices=changed_prices(view.world))
-    with players.playing(game, [args.engine] if args.engine else trace.engines):
-        names, faults = ((args.engine,), []) if args.engine else sides_of(view.world, trace)
+    trace = read_own_trace(world, args.path)
+    world = world.with_prices({**trace.prices, **read_prices(args.price, args.prices)})
+    trace = replace(trace, prices=changed_prices(world))
+    with players.playing(program, [args.engine] if args.engine else trace.engines):
+        names, faults = ((args.engine,), []) if args.engine else sides_of(world, trace)
         for fault in faults:
             print(f"Shown on {names[0]} alone: {fault}", file=sys.stderr)
         if len(names) == 1:
-            return trace_page(view, args.path.name, trace, names[0], command)
+            return trace_page(world, args.path.name, trace, names[0], command)
         one, other = names
-        report = replayed(view.world, trace, args.path, (one, other), timeout=DEFAULT_TIMEOUT, command=command)
+        report = replayed(world, trace, args.path, (one, other), timeout=DEFAULT_TIMEOUT, command=command)
         return report_page(report)
 
 
-def _check(parser: Parser, args: argparse.Namespace, view: ViewSpec) -> None:
-    args.path = view.world.agent_at(args.path)
+def _check(parser: Parser, args: argparse.Namespace, world: World) -> None:
+    args.path = world.agent_at(args.path)
     if not os.path.exists(args.path):  # pathlib's own raises for a name that no file can have
         parser.error(f"there is no {args.path}: name a trace, an agent or the folder of a run")
-    if not args.path.is_dir() and args.path.suffix not in (TRACE, *_AGENT, *view.readers):
-        parser.error(f"{args.path} is nothing that can be viewed: name a trace (*.json), {players.agents_text(view)}")
+    if not args.path.is_dir() and args.path.suffix not in (TRACE, *_AGENT, *show_of(world).readers):
+        parser.error(f"{args.path} is nothing that can be viewed: name a trace (*.json), {players.agents_text(world)}")
     if args.path.suffix == TRACE and not args.path.is_dir():
         given = [name for name in (*_GAME_FLAGS, *_AGENT_FLAGS) if getattr(args, name) != parser.get_default(name)]
         if given:
             parser.error(f"a trace brings its own game: leave out --{given[0].replace('_', '-')}")
-    args.output = args.output or Path(_default_name(view, args.path))
+    args.output = args.output or Path(_default_name(world, args.path))
     check_output(args.output)
 
 
-def _default_name(view: ViewSpec, path: Path) -> str:
+def _default_name(world: World, path: Path) -> str:
     """A file in the working directory, named after what is shown; an agent's after its run too."""
     whole = path.resolve()
-    if path in view.world.agents.values():
-        return f"{view.world.agent_name(path)}.html"
-    if path.suffix in (*_AGENT, *view.readers) and not path.is_dir():
+    if path in world.agents.values():
+        return f"{world.agent_name(path)}.html"
+    if path.suffix in (*_AGENT, *show_of(world).readers) and not path.is_dir():
         return f"{whole.parent.name}-{whole.stem}.html"
     return f"{whole.name if path.is_dir() else whole.stem}.html"
 
 
-def _parser(game: Game, view: ViewSpec) -> Parser:
-    engines = tuple(view.world.engines)
+def _parser(program: Program) -> Parser:
+    world = program.world
+    engines = tuple(world.engines)
     parser = Parser(
-        prog=f"{game.name} view",
+        prog=f"{program.name} view",
         description="Write one HTML page of an agent's games, of a trace file, or of a run of training.",
         allow_abbrev=False,
     )
-    parser.add_argument("path", type=Path, metavar="PATH", help=f"a trace file (*.json), {players.agents_text(view)}")
-    players.add_mode_flag(parser, game)
+    parser.add_argument("path", type=Path, metavar="PATH", help=f"a trace file (*.json), {players.agents_text(world)}")
+    players.add_mode_flag(parser, program)
     parser.add_argument(
         "--output",
         type=OutputFile(),
@@ -147,7 +148,7 @@ def _parser(game: Game, view: ViewSpec) -> Parser:
         choices=engines,
         help=f"plays the games (default {engines[0]} where it is built), or replays a trace (default: both of it)",
     )
-    players.add_agent_flags(parser.add_argument_group("agent, or a run's furthest one"), game)
+    players.add_agent_flags(parser.add_argument_group("agent, or a run's furthest one"), program)
     players.add_game_flags(parser.add_argument_group("games"), episodes=_EPISODES)
-    add_price_flags(parser, lambda: game.env().world)
+    add_price_flags(parser, lambda: program.world)
     return parser

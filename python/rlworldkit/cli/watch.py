@@ -13,21 +13,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rlparity import World
 from rlparity.core.prices import add_price_flags, read_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlparity.io.arguments import FloatRange, OutputFile, Parser
 from rlparity.io.console import open_console
 from rlworldkit.cli import players
-from rlworldkit.game import Game
+from rlworldkit.program import Program
 from rlworldkit.render.display import has_display, require_display
 from rlworldkit.render.film import FILMS
+from rlworldkit.show import show_of
 from rlworldkit.watch.controls import FASTEST, SLOWEST
 
 if TYPE_CHECKING:
     from rlworldkit.envs.episodes import Episodes
     from rlworldkit.runs.stop import StopRequest
+    from rlworldkit.show import Agent
     from rlworldkit.watch.frames import AgentPlayer, Frame
-    from rlworldkit.watch.spec import Agent, ViewSpec
 
     Games = Iterator[Iterator[Frame]]
 
@@ -37,62 +39,61 @@ RECORDS = (*FILMS, PAGE)
 _CHECKPOINTS = Path("checkpoints")
 
 
-def main(game: Game, argv: Sequence[str], *, command: str = "watch") -> int:
+def main(program: Program, argv: Sequence[str], *, command: str = "watch") -> int:
     """Play episodes and show every board; return 0, or 130 where a signal asked for the end."""
-    parser = _parser(game, command)
+    parser = _parser(program, command)
     args = parser.parse_args(argv)
     _check(parser, args)
-    game = game.with_prices(read_prices(args.price, args.prices))
-    view = players.view_of(game, args.mode, args.agent)
-    path, agent = _agent(game, view, args)
+    world = program.world_of(args.mode, args.agent).with_prices(read_prices(args.price, args.prices))
+    path, agent = _agent(program, world, args)
     # Imported only now: a mistaken command line should not have to wait.
     from rlworldkit.envs.episodes import Episodes
     from rlworldkit.runs.stop import StopRequest
     from rlworldkit.watch.frames import games, recorded
 
     show = _in_window if args.render == WINDOW else _in_terminal if _is_terminal() else _as_text
-    player = players.player_of(game, view, path, agent, args)
-    args.engine = players.engine_of(view.world, args.engine)
-    caption = f"{players.caption_of(view, path, args)}, {args.engine}"
-    opened = closing(Episodes(view.world, 1, args.engine, max_episode_steps=args.max_steps))
+    player = players.player_of(world, path, agent, args)
+    args.engine = players.engine_of(world, args.engine)
+    caption = f"{players.caption_of(world, path, args)}, {args.engine}"
+    opened = closing(Episodes(world, 1, args.engine, max_episode_steps=args.max_steps))
     with StopRequest(give_up=lambda: None) as stop, opened as episodes:
-        with players.playing(game, [args.engine]):
+        with players.playing(program, [args.engine]):
             _warm_up(episodes, player)
         stop.begun()
-        with _recording(args, caption, view, player, episodes) as record:
-            played = games(view, episodes, player, args.seed, args.episodes)
+        with _recording(args, caption, world, player, episodes) as record:
+            played = games(episodes, player, args.seed, args.episodes)
             kept = played if record is None else (recorded(frames, record) for frames in played)
-            show(args, kept, view, caption, stop)
+            show(args, kept, world, caption, stop)
     if args.record:
         print(f"Written: {args.record}")
     return INTERRUPTED_EXIT_CODE if stop.requested else 0
 
 
-def _in_window(args: argparse.Namespace, played: Games, view: ViewSpec, caption: str, stop: StopRequest) -> None:
+def _in_window(args: argparse.Namespace, played: Games, world: World, caption: str, stop: StopRequest) -> None:
     from rlworldkit.watch.controls import Controls, play
     from rlworldkit.watch.picture import draw_frame
     from rlworldkit.watch.window import WindowScreen
 
-    title = view.env.title
+    title = world.title
     window: WindowScreen[Frame] = WindowScreen(title, lambda frame, controls: draw_frame(frame, caption, controls))
     with closing(window):
         for last in play(played, window, Controls(args.speed), stop):
             print(last.verdict, flush=True)
 
 
-def _in_terminal(args: argparse.Namespace, played: Games, view: ViewSpec, caption: str, stop: StopRequest) -> None:
+def _in_terminal(args: argparse.Namespace, played: Games, world: World, caption: str, stop: StopRequest) -> None:
     from rlworldkit.watch.controls import Controls, play
     from rlworldkit.watch.terminal import open_terminal
 
     verdicts: list[str] = []
     try:
-        with open_terminal(open_console(), caption, view, args.engine) as screen:
+        with open_terminal(open_console(), caption, world, args.engine) as screen:
             verdicts.extend(last.verdict for last in play(played, screen, Controls(args.speed), stop))
     finally:
         print("\n".join(verdicts))
 
 
-def _as_text(args: argparse.Namespace, played: Games, view: ViewSpec, caption: str, stop: StopRequest) -> None:
+def _as_text(args: argparse.Namespace, played: Games, world: World, caption: str, stop: StopRequest) -> None:
     """Block by block; nobody waits for a pipe."""
     from rlworldkit.watch.text import print_frame
 
@@ -108,18 +109,18 @@ def _as_text(args: argparse.Namespace, played: Games, view: ViewSpec, caption: s
         console.print(frame.verdict)
 
 
-def _agent(game: Game, view: ViewSpec, args: argparse.Namespace) -> tuple[Path, Agent]:
+def _agent(program: Program, world: World, args: argparse.Namespace) -> tuple[Path, Agent]:
     """The agent's file and the agent; what was passed over on the way is named on standard error."""
     if args.agent is None and args.latest is None:
-        args.agent = view.default_agent
+        args.agent = show_of(world).default_agent
     if args.agent:
-        return players.load(game, view, args.agent, **players.reading(args))
+        return players.load(program, world, args.agent, **players.reading(args))
     if args.latest is None:
-        raise UsageError(f"There is no agent to watch: name one, {players.agents_text(view)}, or give --latest.")
+        raise UsageError(f"There is no agent to watch: name one, {players.agents_text(world)}, or give --latest.")
     from rlworldkit.ppo.params import trained_files
     from rlworldkit.watch.agents import first_good_agent
 
-    found = first_good_agent(view, trained_files(args.latest), **players.reading(args))
+    found = first_good_agent(world, trained_files(args.latest), **players.reading(args))
     if found is None:
         raise UsageError(
             f"There is no params_*.npz or checkpoint_*.pkl in {args.latest}: name a file, or train an agent first."
@@ -128,7 +129,7 @@ def _agent(game: Game, view: ViewSpec, args: argparse.Namespace) -> tuple[Path, 
 
 
 def _recording(
-    args: argparse.Namespace, caption: str, view: ViewSpec, player: AgentPlayer, episodes: Episodes
+    args: argparse.Namespace, caption: str, world: World, player: AgentPlayer, episodes: Episodes
 ) -> AbstractContextManager[Callable[[Frame], None] | None]:
     """Open the film or the page that keeps the frames; None without one."""
     if not args.record:
@@ -136,10 +137,10 @@ def _recording(
     if args.record.suffix == PAGE:
         from rlworldkit.viewer.agent import page_of_frames
 
-        return page_of_frames(args.record, caption, view, player, args.engine)
+        return page_of_frames(args.record, caption, world, player, args.engine)
     from rlworldkit.watch.picture import film_of_frames
 
-    return film_of_frames(args.record, caption, args.speed, view, episodes.get_states()[0])
+    return film_of_frames(args.record, caption, args.speed, world, episodes.get_states()[0])
 
 
 def _warm_up(episodes: Episodes, player: AgentPlayer) -> None:
@@ -166,19 +167,20 @@ def _check(parser: Parser, args: argparse.Namespace) -> None:
         require_display()
 
 
-def _parser(game: Game, command: str) -> Parser:
-    view = players.view_of(game)
+def _parser(program: Program, command: str) -> Parser:
+    world = program.world
     parser = Parser(
-        prog=f"{game.name} {command}",
+        prog=f"{program.name} {command}",
         description="Watch a trained agent play, in a window or in the terminal.",
         epilog="Keys: space pause, s one step, + faster, - slower, n next game, q quit. Without a terminal every board "
         "is printed as text.",
         allow_abbrev=False,
     )
-    players.add_mode_flag(parser, game)
-    default = f" (default {view.world.agent_name(view.default_agent)})" if view.default_agent else ""
+    players.add_mode_flag(parser, program)
+    watched = show_of(world).default_agent
+    default = f" (default {world.agent_name(watched)})" if watched else ""
     agent = parser.add_argument_group("agent")
-    agent.add_argument("agent", nargs="?", type=Path, metavar="PATH", help=players.agents_text(view) + default)
+    agent.add_argument("agent", nargs="?", type=Path, metavar="PATH", help=players.agents_text(world) + default)
     agent.add_argument("--model", type=Path, metavar="FILE", help="the same")
     agent.add_argument(
         "--latest",
@@ -188,11 +190,11 @@ def _parser(game: Game, command: str) -> Parser:
         metavar="DIR",
         help=f"the furthest agent of the run that began last in a folder (default {_CHECKPOINTS})",
     )
-    players.add_agent_flags(agent, game)
+    players.add_agent_flags(agent, program)
     games = parser.add_argument_group("games")
     players.add_game_flags(games, episodes=1)
-    players.add_engine_flag(games, view.world)
-    add_price_flags(parser, lambda: game.env().world)
+    players.add_engine_flag(games, world)
+    add_price_flags(parser, lambda: program.world)
     shown = parser.add_argument_group("screen")
     shown.add_argument(
         "--render",

@@ -13,6 +13,7 @@ from rlparity import BatchStep, EngineError, EngineOptions, State, UsageError, W
 from rlparity.engine import Array, Slots
 from rlworldkit.envs.arguments import check_limit
 from rlworldkit.envs.statistics import Statistics
+from rlworldkit.score import score_of
 
 T = TypeVar("T")
 _LOGGER = logging.getLogger("rlworldkit")
@@ -95,17 +96,14 @@ class Episodes:
         deadline: float | None = None,
         restart: bool = False,
         max_episode_steps: int | None = None,
-        counted_events: Sequence[str] = (),
     ) -> None:
         if num_games < 1:
             raise UsageError(f"there must be at least one game, not {num_games}.")
         name = next(iter(world.engines)) if engine is None else engine
         if name not in world.engines:
             raise UsageError(f"there is no engine {name!r}: choose {' or '.join(world.engines)}.")
-        self.num_games = num_games
+        self.world, self.score, self.num_games = world, score_of(world), num_games
         self._user = SingleThreadGuard()
-        self._num_components = len(world.components)
-        self._game_seeds = world.game_seeds
         options = EngineOptions(packed=True, deadline=deadline, prices=world.price_values)
         self.engine = name
         self._open = partial(world.engines[name], num_games, options)
@@ -123,11 +121,11 @@ class Episodes:
         is_float = facts is None or np.issubdtype(facts.dtype, np.floating)
         self._type_of_facts: type[np.float64] | type[np.int64] = np.float64 if is_float else np.int64
         self._see(observation, ~self._lost)
-        events = [world.events.index(name) for name in counted_events]
-        self.statistics = Statistics(self._num_components, len(world.actions), self.facts, events)
+        events = [world.events.index(name) for name in self.score.counted_events]
+        self.statistics = Statistics(len(world.components), len(world.actions), self.facts, events)
 
     def _own(self, seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        return np.concatenate([self._game_seeds(seed, 1) for seed in seeds.tolist()])
+        return np.concatenate([self.world.game_seeds(seed, 1) for seed in seeds.tolist()])
 
     def start(self, slots: Slots, seeds: NDArray[np.uint64] | None = None, *, in_place: bool = False) -> None:
         """New episodes in slots (k,): the games of seeds (k,) or, without any, those that follow by the world's rule.
@@ -188,11 +186,11 @@ class Episodes:
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the engine, which is opened again with the same states."""
-        return {**self.__dict__, "_engine": self.get_states(), "_user": None}
+        return {**self.__dict__, "_engine": self.get_states(), "_user": None, "score": None}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         self.__dict__.update(kept)
-        self._user = SingleThreadGuard()
+        self._user, self.score = SingleThreadGuard(), score_of(self.world)
         self._engine = self._open()
         self._engine.set_state(kept["_engine"], self._all)
 
@@ -202,7 +200,7 @@ class Episodes:
             return self._engine.step(self._actions)
         except EngineError as error:
             self._recover(error)
-        components = np.zeros((self.num_games, self._num_components), np.int32)
+        components = np.zeros((self.num_games, len(self.world.components)), np.int32)
         reward, terminated = np.zeros(self.num_games, np.float32), np.zeros(self.num_games, np.bool_)
         return BatchStep(self.observation, components, reward, terminated)
 

@@ -8,11 +8,12 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from rlparity.errors import UsageError
+from rlparity import UsageError, World
 from rlworldkit.envs import infos
 from rlworldkit.envs.arguments import check_action, check_limit, check_seed, plain_state
 from rlworldkit.envs.episodes import Episodes
-from rlworldkit.envs.spec import EnvSpec
+from rlworldkit.envs.spaces import RENDER_MODES, action_space, env_id, metadata_of, observation_space
+from rlworldkit.show import picture_of, text_of
 
 if TYPE_CHECKING:
     from rlworldkit.render.window import Window
@@ -21,24 +22,24 @@ _ONLY = np.zeros(1, np.intp)
 
 
 class WorldEnv(gym.Env[Any, np.int64]):
-    """One game of the world that ``spec`` describes.
+    """One game of a world.
 
-    Observation: as ``spec`` splits it.
+    Observation: as the world splits it.
 
     Action: Discrete. Which actions are valid says ``info["action_mask"]``, int8, as ``action_space.sample(mask)``
     takes it, and ``action_masks()``, bool, as MaskablePPO asks for it; neither costs a call to the engine.
 
     Info, after every reset and step: ``action_mask``, ``seed`` (of this game, as int64: ``seed % 2**64`` is the seed)
     and the world's facts. After a step also ``reward_breakdown`` and, only when true, the world's events. At the end
-    ``episode_stats`` (`EnvSpec.summary`).
+    ``episode_stats`` (`rlworldkit.envs.statistics.summary`).
 
     Start: ``reset(seed=s)`` plays the game that every engine plays from seed *s*. Without a seed comes the game that
     follows by the world's rule, the first time a random one. ``options={"state": S}`` starts from a complete state, as
     ``get_state`` gives it; its numbers may be NumPy's.
 
     Args:
-        spec: the world.
-        render_mode: one of the world's, or None.
+        world: the world.
+        render_mode: ``ansi``, ``rgb_array``, ``human`` (a window), or None.
         engine: one of the world's engines; None: its first.
         deadline: seconds that the engine may take for an answer, where it heeds that; None: its own choice.
         restart: start the engine again when it fails: the episode is truncated, and
@@ -52,12 +53,12 @@ class WorldEnv(gym.Env[Any, np.int64]):
         EngineError: the engine cannot start, or fails.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array", "human"]}  # noqa: RUF012 - Gymnasium's own
-    """The modes that a world may draw for; an environment's own are those of its ``spec``."""
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # noqa: RUF012 - Gymnasium's own
+    """Of any world; that of an environment has its world's pace, too."""
 
     def __init__(
         self,
-        spec: EnvSpec,
+        world: World,
         render_mode: str | None = None,
         *,
         engine: str | None = None,
@@ -66,24 +67,14 @@ class WorldEnv(gym.Env[Any, np.int64]):
         max_episode_steps: int | None = None,
         prices: Mapping[str, object] | None = None,
     ) -> None:
-        spec, modes = spec.with_prices(prices or {}), spec.render_modes
-        if render_mode not in (None, *modes):
-            raise UsageError(f"there is no render mode {render_mode!r}: choose one of {', '.join(modes)}.")
-        self.env_spec, self.render_mode, self.metadata = spec, render_mode, spec.metadata
-        self.observation_space = spec.observation_space()
-        self.action_space = spec.action_space()
+        if render_mode not in (None, *RENDER_MODES):
+            raise UsageError(f"there is no render mode {render_mode!r}: choose one of {', '.join(RENDER_MODES)}.")
+        self.world = world.with_prices(prices or {})
+        self.render_mode, self.metadata = render_mode, metadata_of(world)
+        self.observation_space, self.action_space = observation_space(world), action_space(world)
         limit = _limit_of_make() if max_episode_steps is None else max_episode_steps
-        self._episodes = Episodes(
-            spec.world,
-            1,
-            engine,
-            deadline=deadline,
-            restart=restart,
-            max_episode_steps=limit,
-            counted_events=spec.counted_events,
-        )
+        self._episodes = Episodes(self.world, 1, engine, deadline=deadline, restart=restart, max_episode_steps=limit)
         self.engine = self._episodes.engine
-        self._num_actions = len(spec.world.actions)
         self._window: Window | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -96,14 +87,14 @@ class WorldEnv(gym.Env[Any, np.int64]):
             self._episodes.start(_ONLY, None if seed is None else np.array([seed], np.uint64))
         if self.render_mode == "human":
             self.render()
-        return self._observation(), infos.view_of_one(self.env_spec, self._episodes, 0)
+        return self._observation(), infos.view_of_one(self._episodes, 0)
 
     def step(self, action: np.int64 | int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play one action; see the class."""
-        spec, episodes = self.env_spec, self._episodes
-        episodes.begin_step(np.array([check_action(action, self._num_actions)], np.int32))
+        episodes = self._episodes
+        episodes.begin_step(np.array([check_action(action, len(self.world.actions))], np.int32))
         step = episodes.finish_step()
-        info = infos.view_of_one(spec, episodes, 0) | infos.step_of_one(spec, episodes, step, 0)
+        info = infos.view_of_one(episodes, 0) | infos.step_of_one(episodes, step, 0)
         if self.render_mode == "human":
             self.render()
         return self._observation(), float(step.reward[0]), bool(step.terminated[0]), bool(step.truncated[0]), info
@@ -118,21 +109,19 @@ class WorldEnv(gym.Env[Any, np.int64]):
 
     def render(self) -> Any:  # noqa: ANN401 - str, an array or nothing, by the mode
         """The game: a text for ``ansi``, uint8 (height, width, 3) for ``rgb_array``; ``human`` shows a window."""
-        spec = self.env_spec
         if self.render_mode is None:
-            gym.logger.warn(f'nothing is rendered without a render mode: gym.make("{spec.id}", render_mode="ansi")')
+            call = f'gym.make("{env_id(self.world)}", render_mode="ansi")'
+            gym.logger.warn(f"nothing is rendered without a render mode: {call}")
             return None
-        state = self.get_state()
-        if self.render_mode == "ansi" and spec.text is not None:
-            return spec.text(state)
-        assert spec.picture is not None
-        picture = spec.picture(state)
+        if self.render_mode == "ansi":
+            return text_of(self.world, self.get_state())
+        picture = picture_of(self.world, self.get_state())
         if self.render_mode == "rgb_array":
             return picture
         if self._window is None:
             from rlworldkit.render.window import Window
 
-            self._window = Window(spec.title, spec.frames_per_second)
+            self._window = Window(self.world.title, self.metadata["render_fps"])
         self._window.show(picture)
         return None
 
@@ -148,7 +137,7 @@ class WorldEnv(gym.Env[Any, np.int64]):
         return {**self.__dict__, "_window": None}
 
     def _observation(self) -> Any:  # noqa: ANN401 - an array or a dict of arrays
-        return self.env_spec.split(self._episodes.observation[0, ...])
+        return self.world.split(self._episodes.observation[0, ...])
 
 
 def _limit_of_make() -> int | None:

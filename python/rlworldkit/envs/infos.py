@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from rlparity.engine import Slots
 from rlworldkit.envs.episodes import Episodes, EpisodeStep
-from rlworldkit.envs.spec import EnvSpec
-from rlworldkit.envs.statistics import Summary
+from rlworldkit.envs.statistics import summary
+from rlworldkit.score import Summary
 
 Bools = NDArray[np.bool_]
 
@@ -18,57 +18,57 @@ def signed(seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
     return seeds.astype(np.int64)
 
 
-def view_of_one(spec: EnvSpec, episodes: Episodes, game: int) -> dict[str, Any]:
+def view_of_one(episodes: Episodes, game: int) -> dict[str, Any]:
     """Entries of every info: action_mask (int8 (actions,)), seed (as ``signed`` has it), and the world's facts."""
     info = {"action_mask": episodes.mask[game].astype(np.int8), "seed": signed(episodes.seeds).item(game)}
-    info.update(zip(spec.world.facts, episodes.facts[game].tolist(), strict=False))
+    info.update(zip(episodes.world.facts, episodes.facts[game].tolist(), strict=False))
     return info
 
 
-def step_of_one(spec: EnvSpec, episodes: Episodes, step: EpisodeStep, game: int) -> dict[str, Any]:
+def step_of_one(episodes: Episodes, step: EpisodeStep, game: int) -> dict[str, Any]:
     """Entries of the info of a step besides: the breakdown, events, and at the end the statistics."""
     happened = int(step.events[game])
     info: dict[str, Any] = {}
     if happened:
-        info = {name: True for bit, name in enumerate(spec.world.events) if happened >> bit & 1}
-    components = spec.in_rewards(step.components[game]).tolist()
-    info["reward_breakdown"] = dict(zip(spec.world.components, components, strict=True))
+        info = {name: True for bit, name in enumerate(episodes.world.events) if happened >> bit & 1}
+    components = episodes.world.in_rewards(step.components[game]).tolist()
+    info["reward_breakdown"] = dict(zip(episodes.world.components, components, strict=True))
     if step.terminated[game] or step.truncated[game]:
-        info["episode_stats"] = summary_of_one(spec, episodes, game)
+        info["episode_stats"] = summary_of_one(episodes, game)
     if step.failure is not None and step.lost[game]:
         info["engine_restarted"] = step.failure
     return info
 
 
-def summary_of_one(spec: EnvSpec, episodes: Episodes, game: int) -> Summary:
+def summary_of_one(episodes: Episodes, game: int) -> Summary:
     """The statistics of one episode, in plain numbers."""
-    return _plain(spec.summary(episodes.statistics.of(np.array([game]))))
+    return _plain(summary(episodes.world, episodes.score, episodes.statistics.of(np.array([game]))))
 
 
-def view_of_many(spec: EnvSpec, episodes: Episodes, where: Bools) -> dict[str, Any]:
+def view_of_many(episodes: Episodes, where: Bools) -> dict[str, Any]:
     """``view_of_one`` of the games ``where`` (n,), with ``_key`` beside every key as in Gymnasium."""
-    facts = dict(zip(spec.world.facts, episodes.facts.T.copy(), strict=False))
+    facts = dict(zip(episodes.world.facts, episodes.facts.T.copy(), strict=False))
     values = {"action_mask": episodes.mask.astype(np.int8), "seed": signed(episodes.seeds), **facts}
     return _marked({name: _only(value, where) for name, value in values.items()}, where)
 
 
-def step_of_many(spec: EnvSpec, episodes: Episodes, step: EpisodeStep, where: Bools) -> dict[str, Any]:
+def step_of_many(episodes: Episodes, step: EpisodeStep, where: Bools) -> dict[str, Any]:
     """``step_of_one`` of the games ``where`` (n,), with ``_key`` beside every key as in Gymnasium."""
     if not where.any():
         return {}
-    rewards = _only(spec.in_rewards(step.components), where)
-    infos = _marked({"reward_breakdown": dict(zip(spec.world.components, rewards.T, strict=True))}, where)
+    rewards = _only(episodes.world.in_rewards(step.components), where)
+    infos = _marked({"reward_breakdown": dict(zip(episodes.world.components, rewards.T, strict=True))}, where)
     events = np.where(where, step.events, 0)
     anywhere = int(np.bitwise_or.reduce(events))
-    for bit, name in enumerate(spec.world.events):
+    for bit, name in enumerate(episodes.world.events):
         if anywhere >> bit & 1:
             happened = events >> bit & 1 != 0
             infos |= _marked({name: happened}, happened)
     ended = where & (step.terminated | step.truncated)
     if ended.any():
         slots = np.flatnonzero(ended)
-        summary = _spread(spec.summary(episodes.statistics.of(slots)), slots, episodes.num_games)
-        infos |= _marked({"episode_stats": summary}, ended)
+        found = summary(episodes.world, episodes.score, episodes.statistics.of(slots))
+        infos |= _marked({"episode_stats": _spread(found, slots, episodes.num_games)}, ended)
     if step.failure is not None and (lost := where & step.lost).any():
         reasons = np.full(episodes.num_games, None, object)
         reasons[lost] = step.failure
@@ -76,14 +76,14 @@ def step_of_many(spec: EnvSpec, episodes: Episodes, step: EpisodeStep, where: Bo
     return infos
 
 
-def _plain(summary: Summary) -> Summary:
-    return {name: _plain(value) if isinstance(value, dict) else value[0].item() for name, value in summary.items()}
+def _plain(found: Summary) -> Summary:
+    return {name: _plain(value) if isinstance(value, dict) else value[0].item() for name, value in found.items()}
 
 
-def _spread(summary: Summary, slots: Slots, num_games: int) -> Summary:
+def _spread(found: Summary, slots: Slots, num_games: int) -> Summary:
     """Arrays (k,) as arrays (n,) that are 0 outside slots (k,)."""
     spread: Summary = {}
-    for name, value in summary.items():
+    for name, value in found.items():
         if isinstance(value, dict):
             spread[name] = _spread(value, slots, num_games)
         else:

@@ -9,16 +9,17 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
-from rlparity import State
+from rlparity import State, World
 from rlparity.engine import Array
 from rlworldkit.envs import infos
 from rlworldkit.envs.arguments import check_actions, check_seed
 from rlworldkit.envs.episodes import Episodes
-from rlworldkit.envs.spec import EnvSpec
+from rlworldkit.envs.spaces import action_space, env_id, observation_space
+from rlworldkit.show import picture_of
 
 
 class WorldVecEnv(VecEnv):
-    """``num_envs`` games of the world that ``spec`` describes; `gym_env.WorldEnv` says what one game is.
+    """``num_envs`` games of a world; `gym_env.WorldEnv` says what one game is.
 
     Games that end start anew in the same step, with the seeds that follow by the world's rule. The info of that step is
     the old game's, with ``terminal_observation``, ``TimeLimit.truncated``, ``episode_stats`` and, for SB3's statistics,
@@ -26,7 +27,7 @@ class WorldVecEnv(VecEnv):
     single games, but that an observation of a single number is an array (1,), since SB3's networks need an axis.
 
     Args:
-        spec: the world.
+        world: the world.
         num_envs: how many games.
         engine, deadline, restart, prices: as in `gym_env.WorldEnv`.
         seed: ``reset`` plays the games seed, seed + 1, …, as after ``seed(seed)``; None: random ones.
@@ -39,7 +40,7 @@ class WorldVecEnv(VecEnv):
 
     def __init__(
         self,
-        spec: EnvSpec,
+        world: World,
         num_envs: int,
         *,
         engine: str | None = None,
@@ -49,24 +50,17 @@ class WorldVecEnv(VecEnv):
         max_episode_steps: int | None = None,
         prices: Mapping[str, object] | None = None,
     ) -> None:
-        self.env_spec = spec = spec.with_prices(prices or {})
+        self.world = world = world.with_prices(prices or {})
         self._episodes = Episodes(
-            spec.world,
-            num_envs,
-            engine,
-            deadline=deadline,
-            restart=restart,
-            max_episode_steps=max_episode_steps,
-            counted_events=spec.counted_events,
+            world, num_envs, engine, deadline=deadline, restart=restart, max_episode_steps=max_episode_steps
         )
         self.engine = self._episodes.engine
-        self.render_mode = None if spec.picture is None else "rgb_array"
-        self.metadata = {"render_modes": [] if spec.picture is None else ["rgb_array"]}
-        space = spec.observation_space()
+        self.render_mode, self.metadata = "rgb_array", {"render_modes": ["rgb_array"]}
+        space = observation_space(world)
         self._lacks_axis = isinstance(space, gym.spaces.Box) and space.shape == ()
         if self._lacks_axis:
             space = gym.spaces.Box(space.low[None], space.high[None], dtype=space.dtype.type)
-        super().__init__(num_envs, space, spec.action_space())
+        super().__init__(num_envs, space, action_space(world))
         if seed is not None:
             self.seed(seed)
 
@@ -81,13 +75,13 @@ class WorldVecEnv(VecEnv):
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Begin one action (n,) in every game; ``step_wait`` must follow."""
-        self._episodes.begin_step(check_actions(actions, self.num_envs, len(self.env_spec.world.actions)))
+        self._episodes.begin_step(check_actions(actions, self.num_envs, len(self.world.actions)))
 
     def step_wait(self) -> VecEnvStepReturn:
         """Finish the step begun: observation, rewards float32 (n,), dones bool (n,), infos."""
-        spec, episodes, step = self.env_spec, self._episodes, self._episodes.finish_step()
+        episodes, step = self._episodes, self._episodes.finish_step()
         dones = step.terminated | step.truncated
-        all_infos = [self._view(game) | infos.step_of_one(spec, episodes, step, game) for game in range(self.num_envs)]
+        all_infos = [self._view(game) | infos.step_of_one(episodes, step, game) for game in range(self.num_envs)]
         for game, (info, done) in enumerate(zip(all_infos, dones.tolist(), strict=True)):
             info["TimeLimit.truncated"] = bool(step.truncated[game] and not step.terminated[game])
             if done:
@@ -110,9 +104,8 @@ class WorldVecEnv(VecEnv):
         return self._episodes.get_states()
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
-        """A picture of every game, or None for each where the world draws none."""
-        draw = self.env_spec.picture
-        return [None] * self.num_envs if draw is None else [draw(state) for state in self.get_states()]
+        """A picture of every game."""
+        return [picture_of(self.world, state) for state in self.get_states()]
 
     def close(self) -> None:
         """End the engine."""
@@ -126,7 +119,7 @@ class WorldVecEnv(VecEnv):
         """The render mode and the spec of games; raises AttributeError for anything else."""
         if attr_name not in ("render_mode", "spec"):
             raise AttributeError(f"the games of {type(self).__name__} have no attribute {attr_name!r}")
-        value = self.render_mode if attr_name == "render_mode" else gym.spec(self.env_spec.id)
+        value = self.render_mode if attr_name == "render_mode" else gym.spec(env_id(self.world))
         return [value] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:  # noqa: ANN401 - SB3's
@@ -154,11 +147,11 @@ class WorldVecEnv(VecEnv):
         return [issubclass(wrapper_class, Monitor)] * len(list(self._get_indices(indices)))
 
     def _view(self, game: int) -> dict[str, Any]:
-        return infos.view_of_one(self.env_spec, self._episodes, game)
+        return infos.view_of_one(self._episodes, game)
 
     def _observation(self) -> Any:  # noqa: ANN401 - an array or a dict of arrays
         return self._split(self._episodes.observation)
 
     def _split(self, observation: Array) -> Any:  # noqa: ANN401 - an array or a dict of arrays
-        parts = self.env_spec.split(observation)
+        parts = self.world.split(observation)
         return parts[..., None] if self._lacks_axis else parts

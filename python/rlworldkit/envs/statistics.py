@@ -1,30 +1,13 @@
 """Episode statistics, counted while episodes are played."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rlparity import World
 from rlparity.engine import Array, Slots
-
-Summary = dict[str, Any]
-"""Statistics by name; the leaves of a tree of dicts are arrays with one value for each episode, or plain numbers."""
-
-
-class Counts(NamedTuple):
-    """The counts of k episodes.
-
-    components: (k, components) float64, their sums in the world's unit; actions: (k, actions) int64, how often each
-    was taken; maxima: (k, facts) the highest value of each fact, that at the start included; steps: (k,) int64;
-    events: (k, events) int64, how often each of the ``EnvSpec.counted_events`` happened.
-    """
-
-    components: NDArray[np.float64]
-    actions: NDArray[np.int64]
-    maxima: Array
-    steps: NDArray[np.int64]
-    events: NDArray[np.int64]
+from rlworldkit.score import Counts, Score, Summary
 
 
 class Statistics:
@@ -79,3 +62,18 @@ class Statistics:
         actions = self._actions[slots]
         events = self._events[:, slots].T
         return Counts(self._components[slots], actions, self._maxima[slots], actions.sum(axis=1), events)
+
+
+def summary(world: World, score: Score, counts: Counts) -> Summary:
+    """The ``info["episode_stats"]`` of the episodes counted; every leaf is an array (k,).
+
+    ``return`` and ``reward_breakdown`` (by component) in units of the reward, ``actions`` (uses by name),
+    ``steps``, and what the world says itself.
+    """
+    return {
+        "return": world.in_rewards(counts.components.sum(axis=1)),
+        "reward_breakdown": dict(zip(world.components, world.in_rewards(counts.components).T, strict=True)),
+        "actions": dict(zip(world.actions, counts.actions.T, strict=True)),
+        "steps": counts.steps,
+        **score.statistics(counts),
+    }

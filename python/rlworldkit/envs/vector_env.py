@@ -8,18 +8,19 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from rlparity import State, UsageError
+from rlparity import State, UsageError, World
 from rlworldkit.envs import infos
 from rlworldkit.envs.arguments import check_actions, check_seed
 from rlworldkit.envs.episodes import Episodes, EpisodeStep
-from rlworldkit.envs.spec import EnvSpec
+from rlworldkit.envs.spaces import RENDER_MODES, action_space, metadata_of, observation_space
+from rlworldkit.show import picture_of, text_of
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
 class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
-    """``num_envs`` games of the world that ``spec`` describes; `gym_env.WorldEnv` says what one game is.
+    """``num_envs`` games of a world; `gym_env.WorldEnv` says what one game is.
 
     Observations, rewards (float64) and flags have a leading axis of games; infos hold arrays of that length, and
     beside every key ``_key``, which games it concerns, as Gymnasium's own vector environments do. With the same
@@ -33,9 +34,9 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
     ``final_obs`` and ``final_info`` in the info. ``DISABLED``: games wait for ``reset`` with a mask.
 
     Args:
-        spec: the world.
+        world: the world.
         num_envs: how many games.
-        render_mode: ``ansi`` or ``rgb_array``, where the world draws that, or None.
+        render_mode: ``ansi``, ``rgb_array`` or None.
         engine, deadline, restart, prices: as in `gym_env.WorldEnv`.
         autoreset_mode: an AutoresetMode or its value.
         max_episode_steps: an episode is truncated after this many steps, or when the world says so.
@@ -47,7 +48,7 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
 
     def __init__(
         self,
-        spec: EnvSpec,
+        world: World,
         num_envs: int = 1,
         render_mode: str | None = None,
         *,
@@ -63,25 +64,17 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         except ValueError:
             modes = ", ".join(mode.value for mode in AutoresetMode)
             raise UsageError(f"there is no autoreset mode {autoreset_mode!r}: choose one of {modes}.") from None
-        drawn = [mode for mode in spec.render_modes if mode != "human"]  # a window shows one game
+        drawn = [mode for mode in RENDER_MODES if mode != "human"]  # a window shows one game
         if render_mode not in (None, *drawn):
-            choice = f"choose one of {', '.join(drawn)}" if drawn else "leave it out"
-            raise UsageError(f"there is no render mode {render_mode!r} for many games: {choice}.")
-        spec = spec.with_prices(prices or {})
-        self.env_spec, self.num_envs, self.render_mode = spec, num_envs, render_mode
-        self.metadata = {**spec.metadata, "render_modes": drawn, "autoreset_mode": self._mode}
-        self.single_observation_space = spec.observation_space()
-        self.single_action_space = spec.action_space()
+            raise UsageError(f"there is no render mode {render_mode!r} for many games: choose {' or '.join(drawn)}.")
+        self.world = world = world.with_prices(prices or {})
+        self.num_envs, self.render_mode = num_envs, render_mode
+        self.metadata = {**metadata_of(world), "render_modes": drawn, "autoreset_mode": self._mode}
+        self.single_observation_space, self.single_action_space = observation_space(world), action_space(world)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._episodes = Episodes(
-            spec.world,
-            num_envs,
-            engine,
-            deadline=deadline,
-            restart=restart,
-            max_episode_steps=max_episode_steps,
-            counted_events=spec.counted_events,
+            world, num_envs, engine, deadline=deadline, restart=restart, max_episode_steps=max_episode_steps
         )
         self.engine = self._episodes.engine
         self._ended = np.zeros(num_envs, np.bool_)
@@ -105,7 +98,7 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         if others.size:
             self._episodes.start(others)
         self._ended = self._ended & ~wanted
-        return self._observations(), infos.view_of_many(self.env_spec, self._episodes, wanted)
+        return self._observations(), infos.view_of_many(self._episodes, wanted)
 
     def step(self, actions: NDArray[np.int64] | Sequence[int]) -> tuple[Any, Floats, Bools, Bools, dict[str, Any]]:
         """One action (n,) in every game."""
@@ -118,13 +111,13 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
             waiting = np.flatnonzero(self._ended).tolist()
             raise UsageError(f'games {waiting} have ended: reset them with options={{"reset_mask": mask}} first.')
         # in NEXT_STEP the step of games that ended is their reset
-        checked = check_actions(actions, self.num_envs, len(self.env_spec.world.actions))
+        checked = check_actions(actions, self.num_envs, len(self.world.actions))
         self._episodes.begin_step(checked, np.flatnonzero(self._ended))
 
     def step_wait(self) -> tuple[Any, Floats, Bools, Bools, dict[str, Any]]:
         """Finish the step begun and give its output."""
         restarting = self._ended  # only in NEXT_STEP: the step of these games is their reset
-        spec, episodes = self.env_spec, self._episodes
+        episodes = self._episodes
         step = episodes.finish_step()
         if restarting.any():
             episodes.start(np.flatnonzero(restarting), in_place=True)
@@ -138,8 +131,8 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
             info = self._start_next(step, ended)
         else:
             self._ended = ended
-            info = infos.view_of_many(spec, episodes, np.ones(self.num_envs, np.bool_))
-            info |= infos.step_of_many(spec, episodes, step, ~restarting)
+            info = infos.view_of_many(episodes, np.ones(self.num_envs, np.bool_))
+            info |= infos.step_of_many(episodes, step, ~restarting)
         return self._observations(), step.reward.astype(np.float64), step.terminated, step.truncated, info
 
     def action_masks(self) -> Bools:
@@ -152,8 +145,8 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
 
     def render(self) -> tuple[Any, ...] | None:
         """Every game: texts for ``ansi``, uint8 (height, width, 3) each for ``rgb_array``; None without a mode."""
-        draw = {"ansi": self.env_spec.text, "rgb_array": self.env_spec.picture}.get(self.render_mode or "")
-        return None if draw is None else tuple(draw(state) for state in self.get_states())
+        draw = {"ansi": text_of, "rgb_array": picture_of}.get(self.render_mode or "")
+        return None if draw is None else tuple(draw(self.world, state) for state in self.get_states())
 
     def close_extras(self, **_: Any) -> None:  # noqa: ANN401 - Gymnasium passes on what close() was given
         """End the engine."""
@@ -161,19 +154,19 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
 
     def _start_next(self, step: EpisodeStep, ended: Bools) -> dict[str, Any]:
         """Start the games that follow those that ended; the infos of the step, the old games' in ``final_info``."""
-        spec, episodes = self.env_spec, self._episodes
-        final_info = infos.view_of_many(spec, episodes, ended) | infos.step_of_many(spec, episodes, step, ended)
-        playing_on = infos.step_of_many(spec, episodes, step, ~ended)
+        episodes = self._episodes
+        final_info = infos.view_of_many(episodes, ended) | infos.step_of_many(episodes, step, ended)
+        playing_on = infos.step_of_many(episodes, step, ~ended)
         final_obs, slots = np.full(self.num_envs, None, object), np.flatnonzero(ended)
         for slot, flat in zip(slots, episodes.observation[slots], strict=True):
-            final_obs[slot] = spec.split(flat)
+            final_obs[slot] = self.world.split(flat)
         episodes.start(slots, in_place=True)
         finals = {"final_obs": final_obs, "_final_obs": ended, "final_info": final_info, "_final_info": ended.copy()}
-        view = infos.view_of_many(spec, episodes, np.ones(self.num_envs, np.bool_))
+        view = infos.view_of_many(episodes, np.ones(self.num_envs, np.bool_))
         return view | playing_on | finals
 
     def _observations(self) -> Any:  # noqa: ANN401 - an array or a dict of arrays
-        return self.env_spec.split(self._episodes.observation)
+        return self.world.split(self._episodes.observation)
 
     def _wanted(self, options: dict[str, Any] | None) -> Bools:
         mask = (options or {}).get("reset_mask")

@@ -6,16 +6,17 @@ from contextlib import closing
 import numpy as np
 from numpy.typing import NDArray
 
+from rlparity import World
 from rlparity.engine import consecutive_seeds
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.envs.infos import summary_of_one
-from rlworldkit.evaluation.spec import Episode, EvaluationSpec, Player
+from rlworldkit.score import Episode, Player, score_of
 
 TRUNCATED, TERMINATED = "truncated", "terminated"
 
 
 def play_episodes(
-    spec: EvaluationSpec,
+    world: World,
     player: Player,
     first_seed: int,
     num_episodes: int,
@@ -32,7 +33,7 @@ def play_episodes(
     """
     games, seeds = min(num_envs, num_episodes), consecutive_seeds(first_seed, num_episodes)
     found: dict[int, Episode] = {}
-    with closing(Episodes(spec.env.world, games, engine, max_episode_steps=max_steps)) as episodes:
+    with closing(Episodes(world, games, engine, max_episode_steps=max_steps)) as episodes:
         numbers = np.arange(games)
         episodes.start(numbers.copy(), seeds[numbers])
         begun = games
@@ -50,16 +51,16 @@ def play_episodes(
             states = episodes.get_states(ended)
             uses = episodes.statistics.of(ended).actions.tolist()
             for game, used, state in zip(ended.tolist(), uses, states, strict=True):
-                ending = ending_of(spec, step.events[game], terminated=step.terminated[game])
+                ending = ending_of(world, step.events[game], terminated=step.terminated[game])
                 number = int(numbers[game])
                 found[number] = Episode(
                     seed=int(seeds[number]),
                     ending=ending,
-                    stats=summary_of_one(spec.env, episodes, game),
+                    stats=summary_of_one(episodes, game),
                     uses=tuple(used),
                     openings=tuple(openings.count[game].tolist()),
                     at_once=tuple(openings.at_once[game].tolist()),
-                    notes=spec.notes(ending, state),
+                    notes=episodes.score.notes(ending, state),
                 )
             fresh = ended[: num_episodes - begun].tolist()
             is_playing[ended] = False
@@ -72,11 +73,11 @@ def play_episodes(
     return [found[number] for number in sorted(found)]
 
 
-def ending_of(spec: EvaluationSpec, events: int, *, terminated: bool) -> str:
+def ending_of(world: World, events: int, *, terminated: bool) -> str:
     """The world's name of the end of a game, by the events of its last step."""
     happened = int(events)
-    for event, ending in spec.endings.items():
-        if happened >> spec.env.world.events.index(event) & 1:
+    for event, ending in score_of(world).endings.items():
+        if happened >> world.events.index(event) & 1:
             return ending
     return TERMINATED if terminated else TRUNCATED
 

@@ -7,25 +7,26 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rlparity import World
 from rlparity.core.prices import changed_prices, prices_text
 from rlparity.io.intervals import mean_intervals
 from rlparity.io.strict_json import json_text
 from rlparity.io.table import Table
-from rlworldkit.evaluation.spec import Episode, EvaluationSpec, Figures, Rows
+from rlworldkit.score import Episode, Figures, Rows, score_of
 
 _Z = 1.959964
 """Standard deviations that hold 95% of a normal distribution."""
 
 
-def summary(spec: EvaluationSpec, episodes: Sequence[Episode]) -> Figures:
+def summary(world: World, episodes: Sequence[Episode]) -> Figures:
     """Return the figures as plain values, the world's among them.
 
     Means are ``{"mean", "low", "high"}`` with a bootstrap interval, shares the same with Wilson's (1927). Of each
     action with an opening: uses in an episode, and the share of its openings in which it was taken at once. ``prices``
     are those that are not the game's own, in reward.
     """
-    world = spec.env.world
-    reported = world.actions if spec.actions is None else spec.actions
+    score = score_of(world)
+    reported = world.actions if score.actions is None else score.actions
     of_episodes = means({name: [episode.stats[name] for episode in episodes] for name in ("return", "steps")})
     uses = np.array([episode.uses for episode in episodes])
     taken = means({name: uses[:, world.actions.index(name)] for name in reported})
@@ -39,7 +40,7 @@ def summary(spec: EvaluationSpec, episodes: Sequence[Episode]) -> Figures:
         ),
         "actions": {name: _use(episodes, world.actions.index(name), taken[name]) for name in reported},
     }
-    return {**spec.figures(general, episodes), "prices": changed_prices(world)}
+    return {**score.figures(general, episodes), "prices": changed_prices(world)}
 
 
 def as_json(figures: Figures) -> str:
@@ -47,7 +48,7 @@ def as_json(figures: Figures) -> str:
     return json_text(figures, indent=2) + "\n"
 
 
-def as_tables(spec: EvaluationSpec, figures: Figures, title: str) -> list[Table]:
+def as_tables(world: World, figures: Figures, title: str) -> list[Table]:
     """The figures for the terminal: an overview, the reward, and the uses of actions."""
     overview = Table(title=title, box=None, show_header=False, title_justify="left", title_style="bold")
     count = figures["episodes"]
@@ -57,7 +58,7 @@ def as_tables(spec: EvaluationSpec, figures: Figures, title: str) -> list[Table]
         ("length", interval(figures["length"], ".1f")),
         ("endings", shares(figures["endings"], count)),
     ]
-    for row in (*spec.rows(general, figures), ("prices", prices_text(figures["prices"]))):
+    for row in (*score_of(world).rows(general, figures), ("prices", prices_text(figures["prices"]))):
         overview.add_row(*row)
 
     reward = Table("component", "per episode", box=None)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rlparity import EngineError, UsageError, World
 from rlparity.io.arguments import SHARE
-from rlworldkit.evaluation.spec import Lookahead, Player
+from rlworldkit.evaluation.spec import Lookahead
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.env import Compact, JaxEnv, State
 from rlworldkit.jax.switches import fixed_switches
@@ -24,6 +24,7 @@ from rlworldkit.ppo.params import Params
 from rlworldkit.ppo.search import Search, best_actions
 from rlworldkit.runs.folder import CONFIG
 from rlworldkit.runs.saved_config import read_saved_config
+from rlworldkit.score import Player
 from rlworldkit.threefry import seed_pairs
 
 Program = Callable[..., Array]

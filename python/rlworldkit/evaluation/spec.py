@@ -1,74 +1,16 @@
-"""``EvaluationSpec``: a world as it is evaluated, beyond its environments."""
+"""How far a search looks ahead, and what it and players are made of."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rlparity import State
 from rlparity.io.arguments import Values
-from rlworldkit.envs.spec import EnvSpec
-from rlworldkit.envs.statistics import Summary
-
-Player = Callable[[NDArray[Any], NDArray[np.bool_], NDArray[np.uint64], NDArray[np.int64]], NDArray[np.int32]]
-"""Observations (n, *shape), masks bool (n, actions), seeds uint64 (n,), steps (n,) → valid actions int32 (n,)."""
 
 Logits = Callable[[NDArray[Any]], ArrayLike]
 """Observations (n, *shape) → logits float32 (n, actions), an array of any library that numpy can read."""
-
-Figures = dict[str, Any]
-"""Statistics of many episodes: plain values by name."""
-
-Rows = list[tuple[str, str]]
-"""Lines of a table: name and value."""
-
-
-@dataclass(frozen=True)
-class Episode:
-    """One episode, in units of the reward.
-
-    ending: what the world calls how it ended; ``terminated`` where it has no name for that, or ``truncated``.
-    stats: as ``info["episode_stats"]``.
-    uses, openings, at_once: for each action how often it was taken, how often it became valid after it was not (or at
-        the start), and how often it was taken in that very step.
-    notes: what the world noted at the end.
-    """
-
-    seed: int
-    ending: str
-    stats: Summary
-    uses: tuple[int, ...]
-    openings: tuple[int, ...]
-    at_once: tuple[int, ...]
-    notes: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class EvaluationSpec:
-    """A world as it is evaluated. Only ``env`` is required.
-
-    env: the world.
-    endings: event -> what an episode that ended with it is called; the first that happened counts.
-    players: players that the world has written, by name, beside rlworldkit's ``random``.
-    policy_of: the logits that trained parameters in a file give; raises ParityError where it cannot be used.
-    notes: what to keep of an episode, by its ending and its last state.
-    actions: the actions whose uses are reported; None: all.
-    figures: the figures that are reported, from the general ones and the episodes.
-    rows: the lines of the overview, from the general ones and the figures.
-    """
-
-    env: EnvSpec
-    endings: Mapping[str, str] = field(default_factory=dict)
-    players: Mapping[str, Player] = field(default_factory=dict)
-    policy_of: Callable[[Path], Logits] | None = None
-    notes: Callable[[str, State], Mapping[str, Any]] = lambda ending, state: {}
-    actions: tuple[str, ...] | None = None
-    figures: Callable[[Figures, Sequence[Episode]], Figures] = lambda general, episodes: general
-    rows: Callable[[Rows, Figures], Rows] = lambda general, figures: general
 
 
 class Lookahead(NamedTuple):

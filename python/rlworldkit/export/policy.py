@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from rlparity.core.prices import prices_in_reward, with_prices
+from rlparity import World
+from rlparity.core.prices import prices_in_reward
 from rlparity.errors import UsageError
 from rlworldkit.evaluation.onnx_policy import WORLD
 from rlworldkit.ppo.numpy_network import Floats, NumpyNetwork
@@ -22,8 +23,7 @@ from rlworldkit.runs.saved_config import PRICES, read_saved_config, saved_prices
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rlworldkit.game import Game
-    from rlworldkit.watch.spec import ViewSpec
+    from rlworldkit.program import Program
 
 FORMATS = ONNX, SAFETENSORS, NPZ = "onnx", "safetensors", "npz"
 
@@ -36,7 +36,7 @@ class ExportableAgent(Protocol):
         """Its network, and the settings of its training with those ``prices`` that were not the game's own."""
 
 
-def exported(agent: object, path: Path, kind: str, game: Game, view: ViewSpec) -> tuple[bytes, dict[str, str]]:
+def exported(agent: object, path: Path, kind: str, program: Program, world: World) -> tuple[bytes, dict[str, str]]:
     """The policy of the agent in the file ``path`` as a file of one of the ``FORMATS``, and the file's metadata.
 
     ``safetensors`` and ``npz`` hold the parameters; the metadata of the latter is the zip archive's comment. Raises
@@ -48,9 +48,9 @@ def exported(agent: object, path: Path, kind: str, game: Game, view: ViewSpec) -
         network, settings = agent, read_saved_config(path.parent)
     else:
         raise UsageError(f"{path} cannot be exported: give what it was exported from.")
-    metadata = _metadata(network, settings, path, game, view)
+    metadata = _metadata(network, settings, path, program, world)
     if kind == ONNX:
-        return _onnx(network, metadata, view), metadata
+        return _onnx(network, metadata, world), metadata
     arrays = {name: np.ascontiguousarray(each, np.float32) for name, each in flat_params(network.params)}
     if kind == SAFETENSORS:
         from safetensors.numpy import save
@@ -66,30 +66,30 @@ def exported(agent: object, path: Path, kind: str, game: Game, view: ViewSpec) -
 
 
 def _metadata(
-    network: NumpyNetwork, settings: Mapping[str, Any], path: Path, game: Game, view: ViewSpec
+    network: NumpyNetwork, settings: Mapping[str, Any], path: Path, program: Program, world: World
 ) -> dict[str, str]:
     """What a file says of its policy: texts, or JSON where a value is no text."""
-    world = with_prices(view.world, saved_prices(settings, path.parent / CONFIG))
+    world = world.with_prices(saved_prices(settings, path.parent / CONFIG))
     observation: dict[str, Any] = {"shape": world.observation_shape, "dtype": "float32"}
     if world.observation_label:
         observation["labels"] = [world.observation_label(place) for place in np.ndindex(world.observation_shape)]
     values = {
         WORLD: world.name,
-        "rules_version": view.rules_version,
+        "rules_version": world.rules_version,
         "observation": observation,
         "actions": world.actions,
         "prices": prices_in_reward(world) if settings else {},  # a lone file does not tell them
         "network": network.architecture._asdict(),
         "provenance": {
             "file": path.name,
-            "exported_by": f"{game.name} {game.version}",
+            "exported_by": f"{program.name} {program.version}",
             "settings": {name: value for name, value in settings.items() if name != PRICES},
         },
     }
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
 
 
-def _onnx(network: NumpyNetwork, metadata: Mapping[str, str], view: ViewSpec) -> bytes:
+def _onnx(network: NumpyNetwork, metadata: Mapping[str, str], world: World) -> bytes:
     """A graph of ``observation`` and ``mask`` to ``logits``, -inf where the mask is False, ``action`` and ``value``.
 
     The action is the likeliest valid one, the first of several. There is no value where a critic knew more than the
@@ -105,9 +105,9 @@ def _onnx(network: NumpyNetwork, metadata: Mapping[str, str], view: ViewSpec) ->
         outputs = {"logits": masked, "action": masked.argmax(axis=1)}
         return outputs if network.architecture.num_privileges else {**outputs, "value": value}
 
-    observation = np.zeros((2, *view.world.observation_shape), np.float32)
+    observation = np.zeros((2, *world.observation_shape), np.float32)
     try:
-        model = trace(graph, {"observation": observation, "mask": np.ones((2, len(view.world.actions)), np.bool_)})
+        model = trace(graph, {"observation": observation, "mask": np.ones((2, len(world.actions)), np.bool_)})
     except (TypeError, ValueError) as error:
         raise UsageError(f"The network {network.architecture.name} cannot be written as ONNX: {error}.") from error
     helper.set_model_props(model, dict(metadata))

@@ -123,7 +123,7 @@ class GameScreen(Screen[None]):
             styles.width, styles.height = columns, lines
         below = self.size.height - layout.size[1]
         self.query_one("#below").display = below >= _LEAST_BELOW
-        self.query_one("#rewards").display = below >= len(self._session.game.view.world.components) + 2
+        self.query_one("#rewards").display = below >= len(self._session.game.world.components) + 2
         self._put("#small", Text(missing_room(self.size, self._little.size)))
         self._show()
 

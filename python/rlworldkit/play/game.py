@@ -9,15 +9,15 @@ from textwrap import shorten
 import numpy as np
 from numpy.typing import NDArray
 
-from rlparity import BatchEngine, State
+from rlparity import BatchEngine, State, World
 from rlparity.core.guard import GuardedEngine
 from rlparity.core.prices import changed_prices
 from rlparity.core.trace import Case, Trace, write_trace
 from rlparity.engine import Array, Slots
 from rlworldkit.evaluation.play import ending_of
 from rlworldkit.render.panels import Panels
+from rlworldkit.show import show_of
 from rlworldkit.watch.frames import Frame
-from rlworldkit.watch.spec import ViewSpec
 
 LINE = 80
 """The most columns of a line."""
@@ -51,15 +51,14 @@ class Table:
     Everything raises EngineError where the engine fails.
     """
 
-    def __init__(self, view: ViewSpec, engine: BatchEngine, panels: Panels) -> None:
-        self.view, self.panels, self._engine = view, panels, engine
+    def __init__(self, world: World, engine: BatchEngine, panels: Panels) -> None:
+        self.world, self.panels, self._engine = world, panels, engine
         self.close = engine.close
 
     def start(self, seed: int) -> Position:
         """Begin the game of a seed."""
-        world = self.view.world
-        observation = self._engine.reset(world.game_seeds(seed, 1), _PLAYED)
-        return self._position(_PLAYED, observation[0], np.zeros(len(world.components), np.int32))
+        observation = self._engine.reset(self.world.game_seeds(seed, 1), _PLAYED)
+        return self._position(_PLAYED, observation[0], np.zeros(len(self.world.components), np.int32))
 
     def play(self, action: int) -> Position:
         """Play an action."""
@@ -81,7 +80,7 @@ class Table:
         ending = None
         if step.ended[game]:
             events = 0 if step.events is None else int(step.events[game])
-            ending = ending_of(self.view.evaluation, events, terminated=bool(step.terminated[game]))
+            ending = ending_of(self.world, events, terminated=bool(step.terminated[game]))
         return self._position(slot, step.observation[game], step.components[game], ending)
 
     def _position(self, slot: Slots, observation: Array, components: Array, ending: str | None = None) -> Position:
@@ -89,9 +88,9 @@ class Table:
         return Position(state, np.array(observation), mask, tuple(components.tolist()), ending)
 
 
-def open_table(view: ViewSpec, engine: str) -> Table:
+def open_table(world: World, engine: str) -> Table:
     """A table on one of the world's engines; raises EngineError where it cannot start."""
-    return Table(view, GuardedEngine(view.world, engine, 2), view.panels(view.world, engine))
+    return Table(world, GuardedEngine(world, engine, 2), show_of(world).panels(world, engine))
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ class Turn:
 class PlayedGame:
     """The game of a seed after some turns: where it stands, and what the episode earned so far."""
 
-    view: ViewSpec
+    world: World
     seed: int
     position: Position
     earned: Components
@@ -126,19 +125,19 @@ class PlayedGame:
 
     def in_rewards(self, components: Components) -> list[float]:
         """Components, or their sums, in units of the reward."""
-        return list(map(float, self.view.env.in_rewards(np.array(components))))
+        return list(map(float, self.world.in_rewards(np.array(components))))
 
     @property
     def verdict(self) -> str:
         """The game so far in one line, as watching an agent tells it."""
         components, earned = np.array(self.position.components), np.array(self.in_rewards(self.earned))
-        last = self.view, self.seed, len(self.turns), self.position.state, None, components, earned, self.ending
+        last = self.world, self.seed, len(self.turns), self.position.state, None, components, earned, self.ending
         return Frame(*last).verdict
 
     @property
     def trace(self) -> Trace:
         """The game as `rlparity replay` reads it."""
-        world = self.view.world
+        world = self.world
         reference, other, *_ = (*world.engines, *world.engines)
         return Trace(
             world=world.name,
@@ -171,7 +170,7 @@ def signed(reward: float) -> str:
 def earned(game: PlayedGame, components: Components) -> str:
     """The sum and the components that are not 0: ``+0.29 = -0.01 step_penalty, +0.3 kills``."""
     *values, total = game.in_rewards((*components, sum(components)))
-    named = zip(game.view.world.components, values, strict=True)
+    named = zip(game.world.components, values, strict=True)
     parts = [f"{signed(value)} {name}" for name, value in named if value]
     return f"{signed(total)} = {', '.join(parts)}" if parts else "0"
 
@@ -185,7 +184,7 @@ def shortened(path: Path, room: int = LINE) -> str:
 def turn_line(game: PlayedGame, number: int, turn: Turn) -> str:
     """A step of the log: ``step 12, you: WARP +0.29 = …``."""
     who = "agent" if turn.by_agent else "you"
-    return f"step {number}, {who}: {game.view.world.actions[turn.action]} {earned(game, turn.components)}"
+    return f"step {number}, {who}: {game.world.actions[turn.action]} {earned(game, turn.components)}"
 
 
 def last_turn(game: PlayedGame) -> str:
@@ -196,6 +195,6 @@ def last_turn(game: PlayedGame) -> str:
 def outlook(panels: Panels, game: PlayedGame, ahead: PlayedGame) -> tuple[str, str]:
     """Rewards and changes of the last action of ``ahead``, which is ``game`` and one action more; a line each."""
     turn = ahead.turns[-1]
-    would = f"{game.view.world.actions[turn.action]} would earn {earned(game, turn.components)}"
+    would = f"{game.world.actions[turn.action]} would earn {earned(game, turn.components)}"
     changed = ", ".join(panels.changes(game.position.state, ahead.position.state)) or "nothing that is counted changes"
     return shorten(would, LINE, placeholder=MORE), shorten(changed, LINE, placeholder=" …")

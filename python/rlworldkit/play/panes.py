@@ -34,7 +34,7 @@ class Layout:
 
 def layout_of(session: Session, *, large: bool) -> Layout:
     """The layout of a screen: the numbers below a large board and the actions beside both, or the other way round."""
-    panels, state, count = session.panels, session.game.position.state, len(session.game.view.world.actions)
+    panels, state, count = session.panels, session.game.position.state, len(session.game.world.actions)
     lines, numbers = panels.board(state, large=large), panels.numbers(state, large=large)
     board = max(map(width, lines)), len(lines)
     if large and panels.large_size:
@@ -60,7 +60,7 @@ def title(session: Session, pace: str, width: int) -> Text:
         doing, keys = f": {game.ending}", "N next game  ? help  q leave"
     elif session.has_agent:
         keys = "? help  Tab look ahead  Space agent  q leave"
-    text = f"game {game.seed}, step {len(game.turns)}{doing}{prices_note(changed_prices(game.view.world))}"
+    text = f"game {game.seed}, step {len(game.turns)}{doing}{prices_note(changed_prices(game.world))}"
     room = width - len(text)
     keys = keys if len(keys) <= room - 2 else "? help"
     return Text.assemble((text, "bold reverse" if session.is_looking else "bold"), keys.rjust(room))
@@ -81,7 +81,7 @@ def status(session: Session, *, large: bool) -> Text:
 
 def actions(session: Session, layout: Layout) -> Text:
     """Every action with its key, cost and validity: all in a column, with full reasons, or the rest in several."""
-    count = len(session.game.view.world.actions)
+    count = len(session.game.world.actions)
     if layout.large:
         return as_text([_entry(session, action, large=True) for action in range(count)])
     entries = [_entry(session, action) for action in range(session.panels.beside, count)]
@@ -98,7 +98,7 @@ def rewards(game: PlayedGame) -> Text:
     """All components of the last step and of the episode, and their sums, in 40 columns."""
     step, episode = game.position.components, game.earned
     steps, episodes = (game.in_rewards((*values, sum(values))) for values in (step, episode))
-    names = (*game.view.world.components, "total")
+    names = (*game.world.components, "total")
     lines: list[Line] = [[(f"{'reward':<20}{'step':>9}{'episode':>11}", "bold")]]
     for name, *values in zip(names, steps, episodes, strict=True):
         of_step, of_episode = (f"{value:+.3f}" if value else "" for value in values)
@@ -120,7 +120,7 @@ def _sum(game: PlayedGame, components: tuple[int, ...]) -> str:
 
 def _entry(session: Session, action: int, *, large: bool = False, costs: bool = True) -> Line:
     """Key, name, cost and note of an action, reversed where it is the one that is looked at."""
-    names = session.game.view.world.actions
+    names = session.game.world.actions
     entry = [
         (f"{session.panels.signs[action]} ", "bold" if session.game.position.mask[action] else FAINT),
         (f"{names[action]:<{max(map(len, names)) + 1}}", ""),

@@ -53,7 +53,7 @@ class Session:
 
     def __init__(self, table: Table, seed: int, target: Path | None = None, player: AgentPlayer | None = None) -> None:
         self._table, self._target, self._player = table, target, player
-        self.panels, self._world = table.panels, table.view.world
+        self.panels, self._world = table.panels, table.world
         self.saved: dict[Path, str] = {}
         self._begin(seed, target)
 
@@ -63,7 +63,7 @@ class Session:
         self.is_looking = self.agent_plays = False
         self.preview: Preview | None = None
         start = self._table.start(seed)
-        self._arrive(PlayedGame(self._table.view, seed, start, start.components))
+        self._arrive(PlayedGame(self._table.world, seed, start, start.components))
         saving = f"Game {seed} begins. It is saved when it ends, when you leave, and now with S, in"
         self.message = Message((saving, shortened(self.path)))
 

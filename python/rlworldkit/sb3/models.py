@@ -19,11 +19,12 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.utils import ConstantSchedule, FloatSchedule
 from stable_baselines3.common.vec_env import VecEnv
 
+from rlparity import World
 from rlparity.errors import UsageError, quoted
 from rlparity.io.safe_read import GIB, Unreadable, is_object, json_of, read_bytes, read_zip
 from rlparity.io.strict_json import is_json_number, json_text, number_of
 from rlparity.spaces import is_count
-from rlworldkit.envs.spec import EnvSpec
+from rlworldkit.envs.spaces import action_space, observation_space
 from rlworldkit.ppo.config import ABOVE_0, WEIGHT
 from rlworldkit.sb3.config import RATES, SEED, MaskablePPOConfig
 from rlworldkit.sb3.model_file import LIMIT, PLAIN
@@ -94,7 +95,7 @@ def _rate_value(rate: Any) -> float | None:  # noqa: ANN401 - a float or a sched
 
 def load_model(
     path: Path,
-    env: VecEnv | EnvSpec,
+    env: VecEnv | World,
     device: str = "auto",
     *,
     rates: Mapping[str, Any] | None = None,
@@ -133,7 +134,7 @@ def load_model(
 def _plain(
     path: Path,
     files: Mapping[str, bytes],
-    env: VecEnv | EnvSpec,
+    env: VecEnv | World,
     device: str,
     rates: Mapping[str, Any],
     changes: Mapping[str, Any],
@@ -149,7 +150,7 @@ def _plain(
     if isinstance(env, VecEnv):
         games, observed, actions = env, env.observation_space, env.action_space
     else:
-        games, observed, actions = None, env.observation_space(), env.action_space()
+        games, observed, actions = None, observation_space(env), action_space(env)
     settings = _settings(path, metadata.get("settings"), rates, changes, is_resumed=games is not None)
     weights, optimizer = (_tensors(files, f"{name}.pth") for name in ("policy", "policy.optimizer"))
     if settings["n_steps"] * (spaces.flatdim(observed) + spaces.flatdim(actions)) > _MOST_NUMBERS:

@@ -8,8 +8,8 @@ import torch
 from sb3_contrib import MaskablePPO
 from torch import nn
 
+from rlparity import World
 from rlparity.errors import UsageError
-from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.ppo.config import RELU, TANH, Activation
 from rlworldkit.ppo.numpy_network import NumpyNetwork
 from rlworldkit.ppo.params import hidden_layer
@@ -18,17 +18,19 @@ _ACTIVATIONS: dict[type[nn.Module], Activation] = {nn.Tanh: TANH, nn.ReLU: RELU}
 
 
 @torch.no_grad()
-def network_of(model: MaskablePPO, env: EnvSpec) -> NumpyNetwork:
+def network_of(model: MaskablePPO, world: World) -> NumpyNetwork:
     """The policy and the value of a model as one network, whose layers hold those of both side by side.
 
     Raises UsageError for a model of other layers than MaskablePPO makes by itself.
     """
     policy: Any = model.policy
-    shape = env.world.observation_shape
+    shape = world.observation_shape
     single = np.eye(math.prod(shape), dtype=np.float32).reshape(-1, *shape)  # observations of a 1 in one place each
     seen = np.random.default_rng(0).integers(2, size=(8, *shape)).astype(np.float32)
     try:
-        order, features = (policy.extract_features(policy.obs_to_tensor(env.split(each))[0]) for each in (single, seen))
+        order, features = (
+            policy.extract_features(policy.obs_to_tensor(world.split(each))[0]) for each in (single, seen)
+        )
         nets = policy.mlp_extractor.policy_net, policy.mlp_extractor.value_net
         pairs = [*zip(nets[0][::2], nets[1][::2], strict=True), (policy.action_net, policy.value_net)]
         kernels = [torch.block_diag(*(each.weight for each in pair)).T.numpy() for pair in pairs]  # type: ignore[no-untyped-call]

@@ -11,11 +11,11 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import Logger
 
+from rlparity import World
 from rlparity.core.prices import changed_prices
 from rlparity.errors import ParityError, UsageError
 from rlparity.io.atomic_write import write_whole
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
-from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.runs.folder import CONFIG, METRICS
 from rlworldkit.runs.result import Progress, TrainResult
 from rlworldkit.runs.retrying_writer import reason
@@ -26,6 +26,7 @@ from rlworldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, P
 from rlworldkit.sb3.config import RATES, MaskablePPOConfig
 from rlworldkit.sb3.model_file import timesteps_of
 from rlworldkit.sb3.models import load_model, model_content, policy_for, settings_of
+from rlworldkit.score import score_of
 
 __all__ = ["FINAL_MODEL", "load_model", "train"]
 
@@ -36,7 +37,7 @@ _MOST_EVALUATION_GAMES = 10
 
 def train(
     config: MaskablePPOConfig,
-    spec: EnvSpec,
+    world: World,
     run: Run,
     *,
     resume: Path | None = None,
@@ -50,7 +51,7 @@ def train(
     Args:
         config: the settings; with ``resume``, the arguments of MaskablePPO among them are those that the model was
             saved with, but for rates that are functions, which no file holds.
-        spec: the world.
+        world: the world.
         run: has a folder, and counts ``timesteps``.
         resume: a model to continue; its steps and schedules continue.
         changes: arguments of MaskablePPO that hold from here on in place of those that ``resume`` was saved with.
@@ -67,8 +68,8 @@ def train(
         raise UsageError("MaskablePPO writes its models into a folder: give the run one.")
     config = config.validated()
     _check_device(device)
-    engine = engine or next(iter(spec.world.engines))
-    with run, closing(WorldVecEnv(spec, config.num_envs, engine=engine, seed=config.seed)) as env:
+    engine = engine or next(iter(world.engines))
+    with run, closing(WorldVecEnv(world, config.num_envs, engine=engine, seed=config.seed)) as env:
         if resume:
             rates = {name: getattr(config, name) for name in RATES}
             model = load_model(resume, env, device, rates=rates, changes=changes, trust=trust)
@@ -78,19 +79,19 @@ def train(
             model = MaskablePPO(policy_for(env.observation_space), env, device=device, **config.ppo())
         config.rollouts_after(model.num_timesteps)  # raises where there is none
         games = min(_MOST_EVALUATION_GAMES, config.eval_episodes)
-        with closing(WorldVecEnv(spec, games, engine=engine, max_episode_steps=config.eval_max_steps)) as eval_env:
+        with closing(WorldVecEnv(world, games, engine=engine, max_episode_steps=config.eval_max_steps)) as eval_env:
             origin = f"going on with {resume}" if resume else f"seed {config.seed}"
             run.print_line(
                 f"Training MaskablePPO for at most {config.timesteps:,} steps in {config.num_envs} games of the "
                 f"{engine} engine, {origin}, into {run.folder}."
             )
-            return _learn(model, config, spec, run, run.folder, eval_env, engine)
+            return _learn(model, config, world, run, run.folder, eval_env, engine)
 
 
 def _learn(
     model: MaskablePPO,
     config: MaskablePPOConfig,
-    spec: EnvSpec,
+    world: World,
     run: Run,
     folder: Path,
     eval_env: WorldVecEnv,
@@ -101,16 +102,16 @@ def _learn(
     steps = batch * config.rollouts_after(first)
     seconds = _earlier_seconds(folder / METRICS, first) if first else 0.0
     earlier_prices = saved_prices(read_saved_config(folder), folder / CONFIG)
-    counted = first if earlier_prices == changed_prices(spec.world) else -1  # none at other prices
+    counted = first if earlier_prices == changed_prices(world) else -1  # none at other prices
     evaluations = Evaluations(run, folder, eval_env, config, seed=_EVALUATION_SEED, after=counted)
     policy = policy_for(eval_env.observation_space)
     settings = {**asdict(config), "engine": engine, "device": str(model.device), "policy": policy}
-    settings[PRICES] = changed_prices(spec.world)
+    settings[PRICES] = changed_prices(world)
     later = [path for path in folder.glob("*.zip") if timesteps_of(path) > first]
     run.begin(settings, first + steps, after=first, is_resumed=first > 0, later=later)
     writer, checkpoints = RunWriter(run, first, seconds), Checkpoints(run, folder, config.save_freq)
     model.set_logger(Logger(str(folder), [writer]))
-    callbacks = [EpisodeMetrics(spec.episode_metrics), checkpoints, evaluations, ProgressAndStopCallback(run)]
+    callbacks = [EpisodeMetrics(score_of(world).metrics), checkpoints, evaluations, ProgressAndStopCallback(run)]
     try:
         model.learn(steps, CallbackList(callbacks), reset_num_timesteps=not first)
     except ValueError as error:

@@ -12,9 +12,9 @@ from rlparity.errors import UsageError
 from rlparity.io.arguments import IntRange
 from rlparity.io.strict_json import is_json_number
 from rlworldkit.config_layers import named_settings, read_settings, validate_values
-from rlworldkit.game import Game
 from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, preset_of
+from rlworldkit.program import Program
 from rlworldkit.settings import check_settings, fault_of
 from rlworldkit.sweep.options import EVALUATE, RETURN, SweepOptions
 
@@ -63,7 +63,7 @@ class Sweep:
         return auto_scale_for_batch_size(self.kind(**values), explicit=values).validated()
 
 
-def read_sweep(game: Game, file: Path, flags: Mapping[str, Any]) -> Sweep:
+def read_sweep(program: Program, file: Path, flags: Mapping[str, Any]) -> Sweep:
     """Read a sweep of a world; ``flags`` are options over those of the file.
 
     Raises UsageError for a file that cannot be read, an unknown name or an impossible value, and for a sweep without a
@@ -79,11 +79,11 @@ def read_sweep(game: Game, file: Path, flags: Mapping[str, Any]) -> Sweep:
     options = SweepOptions(**{**validate_values(SweepOptions, values, str(file)), **flags})
     check_settings(options)
     folder, at_once = Path("sweeps", file.stem), max(1, available_cores() // options.seeds)
-    preset = preset_of(game.train_config, options.preset)
+    preset = preset_of(program.train_config, options.preset)
     sweep = Sweep(
-        file.stem, options.folder or folder, options.at_once or at_once, options, game.train_config, preset, {}
+        file.stem, options.folder or folder, options.at_once or at_once, options, program.train_config, preset, {}
     )
-    for named, value in named_settings(game.train_config, settings, str(file), " in [settings]"):
+    for named, value in named_settings(program.train_config, settings, str(file), " in [settings]"):
         for each in _values_in(value):
             if fault := fault_of(named, each):
                 raise UsageError(f"{file}: {named.name} {fault}, got {each!r:.60}; {_RANGE}.")
@@ -91,8 +91,8 @@ def read_sweep(game: Game, file: Path, flags: Mapping[str, Any]) -> Sweep:
         _add(sweep, file, named.name, value, IntDistribution if is_whole else FloatDistribution, {})
     for name, value in prices.items():
         for each in _values_in(value):
-            game.with_prices({name: each}).env()
-        _add(sweep, file, _PRICE + name, value, FloatDistribution, {"step": game.env().world.component_unit})
+            program.world.with_prices({name: each})
+        _add(sweep, file, _PRICE + name, value, FloatDistribution, {"step": program.world.component_unit})
     if not sweep.space:
         raise UsageError(f"{file} searches nothing: give a setting or a price a list of values, or a range.")
     if options.steps is None and options.core_hours is None:

@@ -21,9 +21,10 @@ from rlparity.io.atomic_write import write_whole
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.players import RANDOM, player_of
 from rlworldkit.evaluation.report import summary
-from rlworldkit.game import Game
+from rlworldkit.jax.opening import jax_env_of
 from rlworldkit.pictures import drawn
 from rlworldkit.ppo.loop import metric_names
+from rlworldkit.program import Program
 from rlworldkit.sweep.options import EVALUATE, HALVING, MEDIAN, NONE, SweepOptions
 from rlworldkit.sweep.space import Sweep
 from rlworldkit.sweep.storage import Attribute, is_silent, open_storage, shown_storage, without_secrets
@@ -37,7 +38,7 @@ _LENGTH = {"total_timesteps", "num_envs", "num_steps"}
 """Settings that decide how many steps a trial takes."""
 
 
-def open_study(game: Game, sweep: Sweep) -> optuna.Study:
+def open_study(program: Program, sweep: Sweep) -> optuna.Study:
     """Open the sweep's study in its storage, or in a SQLite file of its folder; or make it.
 
     Raises UsageError where the storage cannot be used, or has a study of this name that is not of this sweep.
@@ -46,7 +47,7 @@ def open_study(game: Game, sweep: Sweep) -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     where = sweep.options.storage or f"sqlite:///{sweep.folder / 'study.db'}"
-    shown, now = shown_storage(where), _identity(game, sweep)
+    shown, now = shown_storage(where), _identity(program, sweep)
     pruners = {
         MEDIAN: MedianPruner(n_warmup_steps=_FREE_PARTS),
         HALVING: SuccessiveHalvingPruner(min_resource=_FREE_PARTS),
@@ -77,10 +78,10 @@ def open_study(game: Game, sweep: Sweep) -> optuna.Study:
     return study
 
 
-def _identity(game: Game, sweep: Sweep) -> dict[str, Any]:
+def _identity(program: Program, sweep: Sweep) -> dict[str, Any]:
     """What must be the same for trials to be comparable, as values of JSON."""
     return {
-        "version": f"{game.name} {game.version}, rules {game.rules_version}",
+        "version": f"{program.name} {program.version}, rules {program.world.rules_version}",
         "objective": sweep.options.objective,
         "search space": {name: distribution_to_json(axis) for name, axis in sweep.space.items()},
         "number of seeds": sweep.options.seeds,
@@ -90,13 +91,13 @@ def _identity(game: Game, sweep: Sweep) -> dict[str, Any]:
     }
 
 
-def check_objective(game: Game, sweep: Sweep) -> None:
+def check_objective(program: Program, sweep: Sweep) -> None:
     """Raises UsageError for an objective that no run has, and for a budget that is less than a trial takes."""
     options, config = sweep.options, sweep.kind(**sweep.settings_of({}))
     if options.is_played:
-        figure_of(game, options, RANDOM, max_steps=1)
-    elif game.train_env is not None:
-        known = metric_names(replace(config, num_envs=8, num_steps=8, num_minibatches=1), game.train_env())
+        figure_of(program, options, RANDOM, max_steps=1)
+    else:
+        known = metric_names(replace(config, num_envs=8, num_steps=8, num_minibatches=1), jax_env_of(program.world))
         if options.objective not in known:
             listed = ", ".join(known)
             raise UsageError(
@@ -110,17 +111,15 @@ def check_objective(game: Game, sweep: Sweep) -> None:
         )
 
 
-def figure_of(game: Game, options: SweepOptions, agent: str, max_steps: int = 5000) -> float:
+def figure_of(program: Program, options: SweepOptions, agent: str, max_steps: int = 5000) -> float:
     """The objective, a figure of ``evaluate --json``, of an agent at the game's own prices; its mean if it has one.
 
     Raises UsageError where there is no such number.
     """
-    if game.evaluation is None:
-        raise UsageError(f"{game.name} has no evaluate: take a metric of training as the objective.")
-    spec = game.evaluation()
-    player = player_of(spec, agent, deterministic=False, seed=0)
-    episodes = play_episodes(spec, player, 0, options.episodes, engine="jax", num_envs=256, max_steps=max_steps)
-    figures: dict[str, Any] = summary(spec, episodes)
+    world = program.world
+    player = player_of(world, agent, deterministic=False, seed=0)
+    episodes = play_episodes(world, player, 0, options.episodes, engine="jax", num_envs=256, max_steps=max_steps)
+    figures: dict[str, Any] = summary(world, episodes)
     found: Any = figures
     for key in options.objective.removeprefix(EVALUATE).split("/"):
         found = found.get(key) if isinstance(found, dict) else None

@@ -5,11 +5,12 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from rlparity import World
 from rlparity.viewer.page import Decision, Episode, Page, Step
 from rlparity.viewer.write import write_page
 from rlworldkit.envs.episodes import Episodes
+from rlworldkit.show import show_of
 from rlworldkit.watch.frames import AgentPlayer, Frame, frames
-from rlworldkit.watch.spec import ViewSpec
 
 START = "start"
 SIDE_BY_SIDE = 128
@@ -31,7 +32,7 @@ class Games:
         return f"games {self.first_seed} to {(self.first_seed + self.count - 1) % 2**64}"
 
 
-def agent_page(view: ViewSpec, name: str, player: AgentPlayer, games: Games, command: str) -> Page:
+def agent_page(world: World, name: str, player: AgentPlayer, games: Games, command: str) -> Page:
     """The page of an agent that people call ``name``. Its games are played while its episodes are taken.
 
     Taking them raises EngineError where the engine cannot start, or fails.
@@ -39,7 +40,7 @@ def agent_page(view: ViewSpec, name: str, player: AgentPlayer, games: Games, com
     return Page(
         headline=f"{name}: {games}",
         sides=(games.engine,),
-        episodes=played(view, player, games),
+        episodes=played(world, player, games),
         about=(how_it_plays(player),),
         command=command,
     )
@@ -57,16 +58,16 @@ def how_it_plays(player: AgentPlayer) -> str:
     return f"The agent's actions are drawn by their probabilities, with player seed {player.player_seed}."
 
 
-def played(view: ViewSpec, player: AgentPlayer, games: Games) -> Iterator[Episode]:
+def played(world: World, player: AgentPlayer, games: Games) -> Iterator[Episode]:
     """The episodes in the order of their seeds; raises EngineError where the engine cannot start, or fails."""
     side_by_side = min(games.count, SIDE_BY_SIDE)
-    with closing(Episodes(view.world, side_by_side, games.engine, max_episode_steps=games.max_steps)) as opened:
-        yield from episodes(frames(view, opened, player, games.first_seed, games.count))
+    with closing(Episodes(world, side_by_side, games.engine, max_episode_steps=games.max_steps)) as opened:
+        yield from episodes(frames(opened, player, games.first_seed, games.count))
 
 
 @contextmanager
 def page_of_frames(
-    path: Path, caption: str, view: ViewSpec, player: AgentPlayer, engine: str
+    path: Path, caption: str, world: World, player: AgentPlayer, engine: str
 ) -> Iterator[Callable[[Frame], None]]:
     """A function that takes the frames of one game after another, for a page of them.
 
@@ -87,7 +88,7 @@ def page_of_frames(
         episodes=(game.episode() for game in in_progress),
         about=(how_it_plays(player),),
     )
-    write_page(page, view.world, path)
+    write_page(page, world, path)
 
 
 def episodes(frames: Iterable[Frame]) -> Iterator[Episode]:
@@ -130,12 +131,12 @@ class EpisodeInProgress:
         *before, last = self._newest
         end, addition = None, ""
         if before and last.decision is not None:
-            end, addition = last.view.end(before[0].state, last.state, last.decision.action, last.ending)
+            end, addition = show_of(last.world).end(before[0].state, last.state, last.decision.action, last.ending)
         return Episode(f"seed {last.seed}", last.outcome + addition, tuple(self._steps), end)
 
 
 def _step(frame: Frame) -> Step:
-    world = frame.view.world
+    world = frame.world
     boards = (world.draw(frame.state),)
     if frame.decision is None:
         return Step(START, boards)

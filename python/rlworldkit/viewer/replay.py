@@ -29,13 +29,10 @@ class ReplayStep(NamedTuple):
     components: tuple[tuple[int, ...], ...] = ()
 
 
-def read_own_trace(world: World, path: Path, other_names: tuple[str, ...] = ()) -> Trace:
-    """The trace in a file; raises UsageError where it is none of this world under these rules.
-
-    other_names: what traces call the world besides its own name.
-    """
+def read_own_trace(world: World, path: Path) -> Trace:
+    """The trace in a file; raises UsageError where it is none of this world under these rules."""
     trace = read_trace(path)
-    if trace.world not in (world.name, *other_names):
+    if trace.world not in (world.name, world.home):
         raise UsageError(f"{path} is a trace of world {quoted(trace.world)}: give one of world '{world.name}'.")
     check_actions(world, trace, path)
     for name in trace.component_names or ():

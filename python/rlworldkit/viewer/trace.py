@@ -11,9 +11,9 @@ from rlparity.errors import EngineError, StateRefused, UsageError
 from rlparity.io.console import counted
 from rlparity.tools.report import start_text
 from rlparity.viewer.page import Episode, Page, Step
+from rlworldkit.show import show_of
 from rlworldkit.viewer.agent import START
 from rlworldkit.viewer.replay import ReplayStep, open_engines, replay
-from rlworldkit.watch.spec import ViewSpec
 
 
 def sides_of(world: World, trace: Trace) -> tuple[tuple[str, ...], list[EngineError]]:
@@ -34,12 +34,12 @@ def sides_of(world: World, trace: Trace) -> tuple[tuple[str, ...], list[EngineEr
     return tuple(names), faults
 
 
-def trace_page(view: ViewSpec, name: str, trace: Trace, engine: str, command: str) -> Page:
+def trace_page(world: World, name: str, trace: Trace, engine: str, command: str) -> Page:
     """The page of a trace that people call ``name``, replayed on one engine.
 
     Raises UsageError where the engine does not take its start, EngineError where it cannot start, or fails.
     """
-    with open_engines(view.world, [engine]) as opened:
+    with open_engines(world, [engine]) as opened:
         try:
             played = list(replay(opened, trace.case))
         except StateRefused as error:
@@ -47,22 +47,22 @@ def trace_page(view: ViewSpec, name: str, trace: Trace, engine: str, command: st
     return Page(
         headline=f"{name}: {counted(len(trace.case.actions), 'action')} on {engine}",
         sides=(engine,),
-        episodes=(_episode(view, trace, played),),
-        about=(f"Start: {start_text(trace)}.", *_change_since(view.world, trace, played)),
+        episodes=(_episode(world, trace, played),),
+        about=(f"Start: {start_text(trace)}.", *_change_since(world, trace, played)),
         command=command,
     )
 
 
-def _episode(view: ViewSpec, trace: Trace, played: Sequence[ReplayStep]) -> Episode:
-    earned = view.env.in_rewards(np.array([step.components for step in played if step.components]).sum())
+def _episode(world: World, trace: Trace, played: Sequence[ReplayStep]) -> Episode:
+    earned = world.in_rewards(np.array([step.components for step in played if step.components]).sum())
     said = f"{counted(len(trace.case.actions), 'action')}, return {earned:.3f}"
     steps = tuple(
-        Step(_name_of(view.world, step.action), tuple(map(view.world.draw, step.states)), step.components or None)
+        Step(_name_of(world, step.action), tuple(map(world.draw, step.states)), step.components or None)
         for step in played
     )
     last, end = played[-1], None
     if isinstance(last.action, int):  # it does not end with a start
-        end, _ = view.end(played[-2].states[0], last.states[0], last.action, None)
+        end, _ = show_of(world).end(played[-2].states[0], last.states[0], last.action, None)
     return Episode(start_text(trace), f"{said}: {end.cause} in {end.level}" if end else said, steps, end)
 
 

@@ -7,20 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from rlparity import World
 from rlparity.errors import ParityError, UsageError
 from rlworldkit.evaluation.onnx_policy import ONNX, read_onnx
 from rlworldkit.ppo.numpy_network import Floats, NumpyNetwork
 from rlworldkit.ppo.params import load_params, misfit, other_actions, params_of_checkpoint, trained_files
 from rlworldkit.runs.saved_config import read_saved_config
 from rlworldkit.sb3.model_file import timesteps_of
-from rlworldkit.watch.spec import Agent, ViewSpec
+from rlworldkit.show import Agent, show_of
 
 PARAMS, CHECKPOINT, MODEL = ".npz", ".pkl", ".zip"
 KINDS = f"params_*.npz, checkpoint_*.pkl, *{ONNX}"
 
 
 def load_agent(
-    view: ViewSpec,
+    world: World,
     path: Path,
     *,
     hidden_dim: int | None = None,
@@ -33,26 +34,27 @@ def load_agent(
     model of MaskablePPO execute what it likes. Raises ParityError where the file cannot be read, or is no agent of this
     game or of these sizes.
     """
-    if path.suffix in (MODEL, ONNX, *view.readers):
+    show = show_of(world)
+    if path.suffix in (MODEL, ONNX, *show.readers):
         if hidden_dim is not None or num_layers is not None:
             raise UsageError("--hidden-dim and --num-layers are for params_*.npz and checkpoint_*.pkl: leave them out.")
         if path.suffix == ONNX:
-            return read_onnx(path, view.world)
-        return MaskablePPOAgent(view, path, trust) if path.suffix == MODEL else view.readers[path.suffix](path)
+            return read_onnx(path, world)
+        return MaskablePPOAgent(world, path, trust) if path.suffix == MODEL else show.readers[path.suffix](path)
     if path.suffix == PARAMS:
         params = load_params(path)
     elif path.suffix == CHECKPOINT:
-        params = params_of_checkpoint(path, view.world.name, view.rules_version)
+        params = params_of_checkpoint(path, world.name, world.rules_version)
     else:
-        kinds = ", ".join((KINDS, *(f"*{kind}" for kind in view.readers)))
+        kinds = ", ".join((KINDS, *(f"*{kind}" for kind in show.readers)))
         raise UsageError(f"{path} is no agent that can be watched: give {kinds}, or the .zip of a MaskablePPO model.")
-    network = NumpyNetwork(params, view.networks)
+    network = NumpyNetwork(params, show.networks)
     try:
-        logits, _ = network(np.zeros((1, *view.world.observation_shape), np.float32))
+        logits, _ = network(np.zeros((1, *world.observation_shape), np.float32))
     except ValueError as error:
         raise misfit(path) from error
-    if logits.shape[1] != len(view.world.actions):
-        raise other_actions(path, len(view.world.actions))
+    if logits.shape[1] != len(world.actions):
+        raise other_actions(path, len(world.actions))
     found = network.architecture
     if hidden_dim not in (None, found.hidden_dim) or num_layers not in (None, found.num_layers):
         raise UsageError(
@@ -68,7 +70,7 @@ def agents_of(folder: Path) -> Sequence[Path]:
     return found or sorted(folder.glob(f"*{MODEL}"), key=lambda path: (timesteps_of(path), path.name), reverse=True)
 
 
-def first_good_agent(view: ViewSpec, paths: Iterable[Path], **how: Any) -> tuple[Path, Agent] | None:  # noqa: ANN401
+def first_good_agent(world: World, paths: Iterable[Path], **how: Any) -> tuple[Path, Agent] | None:  # noqa: ANN401
     """The first of these files that holds an agent, and the agent; None where there are no files.
 
     Files that were passed over are named on standard error; raises the ParityError of the first where all are bad.
@@ -76,7 +78,7 @@ def first_good_agent(view: ViewSpec, paths: Iterable[Path], **how: Any) -> tuple
     faults: list[ParityError] = []
     for path in paths:
         try:
-            agent = load_agent(view, path, **how)
+            agent = load_agent(world, path, **how)
         except ParityError as fault:
             faults.append(fault)
             continue
@@ -91,14 +93,15 @@ def first_good_agent(view: ViewSpec, paths: Iterable[Path], **how: Any) -> tuple
 class MaskablePPOAgent:
     """The agent of a model of MaskablePPO."""
 
-    def __init__(self, view: ViewSpec, path: Path, trust: bool) -> None:
+    def __init__(self, world: World, path: Path, trust: bool) -> None:
+        from rlworldkit.envs.spaces import action_space, observation_space
         from rlworldkit.sb3.models import load_model  # torch takes seconds
 
-        self._env, self._path = view.env, path
-        self._model = load_model(path, view.env, "cpu", trust=trust)
-        spaces = view.env.observation_space(), view.env.action_space()
+        self._world, self._path = world, path
+        self._model = load_model(path, world, "cpu", trust=trust)
+        spaces = observation_space(world), action_space(world)
         if (self._model.observation_space, self._model.action_space) != spaces:
-            raise UsageError(f"{path} is a model of another game: name one that plays {view.env.title}.")
+            raise UsageError(f"{path} is a model of another game: name one that plays {world.title}.")
         self._model.policy.set_training_mode(False)
 
     def __call__(self, observations: Floats) -> tuple[Floats, Floats]:
@@ -107,7 +110,7 @@ class MaskablePPOAgent:
 
         policy: Any = self._model.policy
         with torch.no_grad():
-            seen = policy.obs_to_tensor(self._env.split(observations))[0]
+            seen = policy.obs_to_tensor(self._world.split(observations))[0]
             logits = policy.get_distribution(seen).distribution.logits
             return logits.numpy(), policy.predict_values(seen)[:, 0].numpy()
 
@@ -115,4 +118,4 @@ class MaskablePPOAgent:
         """The network in numpy, and the settings of its run (``rlworldkit.export.policy.ExportableAgent``)."""
         from rlworldkit.sb3.network import network_of
 
-        return network_of(self._model, self._env), read_saved_config(self._path.parent)
+        return network_of(self._model, self._world), read_saved_config(self._path.parent)

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from rlparity import State
+from rlparity import State, World
 from rlparity.engine import Array, Slots, consecutive_seeds
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation import choice
 from rlworldkit.evaluation.play import ending_of
-from rlworldkit.evaluation.spec import Player
 from rlworldkit.ppo.numpy_network import Floats
-from rlworldkit.watch.spec import Agent, PrivilegedAgent, ViewSpec
+from rlworldkit.score import Player
+from rlworldkit.show import Agent, PrivilegedAgent, show_of
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Frame:
     ending: how the game ended, in the words of `evaluate`; None while it goes on.
     """
 
-    view: ViewSpec = field(repr=False, compare=False)
+    world: World = field(repr=False, compare=False)
     seed: int
     step: int
     state: State
@@ -47,13 +47,14 @@ class Frame:
     @property
     def reward(self) -> NDArray[np.float64]:
         """The reward of the step, component by component."""
-        return self.view.env.in_rewards(self.components)
+        return self.world.in_rewards(self.components)
 
     @property
     def outcome(self) -> str:
         """The outcome of the game so far, in a few words."""
         steps = f"{self.step} step{'s' * (self.step != 1)}"
-        return f"{self.ending or 'left'}{self.view.progress(self.state)} after {steps}, return {self.earned.sum():.3f}"
+        come = f"{self.ending or 'left'}{show_of(self.world).progress(self.state)}"
+        return f"{come} after {steps}, return {self.earned.sum():.3f}"
 
     @property
     def verdict(self) -> str:
@@ -74,18 +75,16 @@ class AgentPlayer:
     searcher: Player | None = None
 
 
-def games(
-    view: ViewSpec, episodes: Episodes, player: AgentPlayer, first_seed: int, count: int
-) -> Iterator[Iterator[Frame]]:
+def games(episodes: Episodes, player: AgentPlayer, first_seed: int, count: int) -> Iterator[Iterator[Frame]]:
     """The games of seeds ``first_seed``, ``first_seed`` + 1, … (modulo 2⁶⁴) on the one game of ``episodes``.
 
     A game that is not played to its end is left when the next one is asked for.
     """
     for seed in consecutive_seeds(first_seed, count):
-        yield frames(view, episodes, player, int(seed), 1)
+        yield frames(episodes, player, int(seed), 1)
 
 
-def frames(view: ViewSpec, episodes: Episodes, player: AgentPlayer, first_seed: int, count: int) -> Iterator[Frame]:
+def frames(episodes: Episodes, player: AgentPlayer, first_seed: int, count: int) -> Iterator[Frame]:
     """Every frame of the same games, as many side by side as ``episodes`` has.
 
     They begin in the order of their seeds; the frames of one game come in order, those of others in between.
@@ -95,16 +94,16 @@ def frames(view: ViewSpec, episodes: Episodes, player: AgentPlayer, first_seed: 
     begun = len(playing)
     seed_of = np.zeros(episodes.num_games, np.uint64)  # as a person gives it: an engine may draw from another one
     seed_of[playing] = seeds[:begun]
-    yield from _begin(view, episodes, playing, seed_of)
+    yield from _begin(episodes, playing, seed_of)
     while len(playing):
-        played = _step(view, episodes, player, playing, seed_of)
+        played = _step(episodes, player, playing, seed_of)
         yield from played
         free = playing[[frame.ending is not None for frame in played]]
         fresh, idle = np.split(free, [min(len(free), count - begun)])
         playing = np.setdiff1d(playing, idle)
         if len(fresh):
             seed_of[fresh] = seeds[begun : begun + len(fresh)]
-            yield from _begin(view, episodes, fresh, seed_of)
+            yield from _begin(episodes, fresh, seed_of)
             begun += len(fresh)
 
 
@@ -115,18 +114,16 @@ def recorded(frames: Iterator[Frame], record: Callable[[Frame], None]) -> Iterat
         yield frame
 
 
-def _begin(view: ViewSpec, episodes: Episodes, slots: Slots, seed_of: NDArray[np.uint64]) -> list[Frame]:
+def _begin(episodes: Episodes, slots: Slots, seed_of: NDArray[np.uint64]) -> list[Frame]:
     episodes.start(slots, seed_of[slots])
-    nothing = np.zeros(len(view.world.components), np.int32)
+    nothing = np.zeros(len(episodes.world.components), np.int32)
     return [
-        Frame(view, seed, 0, state, None, nothing, view.env.in_rewards(nothing))
+        Frame(episodes.world, seed, 0, state, None, nothing, episodes.world.in_rewards(nothing))
         for seed, state in zip(seed_of[slots].tolist(), episodes.get_states(slots), strict=True)
     ]
 
 
-def _step(
-    view: ViewSpec, episodes: Episodes, player: AgentPlayer, slots: Slots, seed_of: NDArray[np.uint64]
-) -> list[Frame]:
+def _step(episodes: Episodes, player: AgentPlayer, slots: Slots, seed_of: NDArray[np.uint64]) -> list[Frame]:
     observation, mask = episodes.observation, episodes.mask
     seeds, so_far = episodes.seeds, episodes.statistics.steps
     if player.searcher is None:
@@ -142,15 +139,15 @@ def _step(
     episodes.begin_step(actions)
     step = episodes.finish_step()
     endings = {
-        slot: ending_of(view.evaluation, step.events[slot], terminated=step.terminated[slot])
+        slot: ending_of(episodes.world, step.events[slot], terminated=step.terminated[slot])
         if step.terminated[slot] or step.truncated[slot]
         else None
         for slot in slots.tolist()
     }
     counts = episodes.statistics.of(slots)
-    earned, steps = view.env.in_rewards(counts.components), counts.steps.tolist()
+    earned, steps = episodes.world.in_rewards(counts.components), counts.steps.tolist()
     return [
-        Frame(view, int(seed_of[slot]), count, state, decision, step.components[slot], total, endings[slot])
+        Frame(episodes.world, int(seed_of[slot]), count, state, decision, step.components[slot], total, endings[slot])
         for slot, count, state, decision, total in zip(
             slots.tolist(), steps, episodes.get_states(slots), decisions, earned, strict=True
         )

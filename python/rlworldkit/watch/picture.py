@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rlparity import State
+from rlparity import State, World
 from rlworldkit.render._pygame import pygame
 from rlworldkit.render.colours import AGENT, BAD, GOOD, GROUND, MUTED, OFF, TEXT
 from rlworldkit.render.film import film
 from rlworldkit.render.pen import Pen, pixels, surface_of
+from rlworldkit.show import picture_of, show_of
 from rlworldkit.watch.controls import KEYS, Controls
 from rlworldkit.watch.frames import Decision, Frame
-from rlworldkit.watch.spec import ViewSpec
 from rlworldkit.watch.text import MOST_ACTIONS, VALUE, likeliest_first, reward_rows
 
 _PANEL = 360
@@ -32,16 +32,22 @@ def size_of(board: NDArray[np.uint8]) -> tuple[int, int]:
 
 def draw_frame(frame: Frame, caption: str, controls: Controls | None = None) -> pygame.Surface:
     """The picture of a frame, 360 pixels wider than its board; with ``controls`` the keys stand below."""
-    board = frame.view.picture(frame.state)
+    board = picture_of(frame.world, frame.state)
     width, height = size_of(board)
     pen = Pen.on((_PANEL, height), GROUND)
     column = pen.moved(12, 14)
     column.text(f"Game {frame.seed}, step {frame.step}", (0, 16), 28, TEXT, align="left", fit=_COLUMN)
     if frame.ending:
-        column.text(frame.ending, (_COLUMN, 44), 24, GOOD if frame.ending == frame.view.victory else BAD, align="right")
+        column.text(
+            frame.ending,
+            (_COLUMN, 44),
+            24,
+            GOOD if frame.ending == show_of(frame.world).victory else BAD,
+            align="right",
+        )
     column.text(caption, (0, 44), 18, MUTED, align="left", fit=_COLUMN - 80)
     if frame.decision:
-        _draw_decision(column.moved(0, 78), frame.decision, frame.view.world.actions)
+        _draw_decision(column.moved(0, 78), frame.decision, frame.world.actions)
     _draw_rewards(column.moved(0, 310), frame)
     if controls:
         _draw_keys(column.moved(0, height - 50), controls)
@@ -54,13 +60,13 @@ def draw_frame(frame: Frame, caption: str, controls: Controls | None = None) -> 
 
 @contextmanager
 def film_of_frames(
-    path: Path, caption: str, speed: float, view: ViewSpec, state: State
+    path: Path, caption: str, speed: float, world: World, state: State
 ) -> Iterator[Callable[[Frame], None]]:
     """A function that adds frames to a film of ``speed`` pictures a second, as ``rlworldkit.render.film`` makes it.
 
     state: any of the world, as large as all are drawn.
     """
-    with film(path, size_of(view.picture(state)), speed) as add:
+    with film(path, size_of(picture_of(world, state)), speed) as add:
         yield lambda frame: add(pixels(draw_frame(frame, caption)))
 
 

@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.live import Live
 
+from rlparity import World
 from rlworldkit.render.display import require_room
 from rlworldkit.render.panels import Panels
+from rlworldkit.show import show_of
 from rlworldkit.watch.controls import Controls
 from rlworldkit.watch.frames import Frame
-from rlworldkit.watch.spec import ViewSpec
 from rlworldkit.watch.text import page, page_sizes
 
 _CTRL_C = b"\x03"
@@ -46,9 +47,9 @@ class Terminal:
 
 
 @contextmanager
-def open_terminal(console: Console, caption: str, view: ViewSpec, engine: str) -> Iterator[Terminal]:
+def open_terminal(console: Console, caption: str, world: World, engine: str) -> Iterator[Terminal]:
     """The terminal as a screen; afterwards it is as it was. Raises UsageError where it is too small."""
-    require_room(console, "watching", *page_sizes(view.text_size))
+    require_room(console, "watching", *page_sizes(show_of(world).text_size))
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
     try:
@@ -59,6 +60,6 @@ def open_terminal(console: Console, caption: str, view: ViewSpec, engine: str) -
             raw[6][control] = b"\0"
         termios.tcsetattr(descriptor, termios.TCSADRAIN, raw)
         with Live(console=console, screen=True, auto_refresh=False) as live:
-            yield Terminal(live, caption, view.panels(view.world, engine))
+            yield Terminal(live, caption, show_of(world).panels(world, engine))
     finally:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

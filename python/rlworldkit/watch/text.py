@@ -8,6 +8,7 @@ from rlparity.io.table import Table
 from rlworldkit.render.display import is_room, missing_room
 from rlworldkit.render.panels import Panels
 from rlworldkit.render.spans import as_text, joined, width
+from rlworldkit.show import show_of, text_of
 from rlworldkit.watch.controls import KEYS, Controls
 from rlworldkit.watch.frames import Decision, Frame
 
@@ -39,7 +40,7 @@ def print_frame(console: Console, frame: Frame) -> None:
 
 def page(frame: Frame, controls: Controls, caption: str, size: Size, panels: Panels) -> RenderableType:
     """A frame that fills a terminal of this size, with the keys; ``panels`` have the board of a small one."""
-    beside, below, small = page_sizes(frame.view.text_size)
+    beside, below, small = page_sizes(show_of(frame.world).text_size)
     if not any(is_room(size, each) for each in (beside, below, small)):
         return Text(missing_room(size, small))
     caption, pace = f"  {caption}", (controls.pace, "bold yellow" if controls.is_paused else "bright_black")
@@ -64,12 +65,12 @@ def page(frame: Frame, controls: Controls, caption: str, size: Size, panels: Pan
 
 def _title(frame: Frame) -> Text:
     if frame.ending:
-        return Text(frame.verdict, "bold green" if frame.ending == frame.view.victory else "bold red")
+        return Text(frame.verdict, "bold green" if frame.ending == show_of(frame.world).victory else "bold red")
     return Text(f"game {frame.seed}, step {frame.step}", "bold")
 
 
 def _board(frame: Frame, *, colour: bool) -> Text:
-    drawn = Text.from_ansi(frame.view.text(frame.state), no_wrap=True)
+    drawn = Text.from_ansi(text_of(frame.world, frame.state), no_wrap=True)
     return drawn if colour else Text("\n".join(line.rstrip() for line in drawn.plain.splitlines()), no_wrap=True)
 
 
@@ -84,7 +85,7 @@ def decision_text(frame: Frame, lines: int = MOST_ACTIONS + 3) -> RenderableType
     decision = frame.decision
     if decision is None:
         return Text("the game begins")
-    names = frame.view.world.actions
+    names = frame.world.actions
     width = max(map(len, names))
     table = Table.grid(padding=(0, 1))
     most = lines - 3
@@ -134,6 +135,6 @@ def reward_rows(frame: Frame) -> list[tuple[str, str, str]]:
     """Name, step and episode of the components of which there was something, in the order of the world."""
     return [
         (name, f"{step:+.3f}" if step else "", f"{episode:+.3f}")
-        for name, step, episode in zip(frame.view.world.components, frame.reward, frame.earned, strict=True)
+        for name, step, episode in zip(frame.world.components, frame.reward, frame.earned, strict=True)
         if step or episode
     ]

@@ -9,10 +9,7 @@ import numpy as np
 import pytest
 
 from hackmatrix.agents import AGENTS, BEST
-from hackmatrix.cli.game import GAME
-from hackmatrix.cli.main import main
-from hackmatrix.evaluation import EVALUATION
-from hackmatrix.view_spec import VIEW
+from hackmatrix.cli.main import PROGRAM, main
 from hackmatrix.world import WORLD
 from rlparity.cli.main import main as rlparity
 from rlparity.errors import UsageError
@@ -39,12 +36,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_best_plays_well(swift_built: None) -> None:
-    agent = load_agent(VIEW, AGENTS[BEST])
+    agent = load_agent(WORLD, AGENTS[BEST])
 
     def player(seen: Any, masks: Any, seeds: Any, steps: Any) -> Any:  # noqa: ANN401 - arrays
         return drawn(agent(seen)[0], masks, seeds, steps, 0)
 
-    played = play_episodes(EVALUATION, player, 0, 128, num_envs=128, engine="swift", max_steps=5000)
+    played = play_episodes(WORLD, player, 0, 128, num_envs=128, engine="swift", max_steps=5000)
     assert np.mean([episode.stats["return"] for episode in played]) > MIN_RETURN
     assert np.mean([episode.stats["highest_stage"] for episode in played]) > MIN_STAGE
 
@@ -69,7 +66,7 @@ def test_every_command_knows_the_best(swift_built: None, here: Path, capsys: pyt
     assert json.loads(capsys.readouterr().out)["episodes"] == 2
     words = ["--engines", "swift,swift", "--games", "2", "--steps", "4"]
     assert rlparity(["run", "--source", "policy:best", *words]) == 0
-    assert load(GAME, VIEW, Path(BEST))[0] == agent_file(EVALUATION, BEST) == AGENTS[BEST]
+    assert load(PROGRAM, WORLD, Path(BEST))[0] == agent_file(WORLD, BEST) == AGENTS[BEST]
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
@@ -78,11 +75,11 @@ def test_what_lies_there_under_the_name_goes_before_it(here: Path, is_folder: bo
         (here / BEST).mkdir()
     else:
         (here / BEST).write_text("something else")
-    assert WORLD.agent_at(Path(BEST)) == agent_file(EVALUATION, BEST) == Path(BEST)
+    assert WORLD.agent_at(Path(BEST)) == agent_file(WORLD, BEST) == Path(BEST)
     with pytest.raises(UsageError, match="no agent"):
-        load(GAME, VIEW, Path(BEST))
+        load(PROGRAM, WORLD, Path(BEST))
     with pytest.raises(UsageError, match=r"best cannot be read .* Or evaluate random or walk or best\."):
-        player_of(EVALUATION, BEST, deterministic=False, seed=0)
+        player_of(WORLD, BEST, deterministic=False, seed=0)
 
 
 def test_half_precision_is_read_as_single_precision(tmp_path: Path) -> None:
@@ -92,5 +89,5 @@ def test_half_precision_is_read_as_single_precision(tmp_path: Path) -> None:
     for name, values in made["params"]["policy"].items():
         assert read[name].dtype == np.float32
         np.testing.assert_allclose(read[name], values, rtol=1e-3, atol=1e-6)
-    logits, values = load_agent(VIEW, path)(np.zeros((3, *WORLD.observation_shape), np.float32))
+    logits, values = load_agent(WORLD, path)(np.zeros((3, *WORLD.observation_shape), np.float32))
     assert logits.dtype == values.dtype == np.float32

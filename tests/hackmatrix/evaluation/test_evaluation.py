@@ -11,36 +11,36 @@ import pytest
 
 from hackmatrix import rules
 from hackmatrix.cli.main import main
-from hackmatrix.evaluation import EVALUATION, walk
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.purejaxrl.checkpointing import save_params
 from hackmatrix.rules import ACTIONS
-from hackmatrix.world import open_jax
+from hackmatrix.score import walk
+from hackmatrix.world import WORLD, open_jax
 from hackmatrix.world.policies import load_policy
 from rlparity.errors import UsageError
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.players import player_of
 from rlworldkit.evaluation.report import as_json, summary
-from rlworldkit.evaluation.spec import Episode, Player
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.ppo.networks import ActorCritic
+from rlworldkit.score import Episode, Player
 
 GAMES = 8  # the width that other tests have the JAX engine compiled for
 
 
 def chance(seed: int) -> Player:
-    return player_of(EVALUATION, "random", deterministic=False, seed=seed)
+    return player_of(WORLD, "random", deterministic=False, seed=seed)
 
 
 @pytest.fixture(scope="module")
 def by_chance(swift_built: None) -> list[Episode]:
-    return play_episodes(EVALUATION, chance(0), 7, 60, engine="swift", num_envs=16)
+    return play_episodes(WORLD, chance(0), 7, 60, engine="swift", num_envs=16)
 
 
 def test_both_engines_give_the_same_episodes(swift_built: None, params: Path) -> None:
-    player = player_of(EVALUATION, str(params), deterministic=False, seed=3)
+    player = player_of(WORLD, str(params), deterministic=False, seed=3)
     swift, jax_played = (
-        play_episodes(EVALUATION, player, 7, 80, engine=engine, num_envs=GAMES) for engine in ("swift", "jax")
+        play_episodes(WORLD, player, 7, 80, engine=engine, num_envs=GAMES) for engine in ("swift", "jax")
     )
     assert swift == jax_played
     assert [episode.seed for episode in swift] == list(range(7, 87))
@@ -49,8 +49,8 @@ def test_both_engines_give_the_same_episodes(swift_built: None, params: Path) ->
 def test_the_seed_of_the_player_alone_changes_episodes_not_how_many_are_played_side_by_side(
     by_chance: list[Episode],
 ) -> None:
-    assert play_episodes(EVALUATION, chance(0), 7, 60, engine="swift", num_envs=7) == by_chance
-    assert play_episodes(EVALUATION, chance(1), 7, 60, engine="swift", num_envs=16) != by_chance
+    assert play_episodes(WORLD, chance(0), 7, 60, engine="swift", num_envs=7) == by_chance
+    assert play_episodes(WORLD, chance(1), 7, 60, engine="swift", num_envs=16) != by_chance
     assert {episode.ending for episode in by_chance} <= {"died", "won"}, "only valid actions are chosen"
 
 
@@ -64,7 +64,7 @@ def test_openings_count_what_became_valid(by_chance: list[Episode]) -> None:
 
 
 def test_the_walk_takes_the_shortest_way_and_beats_chance(by_chance: list[Episode]) -> None:
-    walked = play_episodes(EVALUATION, walk, 7, 60, engine="swift", num_envs=16)
+    walked = play_episodes(WORLD, walk, 7, 60, engine="swift", num_envs=16)
     assert np.mean([episode.stats["highest_stage"] for episode in walked]) > 2
     assert np.mean([episode.stats["return"] for episode in walked]) > np.mean(
         [episode.stats["return"] for episode in by_chance]
@@ -73,12 +73,12 @@ def test_the_walk_takes_the_shortest_way_and_beats_chance(by_chance: list[Episod
 
 
 def test_a_long_episode_is_truncated(swift_built: None) -> None:
-    played = play_episodes(EVALUATION, chance(0), 0, 5, engine="swift", num_envs=5, max_steps=3)
+    played = play_episodes(WORLD, chance(0), 0, 5, engine="swift", num_envs=5, max_steps=3)
     assert [(episode.ending, episode.stats["steps"]) for episode in played] == [("truncated", 3)] * 5
 
 
 def test_the_summary_is_that_of_the_episodes(by_chance: list[Episode]) -> None:
-    figures = summary(EVALUATION, by_chance)
+    figures = summary(WORLD, by_chance)
     returns = np.array([episode.stats["return"] for episode in by_chance])
     assert figures["episodes"] == 60
     assert figures["return"]["mean"] == pytest.approx(returns.mean())
@@ -95,7 +95,7 @@ def test_the_summary_is_that_of_the_episodes(by_chance: list[Episode]) -> None:
 
 
 def test_what_one_episode_cannot_tell_is_a_text_in_json(by_chance: list[Episode]) -> None:
-    figures = json.loads(as_json(summary(EVALUATION, by_chance[:1])), parse_constant=pytest.fail)
+    figures = json.loads(as_json(summary(WORLD, by_chance[:1])), parse_constant=pytest.fail)
     length = by_chance[0].stats["steps"]
     assert figures["length"] == {"mean": length, "low": "-Infinity", "high": "Infinity"}
     assert figures["actions"]["HACK"]["at_once"] == {"mean": "NaN", "low": 0.0, "high": 1.0}
@@ -116,7 +116,7 @@ def test_the_command_prints_figures_and_compares_the_engines(
 @pytest.mark.parametrize("name", ["nothing.npz", "pyproject.toml"])
 def test_whatever_is_no_player_is_one_sentence(name: str) -> None:
     with pytest.raises(UsageError, match=r"params_\*.npz file\. Or evaluate random or walk or best\."):
-        player_of(EVALUATION, name, deterministic=False, seed=0)
+        player_of(WORLD, name, deterministic=False, seed=0)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_parameters_for_another_world_are_one_sentence(
     path = tmp_path / "params_1.npz"
     made = ActorCritic(actions, hidden_dim=4, num_layers=1).init(jax.random.key(0), jnp.zeros((1, observation)))
     save_params(path, made)
-    for read in (load_policy, lambda path: player_of(EVALUATION, str(path), deterministic=False, seed=0)):
+    for read in (load_policy, lambda path: player_of(WORLD, str(path), deterministic=False, seed=0)):
         with pytest.raises(UsageError, match=sentence):
             read(path)
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hackmatrix.evaluation import EVALUATION
 from hackmatrix.rules import ACTIONS, COMPONENTS, EVENTS, SIPHON
+from hackmatrix.score import SCORE
+from hackmatrix.world import WORLD
 from rlworldkit.evaluation.play import _ActionCounts, ending_of
 from rlworldkit.evaluation.report import share, summary
-from rlworldkit.evaluation.spec import Episode
+from rlworldkit.score import Episode
 
 
 @pytest.mark.parametrize(("count", "total"), [(0, 60), (1, 7), (30, 60), (59, 60), (60, 60), (3, 3000)])
@@ -28,7 +29,7 @@ def episode(seed: int, ending: str, earned: float, *beside: str) -> Episode:
 
 def test_wins_are_counted_and_returns_have_a_median() -> None:
     played = [episode(1, "won", 500.0), episode(2, "died", 1.0, "virus"), episode(3, "died", 3.0)]
-    figures = summary(EVALUATION, played)
+    figures = summary(WORLD, played)
     assert figures["win_rate"]["mean"] == 1 / 3
     assert figures["return"]["median"] == 3.0
     assert figures["endings"] == {"died": 2, "won": 1}
@@ -40,8 +41,8 @@ def test_wins_are_counted_and_returns_have_a_median() -> None:
 )
 def test_C4_an_episode_is_called_by_what_ended_it(event: str | None, ending: str) -> None:
     happened = 0 if event is None else 1 << EVENTS.index(event)
-    assert ending_of(EVALUATION, happened, terminated=True) == ending
-    assert ending_of(EVALUATION, 0, terminated=False) == "truncated"
+    assert ending_of(WORLD, happened, terminated=True) == ending
+    assert ending_of(WORLD, 0, terminated=False) == "truncated"
 
 
 def test_an_opening_is_taken_at_once_in_the_step_in_which_it_comes() -> None:
@@ -65,9 +66,9 @@ def test_only_who_died_has_died_beside_somebody(
     near = {"type": "glitch", "row": 2, "col": 3, "spawnedFromSiphon": from_siphon}
     afar = {"type": "virus", "row": 5, "col": 5, "spawnedFromSiphon": True}
     state = {"player": {"row": 2, "col": 2}, "enemies": [near, afar]}
-    notes = EVALUATION.notes(ending, state)
+    notes = SCORE.notes(ending, state)
     assert notes == {"died_beside": beside, "died_beside_siphon_enemy": beside_siphon_enemy}
 
 
 def test_the_report_is_on_the_siphon_and_the_programs() -> None:
-    assert EVALUATION.actions == ACTIONS[SIPHON:]
+    assert SCORE.actions == ACTIONS[SIPHON:]

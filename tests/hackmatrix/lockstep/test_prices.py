@@ -13,7 +13,7 @@ from hackmatrix.jax_training import ENV
 from hackmatrix.world import WORLD, open_jax, rules_of
 from hackmatrix.world.prices import PRICES
 from rlparity import EngineOptions, Price
-from rlparity.core.prices import draw_prices, with_prices
+from rlparity.core.prices import draw_prices
 from rlparity.testing import assert_lockstep
 from rlparity.tools.coverage import coverage_of
 from rlworldkit.jax import engine as jax_engine
@@ -91,7 +91,7 @@ def test_W_both_engines_and_explain_pay_the_same_at_any_prices(
 
 @pytest.mark.long
 def test_W_what_is_worth_nothing_leaves_no_mark_on_either_engine(swift_built: None) -> None:
-    world = with_prices(draw_prices(WORLD, 3), {"step_penalty": 1.5, "kills": 0, "resource_gain": 0})
+    world = draw_prices(WORLD, 3).with_prices({"step_penalty": 1.5, "kills": 0, "resource_gain": 0})
     outcome = assert_lockstep(world, source="directed", steps=20, games=MANY, seed=3, coverage=0)
     assert outcome.marks is not None
     coverage = coverage_of(world, outcome.marks)

@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from hackmatrix.rules import COMPONENT_UNIT, NUM_ACTIONS
-from hackmatrix.view_spec import VIEW
+from hackmatrix.world import WORLD
 from hackmatrix.world.prices import PRICES
 from rlparity import EngineError
 from rlworldkit.play.app import PlayApp
@@ -29,7 +29,7 @@ Act = Callable[[Pilot[EngineError]], Awaitable[object]]
 
 @pytest.fixture(scope="session")
 def table(swift_built: None) -> Iterator[Table]:
-    table = open_table(VIEW, "swift")
+    table = open_table(WORLD, "swift")
     yield table
     table.close()
 

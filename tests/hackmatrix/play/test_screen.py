@@ -10,7 +10,6 @@ from textual.pilot import Pilot
 
 from hackmatrix.panels import HackMatrixPanels
 from hackmatrix.rules import ACTIONS, COMPONENTS, NUM_ACTIONS, PROGRAMS
-from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from rlparity import EngineError
 from rlparity.core.trace import read_trace
@@ -209,7 +208,7 @@ def test_an_engine_that_dies_ends_the_screen_with_its_error(tmp_path: Path, tabl
             raise EngineError("the engine is gone.")
 
     with_two = WORLD.engines["swift"](2)
-    session = Session(Dying(VIEW, with_two, table.panels), 7, tmp_path / "game.json")
+    session = Session(Dying(WORLD, with_two, table.panels), 7, tmp_path / "game.json")
 
     assert str(drive(session, lambda pilot: pilot.press("up")).return_value) == "the engine is gone."
     with_two.close()

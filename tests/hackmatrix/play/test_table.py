@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hackmatrix.rules import ACTIONS, NUM_ACTIONS
-from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from rlparity.core.guard import GuardedEngine
 from rlworldkit.play.game import Position, Table
@@ -42,7 +41,7 @@ def test_what_a_look_shows_is_what_playing_then_gives(table: Table, seed: int, c
 def test_a_look_leaves_the_game_alone_even_where_no_action_is_invalid(table: Table) -> None:
     """Then the game that is played is moved too, and must be put back."""
     engine = GuardedEngine(WORLD, "swift", 2)
-    table = Table(VIEW, engine, table.panels)
+    table = Table(WORLD, engine, table.panels)
     everything = rich(
         *(virus(2, 5), daemon(5, 2), glitch(4, 4), coming("virus", 0, 0, turns=3)),
         *(data(3, 3, points=4), data(4, 4, points=4)),

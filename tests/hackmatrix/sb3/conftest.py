@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.metrics import MILESTONE
 from hackmatrix.training_config import MaskablePPOConfig
+from hackmatrix.world import WORLD
 from rlworldkit.runs.result import TrainResult
 from rlworldkit.runs.run import Run
 from rlworldkit.sb3.training import train
@@ -43,7 +43,7 @@ def run(
     console = console or Console(file=io.StringIO())
     config = replace(SHORT, **settings)  # type: ignore[arg-type]
     with Run(folder, console=console, step="timesteps", milestone=MILESTONE) as into:
-        return train(config, ENV_SPEC, into, resume=resume, changes=changes, device=device, trust=trust)
+        return train(config, WORLD, into, resume=resume, changes=changes, device=device, trust=trust)
 
 
 @pytest.fixture(scope="session")

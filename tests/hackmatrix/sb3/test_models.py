@@ -9,8 +9,8 @@ import pytest
 import torch
 from sb3_contrib import MaskablePPO
 
-from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
+from hackmatrix.world import WORLD
 from rlparity.errors import UsageError
 from rlworldkit.sb3.model_file import PLAIN
 from rlworldkit.sb3.training import load_model
@@ -50,7 +50,7 @@ def test_commands_read_no_pickles_unless_they_are_trusted(
 
 class TestTheSameModel:
     def test_everybody_else_can_load_it(self, model: Path) -> None:
-        theirs, ours = MaskablePPO.load(model, device="cpu"), load_model(model, ENV_SPEC, "cpu")
+        theirs, ours = MaskablePPO.load(model, device="cpu"), load_model(model, WORLD, "cpu")
         for name, value in theirs.policy.state_dict().items():
             assert torch.equal(value, ours.policy.state_dict()[name])
         moments = (each.policy.optimizer.state_dict()["state"] for each in (theirs, ours))
@@ -70,7 +70,7 @@ class TestTheSameModel:
                 {name: value for name, value in row.items() if not name.startswith(timed)}
                 for row in rows(folder / "metrics.csv")
             ]
-            found.append((kept, load_model(folder / "final_model.zip", ENV_SPEC, "cpu").policy.state_dict()))
+            found.append((kept, load_model(folder / "final_model.zip", WORLD, "cpu").policy.state_dict()))
         (one, weights), (other, others) = found
         assert len(one) == 5
         assert one == other
@@ -88,4 +88,4 @@ class TestTheSameModel:
 
     def test_a_model_of_another_library_is_loaded_with_trust(self, model: Path, files: Files, tmp_path: Path) -> None:
         path = written(tmp_path / "old.zip", {**files, PLAIN: None})
-        assert load_model(path, ENV_SPEC, "cpu", trust=True).num_timesteps == 2048
+        assert load_model(path, WORLD, "cpu", trust=True).num_timesteps == 2048

@@ -14,10 +14,10 @@ from rich.console import Console
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
 
-from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.training_config import MaskablePPOConfig
+from hackmatrix.world import WORLD
 from rlparity.errors import ParityError, UsageError
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.sb3 import callbacks
@@ -174,7 +174,7 @@ class TestGoingOn:
         config = json.loads((folder / "config.json").read_text())
         held = {**changes, "gamma": 0.99, "batch_size": 128}
         assert {name: config[name] for name in held} == held
-        model = load_model(last, ENV_SPEC)
+        model = load_model(last, WORLD)
         assert (model.num_timesteps, model.learning_rate, model.n_steps, model.gamma) == (2560, 1e-5, 64, 0.99)
         assert rows(folder / "metrics.csv")[-1]["train/learning_rate"] == "1e-05"
 
@@ -204,7 +204,7 @@ def test_it_learns(swift_built: None, tmp_path: Path) -> None:
     """20,000 steps are worth more than two standard deviations of what luck could do."""
     rates = {"learning_rate": 3e-3, "batch_size": 512, "n_epochs": 4, "ent_coef": 0.01}
     run(tmp_path, timesteps=20_000, num_envs=32, save_freq=1_000_000, eval_freq=1_000_000, **rates)  # type: ignore[arg-type]
-    trained = returns(load_model(tmp_path / "final_model.zip", ENV_SPEC, "cpu"))
+    trained = returns(load_model(tmp_path / "final_model.zip", WORLD, "cpu"))
     untrained = returns(None)
     luck = np.hypot(trained.std(), untrained.std()) / np.sqrt(len(trained))
     assert trained.mean() - untrained.mean() > 2 * luck

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hackmatrix.cli.game import GAME
+from hackmatrix.cli.main import PROGRAM
 from hackmatrix.cli.main import main as command
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.purejaxrl import config as documented_config
@@ -93,7 +93,7 @@ def asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., 
     return settings
 
 
-@pytest.mark.parametrize("name", GAME.train_config.presets)
+@pytest.mark.parametrize("name", PROGRAM.train_config.presets)
 def test_a_preset_is_said_and_does_what_its_flags_do(
     name: str, asked_for: Callable[..., TrainConfig], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -129,10 +129,10 @@ def test_the_next_command_runs_from_here_and_keeps_the_settings(monkeypatch: pyt
     given = ["--num-envs", "64", "--run-name", "first try", "--total-timesteps=1,000", "--auto-tune"]
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.chdir(program.parents[2])
-    typed, *rest = next_command(GAME, given, 10_000).split()
+    typed, *rest = next_command(PROGRAM, given, 10_000).split()
     assert Path(typed).resolve().samefile(program)
     assert not Path(typed).is_absolute()
     assert rest == ["train", "--num-envs", "64", "--auto-tune", "--total-timesteps", "10000"]
 
     monkeypatch.setenv("PATH", str(program.parent))
-    assert next_command(GAME, given, 10_000).startswith("hackmatrix train ")
+    assert next_command(PROGRAM, given, 10_000).startswith("hackmatrix train ")

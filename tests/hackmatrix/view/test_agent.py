@@ -7,7 +7,6 @@ import pytest
 
 from hackmatrix.explain.ending import STEP_LIMIT
 from hackmatrix.rules import SIZE
-from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from rlparity.viewer.page import Episode
 from rlworldkit.envs.episodes import Episodes
@@ -21,13 +20,13 @@ FIRST, COUNT, MOST_STEPS = 40, 7, 25
 
 def shown(watched: AgentPlayer, side_by_side: int) -> list[Episode]:
     with contextlib.closing(Episodes(WORLD, side_by_side, "swift", max_episode_steps=MOST_STEPS)) as opened:
-        return list(episodes(frames(VIEW, opened, watched, FIRST, COUNT)))
+        return list(episodes(frames(opened, watched, FIRST, COUNT)))
 
 
 def test_each_step_has_its_board_its_decision_and_what_it_earned(swift_built: None, params: Path) -> None:
-    watched = AgentPlayer(load_agent(VIEW, params), deterministic=False)
+    watched = AgentPlayer(load_agent(WORLD, params), deterministic=False)
     with contextlib.closing(Episodes(WORLD, 2, "swift", max_episode_steps=MOST_STEPS)) as opened:
-        seen = [moment for moment in frames(VIEW, opened, watched, 3, 2) if moment.seed == 3]
+        seen = [moment for moment in frames(opened, watched, 3, 2) if moment.seed == 3]
     (episode,) = episodes(seen)
     steps = list(episode.steps)
     assert (steps[0].action, steps[0].components, steps[0].decision) == ("start", None, None)
@@ -42,7 +41,7 @@ def test_each_step_has_its_board_its_decision_and_what_it_earned(swift_built: No
 
 
 def test_every_episode_tells_its_end_where_the_player_stands(swift_built: None, params: Path) -> None:
-    for episode in shown(AgentPlayer(load_agent(VIEW, params), deterministic=False), 4):
+    for episode in shown(AgentPlayer(load_agent(WORLD, params), deterministic=False), 4):
         *_, last = episode.steps
         (board,) = last.boards
         assert episode.end is not None
@@ -58,7 +57,7 @@ def test_a_page_asks_for_its_games_only_when_they_are_taken(
 ) -> None:
     monkeypatch.setattr(agent, "SIDE_BY_SIDE", 2)
     page = agent_page(
-        VIEW, "params", AgentPlayer(load_agent(VIEW, params)), Games(2**64 - 1, 3, "swift", 5), "a command"
+        WORLD, "params", AgentPlayer(load_agent(WORLD, params)), Games(2**64 - 1, 3, "swift", 5), "a command"
     )
     assert page.headline == "params: games 18446744073709551615 to 1"
     taken = iter(page.episodes)

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from sb3_contrib import MaskablePPO
 
-from hackmatrix.env_spec import ENV_SPEC, split
-from hackmatrix.evaluation import policy_of
+from hackmatrix.jax_training import ENV
 from hackmatrix.networks import NETWORKS
 from hackmatrix.numpy_networks import NUMPY_NETWORKS
 from hackmatrix.rules import CELL_FEATURES, CORNERS, GRID_PART, NUM_ACTIONS, NUM_CELLS, OBSERVATION_SIZE
+from hackmatrix.spaces import split
 from hackmatrix.train_config import CONV
-from hackmatrix.view_spec import VIEW
+from hackmatrix.world import WORLD
 from rlparity.errors import ParityError
 from rlworldkit.evaluation.choice import likeliest
-from rlworldkit.ppo.networks import network_of
+from rlworldkit.ppo.networks import load_logits, network_of
 from rlworldkit.ppo.numpy_network import NumpyNetwork
 from rlworldkit.ppo.params import save_params, trained_files
 from rlworldkit.sb3.models import load_model, model_content
@@ -55,14 +55,14 @@ def test_a_network_in_numpy_computes_what_the_trainer_s_does(name: str, hidden_d
 def test_parameters_and_checkpoints_hold_the_same_agent(params: Path, tmp_path: Path) -> None:
     checkpoint = write_checkpoint(tmp_path / "checkpoint_1.pkl", new_params())
     seen = observations(0, 4)
-    logits, values = load_agent(VIEW, params)(seen)
-    for one, other in zip((logits, values), load_agent(VIEW, checkpoint)(seen), strict=True):
+    logits, values = load_agent(WORLD, params)(seen)
+    for one, other in zip((logits, values), load_agent(WORLD, checkpoint)(seen), strict=True):
         np.testing.assert_array_equal(one, other)
-    np.testing.assert_allclose(logits, np.asarray(policy_of(params)(seen)), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(logits, np.asarray(load_logits(params, ENV)(seen)), rtol=1e-4, atol=1e-4)
 
 
 def test_the_latest_agent_is_the_furthest_of_the_run_that_began_last(run_folder: Path) -> None:
-    path, _ = first_good_agent(VIEW, trained_files(run_folder)) or pytest.fail("no agent")
+    path, _ = first_good_agent(WORLD, trained_files(run_folder)) or pytest.fail("no agent")
     assert (path.parent.name, path.name) == ("hackmatrix-20260102-000000-seed0", "checkpoint_20.pkl")
     names = [found.name for found in agents_of(path.parent)]
     assert names == ["checkpoint_20.pkl", "params_10.npz", "checkpoint_10.pkl"]
@@ -78,10 +78,10 @@ def test_of_models_that_with_the_most_steps_comes_first(model: Path, tmp_path: P
 
 
 def test_given_sizes_must_be_those_of_the_file(params: Path) -> None:
-    load_agent(VIEW, params, hidden_dim=16, num_layers=2)
+    load_agent(WORLD, params, hidden_dim=16, num_layers=2)
     for hidden_dim, num_layers in ((17, None), (None, 3), (16, 1)):
         with pytest.raises(ParityError, match="holds a network of --hidden-dim 16 and --num-layers 2: give these"):
-            load_agent(VIEW, params, hidden_dim=hidden_dim, num_layers=num_layers)
+            load_agent(WORLD, params, hidden_dim=hidden_dim, num_layers=num_layers)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_whatever_is_no_agent_of_this_game_is_one_sentence(name: str, sentence: 
     elif name.startswith(("foreign", "notes")):
         path.write_bytes(b"something else")
     with pytest.raises(ParityError, match=sentence) as caught:
-        load_agent(VIEW, path)
+        load_agent(WORLD, path)
     assert "\n" not in str(caught.value)
 
 
@@ -134,7 +134,7 @@ def test_cells_that_cannot_tell_each_other_of_themselves_are_one_sentence(change
     made["params"][CONV] = {name: layer for name, layer in {**made["params"][CONV], **change}.items() if layer}
     path = tmp_path / "params_1.npz"
     save_params(path, made)
-    for read in (partial(load_agent, VIEW), lambda path: policy_of(path)(observations(0, 1))):
+    for read in (partial(load_agent, WORLD), lambda path: load_logits(path, ENV)(observations(0, 1))):
         with pytest.raises(ParityError, match="for other observations than this world's, or only some") as caught:
             read(path)
         assert "\n" not in str(caught.value)
@@ -144,10 +144,10 @@ def test_a_model_of_maskable_ppo_judges_as_it_predicts(model: Path) -> None:
     seen = observations(1, 30)
     masks = np.random.default_rng(0).random((30, NUM_ACTIONS)) < 0.5
     masks[:, 0] = True
-    logits, values = load_agent(VIEW, model)(seen)
-    loaded = load_model(model, ENV_SPEC, "cpu")
+    logits, values = load_agent(WORLD, model)(seen)
+    loaded = load_model(model, WORLD, "cpu")
     expected, _ = loaded.predict(split(seen), action_masks=masks, deterministic=True)
     assert likeliest(logits, masks).tolist() == np.asarray(expected).tolist()
     assert values.shape == (30,)
     with pytest.raises(ParityError, match="--hidden-dim and --num-layers are for params"):
-        load_agent(VIEW, model, hidden_dim=64)
+        load_agent(WORLD, model, hidden_dim=64)

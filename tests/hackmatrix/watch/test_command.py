@@ -19,10 +19,10 @@ from rich.console import Console
 from rich.screen import Screen
 
 from hackmatrix.cli.main import main
-from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.render.window import Window
+from rlworldkit.show import show_of
 from rlworldkit.watch.agents import load_agent
 from rlworldkit.watch.controls import Controls
 from rlworldkit.watch.frames import AgentPlayer, games
@@ -137,9 +137,9 @@ def test_in_80_columns_and_24_lines_there_is_a_small_board_with_the_decision_and
         console.print(Screen(page(played[step], Controls(4), "best, likeliest actions", size, panels)))
         return [line.rstrip() for line in console.export_text().splitlines()]
 
-    panels = VIEW.panels(VIEW.world, "swift")
-    with closing(Episodes(VIEW.world, 1, "swift", max_episode_steps=3)) as episodes:
-        (game,) = games(VIEW, episodes, AgentPlayer(load_agent(VIEW, params)), 0, 1)
+    panels = show_of(WORLD).panels(WORLD, "swift")
+    with closing(Episodes(WORLD, 1, "swift", max_episode_steps=3)) as episodes:
+        (game,) = games(episodes, AgentPlayer(load_agent(WORLD, params)), 0, 1)
         played = list(game)
     lines = page_of(2, (80, 24))
     assert lines[0] == "game 0, step 2  4 actions/s  best, likeliest actions"
@@ -149,7 +149,7 @@ def test_in_80_columns_and_24_lines_there_is_a_small_board_with_the_decision_and
     assert "reward still expected" in lines[16]
     assert any(line.split()[-3:-2] == ["total"] for line in lines[16:])
     assert len(lines) == 24
-    earned = np.full(len(VIEW.world.components), 0.5)
+    earned = np.full(len(WORLD.components), 0.5)
     crowded = replace(played[2], earned=earned, components=np.arange(len(earned)) // 12)
     played[2] = crowded
     shown = [line.split() for line in page_of(2, (80, 24))[15:]]

@@ -10,13 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 from hackmatrix.cli.main import main
-from hackmatrix.evaluation import EVALUATION
 from hackmatrix.rules import ACTIONS, NUM_ACTIONS
-from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.play import play_episodes
-from rlworldkit.evaluation.spec import Lookahead, Player
+from rlworldkit.evaluation.spec import Lookahead
+from rlworldkit.score import Player
 from rlworldkit.watch.agents import load_agent
 from rlworldkit.watch.frames import AgentPlayer, frames
 from tests.hackmatrix.agents import new_params, write_checkpoint
@@ -39,10 +38,10 @@ def test_what_is_watched_is_what_evaluate_plays(swift_built: None, params: Path)
         return last_valid(*seen)
 
     count = GAMES + 3
-    expected = play_episodes(EVALUATION, all_together, 40, count, num_envs=GAMES, engine="swift", max_steps=MOST_STEPS)
-    watched = AgentPlayer(load_agent(VIEW, params), searcher=all_together)
+    expected = play_episodes(WORLD, all_together, 40, count, num_envs=GAMES, engine="swift", max_steps=MOST_STEPS)
+    watched = AgentPlayer(load_agent(WORLD, params), searcher=all_together)
     with contextlib.closing(Episodes(WORLD, GAMES, "swift", max_episode_steps=MOST_STEPS)) as episodes:
-        lasts = {last.seed: last for last in frames(VIEW, episodes, watched, 40, count) if last.ending is not None}
+        lasts = {last.seed: last for last in frames(episodes, watched, 40, count) if last.ending is not None}
     assert len(lasts) == count
     for episode in expected:
         last = lasts[episode.seed]

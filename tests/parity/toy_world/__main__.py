@@ -1,6 +1,6 @@
 """``python -m toy_world`` is Orchard's console command."""
 
 from rlworldkit.cli.app import main
-from toy_world.adapter import GAME
+from toy_world.adapter import WORLD
 
-raise SystemExit(main(GAME))
+raise SystemExit(main(WORLD))

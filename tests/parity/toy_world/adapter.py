@@ -1,24 +1,20 @@
 """Orchard for rlworldkit: everything that it is told to train, evaluate, measure and show this world."""
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import gymnasium
 import jax.numpy as jnp
 import numpy as np
-from gymnasium import spaces
 from jax import Array
 
 from rlparity import BatchEngine, EngineOptions, State
 from rlparity.core.prices import price_values
-from rlworldkit.envs.spec import EnvSpec
-from rlworldkit.evaluation.spec import EvaluationSpec
-from rlworldkit.game import Game
+from rlworldkit.envs.spaces import env_id
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.env import JaxEnv, StepMetrics, StepOutput
-from rlworldkit.ppo.networks import load_logits
-from rlworldkit.watch.spec import ViewSpec
+from rlworldkit.program import Program
+from rlworldkit.show import Show
 from toy_world import in_jax
 from toy_world.in_jax import Orchard
 from toy_world.plain import refuse_bad
@@ -82,10 +78,6 @@ class OrchardJaxEnv(JaxEnv):
         return Orchard(**fields, fruit=fruit)  # type: ignore[arg-type]
 
 
-def _make_space() -> "spaces.Space[Any]":
-    return spaces.Box(0.0, 1.0, WORLD.observation_shape, np.float32)
-
-
 def _text(state: State) -> str:
     return "\n".join("".join(f"{cell:6}" for cell in row) for row in ORIGINAL.draw(state).rows)
 
@@ -95,23 +87,19 @@ def _open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngi
 
 
 _JAX_ENV = OrchardJaxEnv()
-WORLD = replace(ORIGINAL, engines={"plain": ORIGINAL.engines["plain"], "jax": _open_jax})
-ENV = EnvSpec(WORLD, "Orchard-v0", make_space=_make_space, text=_text, home="toy_world.adapter:ENV")
-EVALUATION = EvaluationSpec(ENV, policy_of=partial(load_logits, env=_JAX_ENV))
-GAME = Game(
-    name="orchard",
+WORLD = replace(
+    ORIGINAL,
+    engines={"plain": ORIGINAL.engines["plain"], "jax": _open_jax},
     title="Orchard",
-    module="toy_world",
-    version="1.0",
-    rules_version="1",
-    train_env=OrchardJaxEnv,
-    env=lambda: ENV,
-    evaluation=lambda: EVALUATION,
-    view=lambda mode, path: ViewSpec(EVALUATION),
+    home="toy_world.adapter:WORLD",
+    jax=OrchardJaxEnv,
+    show=lambda: Show(text=_text),
+    observation_range=(0.0, 1.0),
 )
+PROGRAM = Program((WORLD,), module="toy_world")
 gymnasium.register(
-    ENV.id,
+    env_id(WORLD),
     entry_point="rlworldkit.envs.gym_env:WorldEnv",
     vector_entry_point="rlworldkit.envs.vector_env:WorldVectorEnv",
-    kwargs={"spec": ENV},
+    kwargs={"world": WORLD},
 )

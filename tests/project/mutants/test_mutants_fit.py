@@ -10,9 +10,9 @@ import pytest
 from goodharts.world import WORLDS
 from hackmatrix.world import WORLD
 from rlparity import MutationBench, World
+from rlparity.mutant import Mutant
 from rlparity.tools.mutant_judges import project_bench
 from rlparity.tools.mutants import mutated_text, require_fit
-from rlparity.world import Mutant
 
 ROOT = Path(__file__).parents[3]
 

@@ -16,7 +16,7 @@ import jax
 import matplotlib.image
 import numpy as np
 import pytest
-from toy_world.adapter import GAME, OrchardJaxEnv
+from toy_world.adapter import PROGRAM, OrchardJaxEnv
 
 from rlworldkit.cli.app import main as command
 from rlworldkit.ppo.checkpoints import read_checkpoint
@@ -34,7 +34,7 @@ FLAGS = "--num-envs 8 --num-steps 16 --hidden-dim 16 --num-layers 3 --log-interv
 
 def main(flags: list[str]) -> int:
     """The command in this process."""
-    return command(GAME, ["train", *flags])
+    return command(PROGRAM, ["train", *flags])
 
 
 class Run(NamedTuple):

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toy_world.adapter import GAME, OrchardJaxEnv
+from toy_world.adapter import PROGRAM, OrchardJaxEnv
 
+from rlparity import World
 from rlparity.core.prices import changed_prices
 from rlworldkit.cli.app import main
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
-from rlworldkit.envs.spec import EnvSpec
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.params import load_params
 from rlworldkit.runs.sinks import read_csv
@@ -34,7 +34,7 @@ def train(*flags: str, updates: int = 2, name: str = "run") -> Path:
     resumes = "--resume" in flags
     sizes = ["--total-timesteps", str(updates * SMALL.batch_size)]
     named = [] if resumes else [*FLAGS.split(), "--log-interval", "1", "--run-name", name]
-    assert main(GAME, ["train", *sizes, *named, *flags]) == 0
+    assert main(PROGRAM, ["train", *sizes, *named, *flags]) == 0
     return Path("checkpoints") / name
 
 
@@ -67,9 +67,9 @@ def test_a_price_beside_resume_goes_over_the_recorded_one() -> None:
 def test_train_sb3_plays_at_its_prices_records_them_and_resumes_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[dict[str, float]] = []
 
-    def opened(spec: EnvSpec, *sizes: int, **options: Any) -> WorldVecEnv:  # noqa: ANN401 - as the class takes them
-        played.append(changed_prices(spec.world))
-        return WorldVecEnv(spec, *sizes, **options)
+    def opened(world: World, *sizes: int, **options: Any) -> WorldVecEnv:  # noqa: ANN401 - as the class takes them
+        played.append(changed_prices(world))
+        return WorldVecEnv(world, *sizes, **options)
 
     monkeypatch.setattr("rlworldkit.sb3.training.WorldVecEnv", opened)
     evaluated = ["--eval-freq", "8", "--eval-episodes", "1", "--eval-max-steps", "9"]
@@ -81,10 +81,10 @@ def test_train_sb3_plays_at_its_prices_records_them_and_resumes_with_them(monkey
         return steps
 
     command, folder = ["train-sb3", "--no-wandb", "--timesteps"], Path("models/run")
-    assert main(GAME, [*command, "16", *sizes, "--run-name", "run", "--price", "step=0.5"]) == 0
+    assert main(PROGRAM, [*command, "16", *sizes, "--run-name", "run", "--price", "step=0.5"]) == 0
     assert json.loads((folder / "config.json").read_text())["prices"] == {"step": 0.5}
     assert evaluations() == [8, 16]
-    assert main(GAME, [*command, "32", "--resume", str(folder / "final_model.zip"), "--price", "sting=0"]) == 0
+    assert main(PROGRAM, [*command, "32", "--resume", str(folder / "final_model.zip"), "--price", "sting=0"]) == 0
     both = {"step": 0.5, "sting": 0.0}
     assert json.loads((folder / "config.json").read_text())["prices"] == both
     assert played == [{"step": 0.5}, {"step": 0.5}, both, both]  # training and evaluation

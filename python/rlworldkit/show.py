@@ -1,4 +1,4 @@
-"""``ViewSpec``: what watching, playing and pages need to know of a world beyond its evaluation."""
+"""``Show``: how people watch, play and view a world."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlparity import Board, State, World
-from rlworldkit.envs.spec import EnvSpec
-from rlworldkit.evaluation.spec import EvaluationSpec
 from rlworldkit.ppo.params import MLP
 from rlworldkit.render.panels import Panels
 
@@ -33,57 +31,53 @@ class PrivilegedAgent(Protocol):
 
 
 @dataclass(frozen=True)
-class ViewSpec:
-    """A world, or one of its modes, as people watch, play and view it. Only ``evaluation`` is required.
+class Show:
+    """How people watch, play and view a world; what is left out is the board that the world draws for reports.
 
-    evaluation: the endings and the environments, whose ``text`` and ``picture`` are what is shown; without these it is
-        the board that the world draws for reports.
-    text_size: columns and lines that ``text`` takes.
+    text: a state as text, with or without ANSI colours. text_size: the columns and lines that it takes.
+    picture: a state as uint8 (height, width, 3); needs pygame. frames_per_second: the pace of windows and videos.
     victory: the ending that is good news.
     progress: how far a game has come, such as `` in level 3``, for the line that tells its end.
     end: from the states before and after the last step of a game, its action and its ending (None: left), the end for
         the overview of a page, and what a verdict adds, such as who did it.
-    rules_version: of the checkpoints that can be watched.
+    panels: what stands on the screen of whoever plays, of a world and an engine.
     networks: the encoders of agents' networks in numpy, by name.
     readers: how files of agents of the world's own are read, by the ends of their names.
     default_agent: the one that is watched where none is named; None: one must be.
-    panels: what stands on the screen of whoever plays.
-    trace_names: what traces call the world, besides its own name.
     """
 
-    evaluation: EvaluationSpec
+    text: Callable[[State], str] | None = None
     text_size: tuple[int, int] = (100, 26)
+    picture: Callable[[State], NDArray[np.uint8]] | None = None
+    frames_per_second: int = 4
     victory: str = "won"
     progress: Callable[[State], str] = lambda state: ""
     end: Callable[[State, State, int, str | None], tuple[End | None, str]] = lambda *_: (None, "")
-    rules_version: str = "1"
+    panels: Callable[[World, str], Panels] = Panels
     networks: Mapping[str, NumpyEncoder | None] = field(default_factory=lambda: {MLP: None})
     readers: Mapping[str, Callable[[Path], Agent]] = field(default_factory=dict)
     default_agent: Path | None = None
-    panels: type[Panels] = Panels
-    trace_names: tuple[str, ...] = ()
 
-    @property
-    def env(self) -> EnvSpec:
-        """The environments."""
-        return self.evaluation.env
 
-    @property
-    def world(self) -> World:
-        """The world of the harness."""
-        return self.env.world
+def show_of(world: World) -> Show:
+    """How people watch, play and view this world."""
+    show: Show = world.show() if world.show else Show()
+    return show
 
-    def text(self, state: State) -> str:
-        """A state as text, with or without ANSI colours."""
-        return self.env.text(state) if self.env.text else board_text(self.world.draw(state))
 
-    def picture(self, state: State) -> NDArray[np.uint8]:
-        """A state as a picture, uint8 (height, width, 3); needs pygame."""
-        if self.env.picture:
-            return self.env.picture(state)
-        from rlworldkit.render.board import draw_board
+def text_of(world: World, state: State) -> str:
+    """A state as text."""
+    text = show_of(world).text
+    return text(state) if text else board_text(world.draw(state))
 
-        return draw_board(self.world, state)
+
+def picture_of(world: World, state: State) -> NDArray[np.uint8]:
+    """A state as a picture, uint8 (height, width, 3); needs pygame."""
+    if picture := show_of(world).picture:
+        return picture(state)
+    from rlworldkit.render.board import draw_board
+
+    return draw_board(world, state)
 
 
 def board_text(board: Board) -> str:

@@ -1,17 +1,27 @@
-"""The `ViewSpec` of HackMatrix, for watching, playing and viewing: ``VIEW``."""
+"""How HackMatrix is watched, played and viewed: ``SHOW``."""
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hackmatrix.agents import AGENTS, BEST
-from hackmatrix.evaluation import EVALUATION, WON
 from hackmatrix.explain.ending import LEFT, STEP_LIMIT, ending
 from hackmatrix.explain.transition import Transition
 from hackmatrix.numpy_networks import NUMPY_NETWORKS
 from hackmatrix.panels import HackMatrixPanels
-from hackmatrix.rules import NUM_STAGES, SIZE, VERSION
-from hackmatrix.world import TRACE_NAMES
+from hackmatrix.render.model import board_model
+from hackmatrix.render.text import draw_text
+from hackmatrix.rules import NUM_STAGES, SIZE
+from hackmatrix.score import WON
 from rlparity import State
 from rlparity.viewer.page import End
 from rlworldkit.evaluation.play import TRUNCATED
-from rlworldkit.watch.spec import ViewSpec
+from rlworldkit.show import Show
+
+
+def _picture(state: State) -> NDArray[np.uint8]:
+    from hackmatrix.render.picture import draw_picture
+
+    return draw_picture(board_model(state))
 
 
 def _end(before: State, after: State, action: int, how: str | None) -> tuple[End, str]:
@@ -23,14 +33,13 @@ def _end(before: State, after: State, action: int, how: str | None) -> tuple[End
     return end, f": {ended.cause}{origin}" if ended.attackers else ""
 
 
-VIEW = ViewSpec(
-    evaluation=EVALUATION,
+SHOW = Show(
+    text=lambda state: draw_text(board_model(state)),
+    picture=_picture,
     victory=WON,
     progress=lambda state: f" in stage {min(state['stage'], NUM_STAGES)}",
     end=_end,
-    rules_version=VERSION,
     networks=NUMPY_NETWORKS,
     default_agent=AGENTS[BEST],
     panels=HackMatrixPanels,
-    trace_names=TRACE_NAMES,
 )

@@ -1,30 +1,48 @@
-"""The ``EVALUATION`` of HackMatrix for rlworldkit: its players and figures."""
+"""What episodes of HackMatrix are reported by: ``SCORE``, its players, statistics and figures."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.env_spec import ENV_SPEC
+from hackmatrix import rules
 from hackmatrix.explain.transition import around, place_of
+from hackmatrix.metrics import HIGHEST_STAGE, MILESTONE, action_share
 from hackmatrix.rules import ACTIONS, SIPHON, WON_STAGE
 from hackmatrix.world.policies import ways_to_exit
 from rlparity import State
 from rlworldkit.evaluation.report import interval, mean, percent, share, shares
-from rlworldkit.evaluation.spec import Episode, EvaluationSpec, Figures, Logits, Rows
+from rlworldkit.score import Counts, Episode, Figures, Rows, Score, Summary
 
 WON, DIED, INVALID = "won", "died", "invalid"
 
 
-def policy_of(path: Path) -> Logits:
-    """The network whose parameters the trainer wrote as ``params_*.npz``; raises ParityError for anything else."""
-    from hackmatrix.jax_training import HackMatrixJaxEnv
-    from rlworldkit.ppo.networks import load_logits
+def statistics(counts: Counts) -> Summary:
+    """``actions`` by kind, ``programs_used`` by name, and ``highest_stage`` (9 is a game won)."""
+    moves, programs = counts.actions[:, : rules.SIPHON], counts.actions[:, rules.FIRST_PROGRAM :]
+    kinds = (moves.sum(axis=1), counts.actions[:, rules.SIPHON], programs.sum(axis=1))
+    return {
+        "actions": dict(zip(rules.ACTION_KINDS, kinds, strict=True)),
+        "programs_used": dict(zip(rules.PROGRAMS, programs.T, strict=True)),
+        "highest_stage": counts.maxima[:, rules.FACTS.index("stage")],
+    }
 
-    return load_logits(path, HackMatrixJaxEnv())
+
+def metrics(summaries: Sequence[Summary]) -> dict[str, float]:
+    """Metrics of the moves of episodes.
+
+    ``actions/*_frac``: share of moves, siphons and programs. ``programs/*``: uses of each program in an episode.
+    ``stats/highest_stage``: the highest stage of them (9: won).
+    """
+    counts = {kind: sum(summary["actions"][kind] for summary in summaries) for kind in rules.ACTION_KINDS}
+    used = {name: [summary["programs_used"][name] for summary in summaries] for name in rules.PROGRAMS}
+    return {
+        **{f"programs/{name}": float(np.mean(counts)) for name, counts in used.items()},
+        **{action_share(kind): count / sum(counts.values()) for kind, count in counts.items()},
+        HIGHEST_STAGE: max(summary["highest_stage"] for summary in summaries),
+    }
 
 
 def walk(
@@ -82,11 +100,12 @@ def rows(general: Rows, figures: Figures) -> Rows:
     ]
 
 
-EVALUATION = EvaluationSpec(
-    env=ENV_SPEC,
+SCORE = Score(
     endings={"victory": WON, "death": DIED, "invalid_action": INVALID},
+    statistics=statistics,
+    metrics=metrics,
+    milestone=MILESTONE,
     players={"walk": walk},
-    policy_of=policy_of,
     notes=notes,
     actions=ACTIONS[SIPHON:],
     figures=figures,

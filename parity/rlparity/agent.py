@@ -1,0 +1,37 @@
+"""What a policy sees of some games, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlparity.engine import Array, Slots, State
+
+
+@dataclass(frozen=True)
+class View:
+    """View of a policy: some games of the reference engine, before their next action.
+
+    observation: (k, *observation shape); mask: (k, actions) bool; slots: (k,) where these games are.
+    """
+
+    observation: Array
+    mask: NDArray[np.bool_]
+    slots: Slots
+    read_states: Callable[[Slots], list[State]]
+
+    def states(self) -> list[State]:
+        """Complete states of the k games, fetched when called, which is slow for big batches."""
+        return self.read_states(self.slots)
+
+    def part(self, rows: Slots) -> View:
+        """The view of some of these games."""
+        return View(self.observation[rows], self.mask[rows], self.slots[rows], self.read_states)
+
+
+Policy = Callable[[View], Array]
+"""Weights (k, actions), not negative, need not sum to 1; invalid actions are masked afterwards. A row
+without any weight on a valid action means: uniform."""

@@ -1,0 +1,121 @@
+"""``Program``: a console command of one world, or of the modes of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
+
+from rlparity import UsageError, World
+from rlworldkit.ppo.config import TrainConfig
+from rlworldkit.sb3.config import MaskablePPOConfig
+
+if TYPE_CHECKING:
+    from rlworldkit.bench.records import Record
+    from rlworldkit.bench.startup import Start
+
+
+def measured_by(module: str, *given: object) -> Callable[[int, int], Iterable[Record]]:
+    """The function ``measure`` of a module, imported when called, with ``given`` before its arguments."""
+    return lambda num_envs, repetitions: resolve_name(f"{module}:measure")(*given, num_envs, repetitions)
+
+
+@dataclass(frozen=True)
+class Command:
+    """One word of the console command: what it is for, and ``main(argv) -> exit code``, imported when called."""
+
+    purpose: str
+    main: Callable[[list[str]], int]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark: its purpose, and ``measure(num_envs, repetitions)``, imported when called.
+
+    Records may come from an iterator, each as soon as it is measured.
+    games: how many games it plays unless told otherwise. needs: a package that must be installed.
+    plays: whether it plays on the world's first engine, which may not be built.
+    """
+
+    purpose: str
+    measure: Callable[[int, int], Iterable[Record]]
+    games: int = 256
+    needs: str | None = None
+    plays: bool = True
+
+
+@dataclass(frozen=True)
+class Program:
+    """A console command: the worlds that it is for, and what belongs to it and not to them. Only these are required.
+
+    worlds: the world; or the modes of one, which ``--mode`` chooses among: they are named ``NAME-MODE``.
+    name: of the command, of run folders and of the W&B project; by default the first world's.
+    module: ``python -m module`` is the command; by default its name.
+    library: what its engine computes with, as pip calls it; ``version`` prints its version too.
+    sb3_config: the settings of ``train-sb3``; one named ``mode`` chooses the mode.
+    mode_of: the mode of an agent's file, or of a folder of some where a mode is wanted; None where none is told. Traces
+        and ONNX files name their world themselves.
+    commands, benchmarks: its own, beside rlworldkit's or in their place; benchmarks of a world at its prices.
+    starts: commands whose start is measured, beside those of rlworldkit; they may play on the world's first engine.
+    """
+
+    worlds: tuple[World, ...]
+    name: str = ""
+    module: str = ""
+    version: str = "1.0"
+    library: str = "jax"
+    sb3_config: type[MaskablePPOConfig] = MaskablePPOConfig
+    mode_of: Callable[[Path, str | None], str | None] = lambda path, wanted: None
+    commands: Mapping[str, Command] = field(default_factory=dict)
+    benchmarks: Callable[[World], Mapping[str, Benchmark]] = lambda world: {}
+    starts: Callable[[], Sequence[Start]] = tuple
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or self.world.name)
+        object.__setattr__(self, "module", self.module or self.name)
+
+    @property
+    def world(self) -> World:
+        """The world, or that of the first mode."""
+        return self.worlds[0]
+
+    @property
+    def modes(self) -> dict[str, World]:
+        """The modes by name; none where there is but one."""
+        return {world.name.removeprefix(f"{self.name}-"): world for world in self.worlds if len(self.worlds) > 1}
+
+    @property
+    def trains(self) -> bool:
+        """Whether rlworldkit's ``train`` is a command."""
+        return self.world.jax is not None and "train" not in self.commands
+
+    @property
+    def train_config(self) -> type[TrainConfig]:
+        """The class of the settings of ``train``."""
+        return train_config_of(self.world)
+
+    def world_of(self, mode: str | None = None, path: Path | None = None) -> World:
+        """The world of a mode, or else that of an agent's file or a trace, or the first.
+
+        Raises UsageError where the file cannot be read, or is of another mode than the one asked for.
+        """
+        found = self._found_mode(path, mode) if path is not None and self.modes else None
+        if mode is not None and found not in (None, mode):
+            raise UsageError(f"{path} is of mode {found}, not of {mode}: leave out --mode, or name another file.")
+        return self.modes.get(mode or found or "", self.world)
+
+    def _found_mode(self, path: Path, wanted: str | None) -> str | None:
+        from rlparity.core.trace import read_trace
+        from rlworldkit.evaluation.onnx_policy import ONNX, WORLD, onnx_metadata
+
+        if not path.is_file() or path.suffix not in (".json", ONNX):
+            return self.mode_of(path, wanted)
+        named = read_trace(path).world if path.suffix == ".json" else onnx_metadata(path).get(WORLD, "")
+        return next((mode for mode, world in self.modes.items() if named in (world.name, world.home)), None)
+
+
+def train_config_of(world: World) -> type[TrainConfig]:
+    """The class of a training's settings in this world."""
+    return world.train_config() if world.train_config else TrainConfig
