@@ -8,6 +8,7 @@ import pickle
 import re
 import tracemalloc
 import zipfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -228,6 +229,12 @@ TOML = [name for name in KINDS if name.endswith(".toml")]
 TOML_VALUES = ["9" * 5000, "0x" + "f" * 5000, "[" * 5000, "", "nan", "2024-01-01", "'\xe9", "1\n" * 2**20]
 
 
+def rows(tables: Mapping[str, Iterable[tuple[Any, ...]]]) -> list[Any]:
+    """The rows of all kinds of file, under the kind and their number."""
+    numbered = ((name, number, row) for name, table in tables.items() for number, row in enumerate(table))
+    return [pytest.param(name, *row, id=f"{name}-{number}") for name, number, row in numbered]
+
+
 def refused(path: Path) -> str:
     """The line with which a reader refuses a file, and that it takes no memory for what the file claims."""
     tracemalloc.start()
@@ -243,8 +250,7 @@ def refused(path: Path) -> str:
 
 @pytest.mark.parametrize(
     ("name", "place", "value", "sentence"),
-    [(name, *row) for name, rows in WRONG_VALUES.items() for row in rows],
-    ids=lambda part: str(part)[:40],
+    rows(WRONG_VALUES),
 )
 def test_a_wrong_value_is_one_sentence(
     name: str,
@@ -263,8 +269,7 @@ def test_a_wrong_value_is_one_sentence(
 
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
-    [(name, *row) for name, rows in WRONG_BYTES.items() for row in rows],
-    ids=lambda part: repr(part)[:50],
+    rows(WRONG_BYTES),
 )
 def test_wrong_bytes_are_one_sentence(name: str, content: bytes, sentence: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)

@@ -61,23 +61,6 @@ def study(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return accelerator_check
 
 
-def test_a_size_that_fails_or_comes_too_late_stops_no_other(study: ModuleType) -> None:
-    def make(games: int) -> int:
-        if games == 2:
-            raise MemoryError("too many games")
-        return games
-
-    def measure(games: int) -> dict[str, Any]:
-        time.sleep(0.2 if games == 1 else 0)
-        return {"value": games}
-
-    rows = study._prepared_and_measured(study.Plan((1, 2, 3), 1, 1.0, time.time() + 60), make, measure)
-    assert next(rows) == {"games": 2, "status": "failed", "why": "MemoryError: too many games"}
-    assert next(rows) is None
-    assert rows.send(time.time() + 0.1) == {"games": 1, "value": 1}
-    assert next(rows) == {"games": 3, "status": "not run", "why": "no time was left"}
-
-
 STUB = """
 import sys, time
 print('@{"what": "a row"}', flush=True)
@@ -105,10 +88,3 @@ def test_a_part_that_fails_or_hangs_is_named_and_keeps_its_rows(
         ("waits", "it took longer than the time that was left"),
         ("waits", {"what": "a row"}),
     ]
-
-
-def test_an_unknown_part_is_a_sentence(study: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        study.main(["--only", "trian"])
-    assert stopped.value.code == 2
-    assert "no part begins with trian; there are lockstep" in capsys.readouterr().err

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
@@ -22,7 +21,6 @@ from hackmatrix.training_config import MaskablePPOConfig
 from hackmatrix.world import WORLD
 from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, install_command
 from rlworldkit.bench import env, gym, sb3, startup, timing
-from rlworldkit.bench.processes import spent
 from rlworldkit.bench.records import Record, plain_record
 from rlworldkit.bench.startup import Start
 from rlworldkit.cli import bench
@@ -194,20 +192,6 @@ def test_every_start_is_cold_once_and_then_warm_and_takes_time_of_both_kinds(chi
     seen = [line.split() for line in (tmp_path / "seen").read_text().splitlines()]
     assert [(words[0], words[-1]) for words in seen] == [(name, kind) for name in "ab" for kind in ("cold", "warm")]
     assert all(Path(words[1]).name == "params_1.npz" for words in seen if words[0] == "b")
-
-
-def test_the_clock_stops_at_what_is_waited_for_though_the_command_goes_on(child: Path, tmp_path: Path) -> None:
-    child.write_text(
-        "import pathlib, sys, time\nwhile not pathlib.Path(sys.argv[1]).exists(): time.sleep(0.01)\ntime.sleep(0.3)"
-    )
-
-    def is_there() -> bool:
-        (tmp_path / "seen").touch()
-        return True
-
-    begun = time.perf_counter()
-    seconds = spent(["child", str(tmp_path / "seen")], tmp_path / "output", {}, is_there).seconds
-    assert seconds + 0.3 <= time.perf_counter() - begun
 
 
 @pytest.mark.parametrize(

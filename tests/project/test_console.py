@@ -16,10 +16,9 @@ from goodharts.cli.main import PROGRAM as GOODHARTS
 from hackmatrix.cli.main import PROGRAM as HACKMATRIX
 from rlparity.cli import main as parity_cli
 from rlparity.io.arguments import Parser
-from rlparity.io.console import open_console, typed_command, typed_program
+from rlparity.io.console import open_console, typed_command
 from rlparity.io.table import Table
 from rlworldkit.cli.app import kit_commands, main
-from rlworldkit.runs.console import ConsoleProgress, compiling
 
 LONG = "x" * 300
 Print = Callable[[str], Callable[[], bytes]]
@@ -67,12 +66,6 @@ def test_in_a_file_nothing_is_wrapped_and_tables_are_as_wide_as_their_cells(
     assert max(map(len, printed(monkeypatch, tmp_path / "out.txt", 100))) == 100
 
 
-def test_a_terminal_is_as_wide_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    monkeypatch.setenv("COLUMNS", "66")
-    assert (open_console().width, open_console(width=40).width) == (66, 40)
-
-
 @pytest.mark.parametrize(
     ("encoding", "expected"),
     [
@@ -106,16 +99,6 @@ def test_boxes_keep_their_columns_in_ascii_and_text_is_no_markup_and_names_no_em
     open_console().print(":new: [bold]x[/bold]", table)
     for text in (":new: [bold]x[/bold]", "[b]:bug:[/b]", "[red]:smile:"):
         assert text in content().decode()
-
-
-def test_the_lines_of_a_run_need_no_encoding(encoded: Print) -> None:
-    content = encoded("ascii")
-    console = open_console()
-    with compiling(console, "once"):
-        ConsoleProgress({"run": 20}, console).write({"timesteps": 10.0, "seconds": 5.0, "train/entropy": 0.5})
-    compiled, row = content().decode("ascii").splitlines()
-    assert compiled == "Compiling (once) ..."
-    assert row.startswith("10 of 20 steps  steps/s -  return -  length -  entropy 0.500")
 
 
 def test_every_help_is_printed_in_ascii(encoded: Print) -> None:
@@ -160,21 +143,6 @@ def test_words_of_a_typed_command_reach_it_as_they_are(tmp_path: Path, monkeypat
     words = ["a b", "$HOME", "'", "*", ":new:", "--flag"]
     typed = typed_command("rlparity", "rlparity", *words, Path("-x/$y"))
     assert shlex.split(typed) == ["rlparity", *words, "./-x/$y"]
-
-
-def test_a_program_is_typed_by_its_name_where_the_shell_finds_it_else_by_its_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = tmp_path / "some bin" / "make it"
-    program.parent.mkdir()
-    program.touch(mode=0o755)
-    found = {}
-    for folder in (tmp_path, program.parent, Path("/usr")):
-        monkeypatch.chdir(folder)
-        found[folder] = typed_program(program)
-    assert found == {tmp_path: "'some bin/make it'", program.parent: "'./make it'", Path("/usr"): f"'{program}'"}
-    monkeypatch.setenv("PATH", str(program.parent))
-    assert typed_program(program) == "'make it'"
 
 
 @pytest.mark.parametrize("width", [80, 20, 12])

@@ -1,7 +1,6 @@
 """``hackmatrix doctor``: one line for each check, and a code that says whether anything needed is broken."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from hackmatrix.cli import doctor
 from hackmatrix.cli.main import main
 from rlparity.cli.doctor import BROKEN, NOTE, OK
 from rlparity.errors import install_command
-from rlworldkit.render.display import has_display
 
 CACHE = "JAX_COMPILATION_CACHE_DIR"
 
@@ -97,23 +95,6 @@ def test_an_engine_that_was_not_built_is_no_fault(monkeypatch: pytest.MonkeyPatc
     assert f"build it with {tmp_path}/swift-build" in engine.found
 
 
-def test_a_swift_that_does_not_answer_is_a_note(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    compiler = tmp_path / "swift"
-    compiler.write_text("#!/bin/sh\nexec sleep 60\n")
-    compiler.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    monkeypatch.setattr(doctor, "PROBE_SECONDS", 0.2)
-    found = doctor.swift_toolchain()
-    assert (found.status, found.found) == (NOTE, "there is no swift on the PATH that runs")
-
-
-def test_an_engine_of_other_rules_is_broken(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "RULES_VERSION", "other")
-    engine = doctor.swift_engine()
-    assert engine.status == BROKEN
-    assert "these are rules other" in engine.found
-
-
 def test_a_missing_extra_is_noted_with_its_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(doctor._EXTRAS, "moon", ("numpy", "no-such-distribution"))
     extra = doctor.extra("moon")
@@ -132,13 +113,3 @@ def test_remedies_are_those_of_a_checkout_or_of_whoever_installed_a_wheel(
     assert doctor._setup() == install_command("hackmatrix")
     monkeypatch.setattr(doctor, "jax_and_cache", lambda cache: ())
     assert "Swift toolchain" not in [check.name for check in doctor._checks(None)]
-
-
-@pytest.mark.parametrize(("variables", "is_there"), [({}, False), ({"DISPLAY": ":0"}, True)])
-def test_a_display_is_looked_for(variables: dict[str, str], is_there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.platform", "linux")
-    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    assert has_display() is is_there

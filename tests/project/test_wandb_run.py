@@ -23,14 +23,6 @@ def opened(folder: Path, said: list[str], run_id: str | None = None, **tracking:
     return WandbRun(said.append, folder, Tracking(**tracking), {"lr": 1.0}, run_id=run_id, after=40)  # type: ignore[arg-type]
 
 
-def test_not_wanted_is_not_worth_a_word(tmp_path: Path) -> None:
-    said: list[str] = []
-    run = opened(tmp_path, said, enabled=False)
-    run.write({"a": 1.0, "update": 1})
-    run.close()
-    assert (run.run_id, said) == (None, [])
-
-
 class Homeless:
     """The client where there is no home folder."""
 
@@ -83,17 +75,6 @@ def asked() -> dict[str, Any]:
     """The options of the last ``wandb.init``."""
     init: Any = import_module("wandb").init
     return init.call_args.kwargs if init.called else {}
-
-
-def test_a_run_that_fails_later_is_one_line(tmp_path: Path, client: Any) -> None:  # noqa: ANN401 - a mock
-    said: list[str] = []
-    client.log.side_effect = RuntimeError("the disk is full")
-    run = opened(tmp_path, said)
-    assert run.run_id == "abc"
-    for update in (1, 2):
-        run.write({"a": 1.0, "update": update})
-    run.close()
-    assert said == ["W&B is left out: the disk is full; --no-wandb silences this."]
 
 
 @pytest.mark.parametrize("call", ["init", "log", "log_artifact", "finish"])
