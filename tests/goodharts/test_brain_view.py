@@ -1,12 +1,12 @@
 """brain-view: an agent's moments, their pictures, a window and files of them, and its command line."""
 
-import dataclasses
 import math
 import re
 import runpy
 import signal
 import sys
 from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,31 +21,29 @@ from PIL import Image
 
 from goodharts.agents import agent_of
 from goodharts.architecture import NetworkConfig
-from goodharts.brain_view import player as player_module
+from goodharts.brain_view.brain import Brain
 from goodharts.brain_view.layers import heat
-from goodharts.brain_view.picture import HEIGHT, WIDTH, Caption, draw_picture, draw_surface
-from goodharts.brain_view.player import HORIZON, ActivationFrame, Player
-from goodharts.brain_view.showing import record, view
+from goodharts.brain_view.picture import HEIGHT, WIDTH, draw_picture, draw_surface
 from goodharts.cli import brain_view as command
 from goodharts.evaluation.lives import play
 from goodharts.models import Model, write_model
 from goodharts.networks import ActorCritic
 from goodharts.render.signs import draw_food, draw_poison
 from goodharts.render.surroundings import around
-from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, MOVES, POISON, REACH, SIZE, Numbers
+from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, POISON, REACH, SIZE, Numbers
 from goodharts.world import evaluation_world
 from rlparity.errors import UsageError
 from rlworldkit.evaluation.players import logits_player
 from rlworldkit.render.colours import GROUND
 from rlworldkit.render.pen import Pen, pixels
 from rlworldkit.watch.controls import Controls
+from rlworldkit.watch.frames import Frame
 
 ROOT = Path(__file__).resolve().parents[2]
 CNN = NetworkConfig("cnn", channels=(4, 8), hidden=32)
 MLP = NetworkConfig("mlp", hidden=32, privileged=False)
 NOTHING_TO_EAT = Numbers(start_energy=30, evaluation_food=0, evaluation_poison=0)
 """An agent lives for three steps."""
-CAPTION = Caption("ground_truth", "cnn, update 1, 2 steps of training")
 
 
 def model(mode: str = "ground_truth", network: NetworkConfig = CNN, **config: dict[str, Any]) -> Model:
@@ -56,31 +54,38 @@ def model(mode: str = "ground_truth", network: NetworkConfig = CNN, **config: di
     return Model(mode, network, config, 1, 2, policy)
 
 
-def player(numbers: Numbers = DEFAULT_NUMBERS, seed: int = 0, *, deterministic: bool = False) -> Player:
-    return Player(model(), numbers, seed=seed, deterministic=deterministic)
+def brain(numbers: Numbers = DEFAULT_NUMBERS, seed: int = 0) -> Brain:
+    return Brain(model(), numbers, seed=seed)
 
 
-class TestMoments:
-    @pytest.mark.parametrize(("seed", "steps"), [(0, 0), (7, 6), (2**64 - 1, 3)])
-    def test_what_it_sees_is_the_middle_of_what_is_around_it(self, seed: int, steps: int) -> None:
-        *_, moment = player(seed=seed).moments(steps)
-        view = slice(HORIZON - REACH, HORIZON + REACH + 1)
-        assert np.array_equal(moment.channels[0], around(moment.state, HORIZON)[view, view] == FOOD)
-        assert np.array_equal(moment.channels[1], around(moment.state, HORIZON)[view, view] == POISON)
-        assert moment.decision.probabilities.sum() == pytest.approx(1)
-        assert moment.steps == steps
+def after(one: Brain, steps: int) -> Brain:
+    """An agent after so many steps of all its lives."""
+    for _ in chain.from_iterable(one.lives(steps)):
+        pass
+    return one
 
-    def test_it_does_what_it_decided_and_its_trail_takes_the_short_way_over_an_edge(self) -> None:
-        one = player(seed=1)
-        before = one.moment
-        after = one.step()
-        (x, y), (dx, dy) = before.place, MOVES[before.decision.action]
-        assert after.place == ((x + dx) % SIZE, (y + dy) % SIZE)
-        assert after.trail == ((-dx, -dy),)
-        other = one.begin_another_life()  # which is no death
-        assert (other.life, other.age, other.steps, other.deaths, other.trail) == (2, 0, 1, 0, ())
-        hungry = player(NOTHING_TO_EAT, seed=3)
-        longest = max(max(map(abs, place)) for moment in hungry.moments(60) for place in moment.trail or [(0, 0)])
+
+class TestBrain:
+    @pytest.mark.parametrize(("seed", "steps"), [(0, 1), (7, 6), (2**64 - 1, 3)])
+    def test_what_it_sees_is_around_it(self, seed: int, steps: int) -> None:
+        one = after(brain(seed=seed), steps)
+        channels, layers, decision = one.thoughts()
+        assert np.array_equal(channels, [around(one.state, REACH) == kind for kind in (FOOD, POISON)])
+        assert [name for name, _ in layers] == ["conv1_relu", "conv2_relu", "dense_relu"]
+        assert decision.probabilities.sum() == pytest.approx(1)
+        assert decision.value is not None
+        assert one.steps == steps
+
+    def test_its_trail_is_where_it_was_and_takes_the_short_way_over_an_edge(self) -> None:
+        longest, places = 0, list[tuple[int, int]]()
+        one = brain(NOTHING_TO_EAT, seed=3)
+        for life in one.lives(60):
+            places.clear()
+            for _ in life:
+                trail = [((one.state["x"] + dx) % SIZE, (one.state["y"] + dy) % SIZE) for dx, dy in one.trail]
+                assert trail == places
+                places.append((one.state["x"], one.state["y"]))
+                longest = max(longest, *(max(map(abs, place)) for place in one.trail or [(0, 0)]))
         assert 0 < longest <= 3
 
     @pytest.mark.parametrize("deterministic", [True, False])
@@ -90,35 +95,39 @@ class TestMoments:
         player = logits_player(agent_of(agent).logits, deterministic=deterministic)
         open_engine = evaluation_world(MODES["ground_truth"], numbers).engines["torch"]
         lives = play(open_engine, lambda engine: player, 1, 60, seed=4)
-        *_, last = Player(agent, numbers, seed=4, deterministic=deterministic).moments(60)
+        last = after(Brain(agent, numbers, seed=4, deterministic=deterministic), 60)
         assert (last.deaths, last.food, last.poison) == tuple(lives[name].sum() for name in ("died", "food", "poison"))
         assert last.deaths > 0
         assert last.food > 0
 
     def test_a_death_is_a_moment_of_its_own_and_then_comes_the_next_life(self) -> None:
-        moments = list(player(NOTHING_TO_EAT).moments(4))
-        assert [moment.energies[-1].energy for moment in moments] == [0.03, 0.02, 0.01, 0.0, 0.03, 0.02]
-        assert [moment.is_dead for moment in moments] == [False, False, False, True, False, False]
-        assert [moment.life for moment in moments] == [1, 1, 1, 1, 2, 2]
+        one, moments = brain(NOTHING_TO_EAT), list[tuple[Any, ...]]()
+        for _ in chain.from_iterable(one.lives(4)):
+            moments.append((one.energies[-1], one.is_dead, one.news))
         died = "died at the age of 3, starved"
-        assert [moment.news for moment in moments] == ["life 1 begins", "", "", died, "life 2 begins", ""]
-        last = moments[-1]
-        assert (last.deaths, last.age, last.steps, len(last.trail)) == (1, 1, 4, 1)
-        assert [sample.life for sample in last.energies] == [1, 1, 1, 1, 2, 2]
+        assert [energy for energy, _, _ in moments] == [
+            *((1, energy) for energy in (0.03, 0.02, 0.01, 0.0)),
+            (2, 0.03),
+            (2, 0.02),
+        ]
+        assert [is_dead for _, is_dead, _ in moments] == [False, False, False, True, False, False]
+        assert [news for _, _, news in moments] == ["life 1 begins", "", "", died, "life 2 begins", ""]
+        assert (one.deaths, one.state["steps"], one.steps, len(one.trail)) == (1, 1, 4, 1)
 
     def test_what_it_eats_is_told_and_counted(self) -> None:
         numbers = Numbers(evaluation_food=4096, evaluation_poison=4096, poison_energy=-60_000)
-        moments = list(player(numbers).moments(40))
-        eaten = sum(moment.ate_food for moment in moments), sum(moment.ate_poison for moment in moments)
-        assert (moments[-1].food, moments[-1].poison) == eaten
-        assert {moment.news for moment in moments if moment.ate_food} == {"ate food"}
-        assert all(moment.news.endswith("poisoned") for moment in moments if moment.ate_poison)
-        assert moments[-1].deaths == moments[-1].poison > 0
+        one, news = brain(numbers), list[str]()
+        for _ in chain.from_iterable(one.lives(40)):
+            news.append(one.news)
+        assert news.count("ate food") == one.food > 0
+        assert sum(each.endswith("poisoned") for each in news) == one.deaths == one.poison > 0
 
-    def test_only_the_latest_energies_are_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(player_module, "REMEMBERED", 5)
-        *_, moment = player(NOTHING_TO_EAT).moments(7)
-        assert len(moment.energies) == 5
+    def test_a_life_that_is_left_early_is_no_death(self) -> None:
+        one = brain()
+        lives = one.lives()
+        next(next(lives))
+        next(next(lives))
+        assert (one.life, one.deaths, one.steps) == (2, 0, 0)
 
 
 class TestPictures:
@@ -127,8 +136,7 @@ class TestPictures:
         [("ground_truth", CNN), ("proxy", MLP), ("proxy", NetworkConfig()), ("ground_truth", NetworkConfig("mlp"))],
     )
     def test_every_network_and_mode_has_its_picture(self, network: NetworkConfig, mode: str) -> None:
-        agent = model(mode, network)
-        picture = draw_picture(Player(agent, DEFAULT_NUMBERS).moment, Caption.of(agent))
+        picture = draw_picture(after(Brain(model(mode, network)), 1))
         assert picture.shape == (HEIGHT, WIDTH, 3)
         assert picture.dtype == np.dtype(np.uint8)
         assert_margins_are_clear(picture)
@@ -136,11 +144,14 @@ class TestPictures:
     @pytest.mark.parametrize(
         ("maps", "units"), [([], [1]), ([600, 1], [9000, 9000]), ([16, 32, 32], [512]), ([], [9000, 1])]
     )
-    def test_layers_of_any_size_stay_inside(self, maps: list[int], units: list[int]) -> None:
-        shapes: list[tuple[int, ...]] = [(depth, 11, 11) for depth in maps] + [(width,) for width in units]
-        values = (("layer", np.ones(shape, np.float32)) for shape in [*shapes, (8,)])
-        moment = dataclasses.replace(MOMENT, activations=tuple(values))
-        assert_margins_are_clear(draw_picture(moment, CAPTION))
+    def test_layers_of_any_size_stay_inside(
+        self, maps: list[int], units: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shapes: list[tuple[int, ...]] = [(1, depth, 11, 11) for depth in maps] + [(1, width) for width in units]
+        one = after(brain(), 1)
+        layers = [("layer", np.ones(shape, np.float32)) for shape in [*shapes, (1, 8)]]
+        monkeypatch.setattr(one.agent, "layers", lambda seen: layers)
+        assert_margins_are_clear(draw_picture(one))
 
     def test_silent_layers_are_dark_and_more_is_lighter_in_grey_too(self) -> None:
         assert np.array_equal(heat(np.zeros((2, 2), np.float32), 0.0), heat(np.zeros((2, 2), np.float32), 1.0))
@@ -157,77 +168,37 @@ class TestPictures:
         food, poison = shape(draw_food), shape(draw_poison)
         assert (food != poison).sum() > 0.3 * (food | poison).sum()
 
-    def test_where_the_torus_closes_is_drawn(self) -> None:
-        def surroundings(x: int, y: int) -> NDArray[np.uint8]:
-            return draw_picture(dataclasses.replace(MOMENT, state={**NOWHERE, "x": x, "y": y}), CAPTION)[56:614, 24:582]
-
-        inland = surroundings(60, 60)
-        assert np.array_equal(surroundings(HORIZON, SIZE - HORIZON - 1), inland)
-        for x, y in ((HORIZON - 1, 60), (SIZE - HORIZON, 60), (60, 0), (60, SIZE - 1)):
-            assert not np.array_equal(surroundings(x, y), inland)
-
-    def test_a_dead_agent_is_drawn(self) -> None:
-        *_, dead = player(NOTHING_TO_EAT).moments(3)
-        alive = dataclasses.replace(dead, is_dead=False)
-        assert dead.is_dead
-        assert not np.array_equal(draw_picture(dead, CAPTION), draw_picture(alive, CAPTION))
-
-    def test_no_window_is_needed(self) -> None:
+    def test_a_dead_agent_is_drawn_and_no_window_is_needed(self) -> None:
         pygame.quit()
-        draw_picture(MOMENT, CAPTION)
+        one = after(brain(NOTHING_TO_EAT), 3)
+        assert one.is_dead
+        dead = draw_picture(one)
+        one.is_dead = False
+        assert not np.array_equal(dead, draw_picture(one))
         assert not pygame.display.get_init()
-
-
-MOMENT = player().moment
-NOWHERE = {**MOMENT.state, "food": [], "poison": []}
 
 
 def assert_margins_are_clear(picture: NDArray[np.uint8]) -> None:
     """Nothing is drawn over the edges, nor over the line at the bottom that belongs to the keys."""
     is_ground = (picture == GROUND).all(axis=2)
-    for area in (is_ground[:, :20], is_ground[:, WIDTH - 20 :], is_ground[HEIGHT - 8 :], is_ground[696:, 606:]):
+    for area in (is_ground[:, :20], is_ground[:, WIDTH - 20 :], is_ground[HEIGHT - 7 :], is_ground[696:, 606:]):
         assert area.all()
 
 
-class TestRecordings:
-    @pytest.mark.parametrize("name", ["lives.mp4", "lives.GIF"])
-    def test_a_film_has_a_picture_for_every_moment(self, tmp_path: Path, name: str) -> None:
-        path = tmp_path / name
-        written = record(path, player(NOTHING_TO_EAT).moments(4), CAPTION, fps=5)
-        frames, seconds = imageio_ffmpeg.count_frames_and_secs(path)
-        assert (written, frames, seconds) == (6, 6, pytest.approx(1.2, abs=0.05))
-        assert next(imageio_ffmpeg.read_frames(path))["size"] == (WIDTH, HEIGHT)
-        assert [file.name for file in tmp_path.iterdir()] == [name]
+@pytest.mark.parametrize("name", ["lives.mp4", "lives.GIF"])
+def test_a_film_has_a_picture_for_every_moment(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    written = command.record(brain(NOTHING_TO_EAT), path, 4, fps=5)
+    frames, seconds = imageio_ffmpeg.count_frames_and_secs(path)
+    assert (written, frames, seconds) == (6, 6, pytest.approx(1.2, abs=0.05))
+    assert next(imageio_ffmpeg.read_frames(path))["size"] == (WIDTH, HEIGHT)
+    assert [file.name for file in tmp_path.iterdir()] == [name]
 
-    def test_a_picture_is_the_last_moment(self, tmp_path: Path) -> None:
-        path = tmp_path / "life.png"
-        moments = list(player().moments(2))
-        assert record(path, moments, CAPTION, fps=5) == 1
-        with Image.open(path) as image:
-            assert np.array_equal(np.asarray(image), draw_picture(moments[-1], CAPTION))
 
-    @pytest.mark.parametrize(
-        ("encoder", "fault"),
-        [
-            (None, r"^No ffmpeg can be started: run [^.]*\.$"),
-            ("exit 1", r"life\.mp4 cannot be written: the encoder failed; name [^.]*\.$"),
-            ("cat > /dev/null", r"life\.mp4 cannot be written: the encoder failed; name [^.]*\.$"),
-        ],
-        ids=["is missing", "dies", "writes nothing"],
-    )
-    def test_a_failing_encoder_is_one_sentence_and_leaves_the_old_file(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: str | None, fault: str
-    ) -> None:
-        path, program = tmp_path / "films" / "life.mp4", tmp_path / "ffmpeg"
-        path.parent.mkdir()
-        path.write_bytes(b"old")
-        if encoder:
-            program.write_text(f"#!/bin/sh\n{encoder}\n")
-            program.chmod(0o755)
-        monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(program))
-        with pytest.raises(UsageError, match=fault):
-            record(path, player().moments(2), CAPTION, fps=5)
-        assert [file.read_bytes() for file in path.parent.iterdir()] == [b"old"]
+def test_a_picture_is_the_last_moment(tmp_path: Path) -> None:
+    assert command.record(brain(), tmp_path / "life.png", 2, fps=5) == 1
+    with Image.open(tmp_path / "life.png") as image:
+        assert np.array_equal(np.asarray(image), draw_picture(after(brain(), 2)))
 
 
 class TestWindow:
@@ -236,20 +207,18 @@ class TestWindow:
         pygame.display.quit()
         monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
 
-    def watch(
-        self, keys: Iterable[int], *, speed: float = 0.5, steps: float = math.inf
-    ) -> tuple[Controls, ActivationFrame]:
-        """Watch an agent with these keys; returns the controls and its last moment."""
-        one, controls = player(), Controls(speed, 240)
+    def watch(self, keys: Iterable[int], *, speed: float = 0.5, steps: float = math.inf) -> tuple[Controls, Brain]:
+        """Watch an agent with these keys; returns the controls and the agent."""
+        one, controls = brain(), Controls(speed, 240)
         pygame.display.init()
         for key in keys:
             pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key))
-        view(one, CAPTION, controls, steps=steps)
-        return controls, one.moment
+        command.view(one, controls, steps)
+        return controls, one
 
     def test_it_lives_on_until_its_steps_are_made_and_more_of_them_than_pictures_can_be_due(self) -> None:
-        viewing, moment = self.watch([], speed=240, steps=9)
-        assert (moment.steps, viewing.is_paused) == (9, False)
+        viewing, one = self.watch([], speed=240, steps=9)
+        assert (one.steps, viewing.is_paused) == (9, False)
 
     def test_keys_do_what_the_page_says(self) -> None:
         for keys, steps, is_paused, speed in (
@@ -258,13 +227,13 @@ class TestWindow:
             ((pygame.K_UP, pygame.K_PLUS), 0, False, 1.6),
             ((pygame.K_DOWN, pygame.K_MINUS), 0, False, 0.1),
         ):
-            viewing, moment = self.watch([*keys, pygame.K_q], speed=0.4)
-            assert (moment.steps, viewing.is_paused, viewing.speed) == (steps, is_paused, speed)
-        _, moment = self.watch([pygame.K_n, pygame.K_ESCAPE])
-        assert (moment.life, moment.deaths) == (2, 0)
+            viewing, one = self.watch([*keys, pygame.K_q], speed=0.4)
+            assert (one.steps, viewing.is_paused, viewing.speed) == (steps, is_paused, speed)
+        _, one = self.watch([pygame.K_n, pygame.K_ESCAPE])
+        assert (one.life, one.deaths) == (2, 0)
 
     def test_keys_are_on_the_picture(self) -> None:
-        plain, hinted = (pixels(draw_surface(MOMENT, CAPTION, hints)) for hints in ("", "space: pause"))
+        plain, hinted = (pixels(draw_surface(after(brain(), 1), hints)) for hints in ("", "space: pause"))
         is_other = (plain != hinted).any(axis=2)
         assert is_other[696:, 606 : WIDTH - 20].any()
         assert not is_other[:696].any()
@@ -290,14 +259,14 @@ class TestCommand:
         assert ran == (0, "Saved life.png: 1 picture, 7 steps with 0 food, 0 poison and 2 deaths.\n", "")
 
     def test_an_interrupted_recording_is_saved_as_far_as_it_went(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        step = Player.step
+        follow = Brain._follow
 
-        def interrupted(one: Player) -> ActivationFrame:
-            if one.moment.steps == 2:
+        def interrupted(one: Brain, frame: Frame) -> None:
+            if one.steps == 2:
                 signal.raise_signal(signal.SIGINT)
-            return step(one)
+            follow(one, frame)
 
-        monkeypatch.setattr(Player, "step", interrupted)
+        monkeypatch.setattr(Brain, "_follow", interrupted)
         ran = run(command.main, "--mode", "proxy", "--record", "life.mp4", "--steps", "500")
         assert ran.code == 0
         assert ran.out.startswith("Saved life.mp4: 4 pictures, 3 steps with ")
@@ -323,7 +292,7 @@ def test_the_python_of_its_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyP
     page = (ROOT / "docs" / "reference" / "goodharts.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     named: dict[str, Any] = {}
-    exec(code.replace("moments(100)", "moments(2)"), named)
+    exec(code.replace("lives(100)", "lives(2)"), named)
     assert named["picture"].shape == (HEIGHT, WIDTH, 3)
 
 

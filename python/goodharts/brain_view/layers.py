@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib import colormaps
 from numpy.typing import NDArray
 
-from goodharts.brain_view.player import Activation
 from goodharts.rules import VIEW
 from rlworldkit.render.colours import GROUND, MUTED, OFF, TEXT
 from rlworldkit.render.pen import Pen
@@ -29,7 +28,7 @@ _FINER = _STEP * _UNITS_ACROSS_MAP / VIEW
 _LARGEST = 8.0
 
 
-def draw_layers(pen: Pen, activations: Sequence[Activation], width: float, height: float) -> None:
+def draw_layers(pen: Pen, activations: Sequence[tuple[str, NDArray[np.float32]]], width: float, height: float) -> None:
     """Layers one below the other, as large as they all fit into an area; each is bright where it is most active."""
 
     def fits(size: float) -> bool:

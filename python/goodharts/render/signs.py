@@ -6,8 +6,8 @@ import numpy as np
 
 from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.render.surroundings import Cells
-from goodharts.rules import EMPTY, FOOD, MOVES
-from rlworldkit.render.colours import TEXT, Colour
+from goodharts.rules import EMPTY, FOOD
+from rlworldkit.render.colours import TEXT
 from rlworldkit.render.pen import Pen, Point
 
 
@@ -36,21 +36,3 @@ def draw_death(pen: Pen, centre: Point, radius: float) -> None:
     x, y = centre
     for turn in (1, -1):
         pen.line((x - turn * radius, y - radius), (x + turn * radius, y + radius), TEXT, 0.5 * radius)
-
-
-def draw_arrow(pen: Pen, centre: Point, action: int, length: float, colour: Colour) -> None:
-    """An arrow in the direction of an action (G4), its middle at a place."""
-    (x, y), (right, down) = centre, direction(action)
-
-    def at(ahead: float, aside: float) -> Point:
-        return x + length * (ahead * right - aside * down), y + length * (ahead * down + aside * right)
-
-    pen.polygon([at(0.5, 0), at(-0.02, 0.38), at(-0.02, -0.38)], colour)
-    pen.polygon([at(0.0, 0.12), at(0.0, -0.12), at(-0.5, -0.12), at(-0.5, 0.12)], colour)
-
-
-def direction(action: int) -> Point:
-    """The direction of an action, as a step of length 1 to the right and downwards."""
-    right, down = MOVES[action]
-    length = (right**2 + down**2) ** 0.5
-    return right / length, down / length

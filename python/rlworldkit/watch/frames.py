@@ -84,8 +84,19 @@ def games(episodes: Episodes, player: AgentPlayer, first_seed: int, count: int) 
         yield frames(episodes, player, int(seed), 1)
 
 
-def frames(episodes: Episodes, player: AgentPlayer, first_seed: int, count: int) -> Iterator[Frame]:
+def endless_games(episodes: Episodes, player: AgentPlayer, seed: int) -> Iterator[Iterator[Frame]]:
+    """The game of a seed on the one game of ``episodes``, and then those that follow by the world's rule, for ever."""
+    yield frames(episodes, player, seed, 1)
+    while True:
+        yield frames(episodes, player, seed, 1, following=True)
+
+
+def frames(
+    episodes: Episodes, player: AgentPlayer, first_seed: int, count: int, *, following: bool = False
+) -> Iterator[Frame]:
     """Every frame of the same games, as many side by side as ``episodes`` has.
+
+    following: begin with the games that follow by the world's rule, whatever their seeds.
 
     They begin in the order of their seeds; the frames of one game come in order, those of others in between.
     """
@@ -94,7 +105,7 @@ def frames(episodes: Episodes, player: AgentPlayer, first_seed: int, count: int)
     begun = len(playing)
     seed_of = np.zeros(episodes.num_games, np.uint64)  # as a person gives it: an engine may draw from another one
     seed_of[playing] = seeds[:begun]
-    yield from _begin(episodes, playing, seed_of)
+    yield from _begin(episodes, playing, seed_of, following)
     while len(playing):
         played = _step(episodes, player, playing, seed_of)
         yield from played
@@ -103,7 +114,7 @@ def frames(episodes: Episodes, player: AgentPlayer, first_seed: int, count: int)
         playing = np.setdiff1d(playing, idle)
         if len(fresh):
             seed_of[fresh] = seeds[begun : begun + len(fresh)]
-            yield from _begin(episodes, fresh, seed_of)
+            yield from _begin(episodes, fresh, seed_of, following)
             begun += len(fresh)
 
 
@@ -114,8 +125,8 @@ def recorded(frames: Iterator[Frame], record: Callable[[Frame], None]) -> Iterat
         yield frame
 
 
-def _begin(episodes: Episodes, slots: Slots, seed_of: NDArray[np.uint64]) -> list[Frame]:
-    episodes.start(slots, seed_of[slots])
+def _begin(episodes: Episodes, slots: Slots, seed_of: NDArray[np.uint64], following: bool) -> list[Frame]:
+    episodes.start(slots, None if following else seed_of[slots])
     nothing = np.zeros(len(episodes.world.components), np.int32)
     return [
         Frame(episodes.world, seed, 0, state, None, nothing, episodes.world.in_rewards(nothing))

@@ -47,7 +47,7 @@ def draw_frame(frame: Frame, caption: str, controls: Controls | None = None) -> 
         )
     column.text(caption, (0, 44), 18, MUTED, align="left", fit=_COLUMN - 80)
     if frame.decision:
-        _draw_decision(column.moved(0, 78), frame.decision, frame.world.actions)
+        draw_decision(column.moved(0, 78), frame.decision, frame.world.actions)
     _draw_rewards(column.moved(0, 310), frame)
     if controls:
         _draw_keys(column.moved(0, height - 50), controls)
@@ -70,7 +70,8 @@ def film_of_frames(
         yield lambda frame: add(pixels(draw_frame(frame, caption)))
 
 
-def _draw_decision(pen: Pen, decision: Decision, names: Sequence[str]) -> None:
+def draw_decision(pen: Pen, decision: Decision, names: Sequence[str]) -> None:
+    """Draw an action, the value, and the probabilities of the likeliest actions, 320 pixels wide."""
     pen.text(names[decision.action], (0, 0), 24, AGENT, align="left")
     if decision.value is not None:
         pen.text(f"{VALUE} {decision.value:.2f}", (_COLUMN, 0), 20, TEXT, align="right", fit=210)
