@@ -1,36 +1,51 @@
-"""Everything that a run goes on from, in one file: ``models/ppo_{mode}.checkpoint.pth``."""
+"""Checkpoints of both engines, ``models/ppo_{mode}.checkpoint.pth``, in rlworldkit's format."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from goodharts.config import JAX, Config
-from goodharts.models import config_of, mode_of, progress_of, read_torch
+from goodharts.models import mode_of
+from goodharts.rules import VERSION
 from rlparity.errors import UsageError, quoted
 from rlparity.io.arguments import FileName
+from rlparity.io.atomic_write import write_whole
 from rlparity.io.safe_read import Unreadable, is_object
-from rlparity.spaces import is_number
+from rlworldkit.ppo.checkpoint_format import (
+    CheckpointError,
+    Malformed,
+    as_checkpoint_errors,
+    pack,
+    part,
+    read_payload,
+    rules_version_of,
+    runner_of,
+)
+from rlworldkit.runs.result import Progress
 
-FORMAT = 1
-KIND = "checkpoint"
-_PICKLE = b"\x80\x04"
-"""The first bytes of rlworldkit's checkpoints, but not of torch's."""
 BEGIN_ANEW = "leave --resume out to begin anew"
+SETTINGS = "goodharts"
+"""The entry of a run's settings that holds those of ``Config``."""
+_NAMES = {"mode", "run_name", SETTINGS}
 
 
-@dataclass(frozen=True)
-class Checkpoint:
-    """A run between two updates. state: see ``TorchTrainer.state``; of ``--engine jax`` rlworldkit's ``Checkpoint``."""
+class Checkpoint(NamedTuple):
+    """A run between two updates; one of a group that has not begun has had none.
+
+    name: of its logs. arrays: all that training goes on from, by name, with ``--engine torch``. state: rlworldkit's
+    ``Checkpoint``, with ``--engine jax``.
+    """
 
     path: Path
     mode: str
     name: str
     config: Config
-    update: int
-    timesteps: int
-    seconds: float
-    state: Any
+    progress: Progress
+    arrays: Mapping[str, NDArray[Any]] = {}
+    state: Any = None
 
 
 def checkpoint_path(mode: str, folder: Path = Path("models")) -> Path:
@@ -38,57 +53,50 @@ def checkpoint_path(mode: str, folder: Path = Path("models")) -> Path:
     return folder / f"ppo_{mode}.checkpoint.pth"
 
 
+def write_checkpoint(start: Checkpoint) -> None:
+    """Write what a run of ``--engine torch``, or one that has not begun, goes on from; raises OSError as writing."""
+    payload = {
+        "runner": {name: np.asarray(array) for name, array in start.arrays.items()},
+        "progress": start.progress._asdict(),
+        "config": {"mode": start.mode, "run_name": start.name, SETTINGS: start.config.plain()},
+        "rules_version": VERSION,
+    }
+    write_whole(start.path, pack(payload, f"goodharts-{start.mode}"))
+
+
 def read_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint; raises UsageError with one sentence about whatever is wrong with the file."""
     try:
-        with path.open("rb") as file:
-            is_jax = file.read(len(_PICKLE)) == _PICKLE
-        if is_jax:
-            return _read_jax(path)
-        content = read_torch(path, FORMAT)
-        if content.get("kind") != KIND:
-            raise Unreadable("it is no checkpoint")
-        update, timesteps = progress_of(content)
-        seconds = content.get("seconds", 0.0)  # files of earlier versions do not say
-        if not is_number(seconds) or seconds < 0:
-            raise Unreadable(f"its seconds are {quoted(seconds)}")
-        mode, name, config = mode_of(content), _name_of(content), _config_of(content, path)
-        if config.training.engine == JAX:
-            raise Unreadable("an earlier version of --engine jax left it")
-        return Checkpoint(path, mode, name, config, update, timesteps, float(seconds), content.get("state", {}))
-    except FileNotFoundError:
-        raise UsageError(f"There is no checkpoint {path}: {BEGIN_ANEW}.") from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror}); {BEGIN_ANEW}.") from None
-    except Unreadable as fault:
-        raise UsageError(f"{path} cannot be read: {fault}; {BEGIN_ANEW}.") from None
-
-
-def _read_jax(path: Path) -> Checkpoint:
-    """Read a checkpoint of rlworldkit's trainer; raises UsageError with one sentence, or Unreadable."""
-    from goodharts.jax_training import env_by
-    from rlworldkit.ppo.checkpoint_format import CheckpointError, as_checkpoint_errors, part, read_payload
-    from rlworldkit.ppo.checkpoints import read_checkpoint
-
-    try:
+        if not path.exists():
+            raise UsageError(f"There is no checkpoint {path}: {BEGIN_ANEW}.")
         with as_checkpoint_errors(path, BEGIN_ANEW):
-            kept = part(read_payload(path, None), "config")
-        if not is_object(kept):
-            raise Unreadable("its config is no object")
-        mode = mode_of(kept)
-        config = _config_of({"config": kept.get("goodharts")}, path)
-        found = read_checkpoint(path, env_by(config, mode), BEGIN_ANEW)
+            payload = read_payload(path, None)
+            begun = _begun(path, part(payload, "config"))
+            if (version := rules_version_of(payload)) != VERSION:
+                raise Malformed(f"it is of version {version} of the rules, not {VERSION}")
+            if not part(payload, "runner"):
+                return begun
+            if begun.config.training.engine != JAX:
+                progress = Progress(**part(payload, "progress"))
+                return begun._replace(progress=progress, arrays=runner_of(payload))
+        from goodharts.jax_training import env_by
+        from rlworldkit.ppo.checkpoints import read_checkpoint as read_in_jax
+
+        state = read_in_jax(path, env_by(begun.config, begun.mode), BEGIN_ANEW)
     except CheckpointError as error:
         raise UsageError(str(error)) from None
-    return Checkpoint(path, mode, _name_of({"name": kept.get("run_name")}), config, *found.progress, found)
+    return begun._replace(progress=state.progress, state=state)
 
 
-def _name_of(content: Mapping[str, Any]) -> str:
-    name = content.get("name")
+def _begun(path: Path, kept: Any) -> Checkpoint:  # noqa: ANN401 - plain values
+    """A checkpoint by the settings that it keeps; raises Malformed, or UsageError for those that are impossible."""
+    if not is_object(kept) or not kept.keys() >= _NAMES or not is_object(kept[SETTINGS]):
+        raise Malformed("it is none of `goodharts train`")
+    name = kept["run_name"]
     if FileName().fault(name):
-        raise Unreadable(f"its name is {quoted(name)}, which no log can have")
-    return str(name)
-
-
-def _config_of(content: Mapping[str, Any], path: Path) -> Config:
-    return Config().over(config_of(content), str(path)).validated()
+        raise Malformed(f"its name is {quoted(name)}, which no log can have")
+    try:
+        mode = mode_of(kept)
+    except Unreadable as fault:
+        raise Malformed(str(fault)) from None
+    return Checkpoint(path, mode, name, Config().over(kept[SETTINGS], str(path)).validated(), Progress())

@@ -12,7 +12,6 @@ from goodharts.training.torchrun import is_launched
 from rlparity.errors import UsageError
 from rlworldkit.ppo.config import BATCH, RELU, UPDATES, TrainConfig
 from rlworldkit.ppo.value_heads import POPART
-from rlworldkit.runs.saved_config import PRICES
 
 if TYPE_CHECKING:
     import jax
@@ -80,7 +79,7 @@ def train(mode_run: ModeRun) -> None:
                 agent=(mode_run.model, write_agent),
             ),
             devices=devices,
-            notes={"mode": job.mode, "goodharts": config.plain(), PRICES: config.changed_prices(job.mode)},
+            notes=mode_run.notes(),
             on_episodes=lambda update, episodes: mode_run.write_episodes(update, _finished(episodes)),
         )
     mode_run.about["network"]["parameters"] = sum(leaf.size for leaf in jax.tree.leaves(trained.params))

@@ -5,60 +5,61 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
 from goodharts.config import BENCHMARK_UPDATES, Config
-from goodharts.training.checkpoints import checkpoint_path, read_checkpoint
-from goodharts.training.runs import MODELS, WARM_UP_UPDATES, Job
+from goodharts.training.checkpoints import Checkpoint, checkpoint_path, read_checkpoint, write_checkpoint
 from rlparity.errors import UsageError
 from rlworldkit.runs.console import print_line
-from rlworldkit.runs.group import Group, read_group
+from rlworldkit.runs.result import Progress
 
-_SETTINGS = "settings"
-"""What a group's file has beside its seeds: the settings of the first run."""
+MODELS, LOGS, RUNS = "models", "logs", "runs"
+"""Folders in the working directory, or in that of a seed."""
+WARM_UP_UPDATES = 2
+"""Updates of a benchmark that come before the measured ones: they compile, and record what was compiled."""
+_KEPT = ("n_envs", "seed", "learning_rate", "network")
+"""Flags of settings that a resumed run keeps."""
 
 
-def groups_to_resume(arguments: argparse.Namespace, config: Config) -> tuple[dict[str, Group], Config]:
-    """The groups that these modes belong to, where one was written, and the settings with the seed of the first run.
+@dataclass(frozen=True)
+class Job:
+    """The task of one mode's run.
 
-    Raises UsageError where a file cannot be read, or the command line asks for other seeds or for fewer.
+    config: the settings. name: of its logs. start: where it goes on from. is_benchmark: measure, and write nothing.
+    folder: where its outputs go. is_on_wandb: show it on W&B.
     """
-    groups = dict[str, Group]()
-    for mode in arguments.mode if arguments.resume else ():
-        path = _group_path(arguments, mode)
-        if group := read_group(path):
-            seed = getattr(arguments, "training.seed") if not groups else config.training.seed
-            groups[mode] = group.extended(path, seed, arguments.seeds)
-            config = config.over({"training": {"seed": group.seed}}, str(path))
-    return groups, config
 
+    mode: str
+    config: Config
+    name: str
+    start: Checkpoint | None = None
+    is_benchmark: bool = False
+    folder: Path = Path()
+    is_on_wandb: bool = False
 
-def write_groups(arguments: argparse.Namespace, jobs: Sequence[Job], groups: Mapping[str, Group]) -> None:
-    """Write what the runs are before any begins, so that none is forgotten that is killed before its first checkpoint.
+    @property
+    def since(self) -> Progress:
+        """The progress that it goes on from."""
+        return self.start.progress if self.start else Progress()
 
-    groups: those that go on, with the seeds that they have now. A run by itself is no group.
-    """
-    first = {job.mode: job.config for job in reversed(jobs)}
-    for mode, config in first.items() if len(first) > 1 or arguments.seeds is not None else ():
-        if mode in groups or not arguments.resume:
-            new = Group(config.training.seed, arguments.seeds or 1, {_SETTINGS: config.plain()})
-            groups.get(mode, new).write(_group_path(arguments, mode))
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has had all of its updates before it starts."""
+        return self.since.updates >= self.config.training.updates
 
+    @property
+    def label(self) -> str:
+        """What it is called among others: its mode, and its folder where it has one."""
+        return f"{self.mode} {self.folder}" if self.folder != Path() else self.mode
 
-def _group_path(arguments: argparse.Namespace, mode: str) -> Path:
-    return Path(MODELS, f"ppo_{mode}.{'modes' if arguments.seeds is None else 'seeds'}.json")
-
-
-def _settings_of(group: Group, path: Path, config: Config) -> Config:
-    """The settings of a group's runs, with those of [runtime] and the seed of ``config``."""
-    settings = group.others.get(_SETTINGS)
-    if not isinstance(settings, Mapping):
-        raise UsageError(f"{path} describes no group of `train`: restore it, or leave --resume out to begin anew.")
-    kept = Config().over(settings, str(path)).over({"training": {"seed": config.training.seed}}, str(path))
-    return dataclasses.replace(kept, runtime=config.runtime).validated()
+    @property
+    def total_timesteps(self) -> int:
+        """The steps of all its updates."""
+        return self.config.training.updates * self.config.batch_size
 
 
 def new_jobs(arguments: argparse.Namespace, config: Config) -> list[Job]:
@@ -75,60 +76,92 @@ def new_jobs(arguments: argparse.Namespace, config: Config) -> list[Job]:
     ]
 
 
+def write_beginnings(jobs: Sequence[Job]) -> None:
+    """Write what the new runs of a group are, so that none is forgotten that is killed before its first checkpoint."""
+    for job in jobs:
+        if job.start is None:
+            path = checkpoint_path(job.mode, job.folder / MODELS)
+            write_checkpoint(Checkpoint(path, job.mode, job.name, job.config, Progress()))
+
+
 def _fresh_name(mode: str) -> str:
     return f"{mode}_{datetime.datetime.now():%Y%m%d-%H%M%S}"
 
 
 def places(arguments: argparse.Namespace, config: Config) -> list[tuple[Path, Config]]:
-    """The folder of each seed and its settings: without --seeds, the working directory."""
+    """The folder of each seed and its settings: without --seeds, the working directory.
+
+    Runs that are resumed know their first seed. Raises UsageError where the command line asks for other seeds.
+    """
     if arguments.seeds is None:
         return [(Path(), config)]
     first = config.training.seed
+    if there := _seeds_of(arguments.mode) if arguments.resume else []:
+        given = getattr(arguments, "training.seed")
+        if given not in (None, there[0]):
+            raise UsageError(f"The runs of {', '.join(arguments.mode)} are from seed {there[0]}, not {given}: leave "
+                             "--seed out.")  # fmt: skip
+        if arguments.seeds < len(there):
+            raise UsageError(f"The runs of {', '.join(arguments.mode)} are from {len(there)} seeds, not "
+                             f"{arguments.seeds}: give --seeds {len(there)}.")  # fmt: skip
+        first = there[0]
     seeds = range(first, first + arguments.seeds)
     return [(Path(f"seed-{seed}"), config.over({"training": {"seed": seed}}, "--seeds")) for seed in seeds]
 
 
-def jobs_to_resume(
-    arguments: argparse.Namespace, config: Config, groups: Mapping[str, Group], console: Console
-) -> list[Job]:
+def _seeds_of(modes: Sequence[str]) -> list[int]:
+    """The seeds from which there are runs of these modes, ascending."""
+    paths = [path for mode in modes for path in Path().glob(f"seed-*/{MODELS}/ppo_{mode}.*")]
+    names = {path.parts[0].removeprefix("seed-") for path in paths}
+    return sorted(int(name) for name in names if name.isdecimal())
+
+
+def jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Console) -> list[Job]:
     """Return the runs of these modes, which go on with the settings they began with; [runtime] alone is that of now.
 
-    A run of a group without a checkpoint begins anew, with the settings of its group. Raises UsageError where a
-    checkpoint cannot be used, or where all runs have had their updates.
+    A seed without a checkpoint begins anew, with the settings of those beside it. Raises UsageError where a checkpoint
+    cannot be used, or where all runs have had their updates.
     """
-    for key in ("n_envs", "seed", "learning_rate", "network"):
+    for key in _KEPT:
         if getattr(arguments, f"training.{key}") is not None and (key != "seed" or arguments.seeds is None):
             raise UsageError(f"--{key.replace('_', '-')} does not go with --resume: a run goes on as it began.")
     jobs, done = list[Job](), []
-    runs = [(mode, folder, of_seed) for folder, of_seed in places(arguments, config) for mode in arguments.mode]
-    for mode, folder, config in runs:
-        path = checkpoint_path(mode, folder / MODELS)
-        if mode in groups and not path.exists():
-            kept = _settings_of(groups[mode], _group_path(arguments, mode), config)
-            kept = _with_updates(kept, _updates(arguments, kept))
-            jobs.append(Job(mode, kept, _fresh_name(mode), folder=folder, is_on_wandb=arguments.wandb))
-            continue
-        start = read_checkpoint(path)
-        kept = dataclasses.replace(start.config, runtime=config.runtime)
-        began, asked = kept.training.engine, getattr(arguments, "training.engine")
-        if asked not in (None, began):
-            raise UsageError(f"{start.path} was left by --engine {began}: go on with that, or begin anew with {asked}.")
-        updates = _updates(arguments, kept)
-        if ignored := _ignored(config, kept, updates is not None):
-            console.print(
-                f"{start.path} goes on as it began: {', '.join(ignored)} of config.toml or the environment "
-                f"{'has' if len(ignored) == 1 else 'have'} no effect.",
-                soft_wrap=True,
-            )
-        kept = _with_updates(kept, updates)
-        jobs.append(Job(start.mode, kept, start.name, start, folder=folder, is_on_wandb=arguments.wandb))
-        if jobs[-1].has_ended:
-            done.append(f"{start.path} has had its {start.update:,} updates: ask for more with --updates.")
+    of_seeds = places(arguments, config)
+    for folder, mode in ((folder, mode) for folder, _ in of_seeds for mode in arguments.mode):
+        job = _resumed(arguments, config, mode, folder, [folder for folder, _ in of_seeds], console)
+        jobs.append(job)
+        if job.has_ended and job.start:
+            done.append(f"{job.start.path} has had its {job.since.updates:,} updates: ask for more with --updates.")
     if len(done) == len(jobs):
         raise UsageError(done[0])
     for line in done:
         print_line(console, line)
     return jobs
+
+
+def _resumed(
+    arguments: argparse.Namespace, config: Config, mode: str, folder: Path, folders: Sequence[Path], console: Console
+) -> Job:
+    paths = [checkpoint_path(mode, each / MODELS) for each in (folder, *folders)]
+    path = next(filter(Path.exists, paths), paths[0])
+    start = read_checkpoint(path)
+    kept = dataclasses.replace(start.config, runtime=config.runtime)
+    if path != paths[0]:
+        start = start._replace(name=_fresh_name(mode), progress=Progress())
+        kept = kept.over({"training": {"seed": int(folder.name.removeprefix("seed-"))}}, "--seeds")
+    began, asked = kept.training.engine, getattr(arguments, "training.engine")
+    if asked not in (None, began):
+        raise UsageError(f"{path} was left by --engine {began}: go on with that, or begin anew with {asked}.")
+    updates = _updates(arguments, kept)
+    if ignored := _ignored(config, kept, updates is not None):
+        have = "has" if len(ignored) == 1 else "have"
+        print_line(
+            console,
+            f"{path} goes on as it began: {', '.join(ignored)} of config.toml or the environment {have} no effect.",
+        )
+    has_begun = start.progress.updates > 0
+    kept = _with_updates(kept, updates)
+    return Job(mode, kept, start.name, start if has_begun else None, folder=folder, is_on_wandb=arguments.wandb)
 
 
 def _ignored(config: Config, kept: Config, asks_for_updates: bool) -> list[str]:

@@ -1,7 +1,7 @@
 """PPO (Schulman et al. 2017) in torch: advantages, losses, and the gradient steps of an update."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,11 +16,15 @@ from goodharts.rules import ACTIONS, Mode
 from goodharts.training.parallel import Processes
 from goodharts.training.rollout import Rollout
 from rlparity.io.safe_read import Unreadable
+from rlworldkit.ppo.checkpoint_format import NETWORK
 from rlworldkit.ppo.value_heads import FIRST_SCALE, ValueScale, moved
 
 _ADAM_EPSILON = 1e-5
 _WEIGHTS, _SHUFFLE, NOISE = range(3)
 """Streams of random numbers that a run draws from its seed."""
+_WEIGHT, _MOMENT, _SCALE = (f"{NETWORK}.{part}." for part in ("params", "opt_state", "value_scale"))
+_ORDER = ".shuffle"
+"""Names in a checkpoint, or their beginnings: of weights, Adam's state, PopArt's scale, and the order of samples."""
 _OF_STEPS = ("pg_loss", "value_loss", "entropy", "approx_kl", "clip_frac", "entropy_floor_penalty", "grad_norm")
 _STATS = (*_OF_STEPS, "explained_variance", *(f"action_prob_{action}" for action in range(len(ACTIONS))))
 """The statistics of an update; ``value_loss`` is half the squared error."""
@@ -150,34 +154,35 @@ class Learner:
         stats = processes.mean(torch.cat((means[:probs], explained[None], means[probs:])))
         return dict(zip(_STATS, stats.tolist(), strict=True))
 
-    def state(self) -> dict[str, Any]:
-        """Everything that learning goes on from: plain values and tensors."""
-        mean, deviation, batches = self.scale
-        return {
-            "weights": self.policy.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "shuffle": self.shuffle.get_state(),
-            "popart": {"mean": torch.tensor(mean), "deviation": torch.tensor(deviation), "batches": int(batches)},
+    def tensors(self) -> dict[str, Tensor]:
+        """Everything that learning goes on from, by name."""
+        parts = {
+            _WEIGHT: self.policy.state_dict(),
+            _MOMENT: {
+                f"{of}.{name}": each
+                for of, kept in self.optimizer.state_dict()["state"].items()
+                for name, each in kept.items()
+            },
+            _SCALE: {name: torch.tensor(value) for name, value in self.scale._asdict().items()},
+        }
+        return {f"{part}{name}": each for part, of in parts.items() for name, each in of.items()} | {
+            _ORDER: self.shuffle.get_state()
         }
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a ``state``; raises Unreadable where it does not fit."""
-        load_weights(self.policy, state["weights"])
-        mean, deviation = (state["popart"][name] for name in ("mean", "deviation"))
-        wanted = torch.zeros(())
-        if not all(isinstance(each, Tensor) and _is_like(wanted, each) for each in (mean, deviation)) or deviation <= 0:
-            raise Unreadable("its PopArt statistics are no numbers")
-        batches = int(state["popart"]["batches"])
-        self.scale = ValueScale(np.float32(mean.item()), np.float32(deviation.item()), batches)
-        self.optimizer.load_state_dict(state["optimizer"])
-        moments = [
-            (weights, kept[name])
-            for weights, kept in self.optimizer.state.items()
-            for name in ("exp_avg", "exp_avg_sq")
-        ]
-        if len(moments) != 2 * len(list(self.policy.parameters())) or not all(_is_like(*each) for each in moments):
+    def restore(self, tensors: Mapping[str, Tensor]) -> None:
+        """Go on from ``tensors`` on the CPU; raises Unreadable, or KeyError, where they do not fit."""
+        load_weights(
+            self.policy,
+            {name.removeprefix(_WEIGHT): each for name, each in tensors.items() if name.startswith(_WEIGHT)},
+        )
+        self.scale = ValueScale(*(tensors[f"{_SCALE}{name}"].numpy()[()] for name in ValueScale._fields))
+        names = ("step", "exp_avg", "exp_avg_sq")
+        weights = list(self.policy.parameters())
+        state = {of: {name: tensors[f"{_MOMENT}{of}.{name}"] for name in names} for of in range(len(weights))}
+        if any(state[of][name].shape != each.shape for of, each in enumerate(weights) for name in names[1:]):
             raise Unreadable("its optimizer is that of another network")
-        self.shuffle.set_state(state["shuffle"])
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state})
+        self.shuffle.set_state(tensors[_ORDER])
 
     def _follow(self, mean: Tensor, variance: Tensor) -> None:
         """Let PopArt's scale take in a batch of returns."""
@@ -221,8 +226,3 @@ class Learner:
         policy_loss, value_loss, *others, probs = found
         numbers = policy_loss, value_loss / 2, *others, config.entropy_floor_coef * shortfall.clamp_min(0), norm
         return torch.cat((torch.stack([number.detach() for number in numbers]), probs))
-
-
-def _is_like(wanted: Tensor, found: Tensor) -> bool:
-    """Return whether a tensor from a file is finite, and of the shape and type that is wanted."""
-    return found.shape == wanted.shape and found.dtype == wanted.dtype and bool(found.isfinite().all())

@@ -1,20 +1,21 @@
-"""A run of one mode from its start to its end, whichever engine trains it: what it is to do, shows and leaves."""
+"""A run of one mode from its start to its end, whichever engine trains it: its files and its result."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import goodharts
-from goodharts.config import Config
+from goodharts.config import Config, EngineName
 from goodharts.models import model_path, read_model
-from goodharts.training.checkpoints import Checkpoint, checkpoint_path
+from goodharts.training.checkpoints import SETTINGS, checkpoint_path
+from goodharts.training.jobs import LOGS, MODELS, RUNS, WARM_UP_UPDATES, Job
 from goodharts.training.torchrun import rank
-from rlparity.errors import ParityError
+from rlparity.errors import ParityError, UsageError, is_out_of_memory
 from rlparity.io.strict_json import json_text
 from rlworldkit.runs.folder import CURVE, make_folder, move_aside
 from rlworldkit.runs.lock import locked
@@ -24,50 +25,25 @@ from rlworldkit.runs.sinks import CsvLog, Metrics
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.runs.wandb_run import Tracking
 
-MODELS, LOGS, RUNS = "models", "logs", "runs"
-"""Folders in the working directory."""
-WARM_UP_UPDATES = 2
-"""Updates of a benchmark that come before the measured ones: they compile, and record what was compiled."""
 EPISODE = ("step", "game", "length", "reward", "food", "poison", "terminated")
 """The columns of finished episodes; step: of the rollout, from 0."""
+_COMPILERS = ("torch._dynamo", "torch._inductor")
+"""The modules whose errors are those of ``torch.compile``."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """The task of one mode's run.
+class RunResult(NamedTuple):
+    """Result of a run, by its label, with a sentence for the user; files: those it wrote."""
 
-    config: the settings. name: of its logs. start: where it goes on from. is_benchmark: measure, and write nothing.
-    folder: where its outputs go. is_on_wandb: show it on W&B.
-    """
-
-    mode: str
-    config: Config
-    name: str
-    start: Checkpoint | None = None
-    is_benchmark: bool = False
-    folder: Path = Path()
-    is_on_wandb: bool = False
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether it has had all of its updates before it starts."""
-        return self.start is not None and self.start.update >= self.config.training.updates
-
-    @property
-    def label(self) -> str:
-        """What it is called among others: its mode, and its folder where it has one."""
-        return f"{self.mode} {self.folder}" if self.folder != Path() else self.mode
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """Result of a run, by its label as ``mode``, with a sentence for the user; files: those it wrote."""
-
-    mode: str
+    label: str
     outcome: Literal["finished", "stopped", "failed"]
     sentence: str
     files: tuple[str, ...] = ()
     is_complete: bool = True
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was stopped and can go on."""
+        return self.outcome == "stopped" and bool(self.files)
 
 
 class ModeRun:
@@ -79,7 +55,7 @@ class ModeRun:
 
     report: takes the metrics of each update. print_line: takes lines for the user. stop: asks for an early end.
     about: what an engine says of itself in ``_summary.json``: network, engine, device, precision, processes, versions.
-    seconds, episodes, row: of this process's updates: each one's seconds, all episodes, and the last one's row.
+    seconds, episodes, row: of this process's updates: each one's seconds, all episodes, and the last one's metrics.
 
     Raises UsageError where there is a log of this name that holds something else, or no room for that.
     """
@@ -95,13 +71,12 @@ class ModeRun:
         self.job, is_first = job, rank() == 0
         self.about = dict[str, Any]()
         self.seconds, self.episodes, self.row = list[float](), 0, dict[str, float]()
-        self.after = job.start.update if job.start else 0
         self._report = report if is_first else lambda metrics: None
         self.model = model_path(job.mode, job.folder / MODELS)
         self.checkpoint = checkpoint_path(job.mode, job.folder / MODELS)
-        logs = job.folder / LOGS
-        self._updates = CsvLog(logs / f"{job.name}_updates.csv", "update", self.after)
-        self._episodes = CsvLog(logs / f"{job.name}_episodes.csv", "update", self.after)
+        logs, after = job.folder / LOGS, job.since.updates
+        self._updates = CsvLog(logs / f"{job.name}_updates.csv", "update", after)
+        self._episodes = CsvLog(logs / f"{job.name}_episodes.csv", "update", after)
         self._summary = logs / f"{job.name}_summary.json"
         self.run = Run(
             job.folder / RUNS / job.name if is_first and not job.is_benchmark else None,
@@ -114,15 +89,16 @@ class ModeRun:
 
     def __enter__(self) -> ModeRun:
         self.run.__enter__()
-        if self.run.folder and self.after:
+        after = self.job.since.updates
+        if self.run.folder and after:
             updates = 0
             with contextlib.suppress(ParityError):  # no agent can be read
                 updates = read_model(self.model).update
-            if updates > self.after:
+            if updates > after:
                 records = (self.model, self._updates.path, self._episodes.path, self._summary)
                 aside = move_aside(self.job.folder / MODELS, (), records)
                 self.run.print_line(
-                    f"This is a branch: the agent and the logs of later updates than {self.after:,} are in {aside}."
+                    f"This is a branch: the agent and the logs of later updates than {after:,} are in {aside}."
                 )
         return self
 
@@ -137,22 +113,26 @@ class ModeRun:
     @property
     def is_stopped(self) -> bool:
         """Return whether it ended before its updates were done."""
-        return self.after + len(self.seconds) < self.job.config.training.updates
+        return self.job.since.updates + len(self.seconds) < self.job.config.training.updates
 
-    def settings(self) -> dict[str, Any]:
-        """The settings, for ``config.json`` and W&B."""
+    def notes(self) -> dict[str, Any]:
+        """What the engines keep of the job among a run's settings."""
         config, mode = self.job.config, self.job.mode
-        settings = {"run_name": self.job.name, "mode": mode, BEGAN: now(), **config.plain()}
-        return {**settings, PRICES: config.changed_prices(mode)}
+        return {"mode": mode, SETTINGS: config.plain(), PRICES: config.changed_prices(mode)}
+
+    def begin(self) -> None:
+        """Open the run's files, for an engine that is not rlworldkit's trainer."""
+        settings = {"run_name": self.job.name, BEGAN: now(), **self.notes()}
+        after = self.job.since.updates
+        self.run.begin(settings, self.job.total_timesteps, after=after, is_resumed=after > 0)
 
     def write_episodes(self, update: int, episodes: Iterable[Sequence[float]]) -> None:
         """Log the episodes that ended in an update, counted from 1, with the columns ``EPISODE``, in their order."""
-        training = self.job.config.training
-        rows: list[Metrics] = []
+        config, rows = self.job.config, list[Metrics]()
         for step, *values in sorted(episodes, key=lambda row: tuple(row[:2])):
             numbers = dict(zip(EPISODE[1:], values, strict=True))
             whole = {name: int(value) for name, value in numbers.items() if name != "reward"}
-            timesteps = (update - 1) * self.job.config.batch_size + (int(step) + 1) * training.n_envs
+            timesteps = (update - 1) * config.batch_size + (int(step) + 1) * config.training.n_envs
             rows.append({"update": update, "timesteps": timesteps, **numbers, **whole})
         self.episodes += len(rows)
         if self.run.folder:
@@ -172,13 +152,11 @@ class ModeRun:
             return RunResult(job.label, "finished", f"{job.label}: {rate} with the {on} over {len(seconds)} updates.")
         row, verb = self.row, "stopped" if self.is_stopped else "trained"
         sentence = f"{job.label}: {verb} after update {row['update']:,}, {row['timesteps']:,} steps ({rate})."
-        failing = self.run.writer.failing
-        if failing:
-            sentence += f" Not complete, because they could not be written: {', '.join(failing)}."
         paths = [self.model, self.checkpoint, self._updates.path, self._episodes.path, self._summary]
         paths += [self.run.folder, self.run.folder / CURVE] if self.run.folder else []
         files = tuple(str(path) for path in paths if path.exists())
-        return RunResult(job.label, "stopped" if self.is_stopped else "finished", sentence, files, not failing)
+        outcome: Literal["stopped", "finished"] = "stopped" if self.is_stopped else "finished"
+        return RunResult(job.label, outcome, sentence, files, not self.run.writer.failing)
 
     def _take(self, metrics: Metrics) -> None:
         """Log an update with its rates, and report it."""
@@ -207,13 +185,13 @@ class ModeRun:
         }
 
 
-def nothing_to_keep(mode: str) -> RunResult:
-    """Return the result of a mode that is stopped before its first update is complete."""
-    return RunResult(mode, "stopped", f"{mode}: stopped before the first update was complete; nothing to keep.")
+def nothing_to_keep(label: str) -> RunResult:
+    """Return the result of a run that is stopped before its first update is complete."""
+    return RunResult(label, "stopped", f"{label}: stopped before the first update was complete; nothing to keep.")
 
 
 @contextlib.contextmanager
-def reserved(modes: list[str], folder: Path = Path()) -> Iterator[None]:
+def reserved(modes: Sequence[str], folder: Path = Path()) -> Iterator[None]:
     """Make the folders, and hold what these modes are trained into against other trainers.
 
     Raises UsageError where a folder cannot be written to, or where another trainer is at work on one of the modes.
@@ -226,3 +204,42 @@ def reserved(modes: list[str], folder: Path = Path()) -> Iterator[None]:
             refusal = f"Another process is training {path}: let it end first, or train in another folder."
             stack.enter_context(locked(path.parent, f"ppo_{mode}.lock", refusal))
         yield
+
+
+def engine_named(name: EngineName) -> Any:  # noqa: ANN401 - a module
+    """The module that trains with an engine by ``check(config)`` and ``train(mode_run)``, imported here: it is slow.
+
+    ``check`` raises UsageError where these settings cannot be trained with, here and with this engine. ``train`` trains
+    until the run's updates are done or it is asked to stop, and saves; it raises UsageError as ``check`` does.
+    """
+    return import_module(f"goodharts.training.{name}_ppo")
+
+
+def check(config: Config) -> None:
+    """Raises UsageError where these settings cannot be trained with here, before anything is written."""
+    engine_named(config.training.engine).check(config)
+
+
+def train_job(job: Job, **outputs: Any) -> RunResult:  # noqa: ANN401 - as ModeRun has them
+    """Train a mode until its updates are done or it is asked to stop; either way everything is saved.
+
+    It writes into the folders that ``reserved`` makes and holds. Where ``torchrun`` started several processes, each
+    calls this, and only the first one writes. Raises UsageError where the device is missing, the games cannot be
+    shared, the network cannot be compiled, or the checkpoint is damaged, TrainingDiverged where a loss is no longer a
+    number, and ParityError where there is not enough memory.
+    """
+    mode_run = ModeRun(job, **outputs)
+    try:
+        with mode_run:
+            engine_named(job.config.training.engine).train(mode_run)
+    except Exception as error:
+        if is_out_of_memory(error) or (error.__cause__ and is_out_of_memory(error.__cause__)):
+            raise ParityError(
+                f"Training {job.mode} needs more memory than {mode_run.about.get('device', 'the device')} has: give "
+                "fewer --n-envs, or more minibatches in config.toml."
+            ) from None
+        if type(error).__module__.startswith(_COMPILERS):
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise UsageError(f"torch.compile failed ({reason:.200}): leave --compile-mode out.") from None
+        raise
+    return mode_run.ended()

@@ -4,22 +4,22 @@ import copy
 import dataclasses
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
 from goodharts.architecture import network_config
 from goodharts.config import Config
 from goodharts.devices import choose_device, describe, prepare
-from goodharts.models import Model, write_model, write_torch
+from goodharts.models import Model, write_model
 from goodharts.rules import MODES
 from goodharts.torch_env import random, state_dict
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.state import State
-from goodharts.training.checkpoints import BEGIN_ANEW, FORMAT, KIND, Checkpoint
+from goodharts.training.checkpoints import BEGIN_ANEW, Checkpoint, write_checkpoint
 from goodharts.training.parallel import ALONE, Processes, joined
 from goodharts.training.ppo import NOISE, Learner, rescale, stream
 from goodharts.training.rollout import Player
@@ -28,11 +28,14 @@ from goodharts.training.torchrun import local_rank
 from rlparity.errors import UsageError
 from rlparity.io.safe_read import Unreadable
 from rlworldkit.ppo.value_heads import FIRST_SCALE
+from rlworldkit.runs.result import Progress
 from rlworldkit.runs.run import TrainingDiverged
 from rlworldkit.runs.sinks import Metrics
 
 _RETRY_SECONDS = 60.0
 """When a save that failed is tried again."""
+_GAMES, _TOTALS, _NOISE = ".games.", ".totals", ".noise."
+"""Names, or their beginnings, of what a checkpoint holds besides the learner's; that of the noise ends in a device."""
 
 
 class UpdateResult(NamedTuple):
@@ -45,8 +48,8 @@ class UpdateResult(NamedTuple):
 class TorchTrainer:
     """Trains one mode, update by update, in memory alone, with schedules that end with the config's updates.
 
-    processes: those that train the same network, each with its share of the games. update, timesteps, seconds: how many
-    there were. Raises UsageError where the games or the batch cannot be shared by the processes.
+    processes: those that train the same network, each with its share of the games. progress: how far it is. Raises
+    UsageError where the games or the batch cannot be shared by the processes.
     """
 
     def __init__(
@@ -54,8 +57,7 @@ class TorchTrainer:
     ) -> None:
         self.mode, self.config, self.device = MODES[mode], config, torch.device(device)
         self.network = network_config(config.training, on_cpu=self.device.type == "cpu")
-        self.update = self.timesteps = 0
-        self.seconds = 0.0
+        self.progress = Progress()
         self._processes = processes
         self.learner = Learner(self.mode, config, self.network, self.device, processes)
         training = config.training
@@ -85,25 +87,23 @@ class TorchTrainer:
 
     def step(self) -> UpdateResult:
         """One update: play, then learn. Raises TrainingDiverged where a loss is no longer a number."""
-        began, training = time.perf_counter(), self.config.training
+        began, training, (updates, timesteps, seconds) = time.perf_counter(), self.config.training, self.progress
         rollout = self.player.play(training.steps_per_env, self.learner.judge)
         shares = self._processes.gathered(rollout.episodes.cpu().tolist())
-        stats = self.learner.learn(rollout, training.rates(self.update))
-        seconds = time.perf_counter() - began
+        stats = self.learner.learn(rollout, training.rates(updates))
+        taken = time.perf_counter() - began
         episodes = [episode for share in shares for episode in share]
-        self.update += 1
-        self.timesteps += self.config.batch_size
-        self.seconds += seconds
+        self.progress = Progress(updates + 1, timesteps + self.config.batch_size, seconds + taken)
         if not all(math.isfinite(stats[name]) for name in ("pg_loss", "value_loss", "grad_norm")):
             raise TrainingDiverged(
-                f"Training {self.mode.name} diverged in update {self.update}: the loss is no longer a number; start "
+                f"Training {self.mode.name} diverged in update {updates + 1}: the loss is no longer a number; start "
                 "again with a lower learning_rate."
             )
         metrics = {
-            "update": self.update,
-            "timesteps": self.timesteps,
-            "seconds": self.seconds,
-            "steps_per_second": self.config.batch_size / seconds,
+            "update": self.progress.updates,
+            "timesteps": self.progress.timesteps,
+            "seconds": self.progress.seconds,
+            "steps_per_second": self.config.batch_size / taken,
             "train/mean_episode_return": _mean([reward for _, _, _, reward, *_ in episodes]),
             "train/mean_episode_length": _mean([length for _, _, length, *_ in episodes]),
             "train/num_episodes": len(episodes),
@@ -115,34 +115,17 @@ class TorchTrainer:
         """The agent as it is now; its values are in units of reward."""
         policy = copy.deepcopy(self.learner.policy).cpu()
         rescale(policy.value, self.learner.scale, FIRST_SCALE)
-        return Model(self.mode.name, self.network, self.config.plain(), self.update, self.timesteps, policy)
+        updates, timesteps, _ = self.progress
+        return Model(self.mode.name, self.network, self.config.plain(), updates, timesteps, policy)
 
-    def checkpoint(self, name: str) -> dict[str, Any]:
-        """The file that a run of this name goes on from; every process takes part in making it."""
-        return {
-            "format": FORMAT,
-            "kind": KIND,
-            "mode": self.mode.name,
-            "name": name,
-            "network": self.network.plain(),
-            "config": self.config.plain(),
-            "update": self.update,
-            "timesteps": self.timesteps,
-            "seconds": self.seconds,
-            "state": self.state(),
-        }
-
-    def state(self) -> dict[str, Any]:
-        """Everything that training goes on from, of all processes together: plain values and tensors on the CPU."""
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything that training goes on from, by name; every process takes part in gathering it."""
         state = self.player.games.state
-        own = {each.name: getattr(state, each.name).cpu() for each in dataclasses.fields(state)}
-        gathered = self._processes.gathered({**own, "totals": self.player.totals.cpu()})
-        return {
-            **_on_cpu(self.learner.state()),
-            "games": {name: torch.cat([share[name] for share in gathered]) for name in gathered[0]},
-            "noise": self.player.noise.get_state(),
-            "device": self.device.type,
-        }
+        own = {f"{_GAMES}{each.name}": getattr(state, each.name).cpu() for each in dataclasses.fields(state)}
+        gathered = self._processes.gathered({**own, _TOTALS: self.player.totals.cpu()})
+        tensors = {name: torch.cat([share[name] for share in gathered]) for name in gathered[0]}
+        tensors[f"{_NOISE}{self.device.type}"] = self.player.noise.get_state()
+        return {name: tensor.cpu().numpy() for name, tensor in (self.learner.tensors() | tensors).items()}
 
     def restore(self, start: Checkpoint) -> None:
         """Go on from a checkpoint of ``--engine torch``; raises UsageError where that is damaged.
@@ -150,28 +133,28 @@ class TorchTrainer:
         Exact on the same kind of device; on another one actions are drawn from a stream of their own from here on.
         """
         try:
-            self._restore(start.update, start.state)
+            self._restore(start)
         except Unreadable as fault:
             raise UsageError(f"{start.path} cannot be used: {fault}; {BEGIN_ANEW}.") from None
         except Exception as error:  # damaged values fail in every way there is
             raise UsageError(f"{start.path} is damaged ({type(error).__name__}): {BEGIN_ANEW}.") from None
-        self.update, self.timesteps, self.seconds = start.update, start.timesteps, start.seconds
+        self.progress = start.progress
 
-    def _restore(self, update: int, state: Mapping[str, Any]) -> None:
-        self.learner.restore(state)
-        player, kept = self.player, dict(state["games"])
-        totals = kept.pop("totals")
+    def _restore(self, start: Checkpoint) -> None:
+        player, tensors = self.player, {name: torch.tensor(array) for name, array in start.arrays.items()}
+        self.learner.restore(tensors)
+        fields = {name.removeprefix(_GAMES): each for name, each in tensors.items() if name.startswith(_GAMES)}
         # through the dicts of the rules, which refuse what could not be played
-        games = state_dict.from_dicts(state_dict.to_dicts(State(**kept)), self.device)
-        if len(games.x) != player.of or totals.shape != (player.of, player.totals.shape[1]):
+        games = state_dict.from_dicts(state_dict.to_dicts(State(**fields)), self.device)
+        if len(games.x) != player.of or tensors[_TOTALS].shape != (player.of, player.totals.shape[1]):
             raise Unreadable(f"it holds {len(games.x)} games, not {player.of}")
         own = torch.arange(player.share.start, player.share.stop, device=self.device)
         player.codes = player.games.put(torch.arange(len(own), device=self.device), games.rows(own))
-        player.totals = totals.to(self.device)[own]
-        if state["device"] == self.device.type:
-            player.noise.set_state(state["noise"])
+        player.totals = tensors[_TOTALS].to(self.device)[own]
+        if (noise := tensors.get(f"{_NOISE}{self.device.type}")) is not None:
+            player.noise.set_state(noise)
         else:
-            player.noise.manual_seed(stream(self.config.training.seed, NOISE, update))
+            player.noise.manual_seed(stream(self.config.training.seed, NOISE, start.progress.updates))
 
 
 def check(config: Config) -> None:
@@ -181,7 +164,7 @@ def check(config: Config) -> None:
 
 def train(mode_run: ModeRun) -> None:
     """Train, with a save every so many minutes and at the end; every process takes part in all of it."""
-    job, run, stop, config = mode_run.job, mode_run.run, mode_run.run.stop, mode_run.job.config
+    job, run, config = mode_run.job, mode_run.run, mode_run.job.config
     device = choose_device(config.runtime.device, local_rank())
     prepare(device)
     with joined(device) as processes:
@@ -189,17 +172,16 @@ def train(mode_run: ModeRun) -> None:
         if job.start:
             trainer.restore(job.start)
         mode_run.about = trainer.about()
-        if not processes.any(stop.requested):
-            total = config.training.updates * config.batch_size
-            run.begin(mode_run.settings(), total, after=trainer.update, is_resumed=mode_run.after > 0)
+        if not processes.any(run.stop.requested):
+            mode_run.begin()
         interval = 60 * config.runtime.checkpoint_minutes
         due, is_saved = time.monotonic() + interval, True
-        while trainer.update < config.training.updates and not processes.any(stop.requested):
+        while trainer.progress.updates < config.training.updates and not processes.any(run.stop.requested):
             updated = trainer.step()
-            stop.begun()
+            run.stop.begun()
             is_saved = False
             if processes.rank == 0:
-                mode_run.write_episodes(trainer.update, updated.episodes)
+                mode_run.write_episodes(trainer.progress.updates, updated.episodes)
                 run.write(updated.metrics)
             if processes.gathered(time.monotonic() >= due)[0]:  # clocks differ, and the first one's counts
                 is_saved = _save(trainer, mode_run)
@@ -210,19 +192,16 @@ def train(mode_run: ModeRun) -> None:
 
 def _save(trainer: TorchTrainer, mode_run: ModeRun) -> bool:
     """Save, where files are written; whether it went well."""
-    if mode_run.job.is_benchmark:
+    job, attempt = mode_run.job, mode_run.run.writer.attempt
+    if job.is_benchmark:
         return True
-    content, attempt = trainer.checkpoint(mode_run.job.name), mode_run.run.writer.attempt
+    state = Checkpoint(
+        mode_run.checkpoint, job.mode, job.name, trainer.config, trainer.progress, arrays=trainer.arrays()
+    )
     if not mode_run.run.folder:
         return True
-    is_saved = attempt(mode_run.checkpoint, partial(write_torch, mode_run.checkpoint, content))
+    is_saved = attempt(state.path, partial(write_checkpoint, state))
     return attempt(mode_run.model, lambda: write_model(mode_run.model, trainer.model())) and is_saved
-
-
-def _on_cpu(value: Any) -> Any:  # noqa: ANN401 - plain values and tensors, nested
-    if isinstance(value, Tensor):
-        return value.cpu()
-    return {name: _on_cpu(each) for name, each in value.items()} if isinstance(value, dict) else value
 
 
 def _mean(values: list[float]) -> float:

@@ -11,7 +11,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goodharts.config import ALL, BENCHMARK_UPDATES, COMPILE_MODES, JAX, Modes, add_setting, flags_given, read_config
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, MOVES
@@ -24,14 +24,17 @@ from rlworldkit.extras import install_package
 from rlworldkit.jax.xla import available_cores, enable_compilation_cache, prefer_wide_vectors
 from rlworldkit.runs.console import print_line, print_nothing_to_save
 from rlworldkit.runs.folder import CURVE, METRICS
+from rlworldkit.runs.many import parent_process
 from rlworldkit.runs.sinks import read_csv
 from rlworldkit.runs.stop import StopRequest
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from goodharts.training.runs import Job, RunResult
+    from goodharts.training.jobs import Job
+    from goodharts.training.runs import RunResult
     from rlworldkit.runs.live_page import ActionLabel, LivePage
+    from rlworldkit.runs.many import Parent
     from rlworldkit.runs.sinks import Metrics
 
 TITLE = "Goodharts training"
@@ -49,9 +52,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     one sentence on standard error where the command line or the configuration is wrong.
     """
     open_missing_streams()
-    arguments = _parser().parse_args(argv)
+    prefer_wide_vectors()  # before anything imports JAX
+    enable_compilation_cache("goodharts")
     try:
-        return _train(arguments)
+        if argv is None and (parent := parent_process()):
+            return _train_for(parent)
+        return _train(_parser().parse_args(argv))
     except KeyboardInterrupt:
         print("goodharts: interrupted.", file=sys.stderr)
         return INTERRUPTED_EXIT_CODE
@@ -96,8 +102,6 @@ def _parser() -> Parser:
 
 
 def _train(arguments: argparse.Namespace) -> int:
-    prefer_wide_vectors()  # before anything imports JAX
-    enable_compilation_cache("goodharts")
     config = read_config(flags_given(arguments) | {"prices": _prices(arguments)})
     if arguments.seeds is not None and (arguments.benchmark or arguments.dashboard or is_launched()):
         raise UsageError("--seeds does not go with --benchmark, --dashboard and torchrun: leave it out, or them.")
@@ -106,42 +110,47 @@ def _train(arguments: argparse.Namespace) -> int:
     # models and checkpoints are torch's files, whichever engine trains
     if (config.training.engine != JAX or not arguments.benchmark) and find_spec("torch") is None:
         raise UsageError(f"goodharts train needs torch: run `{install_package('torch')}`.")
-    from goodharts.training.engines import engine_named
-    from goodharts.training.jobs import groups_to_resume, jobs_to_resume, new_jobs, places, write_groups
-    from goodharts.training.runs import reserved
+    from goodharts.training.jobs import jobs_to_resume, new_jobs, places, write_beginnings
+    from goodharts.training.runs import check, reserved
 
-    groups, config = groups_to_resume(arguments, config)
     is_first = rank() == 0
     console = open_console(quiet=not is_first)
-    engine_named(config.training.engine).check(config)  # before there are folders
+    check(config)  # before there are folders
     with contextlib.ExitStack() as stack:
+        of_seeds = places(arguments, config)
         if is_first and not arguments.benchmark:
-            for folder, _ in places(arguments, config):
+            for folder, _ in of_seeds:
                 stack.enter_context(reserved(arguments.mode, folder))
-        jobs = jobs_to_resume(arguments, config, groups, console) if arguments.resume else new_jobs(arguments, config)
+        jobs = jobs_to_resume(arguments, config, console) if arguments.resume else new_jobs(arguments, config)
         left = [job for job in jobs if not job.has_ended]
         for job in left:
-            engine_named(job.config.training.engine).check(job.config)
-        if is_first and not arguments.benchmark:
-            write_groups(arguments, jobs, groups)
+            check(job.config)
+        if is_first and not arguments.benchmark and (len(jobs) > 1 or arguments.seeds is not None):
+            write_beginnings(jobs)
         at_once = max(len(arguments.mode), min(len(left), available_cores()))
         results = _run(left, at_once, console, arguments.dashboard and is_first)
     for each in results:
         for line in (each.sentence, *(f"  {file}" for file in each.files)):
             print_line(console, line)
-    stopped = ",".join(each.mode for each in results if each.outcome == "stopped" and each.files)
-    of_seeds = []
     if arguments.seeds is not None:
         _sum_up(jobs, console)
-        stopped = stopped and ",".join(arguments.mode)
-        of_seeds = [f"--seed={config.training.seed}", f"--seeds={arguments.seeds}"]
-    if stopped:
-        resume = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", stopped, *of_seeds, "--resume")
-        print_line(console, f"Resume: {resume}")
+    if stopped := [job.mode for job, each in zip(left, results, strict=True) if each.is_stopped]:
+        seeds = [] if arguments.seeds is None else [f"--seeds={arguments.seeds}"]
+        words = ["train", "--mode", ",".join(arguments.mode if seeds else stopped), *seeds, "--resume"]
+        print_line(console, f"Resume: {typed_command('goodharts', 'goodharts.cli.main', *words)}")
     if any(each.outcome == "failed" or not each.is_complete for each in results):
         return 1
     is_nothing_kept = not arguments.benchmark and is_first and not any(each.files for each in results)
     return INTERRUPTED_EXIT_CODE if is_nothing_kept else 0
+
+
+def _train_for(parent: Parent) -> int:
+    """Train the job that another of these processes has started this one for, and tell it the result."""
+    from goodharts.training.runs import train_job
+
+    with StopRequest() as stop:
+        parent.finish(train_job(parent.job, report=parent.report, print_line=parent.print_line, stop=stop))
+    return 0
 
 
 def _prices(arguments: argparse.Namespace) -> dict[str, float]:
@@ -160,7 +169,7 @@ def _prices(arguments: argparse.Namespace) -> dict[str, float]:
 def _sum_up(jobs: list[Job], console: Console) -> None:
     """Draw the runs of each mode, and say how their models are compared."""
     from goodharts.models import model_path
-    from goodharts.training.runs import MODELS, RUNS
+    from goodharts.training.jobs import MODELS, RUNS
     from rlworldkit.runs.curve import draw_groups
 
     rows, models = dict[str, list[list[dict[str, float]]]](), dict[str, list[str]]()
@@ -179,54 +188,62 @@ def _sum_up(jobs: list[Job], console: Console) -> None:
 
 def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) -> list[RunResult]:
     """Train and show it, and stop when a signal or the dashboard asks for it."""
-    from goodharts.training.engines import train_mode
-    from goodharts.training.process_pool import train_modes
-    from goodharts.training.runs import ModeRun, RunResult
+    from goodharts.training.jobs import RUNS
+    from goodharts.training.runs import train_job
     from rlworldkit.runs.console import ConsoleProgress
+    from rlworldkit.runs.many import RunTask, train_many
 
-    is_pool = len(jobs) > 1 and not is_launched()  # which ends each mode that has nothing to keep
+    is_alone = len(jobs) == 1 or is_launched()
     write_line = partial(print_line, console)
-    totals = {job.label: job.config.training.updates * job.config.batch_size for job in jobs}
-    batches = {job.label: job.config.batch_size for job in jobs}
+    totals = {job.label: job.total_timesteps for job in jobs}
     progress = ConsoleProgress(totals, console)
     stop = StopRequest(
         lambda: write_line("Stopping after this update; a second Ctrl-C ends it at once."),
-        None if is_pool else lambda: print_nothing_to_save(console),
+        (lambda: print_nothing_to_save(console)) if is_alone else None,  # many end each that has nothing to keep
     )
     page = _started_page(jobs, totals, write_line) if with_dashboard else None
+    lines = {job.label: max(job.config.training.updates // _LINES_PER_RUN, 1) for job in jobs}
+
+    def report(metrics: Metrics, run: str) -> None:
+        if console.is_terminal or metrics["update"] % lines[run] == 0 or metrics["timesteps"] == totals[run]:
+            with contextlib.suppress(OSError):  # the terminal has gone
+                progress.write(metrics, run)
+        if page:
+            page.write(metrics, run)
+            should_stop()
+
+    def should_stop() -> bool:
+        stop.requested = stop.requested or (page is not None and page.stop_requested.is_set())
+        return stop.requested
+
+    def ended(label: str, found: Any) -> None:  # noqa: ANN401 - as train_many gives it
+        if page:
+            result = _result(label, found)
+            page.finish(label, result.outcome, result.sentence)
+
+    def train_here(job: Job) -> RunResult:
+        try:
+            found = train_job(job, report=partial(report, run=job.label), print_line=write_line, stop=stop)
+        except ParityError as error:
+            ended(job.label, error)
+            raise
+        ended(job.label, found)
+        return found
+
     with contextlib.closing(page) if page else contextlib.nullcontext(), stop, progress:
+        if is_alone:
+            return [train_here(job) for job in jobs]
+        tasks = [RunTask(job.label, job.folder / RUNS / job.name, [__spec__.name], job) for job in jobs]
+        many = train_many(tasks, at_once, report=report, print_line=write_line, ended=ended, should_stop=should_stop)
+        return [_result(job.label, found) for job, found in zip(jobs, many, strict=True)]
 
-        def report(metrics: Metrics, run: str) -> None:
-            steps = totals[run] // _LINES_PER_RUN
-            is_due = metrics["timesteps"] % max(steps, 1) < batches[run] or metrics["timesteps"] == totals[run]
-            if console.is_terminal or is_due:
-                with contextlib.suppress(OSError):  # the terminal has gone
-                    progress.write(metrics, run)
-            if page:
-                page.write(metrics, run)
-                stop.requested = stop.requested or page.stop_requested.is_set()
 
-        def ended(how: RunResult) -> None:
-            if page:
-                page.finish(how.mode, how.outcome, how.sentence)
+def _result(label: str, found: Any) -> RunResult:  # noqa: ANN401 - as train_many gives it
+    from goodharts.training.runs import RunResult, nothing_to_keep
 
-        def should_stop() -> bool:
-            return stop.requested or (page is not None and page.stop_requested.is_set())
-
-        if is_pool:
-            return train_modes(
-                jobs, at_once, report=report, print_line=write_line, ended=ended, should_stop=should_stop
-            )
-        results = []
-        for job in jobs:
-            try:
-                run = ModeRun(job, report=partial(report, run=job.label), print_line=write_line, stop=stop)
-                results.append(train_mode(run))
-            except ParityError as error:
-                ended(RunResult(job.label, "failed", str(error)))
-                raise
-            ended(results[-1])
-        return results
+    if isinstance(found, Exception):
+        return RunResult(label, "failed", f"{label}: {found}")
+    return found if isinstance(found, RunResult) else nothing_to_keep(label)
 
 
 def action_labels() -> list[ActionLabel]:

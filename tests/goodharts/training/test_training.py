@@ -3,7 +3,6 @@
 import csv
 import errno
 import json
-import multiprocessing
 import os
 import signal
 import threading
@@ -12,19 +11,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import psutil
 import pytest
 import torch
 from command_line import run
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from goodharts import models
 from goodharts.config import Config
 from goodharts.models import read_model
-from goodharts.training import process_pool
-from goodharts.training.checkpoints import Checkpoint, read_checkpoint
-from goodharts.training.engines import train_mode
+from goodharts.training.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
+from goodharts.training.jobs import Job
 from goodharts.training.ppo import Losses, losses
-from goodharts.training.runs import Job, ModeRun, reserved
+from goodharts.training.runs import reserved, train_job
 from goodharts.training.torch_ppo import TorchTrainer, UpdateResult
 from goodharts.training.train_ppo import main
 from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
@@ -48,11 +47,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def only(pattern: str) -> Path:
     (path,) = Path().glob(pattern)
     return path
-
-
-def plain(state: Mapping[str, Any]) -> dict[str, Any]:
-    """A trainer's state without the name of its device, which ``torch.testing`` cannot compare."""
-    return {name: value for name, value in state.items() if name != "device"}
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -129,14 +123,16 @@ def test_a_resumed_run_is_the_run_without_a_break_bit_for_bit() -> None:
         stop.requested = len(done) == 2
 
     with reserved([mode]):
-        how = train_mode(ModeRun(Job(mode, config, "halves"), report=report, stop=stop))
+        how = train_job(Job(mode, config, "halves"), report=report, stop=stop)
     assert (how.outcome, done) == ("stopped", [1, 2])
     assert main(["--mode", mode, "--resume"]) == 0
 
     again = TorchTrainer(mode, config)
     again.restore(read_checkpoint(Path(f"models/ppo_{mode}.checkpoint.pth")))
-    assert (again.update, again.timesteps) == (4, 512)
-    torch.testing.assert_close(plain(again.state()), plain(whole.state()), rtol=0, atol=0)
+    assert again.progress[:2] == (4, 512)
+    found, arrays = again.arrays(), whole.arrays()
+    assert set(found) == set(arrays)
+    assert all(np.array_equal(found[name], array) for name, array in arrays.items())
     updates, episodes = rows(Path("logs/halves_updates.csv")), rows(Path("logs/halves_episodes.csv"))
     assert [float(row["train/pg_loss"]) for row in updates] == [each.metrics["train/pg_loss"] for each in wanted]
     assert [float(row["reward"]) for row in episodes] == [row[3] for each in wanted for row in each.episodes]
@@ -202,21 +198,23 @@ def test_a_mistake_is_one_sentence(flags: list[str], sentence: str) -> None:
 
 def test_a_damaged_checkpoint_is_one_sentence() -> None:
     main(["--updates", "1"])
-    whole = torch.load(CHECKPOINT, weights_only=True)
+    whole = read_checkpoint(CHECKPOINT)
 
-    def refused(**changes: Any) -> str:  # noqa: ANN401 - whatever a file may hold
-        torch.save({**whole, "state": {**whole["state"], **changes}}, CHECKPOINT)
+    def refused(**changes: Any) -> str:  # noqa: ANN401 - arrays by name
+        names = {name.replace("__", "."): array for name, array in changes.items()}
+        write_checkpoint(whole._replace(arrays={**whole.arrays, **names}))
         return run(main, "--resume", "--updates", "2").refusal()
 
-    state = whole["state"]
-    assert "it holds 4 games, not 8" in refused(games={name: tensor[:4] for name, tensor in state["games"].items()})
-    assert "is damaged (StateRefused)" in refused(games={**state["games"], "x": state["games"]["x"] + 128})
-    assert "is damaged (KeyError)" in refused(games={})
-    assert "its PopArt statistics are no numbers" in refused(popart={"mean": 0, "deviation": 1, "batches": 1})
-    groups = state["optimizer"]["param_groups"]
-    assert "its optimizer is that of another network" in refused(optimizer={"state": {}, "param_groups": groups})
-    assert "is damaged (RuntimeError)" in refused(noise=torch.zeros(3, dtype=torch.uint8))
-    torch.save({**whole, "name": "../../etc/passwd"}, CHECKPOINT)
+    games = {name.replace(".", "__"): array for name, array in whole.arrays.items() if name.startswith(".games")}
+    assert "it holds 4 games, not 8" in refused(**{name: array[:4] for name, array in games.items()})
+    assert "is damaged (StateRefused)" in refused(__games__x=whole.arrays[".games.x"] + 128)
+    assert "is damaged (RuntimeError)" in refused(__noise__cpu=np.zeros(3, np.uint8))
+    assert "the scale of its values is not above 0" in refused(__train_state__value_scale__deviation=np.zeros(()))
+    assert "is of shape (9,), not (8,)" in refused(__train_state__params__policy__bias=np.zeros(9, np.float32))
+    assert "its optimizer is that of another network" in refused(__train_state__opt_state__0__exp_avg=np.zeros(1))
+    write_checkpoint(whole._replace(arrays={".games.x": whole.arrays[".games.x"]}))
+    assert "cannot be used: its weights are those of another network" in run(main, "--resume", "-u", "2").refusal()
+    write_checkpoint(whole._replace(name="../../etc/passwd"))
     assert "which no log can have" in run(main, "--resume").refusal()
 
 
@@ -236,19 +234,18 @@ def test_a_folder_that_cannot_be_written_is_one_sentence() -> None:
 def test_a_full_disk_is_told_once_and_training_goes_on(
     dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = models.write_torch
     is_full = True
 
-    def failing(path: Path, content: Mapping[str, Any]) -> None:
-        if is_full and path.name.endswith("checkpoint.pth"):
+    def failing(start: Checkpoint) -> None:
+        if is_full:
             raise OSError(errno.ENOSPC, "No space left on device")
-        write(path, content)
+        write_checkpoint(start)
 
     def on_row(self: StandIn, row: Mapping[str, Any]) -> None:
         nonlocal is_full
         is_full = row["update"] < until
 
-    monkeypatch.setattr("goodharts.training.torch_ppo.write_torch", failing)
+    monkeypatch.setattr("goodharts.training.torch_ppo.write_checkpoint", failing)
     monkeypatch.setattr("goodharts.training.torch_ppo._RETRY_SECONDS", 0.0)
     monkeypatch.setenv("GOODHARTS_RUNTIME_CHECKPOINT_MINUTES", "0.000001")
     monkeypatch.setattr(StandIn, "on_row", on_row)
@@ -256,7 +253,7 @@ def test_a_full_disk_is_told_once_and_training_goes_on(
     ran = run(main, "--updates", "4", "--dashboard")
     notice = "models/ppo_ground_truth.checkpoint.pth could not be written (No space left on device). Training goes on."
     assert (ran.code, ran.out.count(notice)) == (0, 1)
-    assert read_checkpoint(CHECKPOINT).update == 4
+    assert read_checkpoint(CHECKPOINT).progress.updates == 4
     until = 10
     ran = run(main, "--updates", "4", "--dashboard")
     assert (ran.code, ran.out.count(notice)) == (1, 1)
@@ -279,25 +276,19 @@ def test_a_signal_saves_and_says_how_to_go_on(dashboard: type[StandIn], monkeypa
     assert "Stopping after this update; a second Ctrl-C ends it at once." in ran.out
     assert "ground_truth: stopped after update 1, 128 steps (" in ran.out
     assert "\nResume: goodharts train --mode ground_truth --resume\n" in ran.out
-    assert read_checkpoint(CHECKPOINT).update == 1
+    assert read_checkpoint(CHECKPOINT).progress.updates == 1
     assert json.loads(only("logs/*_summary.json").read_text(encoding="utf-8"))["outcome"] == "stopped"
 
 
 def test_a_stop_ends_several_modes_at_once_that_have_nothing_to_keep(
     dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = ("OMP_NUM_THREADS", "PJRT_NPROC", "XLA_PYTHON_CLIENT_PREALLOCATE")
-    for name in names:
-        monkeypatch.setenv(name, "")
-        monkeypatch.delenv(name)
-    monkeypatch.setattr("rlworldkit.jax.xla.available_cores", lambda: 8)
     monkeypatch.setattr(StandIn, "start", lambda self: self.stop_requested.set())
     ran = run(main, "--mode", "ground_truth,proxy", "--updates", "1000", "--dashboard")
     assert ran.code == INTERRUPTED_EXIT_CODE
-    assert [os.environ[name] for name in names] == ["4", "4", "false"]  # each worker has a share of the cores
     for mode in ("ground_truth", "proxy"):
         assert f"{mode}: stopped before the first update was complete; nothing to keep." in ran.out
-    assert not list(Path("models").glob("*.pth"))
+        assert not Path(f"models/ppo_{mode}.pth").exists()
 
 
 @pytest.mark.long
@@ -334,7 +325,7 @@ def test_a_run_that_had_not_begun_gets_the_settings_of_its_group() -> None:
     assert f"--group=proxy={models[0]},{models[1]}" in ran.out
     settings = [read_model(path).config["training"] for path in models]
     assert [(of["seed"], of["n_envs"], of["updates"]) for of in settings] == [(7, 3, 1), (8, 3, 1)]
-    assert "are from 2 seeds, not 1: leave --seeds out" in run(main, "--mode=proxy", "--seeds=1", "--resume").refusal()
+    assert "are from 2 seeds, not 1: give --seeds 2." in run(main, "--mode=proxy", "--seeds=1", "--resume").refusal()
     Path("seed-7/models/ppo_proxy.checkpoint.pth").unlink()  # as if killed before it was written
     ran = run(main, "--mode", "proxy", "--seeds", "2", "--resume")  # the group knows its first seed
     assert (ran.code, "proxy seed-7: trained after update 1" in ran.out) == (0, True)
@@ -342,14 +333,12 @@ def test_a_run_that_had_not_begun_gets_the_settings_of_its_group() -> None:
 
 
 def test_a_mode_that_had_not_begun_gets_the_settings_of_those_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("goodharts.training.process_pool.train_modes", lambda jobs, *_, **__: [])  # all are killed
+    monkeypatch.setattr("rlworldkit.runs.many.train_many", lambda jobs, *_, **__: [None] * len(jobs))  # all are killed
     modes = ("--mode", "proxy,ground_truth")
     run(main, *modes, "--updates", "1", "--n-envs", "3", "--seed", "7")
     assert run(main, "--mode", "proxy", "--resume").code == 0
     config = read_model(Path("models/ppo_proxy.pth")).config["training"]
     assert (config["seed"], config["n_envs"], config["updates"]) == (7, 3, 1)
-    Path("models/ppo_ground_truth.modes.json").write_text("{}")
-    assert "ppo_ground_truth.modes.json cannot be read: it describes no group" in run(main, *modes, "--resume").err
 
 
 @pytest.mark.parametrize("flag", ["--benchmark", "--dashboard"])
@@ -390,18 +379,19 @@ def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves
 ) -> None:
     def on_row(self: StandIn, row: Mapping[str, Any]) -> None:
         if row["run"] == "ground_truth":
-            (worker,) = (each for each in multiprocessing.active_children() if each.name == "ground_truth")
-            worker.kill()
+            workers = [each for each in psutil.Process().children() if "train_ppo" in " ".join(each.cmdline())]
+            if len(workers) == 2:
+                workers[0].kill()
         elif "ground_truth" in self.ended:
             self.stop_requested.set()
 
     monkeypatch.setattr(StandIn, "on_row", on_row)
     ran = run(main, "--mode", "ground_truth,proxy", "--updates", "100000", "--dashboard")
     assert ran.code == 1
-    died = "ground_truth failed: its process was ended by signal 9; go on from its last checkpoint with --resume."
+    died = "ground_truth: ended by signal 9"
     assert dashboard.last.ended["ground_truth"] == ("failed", died)
     assert dashboard.last.ended["proxy"][0] == "stopped"
-    assert f"{died}\n" in ran.out
+    assert died in ran.out
     assert "proxy: stopped after " in ran.out
     last = dashboard.last.rows[-1]
     model = read_model(Path("models/ppo_proxy.pth"))
@@ -410,27 +400,12 @@ def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves
 
 
 def test_a_worker_that_fails_says_why_in_one_sentence() -> None:
-    ours, theirs = multiprocessing.Pipe()
-    damaged = Checkpoint(Path("a.pth"), "proxy", "a", small_config(), 1, 128, 0.0, {})
-    process_pool._work(Job("proxy", small_config(), "a", start=damaged), theirs)
-    how = ours.recv()
-    sentence = "proxy: a.pth is damaged (KeyError): leave --resume out to begin anew."
-    assert (how.mode, how.outcome, how.sentence) == ("proxy", "failed", sentence)
-
-
-def test_a_worker_whose_parent_is_gone_saves_and_ends() -> None:
-    ours, theirs = multiprocessing.Pipe()
-
-    def hear_of_one_update_and_go() -> None:
-        ours.recv()
-        ours.close()
-
-    parent = threading.Thread(target=hear_of_one_update_and_go)
-    parent.start()
-    with reserved(["proxy"]):
-        process_pool._work(Job("proxy", small_config(updates=100_000), "alone"), theirs)
-    parent.join()
-    assert 1 <= read_checkpoint(Path("models/ppo_proxy.checkpoint.pth")).update < 100_000
+    main(["--mode", "proxy,ground_truth", "--updates", "1"])
+    whole = read_checkpoint(CHECKPOINT)
+    write_checkpoint(whole._replace(arrays={".games.x": whole.arrays[".games.x"]}))
+    ran = run(main, "--mode", "proxy,ground_truth", "--updates", "2", "--resume")
+    assert (ran.code, "proxy: trained after update 2" in ran.out) == (1, True)
+    assert f"ground_truth: {CHECKPOINT} cannot be used: its weights are those of another network" in ran.out
 
 
 def test_a_benchmark_measures_all_its_updates_once_it_is_warm_and_saves_nothing(
@@ -457,7 +432,7 @@ def test_a_run_that_diverges_is_one_sentence_and_keeps_its_last_checkpoint(monke
     monkeypatch.setattr("goodharts.training.ppo.losses", broken)
     error = "Training ground_truth diverged in update 2: the loss is no longer a number; start again with a lower "
     assert run(main, "--updates", "4", "--resume").refusal(1) == f"{error}learning_rate.\n"
-    assert read_checkpoint(CHECKPOINT).update == 1
+    assert read_checkpoint(CHECKPOINT).progress.updates == 1
 
 
 @pytest.mark.parametrize(
@@ -509,7 +484,8 @@ def test_prices_are_paid_and_recorded_and_stay_when_a_run_goes_on(folder: Path) 
 def test_a_checkpoint_goes_on_with_another_stream_on_another_device() -> None:
     trainer = small_trainer()
     trainer.step()
-    state = trainer.state() | {"device": "cuda", "noise": torch.zeros(16, dtype=torch.uint8)}
+    arrays = trainer.arrays()
+    arrays[".noise.cuda"] = arrays.pop(".noise.cpu")[:16]
     again = small_trainer()
-    again.restore(Checkpoint(Path("a.pth"), "ground_truth", "a", trainer.config, 1, 128, 0.0, state))
+    again.restore(Checkpoint(Path("a.pth"), "ground_truth", "a", trainer.config, trainer.progress, arrays))
     assert again.step().metrics["update"] == 2
