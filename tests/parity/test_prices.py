@@ -96,15 +96,6 @@ def test_a_word_that_is_no_price_is_one_sentence(word: str) -> None:
         read_prices([word], None)
 
 
-@pytest.mark.parametrize(("text", "fault"), [(None, "there is no file of prices"), ("sting =", "cannot be read")])
-def test_a_file_that_holds_no_prices_is_one_sentence(text: str | None, fault: str, tmp_path: Path) -> None:
-    path = tmp_path / "prices.toml"
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(UsageError, match=fault):
-        read_prices([], path)
-
-
 def test_commands_take_prices_and_traces_keep_them(tmp_path: Path) -> None:
     ran = rlparity("run", "--steps", "20", "--games", "8", "--price", "sting=-3", "--json")
     assert (ran.code, ran.json["prices"]) == (0, {"sting": -3.0})

@@ -1,8 +1,6 @@
 """Content of a written page, and the writing of it."""
 
 import math
-import os
-import resource
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_page import episode_data, page_data
 
-from rlparity import Board, UsageError, World
+from rlparity import Board, World
 from rlparity.core.compare import value_text
 from rlparity.viewer.page import Curve, Episode, Page, Step
 from rlparity.viewer.write import packed, step_data, write_page
@@ -110,36 +108,6 @@ def test_a_page_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
         write_page(Page("h", ("one",), failing()), WORLD, path)
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        (".", "cannot be written: Is a directory; name another file."),
-        ("pipe", "cannot be written: Not a regular file; name another file."),
-        ("nowhere/page.html", "cannot be written: No such file or directory; name another file."),
-        ("file/page.html", "cannot be written: Not a directory; name another file."),
-        ("x" * 300, "cannot be written: File name too long; name another file."),
-    ],
-)
-def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path, name: str, sentence: str) -> None:
-    (tmp_path / "file").touch()
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(UsageError) as refused:
-        write_page(games.page(1), WORLD, tmp_path / name)
-    assert str(refused.value).endswith(sentence)
-    assert {path.name for path in tmp_path.iterdir()} == {"file", "pipe"}
-
-
-def test_a_file_that_has_no_room_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
-    try:
-        with pytest.raises(UsageError, match=r"page.html cannot be written: File too large"):
-            write_page(games.page(6), WORLD, tmp_path / "page.html")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_page_has_the_colours_of_the_pictures_and_of_the_world(tmp_path: Path) -> None:
