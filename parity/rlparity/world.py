@@ -127,6 +127,7 @@ class World:
     agents: checkpoints that come with the world, by names that may be given instead of a file.
     shrinkers: candidates for smaller states.
     rule_book: the Markdown file with the texts of the rules, which debuggers show; it need not be there.
+    sources: engine -> folder or file of its source, in which debuggers look for marks; it need not be there.
     golden: folder of the episodes that ``rlparity rewards`` replays.
     benches: where ``rlparity mutants`` plants its faults.
     """
@@ -174,6 +175,7 @@ class World:
     agents: Mapping[str, Path] = field(default_factory=dict)
     shrinkers: tuple[Shrinker, ...] = ()
     rule_book: Path | None = None
+    sources: Mapping[str, Path] = field(default_factory=dict)
     golden: Path | None = None
     benches: tuple[MutationBench, ...] = ()
 

@@ -146,9 +146,12 @@ def test_phases_that_fail_are_a_sentence() -> None:
     assert "engine 'failing' failed in phases: it has none" in " ".join(lines)
 
 
-def test_rules_are_shown_with_their_texts() -> None:
+def test_rules_are_shown_with_their_texts_and_source_lines() -> None:
     rules = screens("9", "n", engines=("plain", "planes"))[2]
     assert "O-WASP After each valid action the wasp flies one cell in a drawn direction." in rules
+    source = Path(plain.__file__).read_text().splitlines()
+    (at,) = (number for number, text in enumerate(source, 1) if text.strip() == 'self.marks["wasp"] += 1')
+    assert any(each.startswith(f"  wasp  plain  plain.py:{at}") for each in rules)
 
 
 def test_a_wrong_command_is_a_message_and_escape_closes_the_line() -> None:

@@ -15,7 +15,7 @@ from rlparity.debug.debugger import COMMANDS, Debugger
 from rlparity.debug.session import Session
 from rlparity.errors import EngineError, UsageError
 from rlparity.tools.report import DIFFERS, action_name
-from rlparity.tools.rules import rule_text
+from rlparity.tools.rules import rule_text, source_lines
 from rlparity.world import Board
 
 HELP = "help"
@@ -174,15 +174,27 @@ def _phases(session: Session) -> Iterator[tuple[str, str, str]]:
             yield f"  word {address}", one, other
 
 
-def _rules(session: Session) -> Text:
-    """The rules of the step's marks, and of what it earned without a mark of its own, with their texts."""
+def named_here(session: Session) -> list[str]:
+    """The marks that fired in the step, and the components that it earned without one of their own."""
     fired = {mark for side in session.moment.marks or () for mark in side}
-    rules = dict.fromkeys(rule for mark, rule in session.world.marks.items() if mark in fired)
     marked = {mark.rpartition(".")[2] for mark in fired}
-    earned = (name for name, value in session.components().items() if value and name not in marked)
-    text = Text("" if session.moment.marks else "The engines do not both count marks.\n")
-    for rule in (*rules, *earned):
-        text.append(rule, "bold").append(f" {rule_text(session.world, rule)}\n")
+    earned = [name for name, value in session.components().items() if value and name not in marked]
+    return [*(mark for mark in session.world.marks if mark in fired), *earned]
+
+
+def _rules(session: Session) -> Text:
+    """The rules of the step's marks with their texts, and where the engines' sources have them."""
+    text, shown = Text("" if session.moment.marks else "The engines do not both count marks.\n"), ""
+    for name in named_here(session):
+        component = name.rpartition(".")[2]
+        rule = component if component in session.world.components else session.world.marks[name]
+        if rule != shown:
+            text.append(rule, "bold").append(f" {rule_text(session.world, rule)}\n")
+            shown = rule
+        for engine in dict.fromkeys(session.engines):
+            places = source_lines(session.world, engine, name)[:3]
+            listed = ", ".join(f"{path.name}:{line}" for path, line in places) or "no source found"
+            text.append(f"  {name}  {engine}  {listed}\n", "bright_black" if not places else "")
     return text
 
 

@@ -1,14 +1,16 @@
-"""Texts of a world's rules by their ids, from its rule book in Markdown."""
+"""Rules of a world: their texts in its rule book, and where an engine's source has a mark, a component or a rule."""
 
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Iterator
+from functools import cache, lru_cache
 from pathlib import Path
 
-from rlparity.world import World
+from rlparity.world import PLACE, World
 
 _LINK = re.compile(r"\[([^]]+)]\([^)]*\)")
+_MOST_BYTES = 1 << 20
 
 
 def rule_text(world: World, rule: str) -> str:
@@ -37,3 +39,44 @@ def rule_text(world: World, rule: str) -> str:
 @cache
 def _lines(book: Path) -> list[str]:
     return _LINK.sub(r"\1", book.read_text(encoding="utf-8")).splitlines()
+
+
+def source_lines(world: World, engine: str, name: str) -> list[tuple[Path, int]]:
+    """The lines, from 1, of an engine's source with a mark (or a component, or a rule), the likeliest first.
+
+    They are looked for in what the world names as the engine's source, in this order: the mark's name in quotes or
+    backticks as an argument; a component that is given a value; the name, or the mark's rule, as a word, such as in a
+    comment. None where there is no such source, as where an engine is installed compiled.
+    """
+    source = world.sources.get(engine.partition(PLACE)[0])
+    if source is None or not source.exists():
+        return []
+    component = name.rpartition(".")[2]
+    camel = re.sub(r"_(\w)", lambda letter: letter[1].upper(), component)
+    given = (rf"\[\.{camel}\] = |\b{component}=(?!=)", rf"\b{component} = ") if component in world.components else ()
+    patterns = (
+        rf"""[.(\[]["'`]{re.escape(name)}["'`]""",
+        *given,
+        rf"(?<![\w.-]){re.escape(name)}(?![\w.-])",
+        rf"(?<![\w.-]){re.escape(world.marks.get(name, name))}(?![\w.-])",
+    )
+    files = [source] if source.is_file() else sorted(path for path in source.rglob("*") if path.suffix != ".pyc")
+    texts = [(path, _text(path, path.stat().st_mtime_ns)) for path in files if path.is_file()]
+    for pattern in map(re.compile, patterns):
+        lines = ((path, at, line) for path, text in texts if pattern.search(text) for at, line in _numbered(text))
+        if found := [each for each in lines if pattern.search(each[2])]:
+            found.sort(key=lambda each: len(re.findall("[\"'`]", each[2])))  # lists of names have many quotes
+            return [(path, at) for path, at, _ in found]
+    return []
+
+
+@lru_cache(maxsize=1000)
+def _text(path: Path, _changed: int) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace") if path.stat().st_size <= _MOST_BYTES else ""
+    except OSError:  # such as one that may not be read: it has no lines to show
+        return ""
+
+
+def _numbered(text: str) -> Iterator[tuple[int, str]]:
+    return enumerate(text.splitlines(), 1)

@@ -143,6 +143,7 @@ def _world(mode: Mode) -> World:
         load_policy=partial(load_policy, mode),
         shrinkers=(fewer_items, smaller_numbers),
         rule_book=_FOLDER.parents[2] / "docs/reference/goodharts.md",
+        sources={"torch": _FOLDER.parent / "torch_env", "jax": _FOLDER.parent / "jax_env"},
         golden=_FOLDER / "golden" / mode.name,
         benches=(_bench("torch", "jax", mode), _bench("jax", "torch", mode)),
     )

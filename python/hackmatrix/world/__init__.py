@@ -106,7 +106,8 @@ def _below(value: object) -> Iterator[Any]:
         yield from (smaller for smaller in dict.fromkeys((0, 1, value // 2, value - 1)) if 0 <= smaller < value)
 
 
-_CHECKOUT = Path(__file__).parents[3]
+_PACKAGE = Path(__file__).parents[1]
+_CHECKOUT = _PACKAGE.parents[1]
 
 WORLD = World(
     name="hackmatrix",
@@ -141,6 +142,7 @@ WORLD = World(
     agents=AGENTS,
     shrinkers=(_no_history, _fewer_entries, _smaller_numbers),
     rule_book=_CHECKOUT / "docs/reference/hackmatrix-rules.md",
+    sources={"swift": _CHECKOUT / "swift/Sources/HackMatrixCore", "jax": _PACKAGE / "jax_env"},
     golden=Path(__file__).parent / "golden",
     benches=BENCHES,
 )

@@ -134,6 +134,7 @@ WORLD = World(
     load_policy=load_policy,
     shrinkers=(fewer_apples, smaller_numbers),
     rule_book=HERE / "rules.md",
+    sources={"plain": HERE / "plain.py", "planes": HERE / "planes.py", "restless": HERE / "faulty.py"},
     golden=HERE / "golden",
     benches=(
         MutationBench(
