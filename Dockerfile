@@ -1,7 +1,7 @@
 # HackMatrix and Goodharts as their wheels install them:
 #
 #   docker build --tag hackmatrix .
-#   docker run --rm hackmatrix hackmatrix evaluate best --episodes 100
+#   docker run --rm hackmatrix hackmatrix evaluate best --games 100
 #
 # What training writes lies in /home/player; mount a folder there to keep it.
 FROM swift:6.2-bookworm AS wheels

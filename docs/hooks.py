@@ -40,7 +40,7 @@ API = {
     "Worlds in rlworldkit": ("rlworldkit.jax.env", "rlworldkit.show", "rlworldkit.score", "rlworldkit.program"),
     "Training and evaluation": (
         *("rlworldkit.ppo.training", "rlworldkit.ppo.config", "rlworldkit.sb3.training", "rlworldkit.sb3.config"),
-        *("rlworldkit.settings", "rlworldkit.config_layers", "rlworldkit.evaluation.spec"),
+        *("rlworldkit.settings", "rlworldkit.evaluation.spec"),
     ),
     "HackMatrix": ("hackmatrix.gym_env", "hackmatrix.gym_wrappers", "hackmatrix.rules", "hackmatrix.jax_training"),
     "Goodharts": ("goodharts.gym_env", "goodharts.rules", "goodharts.jax_training"),

@@ -21,8 +21,16 @@ from goodharts.torch_env.tables import PRICES
 from rlparity.errors import UsageError, unknown
 from rlparity.io.arguments import GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Values
 from rlparity.world import PriceValues
-from rlworldkit.config_layers import from_environment, read_settings, validate_values
-from rlworldkit.settings import Setting, add_flag, check_settings, setting, settings_of
+from rlworldkit.settings import (
+    Setting,
+    add_flag,
+    check_settings,
+    from_environment,
+    read_settings,
+    setting,
+    settings_of,
+    validate_values,
+)
 
 Layer = Mapping[str, Mapping[str, Any]]
 """Values by section and key, where only some are given."""
@@ -95,7 +103,7 @@ def _reward(price: int, help: str) -> Any:  # noqa: ANN401 - as _value
 
 def _price(help: str) -> Any:  # noqa: ANN401 - as _value
     """A setting of a price that is left out by default."""
-    return setting(None, help, group="", kind=float, values=_PRICE)
+    return setting(None, help, group="", values=_PRICE)
 
 
 def _value(default: Any, help: str, values: Values | None = None, flag: str | None = None) -> Any:  # noqa: ANN401 - stands where dataclasses.field does
@@ -133,11 +141,11 @@ class Training:
     max_grad_norm: float = _value(0.5, "gradient norm to clip at", FloatRange(0, 1e6, above=True))
     popart_beta: float = _value(0.001, "least rate at which PopArt's statistics follow", FloatRange(0, 1, above=True))
     network: Literal["cnn", "mlp", "auto"] = _value(
-        AUTO, "cnn, or mlp, which CPUs are fast at; auto goes by the device", OneOf(("cnn", "mlp", AUTO))
+        AUTO, "cnn, or mlp, which CPUs are fast at; auto goes by the device"
     )
     hidden: int = _value(512, "width of the hidden layers", IntRange(1, 8192))
     privileged: bool = _value(True, "whether the critic sees the counts and the ground truth")
-    engine: Literal["torch", "jax"] = _value(TORCH, "what plays and learns: torch, or jax", OneOf(ENGINES))
+    engine: Literal["torch", "jax"] = _value(TORCH, "what plays and learns: torch, or jax")
     seed: int = _value(42, "of the weights, the games and the actions", SEED)
     min_food: int = _value(64, "an episode's food is drawn from min_food to max_food", _ITEMS)
     max_food: int = _value(256, "most food", _ITEMS)

@@ -11,7 +11,6 @@ from rlparity.core.prices import changed_prices
 from rlparity.engines.registry import load_world
 from rlparity.errors import UsageError
 from rlparity.io.console import open_console
-from rlworldkit.config_layers import validate_values
 from rlworldkit.extras import install_package
 from rlworldkit.jax.opening import jax_env_of
 from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
@@ -19,6 +18,7 @@ from rlworldkit.ppo.config import auto_scale_for_batch_size, preset_of
 from rlworldkit.program import train_config_of
 from rlworldkit.runs.saved_config import PRICES
 from rlworldkit.score import score_of
+from rlworldkit.settings import validate_values
 
 if TYPE_CHECKING:
     from rlworldkit.envs.gym_env import WorldEnv

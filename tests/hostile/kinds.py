@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 import torch
+from evaluated import evaluation_by_hand
 from flax.traverse_util import flatten_dict
 from onnx import TensorProto, helper, numpy_helper
 from sb3_contrib import MaskablePPO
@@ -33,7 +34,6 @@ from rlparity.core.trace import Case, Trace, read_trace, write_trace
 from rlparity.io.console import open_console
 from rlparity.tools.mutant_judges import project_bench
 from rlparity.tools.project import read_tables
-from rlworldkit.config_layers import from_file
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.evaluation.onnx_policy import read_onnx
 from rlworldkit.ppo.checkpoints import (
@@ -59,9 +59,8 @@ from rlworldkit.sb3.callbacks import earlier_evaluations
 from rlworldkit.sb3.config import MaskablePPOConfig
 from rlworldkit.sb3.model_file import PLAIN
 from rlworldkit.sb3.models import load_model, model_content
-from rlworldkit.settings import saved_settings
+from rlworldkit.settings import from_file, saved_settings
 from rlworldkit.sweep.space import read_sweep
-from tests.goodharts.evaluated import evaluation_by_hand
 from tests.rlworldkit.ppo.conftest import SMALL
 from tests.rlworldkit.ppo.orchards import PackedOrchard
 from tests.rlworldkit.ppo.sealing import payload_of, sealed

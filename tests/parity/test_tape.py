@@ -237,7 +237,7 @@ def test_recording_overwrites_nothing_and_asks_for_what_it_needs(recorded: Path,
     assert "there is a tape in" in rlparity("record", *WORDS, "--tape", recorded).refusal()
     assert read_tape(recorded) == before
     assert "go with --tape DIR" in rlparity("record", "--states").refusal()
-    assert "has no --out" in rlparity("record", *WORDS, "--out", tmp_path, "--tape", tmp_path / "tape").refusal()
+    assert "has no --output" in rlparity("record", *WORDS, "--out", tmp_path, "--tape", tmp_path / "tape").refusal()
     (tmp_path / "file").write_text("")
     for folder in (tmp_path / "file", tmp_path / ("n" * 300)):
         assert "cannot be written" in rlparity("record", *WORDS, "--tape", folder).refusal()

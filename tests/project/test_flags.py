@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import re
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -26,7 +27,7 @@ LISTS = {"--engines", "--actions", "bench --num-envs"}
 def every_parser() -> Iterator[argparse.ArgumentParser]:
     for name in (*app.kit_commands(PROGRAM), *PROGRAM.commands):
         yield parser_of(partial(app.main, PROGRAM, [name]))
-    for name in app.kit_commands(GOODHARTS):
+    for name in (*app.kit_commands(GOODHARTS), *GOODHARTS.commands):
         yield parser_of(partial(app.main, GOODHARTS, [name]))
     parser = parity_cli.build_parser()
     (commands,) = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
@@ -110,10 +111,43 @@ def test_no_word_breaks_a_flag_and_a_number_lies_in_its_range_or_is_refused(
         assert action.type.fault(action.default) is None
 
 
+OLD_NAMES = {
+    "--clip-range": "--clip-eps",
+    "--episodes": "--games",
+    "--eval-episodes": "--eval-games",
+    "--models-dir": "--checkpoint-dir",
+    "--n-envs": "--num-envs",
+    "--n-epochs": "--update-epochs",
+    "--n-steps": "--num-steps",
+    "--out": "--output",
+    "--timesteps": "--total-timesteps",
+}
+
+
+def test_one_word_is_used_in_all_commands_and_the_words_of_before_come_last() -> None:
+    assert {option for _, _, action in FLAGS for option in action.option_strings} >= OLD_NAMES.keys()
+    for _, _, action in FLAGS:
+        for old in OLD_NAMES.keys() & {*action.option_strings}:
+            assert action.option_strings[-2:] == [OLD_NAMES[old], old]
+
+
+def test_the_help_of_train_lists_twenty_flags_and_every_one_if_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = {}
+    for flag in ("--help", "--help-all"):
+        with pytest.raises(SystemExit) as ended:
+            app.main(PROGRAM, ["train", flag])
+        assert ended.value.code == 0
+        listed[flag] = set(re.findall(r"^  (--[a-z-]+)", capsys.readouterr().out, re.MULTILINE)) - {"--help-all"}
+    every = {action.option_strings[0] for name, _, action in FLAGS if name.startswith("hackmatrix train ")}
+    assert len(listed["--help"]) == 20
+    assert listed["--help"] < listed["--help-all"] >= every
+
+
 def test_every_flag_for_a_file_to_write_checks_it_before_the_command_works() -> None:
-    both = "bench --json", "play --save", "watch --record", "view --output", "export --output"
-    one = "evaluate --json", "compare --json", "compare --markdown", "compare --picture", "explain --json"
+    both = "bench --json", "play --save", "watch --record", "view --output", "export --output", "evaluate --json"
+    both += tuple(f"compare --{kind}" for kind in ("json", "markdown", "picture"))
+    one, other = ("watch-sb3 --record", "explain --json"), ("brain-view --record",)
     harness = "replay --html", "debug --write-test", "diff --html", "diff --json", "diff --markdown"
-    programs = {"hackmatrix": (*both, "watch-sb3 --record", *one), "goodharts": both, "rlparity": harness}
+    programs = {"hackmatrix": (*both, *one), "goodharts": (*both, *other), "rlparity": harness}
     expected = {f"{program} {words}" for program, several in programs.items() for words in several}
     assert {name for name, _, action in FLAGS if isinstance(action.type, OutputFile)} == expected

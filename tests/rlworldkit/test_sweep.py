@@ -23,8 +23,8 @@ from rlparity.core.prices import changed_prices, read_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlworldkit.cli.app import main
 from rlworldkit.cli.trials import MOST_FAILURES
-from rlworldkit.config_layers import from_file
 from rlworldkit.program import Program
+from rlworldkit.settings import from_file
 from rlworldkit.sweep.options import SweepOptions
 from rlworldkit.sweep.space import Sweep
 from rlworldkit.sweep.study import figure_of, take_over, write_report

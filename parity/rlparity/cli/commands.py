@@ -175,7 +175,7 @@ def record(options: Namespace) -> int:
     gives in many games, so that another engine can be compared with it where the first cannot run.
 
     Examples:
-        rlparity record --world my_module:WORLD --out golden
+        rlparity record --world my_module:WORLD --output golden
         rlparity record --world my_module:WORLD --engines original,port --tape tape --states
         rlparity run --world my_module:WORLD --engines tape:tape,port
     """
@@ -185,11 +185,11 @@ def record(options: Namespace) -> int:
             "episodes are recorded from new play: give --source uniform, directed, explore or policy:FILE."
         )
     for_tapes = options.states or options.marks or options.auto_reset or options.mode != STRICT
-    if options.out if options.tape else for_tapes:
-        raise UsageError("--states, --marks, --auto-reset and --mode go with --tape DIR, which has no --out.")
+    if options.output if options.tape else for_tapes:
+        raise UsageError("--states, --marks, --auto-reset and --mode go with --tape DIR, which has no --output.")
     if options.tape:
         return _record_tape(world, engines[0], options)
-    folder = golden_folder(world, options.out)
+    folder = golden_folder(world, options.output)
     check_output(folder / "episode.json", makes_folders=True)
     paths = record_episodes(world, spec, engines, run_settings(options), folder)
     answer = {"files": [str(path) for path in paths]}
@@ -238,14 +238,14 @@ def _compared(
             "rlparity.Pairing whose games have pull and push."
         )
     if not options.no_report:
-        check_output(options.out / "trace.json", makes_folders=True)
+        check_output(options.output / "trace.json", makes_folders=True)
     if options.draw_prices:
         world = draw_prices(world, settings.seed)
     with progress_bar(options.json, "steps of each game", settings.steps) as advance:
         outcome = run_lockstep(world, engines, settings, advance)
     findings: list[Finding] = []
     for number, alike in enumerate(() if options.no_report else grouped(outcome.divergences), start=1):
-        trace_path = options.out / ("trace.json" if number == 1 else f"trace-{number}.json")
+        trace_path = options.output / ("trace.json" if number == 1 else f"trace-{number}.json")
         how = {"settings": settings, "shrink_seconds": options.shrink_seconds, "ledger": outcome.ledger}
         findings.append(investigate(world, spec, engines, alike, trace_path, **how))
     divergences: list[dict[str, Any]] = [

@@ -106,7 +106,7 @@ COMPARISON: Flags = {
         STRICT,
     ),
     **LEDGER,
-    "--out": value("DIR", "where traces and report pages go (default: %(default)s)", Path, Path("rlparity-report")),
+    "--output --out": value("DIR", "where traces and pages go (default: %(default)s)", Path, Path("rlparity-report")),
     "--max-divergences": value("N", "diverging games to collect before the run stops (default: %(default)s)", GAMES, 1),
     "--shrink-seconds": value(
         "SECONDS", "time to spend on making a case small (default: %(default)g)", FloatRange(0, SECONDS.most), 60.0
@@ -147,7 +147,7 @@ RECORD: Flags = {
     **PAIR,
     **PLAY,
     "--seed": value("S", "games start from S, S+1, ...; choices are drawn from S too (default: 0)", SEED, 0),
-    "--out": value("DIR", "folder to write to (default: the world's golden one)", Path),
+    "--output --out": value("DIR", "folder to write to (default: the world's golden one)", Path),
     "--tape": value("DIR", "write no episodes but a tape, which --engines tape:DIR,B holds engine B to", Path),
     "--states": switch("of a tape: record the state of every game after every step"),
     "--marks": switch("of a tape: record how often each mark fired"),

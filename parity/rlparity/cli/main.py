@@ -92,7 +92,7 @@ def _add(command: Command, to: Any) -> None:  # noqa: ANN401 - argparse names no
     summary = texts["description"].partition("\n")[0]
     added = to.add_parser(command.does.__name__, help=summary, allow_abbrev=False, **texts)
     for name, option in command.flags.items():
-        added.add_argument(name, **option)
+        added.add_argument(*name.split(), **option)
     if "--timeout" in command.flags:  # it opens engines
         add_price_flags(added)
     added.set_defaults(does=command.does, **command.defaults)

@@ -58,6 +58,7 @@ class Parser(argparse.ArgumentParser):
         accept_every_sign()
         super().__init__(*args, **kwargs)
         self.before_help: Callable[[], object] = lambda: None
+        self._rare: list[argparse.Action] = []
 
     def error(self, message: str) -> NoReturn:
         """State the fault in one sentence and exit with code 2."""
@@ -86,10 +87,30 @@ class Parser(argparse.ArgumentParser):
         close = [each for flag in flags for each in difflib.get_close_matches(flag, self._option_string_actions, 1)]
         return f"; did you mean {close[0]}?" if close else ""
 
-    def format_help(self) -> str:
+    def show_first(self, *names: str) -> None:
+        """Let ``--help`` list the flags of these names alone, and ``--help-all`` every one."""
+        self._rare = [each for each in self._actions if each.option_strings and each.dest not in ("help", *names)]
+        text = f"show this and {len(self._rare)} further flags, and exit"
+        self.add_argument("--help-all", action=_HelpAll, nargs=0, default=argparse.SUPPRESS, help=text)
+
+    def format_help(self, *, whole: bool = False) -> str:
         """The help, in which ``before_help`` has filled in what takes a while to find out."""
         self.before_help()
-        return super().format_help()
+        hidden = {} if whole else {each: each.help for each in self._rare}
+        for each in hidden:
+            each.help = argparse.SUPPRESS
+        try:
+            return super().format_help()
+        finally:
+            for each, text in hidden.items():
+                each.help = text
+
+
+class _HelpAll(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        assert isinstance(parser, Parser)
+        print(parser.format_help(whole=True), end="")
+        parser.exit()
 
 
 class Values(ABC):

@@ -98,7 +98,7 @@ def golden_folder(world: World, folder: Path | None) -> Path:
     """The folder of golden episodes; raises UsageError when the world has none and none is given."""
     chosen = folder or world.golden
     if chosen is None:
-        raise UsageError(f"world '{world.name}' has no golden episodes: record some with rlparity record --out DIR.")
+        raise UsageError(f"world '{world.name}' has no golden episodes: record some with rlparity record --output DIR.")
     return chosen
 
 

@@ -183,7 +183,7 @@ def _updates(arguments: argparse.Namespace, config: Config) -> int | None:
         return updates
     if steps < config.batch_size:
         raise UsageError(
-            f"--timesteps must cover at least one update of {training.n_envs:,} x {training.steps_per_env:,} = "
+            f"--total-timesteps must cover at least one update of {training.n_envs:,} x {training.steps_per_env:,} = "
             f"{config.batch_size:,} steps, got {steps:,}."
         )
     return int(steps) // config.batch_size

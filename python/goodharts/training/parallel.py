@@ -23,7 +23,7 @@ class Processes:
     def share(self, games: int) -> range:
         """Return the games of this process; raises UsageError where they cannot be shared evenly."""
         if games % self.count:
-            raise UsageError(f"{games} games cannot be shared by {self.count} processes: give --n-envs a multiple.")
+            raise UsageError(f"{games} games cannot be shared by {self.count} processes: give --num-envs a multiple.")
         each = games // self.count
         return range(self.rank * each, (self.rank + 1) * each)
 

@@ -236,7 +236,7 @@ def train_job(job: Job, **outputs: Any) -> RunResult:  # noqa: ANN401 - as ModeR
         if is_out_of_memory(error) or (error.__cause__ and is_out_of_memory(error.__cause__)):
             raise ParityError(
                 f"Training {job.mode} needs more memory than {mode_run.about.get('device', 'the device')} has: give "
-                "fewer --n-envs, or more minibatches in config.toml."
+                "fewer --num-envs, or more minibatches in config.toml."
             ) from None
         if type(error).__module__.startswith(_COMPILERS):
             reason = (str(error).splitlines() or [type(error).__name__])[0]

@@ -78,8 +78,10 @@ def _parser() -> Parser:
     length = parser.add_mutually_exclusive_group()
     add_setting(length, "training", "updates", "-u", "--updates")
     most = "steps of all games at most, as many whole updates as fit, instead of --updates"
-    length.add_argument("-t", "--timesteps", type=ALL_STEPS, metavar="N", help=most)
-    add_setting(parser, "training", "n_envs", "-e", "--n-envs")
+    length.add_argument(
+        "-t", "--total-timesteps", "--timesteps", dest="timesteps", type=ALL_STEPS, metavar="N", help=most
+    )
+    add_setting(parser, "training", "n_envs", "-e", "--num-envs")
     for key in ("seed", "learning_rate", "network", "engine"):
         add_setting(parser, "training", key)
     seeds = "train so many runs of each mode, from seeds --seed, --seed + 1, ..., in folders seed-N"

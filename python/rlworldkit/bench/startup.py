@@ -47,7 +47,7 @@ def first_update(module: str, num_envs: int) -> Start:
 def evaluated(module: str) -> Start:
     """``evaluate`` of this world with a few episodes of the trained agent."""
     few = str(EPISODES)
-    return Start("evaluate", (module, "evaluate", "{agent}", "--episodes", few, "--num-envs", few), EPISODES)
+    return Start("evaluate", (module, "evaluate", "{agent}", "--games", few, "--num-envs", few), EPISODES)
 
 
 def measure(starts: Sequence[Start], repetitions: int) -> Iterator[Record]:

@@ -108,9 +108,10 @@ def tasks_of(
 
 def _variant(word: str) -> Variant:
     name, equals, prices = word.partition("=")
-    pairs = [price.partition(":") for price in prices.split(",")] if equals else []
+    # earlier versions wrote PRICE:VALUE
+    pairs = [price.partition("=" if "=" in price else ":") for price in prices.split(",")] if equals else []
     if FileName().fault(name) or not all(price and value for price, _, value in pairs):
-        raise UsageError(f"--variant must be NAME or NAME=PRICE:VALUE,…, with a name for a folder, got {quoted(word)}.")
+        raise UsageError(f"--variant must be NAME or NAME=PRICE=VALUE,…, with a name for a folder, got {quoted(word)}.")
     return Variant(name, [f"{price}={value}" for price, _, value in pairs])
 
 

@@ -92,7 +92,13 @@ def add_player_seed_flag(group: argparse._ActionsContainer, drawing: str) -> Non
 def add_game_flags(group: argparse._ActionsContainer, episodes: int) -> None:
     """Add the flags for the games to play; ``episodes`` of them by default."""
     group.add_argument(
-        "--episodes", type=EPISODES, default=episodes, metavar="N", help=f"how many games (default {episodes})"
+        "--games",
+        "--episodes",
+        dest="episodes",
+        type=EPISODES,
+        default=episodes,
+        metavar="N",
+        help=f"how many games (default {episodes})",
     )
     group.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
     group.add_argument("--max-steps", type=STEPS, default=5000, metavar="N", help="truncate after (default 5000)")

@@ -26,8 +26,8 @@ class RunOptions:
     """Options of a run, for the command line of any trainer."""
 
     no_wandb: bool = setting(False, "leave W&B out", group=LOGGING)
-    project: str | None = setting(None, "W&B project; without it the world's name", group=LOGGING, kind=str)
-    entity: str | None = setting(None, "W&B entity; without it the account's own", group=LOGGING, kind=str)
+    project: str | None = setting(None, "W&B project; without it the world's name", group=LOGGING)
+    entity: str | None = setting(None, "W&B entity; without it the account's own", group=LOGGING)
     run_name: str | None = setting(
         None, "the run's name and folder; without it made from time and seed", group=LOGGING, values=FileName()
     )
@@ -35,7 +35,6 @@ class RunOptions:
         None,
         "a TOML file of settings by their names, such as `gamma = 0.99`; flags go over it",
         group=RUN,
-        kind=Path,
         metavar="FILE",
     )
 

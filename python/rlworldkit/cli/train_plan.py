@@ -11,14 +11,13 @@ from rlparity.core.prices import add_price_flags, changed_prices, read_prices
 from rlparity.errors import UsageError
 from rlparity.io.arguments import SEEDS, STEPS, FileName, FloatRange, IntRange, OneOf, Parser
 from rlworldkit.cli.runs import LOGGING, RUN, RunOptions, run_of
-from rlworldkit.config_layers import from_file
 from rlworldkit.jax.opening import jax_env_of
 from rlworldkit.jax.xla import PARTS
 from rlworldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device, preset_of
 from rlworldkit.program import Program
 from rlworldkit.runs.folder import LATEST, run_folder
 from rlworldkit.runs.saved_config import PRICES, saved_prices
-from rlworldkit.settings import add_flags, as_flags, given, saved_settings, setting
+from rlworldkit.settings import add_flags, as_flags, from_file, given, saved_settings, setting
 
 if TYPE_CHECKING:
     from rlworldkit.jax.env import JaxEnv
@@ -28,6 +27,12 @@ if TYPE_CHECKING:
 
 
 _HOSTS = "several hosts"
+_FIRST = (
+    *("num_envs", "num_steps", "total_timesteps", "max_steps", "learning_rate", "gamma", "ent_coef", "network", "seed"),
+    *("run_name", "checkpoint_dir", "no_wandb", "config", "preset", "resume", "init_from", "seeds", "auto_tune"),
+    *("price", "variant"),
+)
+"""The flags that people use, which ``--help`` lists."""
 PROCESSES, VMAP = "processes", "vmap"
 """How several seeds are trained."""
 TRAINER = "masked PPO"
@@ -46,14 +51,13 @@ class TrainOptions(RunOptions):
     save_interval: int | None = setting(
         None, "updates between checkpoints, instead of minutes", group=LOGGING, values=STEPS
     )
-    checkpoint_dir: Path = setting(Path("checkpoints"), "where the run's folder goes", group=LOGGING, kind=Path)
+    checkpoint_dir: Path = setting(Path("checkpoints"), "where the run's folder goes", group=LOGGING)
     no_artifact: bool = setting(False, "do not upload checkpoints to W&B", group=LOGGING)
     resume: str | None = setting(
         None,
         "resume from this `checkpoint_*.pkl`, or from the `latest`: the furthest good one of the run in "
         "`--checkpoint-dir` that began last",
         group=RUN,
-        kind=str,
         metavar="FILE",
     )
     init_from: Path | None = setting(
@@ -61,11 +65,10 @@ class TrainOptions(RunOptions):
         "begin with the parameters of this `params_*.npz`, or of an agent that comes with the world, instead of "
         "random ones",
         group=RUN,
-        kind=Path,
         metavar="FILE",
     )
     preset: str | None = setting(
-        None, "settings that go together, by name; `--config` and flags go over them", group=RUN, kind=str
+        None, "settings that go together, by name; `--config` and flags go over them", group=RUN
     )
     seeds: int | None = setting(
         None, "train so many runs, from seeds `--seed`, `--seed` + 1, …", group=RUN, values=SEEDS
@@ -83,7 +86,7 @@ class TrainOptions(RunOptions):
     auto_tune: bool = setting(False, "fit games, steps and learning rate to the device", group=RUN)
     distributed: bool = setting(False, "train together with other processes, each started like this one", group=_HOSTS)
     coordinator: str | None = setting(
-        None, "address of the first process, where JAX does not find it", group=_HOSTS, kind=str, metavar="HOST:PORT"
+        None, "address of the first process, where JAX does not find it", group=_HOSTS, metavar="HOST:PORT"
     )
     num_processes: int | None = setting(
         None, "how many processes, where JAX does not find out", group=_HOSTS, values=IntRange(1, 2**16)
@@ -144,7 +147,8 @@ def parser_of_train(program: Program) -> Parser:
     add_flags(parser, kind, TrainOptions)
     add_price_flags(parser, lambda: program.world)
     text = "train with other prices of the reward from the same seeds, or by NAME alone with the game's own; repeatable"
-    parser.add_argument("--variant", action="append", default=[], metavar="NAME=PRICE:VALUE,…", help=text)
+    parser.add_argument("--variant", action="append", default=[], metavar="NAME=PRICE=VALUE,…", help=text)
+    parser.show_first(*_FIRST)
     return parser
 
 

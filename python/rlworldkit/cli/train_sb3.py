@@ -12,12 +12,11 @@ from rlparity.errors import UsageError
 from rlparity.io.arguments import Parser
 from rlparity.io.console import typed_command
 from rlworldkit.cli.runs import RUN, RunOptions, run_of, say_written
-from rlworldkit.config_layers import from_file
 from rlworldkit.extras import install_package
 from rlworldkit.program import Program
 from rlworldkit.runs.folder import CONFIG, CURVE, run_folder
 from rlworldkit.sb3.config import RATES
-from rlworldkit.settings import add_flags, from_flags, given, saved_settings, setting
+from rlworldkit.settings import add_flags, from_file, from_flags, given, saved_settings, setting
 
 NEEDED = ("stable_baselines3", "sb3_contrib", "gymnasium")
 
@@ -31,15 +30,14 @@ class TrainSB3Options(RunOptions):
         "a model to continue, in its own folder: steps, schedules, evaluations and settings are kept; flags beside it "
         "change them",
         group=RUN,
-        kind=Path,
         metavar="ZIP",
     )
     trust: bool = setting(
         False, "with `--resume`: let the file execute what it likes, as models need that others saved", group=RUN
     )
     device: str = setting("auto", "torch's device: auto, cpu, cuda, mps", group=RUN)
-    engine: str | None = setting(None, "the engine to play on; by default the world's first", group=RUN, kind=str)
-    models_dir: Path = setting(Path("models"), "where runs go", group=RUN, kind=Path)
+    engine: str | None = setting(None, "the engine to play on; by default the world's first", group=RUN)
+    models_dir: Path = setting(Path("models"), "where runs go", group=RUN, flag="--checkpoint-dir")
 
 
 def main(program: Program, argv: Sequence[str]) -> int:
@@ -71,7 +69,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
 
     run = run_of(program, options, folder, "MaskablePPO", stopping="this step", step="timesteps")
     if arguments.models_dir is not None and folder.parent.resolve() != options.models_dir.resolve():
-        run.print_line(f"--models-dir has no effect: the run continues in {folder}.")
+        run.print_line(f"--checkpoint-dir has no effect: the run continues in {folder}.")
     with run.stop:
         trained = train(
             config,
@@ -120,7 +118,7 @@ def _kept(program: Program, resume: Path | None) -> tuple[dict[str, Any], dict[s
 def _folder(options: TrainSB3Options, seed: int) -> Path:
     """A new run's folder, or the one of the model to resume."""
     if options.resume is None:
-        return run_folder(options.models_dir, "--models-dir", "sb3", seed, options.run_name)
+        return run_folder(options.models_dir, "--checkpoint-dir", "sb3", seed, options.run_name)
     if not os.path.exists(options.resume):  # pathlib's own raises for a name that no file can have
         raise UsageError(f"There is no model {options.resume}: name a .zip file that training wrote.")
     if options.run_name is not None:

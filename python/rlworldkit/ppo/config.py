@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
 from rlparity.errors import UsageError
 from rlparity.io.arguments import ALL_STEPS, GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf
-from rlworldkit.ppo.value_heads import HEADS, PLAIN, ValueHead
+from rlworldkit.ppo.value_heads import PLAIN, ValueHead
 from rlworldkit.settings import check_settings, setting
 
 REFERENCE_BATCH_SIZE = 256 * 128
@@ -63,7 +63,7 @@ class TrainConfig:
     )
     curriculum_share: float = setting(0.2, "share of the games that the curriculum has", group=_GAMES, values=SHARE)
     learning_rate: float = setting(
-        2.5e-4, "learning rate; 6.25e-5 suits 2048 games", group=_PPO, flag="--lr", values=RATE, default_help="2.5e-4"
+        2.5e-4, "learning rate; 6.25e-5 suits 2048 games", group=_PPO, flag="--lr", values=RATE
     )
     learning_rate_end: float | None = setting(
         None,
@@ -78,7 +78,6 @@ class TrainConfig:
         "one has the rate of the end",
         group=_PPO,
         flag="--lr-steps",
-        values=OneOf((GRADIENT_STEPS, UPDATES)),
     )
     gamma: float = setting(0.99, "discount factor", group=_PPO, values=SHARE)
     gae_lambda: float = setting(0.95, "lambda of GAE", group=_PPO, values=SHARE)
@@ -111,20 +110,16 @@ class TrainConfig:
         "at ten of it, `robust` against a rare large reward, or, in a batch, the mean of that and of what it is at the "
         "sample's level, `levels`, so that late rewards do not hide early ones",
         group=_PPO,
-        values=OneOf((STANDARD, ROBUST, LEVELS)),
     )
     normalize_advantage: NormalizedOver = setting(
         MINIBATCH,
         "whether advantages are those of a `minibatch`, each scaled by itself, or of the whole `batch`",
         group=_PPO,
-        values=OneOf((MINIBATCH, BATCH)),
     )
     network: str = setting("mlp", "the network, by name", group=_NETWORK)
     hidden_dim: int = setting(256, "width of a hidden layer", group=_NETWORK, values=IntRange(1, 2**16))
     num_layers: int = setting(2, "number of hidden layers", group=_NETWORK, values=IntRange(1, 100))
-    activation: Activation = setting(
-        TANH, "activation of the hidden layers, `tanh` or `relu`", group=_NETWORK, values=OneOf((TANH, RELU))
-    )
+    activation: Activation = setting(TANH, "activation of the hidden layers, `tanh` or `relu`", group=_NETWORK)
     dtype: str = setting(
         "float32",
         "what the hidden layers compute in; `bfloat16` suits TPUs and newer GPUs, parameters stay float32",
@@ -136,7 +131,6 @@ class TrainConfig:
         "what says the value: a `plain` number, its `symlog`, probabilities of a row of values, `two-hot`, or a number "
         "on a scale that follows the returns, `popart`",
         group=_NETWORK,
-        values=OneOf(tuple(HEADS)),
     )
     popart_beta: float = setting(
         0.001, "least rate at which the scale of `popart` follows the returns", group=_NETWORK, values=RATE

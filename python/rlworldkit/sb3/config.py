@@ -37,32 +37,35 @@ class MaskablePPOConfig:
         1_000_000,
         "steps of all games at most, those before `--resume` included: as many whole rollouts as fit",
         group=_RUN,
+        flag="--total-timesteps",
         values=ALL_STEPS,
     )
     num_envs: int = setting(8, "games played side by side, all in one engine", group=_RUN, values=GAMES)
     save_freq: int = setting(50_000, "steps between checkpoints", group=_RUN, values=ALL_STEPS)
     eval_freq: int = setting(50_000, "steps between evaluations", group=_RUN, values=ALL_STEPS)
-    eval_episodes: int = setting(50, "episodes of an evaluation", group=_RUN, values=STEPS)
+    eval_episodes: int = setting(50, "games of an evaluation", group=_RUN, flag="--eval-games", values=STEPS)
     eval_max_steps: int = setting(
         2_000, "steps after which an episode of an evaluation is cut off", group=_RUN, values=STEPS
     )
     seed: int = setting(0, "seed of network and games", group=_RUN, values=SEED)
-    learning_rate: Any = setting(3e-4, "learning rate", group=_PPO, flag="--lr", values=_RATE, default_help="3e-4")
-    n_steps: int = setting(2048, "steps of each game per update", group=_PPO, values=ROLLOUT)
+    learning_rate: Any = setting(3e-4, "learning rate", group=_PPO, flag="--lr", values=_RATE)
+    n_steps: int = setting(2048, "steps of each game per update", group=_PPO, flag="--num-steps", values=ROLLOUT)
     batch_size: int = setting(64, "steps of a minibatch", group=_PPO, values=STEPS)
-    n_epochs: int = setting(10, "epochs per update", group=_PPO, values=EPOCHS)
+    n_epochs: int = setting(10, "epochs per update", group=_PPO, flag="--update-epochs", values=EPOCHS)
     gamma: float = setting(0.99, "discount factor", group=_PPO, values=SHARE)
     gae_lambda: float = setting(0.95, "lambda of GAE", group=_PPO, values=SHARE)
-    clip_range: Any = setting(0.2, "clipping range of the probability ratio", group=_PPO, values=_RATE)
+    clip_range: Any = setting(
+        0.2, "clipping range of the probability ratio", group=_PPO, flag="--clip-eps", values=_RATE
+    )
     ent_coef: float = setting(0.1, "weight of the entropy bonus", group=_PPO, values=WEIGHT)
 
     def validated(self) -> Self:
         """Return this configuration, or raise UsageError with one sentence about its first fault."""
         check_settings(self)
         if self.num_envs * self.n_steps > STEPS.most:
-            raise UsageError(f"A rollout is at most {STEPS.most:,} steps: lower --num-envs or --n-steps.")
+            raise UsageError(f"A rollout is at most {STEPS.most:,} steps: lower --num-envs or --num-steps.")
         if min(self.num_envs * self.n_steps, self.batch_size) < 2:
-            raise UsageError("A rollout and a minibatch need two steps at least: raise --n-steps or --batch-size.")
+            raise UsageError("A rollout and a minibatch need two steps at least: raise --num-steps or --batch-size.")
         return self
 
     def rollouts_after(self, done: int = 0) -> int:
@@ -72,7 +75,7 @@ class MaskablePPOConfig:
             had = f"the {done:,} steps that there were and " if done else ""
             raise UsageError(
                 f"timesteps must cover {had}at least one rollout of {self.num_envs:,} x {self.n_steps:,} = {rollout:,} "
-                f"steps, got {self.timesteps:,}: ask for more with --timesteps."
+                f"steps, got {self.timesteps:,}: ask for more with --total-timesteps."
             )
         return (self.timesteps - done) // rollout
 

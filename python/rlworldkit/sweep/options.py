@@ -26,21 +26,22 @@ class SweepOptions:
         group=_SEARCH,
     )
     pruner: str = setting(MEDIAN, "which trials are given up", group=_SEARCH, values=OneOf((MEDIAN, HALVING, NONE)))
-    preset: str | None = setting(None, "settings by name, under those of the file", group=_TRIALS, kind=str)
+    preset: str | None = setting(None, "settings by name, under those of the file", group=_TRIALS)
     seeds: int = setting(1, "runs of a trial, side by side, whose mean counts", group=_TRIALS, values=_RUNS)
-    episodes: int = setting(200, "games of each run's agent for `evaluate/…`", group=_TRIALS, values=_GAMES)
+    episodes: int = setting(
+        200, "games of each run's agent for `evaluate/…`", group=_TRIALS, flag="--games", values=_GAMES
+    )
     at_once: int | None = setting(
         None, "trials side by side; without it one for every `--seeds` cores", group=_TRIALS, values=_RUNS
     )
     folder: Path | None = setting(
-        None, "where runs and results go; without it `sweeps` and the name of the file", group=_TRIALS, kind=Path
+        None, "where runs and results go; without it `sweeps` and the name of the file", group=_TRIALS
     )
     storage: str | None = setting(
         None,
         "Optuna's storage: the URL of a database that machines share, or a journal's file; without it `study.db` in "
         "the folder",
         group=_TRIALS,
-        kind=str,
         metavar="URL",
     )
 

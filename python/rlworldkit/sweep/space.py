@@ -11,11 +11,10 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 from rlparity.errors import UsageError
 from rlparity.io.arguments import IntRange
 from rlparity.io.strict_json import is_json_number
-from rlworldkit.config_layers import named_settings, read_settings, validate_values
 from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, preset_of
 from rlworldkit.program import Program
-from rlworldkit.settings import check_settings, fault_of
+from rlworldkit.settings import check_settings, named_settings, read_settings, validate_values
 from rlworldkit.sweep.options import EVALUATE, RETURN, SweepOptions
 
 _PRICE = "prices."
@@ -85,7 +84,7 @@ def read_sweep(program: Program, file: Path, flags: Mapping[str, Any]) -> Sweep:
     )
     for named, value in named_settings(program.train_config, settings, str(file), " in [settings]"):
         for each in _values_in(value):
-            if fault := fault_of(named, each):
+            if fault := named.fault(each):
                 raise UsageError(f"{file}: {named.name} {fault}, got {each!r:.60}; {_RANGE}.")
         is_whole = isinstance(named.values, IntRange)
         _add(sweep, file, named.name, value, IntDistribution if is_whole else FloatDistribution, {})

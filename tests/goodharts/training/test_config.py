@@ -12,7 +12,7 @@ from goodharts.rules import DEFAULT_NUMBERS
 from goodharts.world import WORLDS
 from rlparity.core.prices import price_values
 from rlparity.errors import UsageError
-from rlworldkit.settings import fault_of, settings_of
+from rlworldkit.settings import settings_of
 
 from .small_runs import reproducibly
 
@@ -134,7 +134,7 @@ def test_every_setting_has_values_and_a_meaning_and_a_possible_default() -> None
     for section in SECTIONS.values():
         for each in settings_of(section):
             assert each.help
-            assert fault_of(each, each.default) is None
+            assert each.fault(each.default) is None
 
 
 @reproducibly

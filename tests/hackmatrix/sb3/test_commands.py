@@ -86,7 +86,7 @@ def test_a_resumed_run_keeps_its_settings_unless_others_are_given(
     config = MaskablePPOConfig(timesteps=5_000_000, num_envs=2, save_freq=7, learning_rate=1e-5)
     assert trained == [(config, {"learning_rate": 1e-5})]
     said = capsys.readouterr().out
-    assert f"--models-dir has no effect: the run continues in {tmp_path}." in said
+    assert f"--checkpoint-dir has no effect: the run continues in {tmp_path}." in said
     assert f"tensorboard --logdir {tmp_path.parent}" in said
 
 

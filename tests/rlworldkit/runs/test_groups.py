@@ -109,7 +109,7 @@ def test_runs_end_when_the_process_that_started_them_is_killed() -> None:
 def group(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of two variants, trained from one seed."""
     folder = tmp_path_factory.mktemp("runs")
-    variants = ["--seed=3", "--seeds=1", "--variant", "cheap=step:-0.5", "--variant", "own"]
+    variants = ["--seed=3", "--seeds=1", "--variant", "cheap=step=-0.5", "--variant", "own"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(TOY_WORLD))
         assert main(PROGRAM, ["train", *FLAGS, *variants, "--run-name=group", f"--checkpoint-dir={folder}"]) == 0
@@ -234,7 +234,7 @@ def test_a_group_is_not_resumed_as_another(words: list[str], fault: str, refused
         ("[]", "it describes no group"),
         ('{"seed": 0, "seeds": 0, "others": {}}', "its seeds must be a whole number from 1"),
         ('{"seed": 0, "seeds": 1, "others": {"words": [1], "variants": []}}', "describes no group of `train`"),
-        ('{"seed": 0, "seeds": 1, "others": {"words": [], "variants": ["../a"]}}', "NAME=PRICE:VALUE"),
+        ('{"seed": 0, "seeds": 1, "others": {"words": [], "variants": ["../a"]}}', "NAME=PRICE=VALUE"),
     ],
 )
 def test_a_damaged_file_of_a_group_is_one_sentence(content: str, fault: str, refused: Callable[..., str]) -> None:
@@ -302,8 +302,8 @@ def test_two_outputs_do_not_mix(refused: Callable[..., str]) -> None:
     ("words", "fault"),
     [
         (["--variant", "a=nope:1"], "no price 'nope'"),
-        (["--variant", "a="], "NAME=PRICE:VALUE"),
-        (["--variant", ".."], "NAME=PRICE:VALUE"),
+        (["--variant", "a="], "NAME=PRICE=VALUE"),
+        (["--variant", ".."], "NAME=PRICE=VALUE"),
         (["--variant", "own", "--variant", "own"], "each variant"),
         (["--seeds", "0"], "from 1 to 10,000"),
         (["--seeds", "2", "--resume", "a.pkl"], "--resume latest"),
