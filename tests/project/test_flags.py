@@ -144,8 +144,8 @@ def test_the_help_of_train_lists_twenty_flags_and_every_one_if_asked(capsys: pyt
 
 
 def test_every_flag_for_a_file_to_write_checks_it_before_the_command_works() -> None:
-    both = "bench --json", "play --save", "watch --record", "view --output", "export --output", "evaluate --json"
-    both += tuple(f"compare --{kind}" for kind in ("json", "markdown", "picture"))
+    both = [f"compare --{kind}" for kind in ("json", "markdown", "picture")]
+    both += ["bench --json", "play --save", "watch --record", "view --output", "export --output", "evaluate --json"]
     one, other = ("watch-sb3 --record", "explain --json"), ("brain-view --record",)
     harness = "replay --html", "debug --write-test", "diff --html", "diff --json", "diff --markdown"
     programs = {"hackmatrix": (*both, *one), "goodharts": (*both, *other), "rlparity": harness}

@@ -14,7 +14,7 @@ def test_each_kind_of_ceiling_is_checked(root: Path, tmp_path: Path) -> None:
             path = tmp_path / name.replace("__", "/").replace("_", ".")
             path.parent.mkdir(exist_ok=True)
             path.write_text(text)
-        words = [sys.executable, root / ".ci" / "check_size.py"]
+        words = [sys.executable, str(root / ".ci" / "check_size.py")]
         return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False).stderr.splitlines()
 
     assert faults(pyproject_toml=LIMITS, package__a_py=SHORT, package__b_js="\n" * 6, docs__a_md="one two three") == []
