@@ -33,6 +33,7 @@ from rlparity.io.atomic_write import write_whole
 from rlworldkit.cli.outputs import fail
 from rlworldkit.pictures import drawn
 from rlworldkit.runs.live_page import LivePage
+from rlworldkit.runs.stop import StopRequest
 
 COLOURS = dict(zip(DEFAULT_MODES, ("#1b7f4d", "#7a5195", "#e07b39", "#c2324a"), strict=True))
 CURVES = {
@@ -109,7 +110,9 @@ def curves(folders: Sequence[Path]) -> bytes:
 def dashboard(folder: Path) -> bytes:
     """A PNG of the dashboard in the middle of a training that was logged; needs Chromium."""
     logs = {mode: _rows(folder, mode, "updates") for mode in DEFAULT_MODES}
-    page = LivePage(TITLE, {mode: int(rows[-1]["timesteps"]) for mode, rows in logs.items()}, actions=action_labels())
+    page = LivePage(
+        TITLE, {mode: int(rows[-1]["timesteps"]) for mode, rows in logs.items()}, StopRequest(), actions=action_labels()
+    )
     page.start()
     for rows in zip(*logs.values(), strict=True):
         if int(rows[0]["update"]) > _SHARE_SHOWN * len(logs[DEFAULT_MODES[0]]):

@@ -203,7 +203,7 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
         lambda: write_line("Stopping after this update; a second Ctrl-C ends it at once."),
         (lambda: print_nothing_to_save(console)) if is_alone else None,  # many end each that has nothing to keep
     )
-    page = _started_page(jobs, totals, write_line) if with_dashboard else None
+    page = _open_page(jobs, totals, stop, write_line) if with_dashboard else None
     lines = {job.label: max(job.config.training.updates // _LINES_PER_RUN, 1) for job in jobs}
 
     def report(metrics: Metrics, run: str) -> None:
@@ -212,11 +212,6 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
                 progress.write(metrics, run)
         if page:
             page.write(metrics, run)
-            should_stop()
-
-    def should_stop() -> bool:
-        stop.requested = stop.requested or (page is not None and page.stop_requested.is_set())
-        return stop.requested
 
     def ended(label: str, found: Any) -> None:  # noqa: ANN401 - as train_many gives it
         if page:
@@ -236,7 +231,9 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
         if is_alone:
             return [train_here(job) for job in jobs]
         tasks = [RunTask(job.label, job.folder / RUNS / job.name, [__spec__.name], job) for job in jobs]
-        many = train_many(tasks, at_once, report=report, print_line=write_line, ended=ended, should_stop=should_stop)
+        many = train_many(
+            tasks, at_once, report=report, print_line=write_line, ended=ended, should_stop=lambda: stop.requested
+        )
         return [_result(job.label, found) for job, found in zip(jobs, many, strict=True)]
 
 
@@ -256,18 +253,12 @@ def action_labels() -> list[ActionLabel]:
     return [ActionLabel(name.replace("_", " "), sign, 2 + x, 2 + y) for name, sign, (x, y) in moves]
 
 
-def _started_page(jobs: list[Job], totals: dict[str, int], print_line: Callable[[str], None]) -> LivePage | None:
-    """Start the page of the runs; None where it cannot be had, since training does not depend on it."""
-    from rlworldkit.runs.live_page import LivePage
+def _open_page(
+    jobs: list[Job], totals: dict[str, int], stop: StopRequest, print_line: Callable[[str], None]
+) -> LivePage | None:
+    from rlworldkit.runs.live_page import open_page
 
-    page = LivePage(TITLE, totals, port=jobs[0].config.runtime.dashboard_port, actions=action_labels())
-    try:
-        page.start()
-    except ParityError as error:
-        print_line(f"{error} Training goes on without the dashboard.")
-        return None
-    print_line(f"Dashboard: {page.url}")
-    return page
+    return open_page(TITLE, totals, stop, print_line, jobs[0].config.runtime.dashboard_port, action_labels())
 
 
 if __name__ == "__main__":

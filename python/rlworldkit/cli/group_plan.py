@@ -51,6 +51,7 @@ def plan_group(
     """Read what a group is, and write it into the group's folder; raises UsageError where it cannot be trained."""
     flags = without(argv, "seed", "seeds", "run-name", "checkpoint-dir", "resume")
     words, before = without(flags, "variant", "seeds-mode"), dict[str, Any]()
+    words = [word for word in words if word != "--dashboard"]
     if options.resume not in (None, LATEST):
         raise UsageError(f"--seeds resumes all of its runs: give --resume {LATEST} and the group's --checkpoint-dir.")
     if options.resume:

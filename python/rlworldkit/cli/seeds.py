@@ -5,9 +5,11 @@ is the same as by itself with as many.
 """
 
 import argparse
+import contextlib
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,14 +55,28 @@ def train_group(program: Program, argv: Sequence[str], arguments: argparse.Names
         (lambda: print_nothing_to_save(console)) if is_vmapped else None,
     )
     totals = {task.name: plan.config.num_updates * plan.config.batch_size for task in left}
-    with stop, ConsoleProgress(totals, console) as progress:
+    from rlworldkit.runs.live_page import open_page
+
+    shown = partial(open_page, f"{program.world.title} training", totals, stop, partial(print_line, console))
+    page = shown() if options.dashboard else None
+    with (
+        contextlib.closing(page) if page else contextlib.nullcontext(),
+        stop,
+        ConsoleProgress(totals, console) as progress,
+    ):
+
+        def report(metrics: Metrics, run: str) -> None:
+            progress.write(metrics, run)
+            if page:
+                page.write(metrics, run)
+
         environment = {"WANDB_RUN_GROUP": folder.name}
         if is_vmapped:
             os.environ.update(environment)
-            results = _train_vmapped(program, left, console, stop, progress.write)
+            results = _train_vmapped(program, left, console, stop, report)
         else:
             should_stop = lambda: stop.requested  # noqa: E731
-            results = train_many(left, at_once, report=progress.write, should_stop=should_stop, environment=environment)
+            results = train_many(left, at_once, report=report, should_stop=should_stop, environment=environment)
     return _sum_up(
         program, plan, console, dict(zip((task.name for task in left), results, strict=True)), stop.requested
     )

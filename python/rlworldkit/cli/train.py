@@ -1,5 +1,6 @@
 """``train``: train an agent on the world's JAX engine with masked PPO."""
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from rlparity.io.console import typed_command
 from rlworldkit.cli.runs import say_written
 from rlworldkit.cli.seeds import train_group
 from rlworldkit.cli.train_plan import (
+    TRAINER,
     TrainOptions,
     check_company,
     config_of,
@@ -27,6 +29,8 @@ from rlworldkit.settings import as_flags, from_flags
 
 if TYPE_CHECKING:
     from rlworldkit.ppo.training import TrainJob
+    from rlworldkit.runs.live_page import LivePage
+    from rlworldkit.runs.sinks import Metrics
 
 
 def main(program: Program, argv: Sequence[str]) -> int:
@@ -46,15 +50,33 @@ def main(program: Program, argv: Sequence[str]) -> int:
     if is_group:
         return train_group(program, argv, arguments, options)
     parent, is_first = parent_process(), _joined(options)
-    shown = {"report": parent.report} if parent else {}
-    job = job_of(program, arguments, options, is_first=is_first, stopping="the current chunk", **shown)
+    pages: list[LivePage] = []
+
+    def report(metrics: "Metrics") -> None:
+        if parent:
+            parent.report(metrics)
+        for page in pages:
+            page.write(metrics, TRAINER)
+
+    job = job_of(program, arguments, options, is_first=is_first, stopping="the current chunk", report=report)
     try:
-        return _train(program, job, options, argv, parent)
+        with contextlib.ExitStack() as stack:
+            if options.dashboard and is_first and not parent:
+                pages += _open_page(program, job, stack)
+            return _train(program, job, options, argv, parent)
     except ParityError as error:
         if isinstance(error, UsageError):
             raise
         print(error, file=sys.stderr)
         return 1
+
+
+def _open_page(program: Program, job: "TrainJob", stack: contextlib.ExitStack) -> "list[LivePage]":
+    from rlworldkit.runs.live_page import open_page
+
+    totals = {TRAINER: job.config.num_updates * job.config.batch_size}
+    page = open_page(f"{program.world.title} training", totals, job.run.stop, job.run.print_line)
+    return [stack.enter_context(contextlib.closing(page))] if page else []
 
 
 def _joined(options: TrainOptions) -> bool:

@@ -53,6 +53,7 @@ class TrainOptions(RunOptions):
     )
     checkpoint_dir: Path = setting(Path("checkpoints"), "where the run's folder goes", group=LOGGING)
     no_artifact: bool = setting(False, "do not upload checkpoints to W&B", group=LOGGING)
+    dashboard: bool = setting(False, "show the training in the browser, with a button that stops it", group=LOGGING)
     resume: str | None = setting(
         None,
         "resume from this `checkpoint_*.pkl`, or from the `latest`: the furthest good one of the run in "

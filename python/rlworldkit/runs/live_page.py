@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from rlparity.errors import UsageError
 from rlworldkit.runs.sinks import Metrics
+from rlworldkit.runs.stop import StopRequest
 
 PORT = 8050
 MOST_POINTS = 150
@@ -112,11 +113,10 @@ def _plain(number: float) -> float | None:
 class LivePage:
     """The page of some runs. Nothing that happens to it reaches the training; methods may be called on any thread.
 
-    ``stop_requested`` is set when somebody presses Stop Training: end the runs then, and ``finish`` each.
-
     Args:
         title: of the page.
         totals: the steps of each run by its name, in the order of the page.
+        stop: requested when somebody presses Stop Training: end the runs then, and ``finish`` each.
         port: another free one where it is taken, and any free one for 0.
         actions: what the probabilities of actions are shown as; none: they are not shown.
         poll_seconds: how often an open page asks what is new.
@@ -126,12 +126,13 @@ class LivePage:
         self,
         title: str,
         totals: Mapping[str, int],
+        stop: StopRequest,
         *,
         port: int = PORT,
         actions: Sequence[ActionLabel] = (),
         poll_seconds: float = 1.0,
     ) -> None:
-        self.stop_requested = threading.Event()
+        self._stop = stop
         self.title, self.port, self.actions, self.poll_seconds = title, port, actions, poll_seconds
         self.runs = {name: RunState(total) for name, total in totals.items()}
         self.revision = 0
@@ -171,7 +172,7 @@ class LivePage:
 
     def stop(self) -> None:
         """Ask the runs to end, and show that."""
-        self.stop_requested.set()
+        self._stop.requested = True
         self.revision += 1
 
     def close(self) -> None:
@@ -198,7 +199,7 @@ class LivePage:
                     self._end_seen.set()
                 return {"revision": shown}
             runs = [{"name": name, **run.plain(len(self.actions))} for name, run in self.runs.items()]
-            return {"revision": self.revision, "is_stopping": self.stop_requested.is_set(), "runs": runs}
+            return {"revision": self.revision, "is_stopping": self._stop.requested, "runs": runs}
 
     @cached_property
     def document(self) -> tuple[bytes, str]:
@@ -217,6 +218,25 @@ class LivePage:
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         return type("Handler", (_Handler,), {"page": self, "root": f"/{self._token}/"})
+
+
+def open_page(
+    title: str,
+    totals: Mapping[str, int],
+    stop: StopRequest,
+    print_line: Callable[[str], None],
+    port: int = PORT,
+    actions: Sequence[ActionLabel] = (),
+) -> LivePage | None:
+    """Open the page and print its address; None where it cannot be had, since training does not depend on it."""
+    page = LivePage(title, totals, stop, port=port, actions=actions)
+    try:
+        page.start()
+    except UsageError as error:
+        print_line(f"{error} Training goes on without the dashboard.")
+        return None
+    print_line(f"Dashboard: {page.url}")
+    return page
 
 
 def _hash(text: str) -> str:

@@ -5,7 +5,6 @@ import errno
 import json
 import os
 import signal
-import threading
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -60,9 +59,9 @@ class StandIn:
     on_row: Callable[["StandIn", Mapping[str, Any]], None]
     last: "StandIn"
 
-    def __init__(self, title: str, totals: Mapping[str, int], **_: object) -> None:
+    def __init__(self, title: str, totals: Mapping[str, int], stop: StopRequest, **_: object) -> None:
         self.runs, self.url = list(totals), "http://127.0.0.1/secret/"
-        self.stop_requested = threading.Event()
+        self.stop = stop
         self.rows: list[Mapping[str, Any]] = []
         self.ended: dict[str, tuple[str, str]] = {}
         self.calls: list[str] = []
@@ -283,7 +282,7 @@ def test_a_signal_saves_and_says_how_to_go_on(dashboard: type[StandIn], monkeypa
 def test_a_stop_ends_several_modes_at_once_that_have_nothing_to_keep(
     dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(StandIn, "start", lambda self: self.stop_requested.set())
+    monkeypatch.setattr(StandIn, "start", lambda self: setattr(self.stop, "requested", True))
     ran = run(main, "--mode", "ground_truth,proxy", "--updates", "1000", "--dashboard")
     assert ran.code == INTERRUPTED_EXIT_CODE
     for mode in ("ground_truth", "proxy"):
@@ -350,7 +349,7 @@ def test_what_shows_a_single_run_does_not_go_with_several_seeds(flag: str) -> No
 def test_the_dashboard_is_told_everything_and_its_stop_saves(
     dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(StandIn, "on_row", lambda self, row: row["update"] == 2 and self.stop_requested.set())
+    monkeypatch.setattr(StandIn, "on_row", lambda self, row: setattr(self.stop, "requested", row["update"] == 2))
     ran = run(main, "--updates", "1000", "--dashboard")
     page = dashboard.last
     assert (page.runs, page.calls) == (["ground_truth"], ["start", "close"])
@@ -383,7 +382,7 @@ def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves
             if len(workers) == 2:
                 workers[0].kill()
         elif "ground_truth" in self.ended:
-            self.stop_requested.set()
+            self.stop.requested = True
 
     monkeypatch.setattr(StandIn, "on_row", on_row)
     ran = run(main, "--mode", "ground_truth,proxy", "--updates", "100000", "--dashboard")

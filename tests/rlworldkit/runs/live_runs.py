@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rlworldkit.runs.live_page import ActionLabel, LivePage
+from rlworldkit.runs.stop import StopRequest
 
 NAMES = ["ground_truth", "ground_truth_blinded", "proxy_mortal", "proxy"]
 UPDATES, STEPS = 1000, 24_576
@@ -34,12 +35,16 @@ def metrics(name: str, update: int) -> dict[str, float]:
 @contextmanager
 def started(names: list[str] = NAMES, until: int = 0, poll_seconds: float = 0.02) -> Iterator[LivePage]:
     """A page of runs that have had so many updates."""
-    page = LivePage(
-        "Training", dict.fromkeys(names, UPDATES * STEPS), port=0, actions=ACTIONS, poll_seconds=poll_seconds
-    )
+    totals = dict.fromkeys(names, UPDATES * STEPS)
+    page = LivePage("Training", totals, StopRequest(), port=0, actions=ACTIONS, poll_seconds=poll_seconds)
     page.start()
     for update in range(1, until + 1):
         for name in names:
             page.write(metrics(name, update), name)
     yield page
     page.close()
+
+
+def is_stopping(page: LivePage) -> bool:
+    """Whether somebody has pressed the button."""
+    return page._stop.requested

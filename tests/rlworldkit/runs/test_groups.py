@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from rlworldkit.cli.group_plan import Variant, tasks_of
 from rlworldkit.evaluation.comparison import ScoredRun, as_tables, compared
 from rlworldkit.ppo.params import load_params
 from rlworldkit.runs.group import Group
+from rlworldkit.runs.live_page import LivePage
 from rlworldkit.runs.many import RunTask, train_many
 from tests.rlworldkit.runs.conftest import SMALL
 
@@ -328,3 +329,22 @@ def test_what_cannot_be_trained_is_refused_in_one_sentence(
     assert fault in message
     assert message.count("\n") == 1
     assert not Path("checkpoints").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "names"), [([], {"masked PPO"}), (["--seeds", "2", "--seeds-mode", "vmap"], {"seed-0", "seed-1"})]
+)
+def test_the_dashboard_shows_every_run_and_stops_it(
+    flags: list[str], names: set[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = list[tuple[str, float]]()
+
+    def write(page: LivePage, metrics: Mapping[str, float], run: str) -> None:
+        shown.append((run, metrics["update"]))
+        page.stop()
+
+    monkeypatch.setattr(LivePage, "write", write)
+    assert main(PROGRAM, ["train", *FLAGS, *flags, "--seed", "0", "--dashboard"]) == 0
+    assert {run for run, _ in shown} == names
+    assert max(update for _, update in shown) == 1  # of two
+    assert "Dashboard: http://127.0.0.1:" in capsys.readouterr().out

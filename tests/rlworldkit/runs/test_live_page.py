@@ -3,6 +3,7 @@
 import http.client
 import json
 import math
+import re
 import socket
 import struct
 from collections.abc import Iterator
@@ -16,9 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlparity.errors import UsageError
-from rlworldkit.runs.live_page import MOST_POINTS, LivePage, thinned
+from rlworldkit.runs.live_page import MOST_POINTS, LivePage, open_page, thinned
+from rlworldkit.runs.stop import StopRequest
 
-from .live_runs import NAMES, STEPS, UPDATES, metrics, started
+from .live_runs import NAMES, STEPS, UPDATES, is_stopping, metrics, started
 
 
 @pytest.fixture(scope="module")
@@ -99,9 +101,9 @@ def test_the_button_requests_a_stop(fresh: LivePage) -> None:
     before = shown(fresh)
     assert not before["is_stopping"]
     assert ask(fresh, "stop")[0] == 404  # a link does not
-    assert not fresh.stop_requested.is_set()
+    assert not is_stopping(fresh)
     assert ask(fresh, "stop", "POST", {"Origin": fresh.url.rsplit("/", 2)[0]})[0] == 204
-    assert fresh.stop_requested.is_set()
+    assert is_stopping(fresh)
     assert shown(fresh, before["revision"])["is_stopping"]
 
 
@@ -130,14 +132,14 @@ def test_a_page_from_elsewhere_neither_reads_nor_stops_even_if_it_knows_the_toke
         status, content, headers = ask(page, path, method, {"Origin": origin})
         assert (status, content) == (403, b"")
         assert "Access-Control-Allow-Origin" not in headers
-    assert not page.stop_requested.is_set()
+    assert not is_stopping(page)
 
 
 def test_a_name_that_was_made_to_lead_here_is_refused(page: LivePage) -> None:
     for host in ("example.org", f"example.org:{page.port}", f"127.0.0.1.example.org:{page.port}"):
         assert ask(page, headers={"Host": host})[0] == 400, host
         assert ask(page, "stop", "POST", {"Host": host, "Origin": f"http://{host}"})[0] == 400, host
-    assert not page.stop_requested.is_set()
+    assert not is_stopping(page)
     status, _, headers = ask(page, headers={"Host": f"localhost:{page.port}"})
     assert status == 200
     policy = headers["Content-Security-Policy"]
@@ -149,14 +151,17 @@ def test_a_name_that_was_made_to_lead_here_is_refused(page: LivePage) -> None:
 def test_only_this_computer_can_connect_and_each_page_has_a_token_of_its_own(page: LivePage) -> None:
     connections = psutil.Process().net_connections("tcp")
     assert [each.laddr.ip for each in connections if each.laddr.port == page.port and not each.raddr] == ["127.0.0.1"]
-    tokens = {urlsplit(each.url).path.strip("/") for each in (page, LivePage("", {}), LivePage("", {}))}
+    tokens = {
+        urlsplit(each.url).path.strip("/")
+        for each in (page, LivePage("", {}, StopRequest()), LivePage("", {}, StopRequest()))
+    }
     assert len(tokens) == 3
     assert min(map(len, tokens)) >= 22  # 128 bits
 
 
 def test_where_the_port_is_taken_another_one_is_used() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        page = LivePage("", {"proxy": 1}, port=taken.getsockname()[1])
+        page = LivePage("", {"proxy": 1}, StopRequest(), port=taken.getsockname()[1])
         page.start()
         assert page.port != taken.getsockname()[1]
         assert ask(page)[0] == 200
@@ -168,8 +173,12 @@ def test_where_nobody_may_listen_a_sentence_says_so(monkeypatch: pytest.MonkeyPa
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("socketserver.TCPServer.server_bind", refuse)
-    with pytest.raises(UsageError, match=r"^The dashboard cannot listen on 127\.0\.0\.1 \(Permission denied\)"):
-        LivePage("", {"proxy": 1}).start()
+    said = "The dashboard cannot listen on 127.0.0.1 (Permission denied): train without it."
+    with pytest.raises(UsageError, match=re.escape(said)):
+        LivePage("", {"proxy": 1}, StopRequest()).start()
+    lines = list[str]()
+    assert open_page("", {"proxy": 1}, StopRequest(), lines.append) is None
+    assert lines == [f"{said} Training goes on without the dashboard."]
 
 
 def test_an_error_behind_the_page_is_printed_once_and_training_goes_on(

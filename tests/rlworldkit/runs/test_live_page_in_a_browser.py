@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, 
 
 from rlworldkit.runs.live_page import LivePage
 
-from .live_runs import metrics, started
+from .live_runs import is_stopping, metrics, started
 
 PATIENCE = 60_000
 """Milliseconds to wait for what should be there within a second: other tests may have the cores."""
@@ -205,12 +205,13 @@ def test_a_slow_answer_is_shown_and_the_button_asks_and_stops_and_the_page_says_
 
         tab.once("dialog", dismiss)
         stop.click()
+        time.sleep(0.5)
         assert asked == ["Stop training now? Every run ends its current update and saves what it has learnt."]
-        assert not live.stop_requested.wait(0.5)
+        assert not is_stopping(live)
         tab.once("dialog", lambda dialog: dialog.accept())
         stop.click()
         expect(status).to_contain_text("Stopping")
-        assert live.stop_requested.is_set()
+        assert is_stopping(live)
         expect(stop).to_be_disabled()
         live.finish("proxy", "stopped", "Saved models/ppo_proxy.pth.")
     expect(status).to_have_text("Stopped")
@@ -245,5 +246,5 @@ def test_a_foreign_page_that_knows_the_address_neither_frames_nor_reads_nor_stop
         live.url,
     )
     assert foreign.frames[1].url == "chrome-error://chromewebdata/"
-    assert not live.stop_requested.is_set()
+    assert not is_stopping(live)
     foreign.close()
