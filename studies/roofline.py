@@ -32,9 +32,10 @@ from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
 from rlworldkit.evaluation.report import as_json
 from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
 from rlworldkit.pictures import drawn
-from rlworldkit.ppo.masked_ppo import Samples, Transition, ppo_loss
 from rlworldkit.ppo.networks import make_network
 from rlworldkit.ppo.params import Params
+from rlworldkit.ppo.ppo import ppo_loss
+from rlworldkit.ppo.state import Samples, Transition
 
 REPETITIONS = 7
 GAMES, STEPS = (8, 64, 256, 1024, 4096), 32

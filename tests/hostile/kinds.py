@@ -46,11 +46,10 @@ from rlworldkit.ppo.checkpoints import (
     save_checkpoint,
 )
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.masked_ppo import LossStats
+from rlworldkit.ppo.metrics import RolloutMetrics
 from rlworldkit.ppo.networks import load_logits
-from rlworldkit.ppo.rollout import RolloutMetrics, RunnerState
+from rlworldkit.ppo.state import LossStats, RunnerState, UpdateStats, init_runner
 from rlworldkit.ppo.training import keeps_games
-from rlworldkit.ppo.update import UpdateStats, init_runner
 from rlworldkit.runs.group import read_group
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.saved_config import read_saved_config

@@ -14,8 +14,8 @@ from rlworldkit.bench.constant_env import ConstantEnv, ConstantState
 from rlworldkit.bench.records import Record, plain_record
 from rlworldkit.bench.timing import Program
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.rollout import collect_rollout
-from rlworldkit.ppo.update import init_runner
+from rlworldkit.ppo.ppo import collect_rollout
+from rlworldkit.ppo.state import init_runner
 
 CONFIG = TrainConfig(num_envs=4, num_steps=8, hidden_dim=8, num_layers=1)
 SEED = jnp.array([3, 0], jnp.uint32)

@@ -13,7 +13,7 @@ from jax import Array
 from jax._src import core
 
 from rlworldkit.jax.categorical import Categorical, categorical_class, restore_aval_table
-from rlworldkit.ppo.masked_ppo import masked_categorical
+from rlworldkit.ppo.ppo import masked_categorical
 
 restore_aval_table(jax.interpreters.xla)
 import distrax  # noqa: E402 - the line above makes it importable

@@ -17,23 +17,16 @@ from toy_world.in_jax import Orchard
 from rlparity.errors import UsageError
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.masked_ppo import (
-    ADVANTAGE_EPSILON,
-    LossStats,
-    Rates,
-    Samples,
-    optimizer_of,
-    ppo_loss,
-    rates_at,
-)
 from rlworldkit.ppo.networks import network_of
 from rlworldkit.ppo.numpy_network import NumpyNetwork
+from rlworldkit.ppo.optimizer import Rates, optimizer_of, rates_at
 from rlworldkit.ppo.params import checkpoint_path, load_initial_params, load_params, params_of_checkpoint
+from rlworldkit.ppo.ppo import collect_rollout, evaluate, learn, ppo_loss, samples_of
 from rlworldkit.ppo.program import compile_training
-from rlworldkit.ppo.rollout import RunnerState, TrainState, collect_rollout, evaluate, samples_of
 from rlworldkit.ppo.saving import SavePlan
+from rlworldkit.ppo.state import LossStats, RunnerState, Samples, TrainState, init_runner
+from rlworldkit.ppo.targets import ADVANTAGE_EPSILON
 from rlworldkit.ppo.training import train
-from rlworldkit.ppo.update import init_runner, learn
 from rlworldkit.ppo.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
 from rlworldkit.runs.result import TrainResult
 from rlworldkit.runs.run import Run

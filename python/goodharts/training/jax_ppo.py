@@ -16,8 +16,8 @@ from rlworldkit.ppo.value_heads import POPART
 if TYPE_CHECKING:
     import jax
 
-    from rlworldkit.ppo.masked_ppo import EpisodeInfo
     from rlworldkit.ppo.params import Params
+    from rlworldkit.ppo.state import EpisodeInfo
     from rlworldkit.runs.result import Progress
 
 _CPU = "cpu"

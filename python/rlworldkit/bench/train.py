@@ -14,8 +14,8 @@ from rlworldkit.jax.env import JaxEnv
 from rlworldkit.jax.switches import training_switches
 from rlworldkit.ppo import parallel
 from rlworldkit.ppo.config import TrainConfig, auto_scale_for_batch_size
-from rlworldkit.ppo.rollout import RunnerState
-from rlworldkit.ppo.update import UpdateStats, init_runner, make_train, shardings_of
+from rlworldkit.ppo.program import make_train
+from rlworldkit.ppo.state import RunnerState, UpdateStats, init_runner, shardings_of
 
 
 class Training(NamedTuple):

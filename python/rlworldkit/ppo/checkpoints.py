@@ -34,10 +34,9 @@ from rlworldkit.ppo.checkpoint_format import (
     rules_version_of,
     runner_of,
 )
-from rlworldkit.ppo.masked_ppo import LossStats
+from rlworldkit.ppo.metrics import RolloutMetrics
 from rlworldkit.ppo.params import trained_files
-from rlworldkit.ppo.rollout import RolloutMetrics, RunnerState
-from rlworldkit.ppo.update import UpdateStats
+from rlworldkit.ppo.state import LossStats, RunnerState, UpdateStats
 from rlworldkit.runs.folder import LATEST
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.saved_config import began

@@ -13,10 +13,10 @@ from rlworldkit.jax.switches import training_switches
 from rlworldkit.ppo import parallel
 from rlworldkit.ppo.checkpoints import Log, LoopState
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.masked_ppo import EpisodeInfo
-from rlworldkit.ppo.program import TrainingLoop
+from rlworldkit.ppo.metrics import metrics_of
+from rlworldkit.ppo.program import TrainingLoop, make_train
 from rlworldkit.ppo.saving import Saver
-from rlworldkit.ppo.update import UpdateStats, init_runner, make_train
+from rlworldkit.ppo.state import EpisodeInfo, UpdateStats, init_runner
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.run import TrainingDiverged
 
@@ -86,29 +86,6 @@ def _metrics_since(log: Log, now: Progress, env: JaxEnv, natural: float = 1.0) -
         "seconds": now.seconds,
         "steps_per_second": (now.timesteps - log.at.timesteps) / (now.seconds - log.at.seconds),
     } | metrics_of(together, round(natural * (now.timesteps - log.at.timesteps)), env)
-
-
-def metrics_of(stats: UpdateStats, steps: int, env: JaxEnv) -> dict[str, float]:
-    """The documented metrics of ``steps`` steps whose stats have a leading axis of updates.
-
-    Losses, rewards (units per step) and ``num_episodes`` are means per update, the rest describes
-    the steps as a whole. Means over episodes are NaN if none ended.
-    """
-    rollout = stats.rollout
-    episodes = int(rollout.episodes.sum())
-    components = rollout.component_sums.astype(np.float64).sum(axis=0) / steps * env.component_unit
-    losses = stats.loss._asdict()
-    loss = {f"train/{name}": float(np.mean(values)) for name, values in (losses | losses.pop("diagnostics")).items()}
-    return {
-        "train/mean_episode_return": float(rollout.return_sum.sum()) / episodes if episodes else math.nan,
-        "train/mean_episode_length": float(rollout.length_sum.sum()) / episodes if episodes else math.nan,
-        "train/mean_reward": float(rollout.reward_sum.sum()) / steps,
-        "train/num_episodes": episodes / len(rollout.episodes),
-        **loss,
-        **{f"reward/{name}": float(value) for name, value in zip(env.components, components, strict=True)},
-        **{name: float(values.sum()) / steps for name, values in rollout.sums.items()},
-        **{name: np.max(values).item() for name, values in rollout.maxima.items()},
-    }
 
 
 @training_switches()

@@ -16,11 +16,10 @@ from jax.typing import ArrayLike
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.jax.switches import training_switches
 from rlworldkit.jax.trace_cache import compile_in_background, load_or_trace
-from rlworldkit.ppo import parallel
+from rlworldkit.ppo import parallel, ppo
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.masked_ppo import optimizer_has_rate
-from rlworldkit.ppo.rollout import RunnerState
-from rlworldkit.ppo.update import UpdateStats, init_runner, make_train, shardings_of
+from rlworldkit.ppo.optimizer import optimizer_has_rate
+from rlworldkit.ppo.state import RunnerState, UpdateStats, init_runner, shardings_of
 
 POLL_SECONDS = 0.05
 _Result = TypeVar("_Result")
@@ -56,6 +55,41 @@ class CompiledTraining(NamedTuple):
     runners: list[RunnerState]
     compile_seconds: float
     stats: UpdateStats
+
+
+def make_train(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None) -> jax.stages.Wrapped:
+    """Return the jitted ``train(runner, num_updates, updates_of_run, prices)``: that many whole updates in one call.
+
+    ``num_updates`` (int32, 1 to ``config.log_interval``) is an ordinary argument, so a shorter last
+    call needs no second compilation. So are ``updates_of_run`` (int32; ``config.num_updates`` by default), where
+    schedules end, and ``prices`` (``env.prices`` by default). The stats have a leading axis of ``log_interval``, of
+    which the first ``num_updates`` entries count. ``config`` is one that ``TrainConfig.validated`` accepts.
+    """
+
+    # Jitted, so that learning its shapes and calling it share one trace.
+    @jax.jit
+    def update(runner: RunnerState, updates_of_run: Array | int, prices: ArrayLike) -> tuple[RunnerState, UpdateStats]:
+        return ppo.update(runner, config, env.with_prices(jnp.asarray(prices)), mesh, updates_of_run)
+
+    def train(
+        runner: RunnerState,
+        num_updates: Array,
+        updates_of_run: Array | int = config.num_updates,
+        prices: ArrayLike = env.prices,
+    ) -> tuple[RunnerState, UpdateStats]:
+        def body(index: Array, carry: tuple[RunnerState, UpdateStats]) -> tuple[RunnerState, UpdateStats]:
+            runner, history = carry
+            runner, stats = update(runner, updates_of_run, prices)
+            return runner, jax.tree.map(lambda past, new: past.at[index].set(new), history, stats)
+
+        _, shapes = jax.eval_shape(update, runner, updates_of_run, prices)
+        history = jax.tree.map(lambda leaf: jnp.zeros((config.log_interval, *leaf.shape), leaf.dtype), shapes)
+        runner, history = jax.lax.fori_loop(0, num_updates, body, (runner, history))
+        if mesh is not None:
+            runner = jax.lax.with_sharding_constraint(runner, shardings_of(runner, mesh))
+        return runner, history
+
+    return jax.jit(train)
 
 
 def compile_training(

@@ -31,12 +31,10 @@ from rlworldkit.ppo.checkpoints import (
 )
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.loop import training_loop
-from rlworldkit.ppo.masked_ppo import EpisodeInfo
 from rlworldkit.ppo.params import InitialParams, later_files, misfit
 from rlworldkit.ppo.program import CompiledTraining, TrainingLoop, compile_training, run_loops
-from rlworldkit.ppo.rollout import RunnerState
 from rlworldkit.ppo.saving import SavePlan, Saver
-from rlworldkit.ppo.update import UpdateStats, init_runner
+from rlworldkit.ppo.state import EpisodeInfo, RunnerState, UpdateStats, init_runner
 from rlworldkit.runs.console import compiling
 from rlworldkit.runs.result import Progress, TrainResult
 from rlworldkit.runs.run import Run

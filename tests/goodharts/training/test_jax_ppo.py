@@ -32,10 +32,10 @@ from goodharts.training.torch_ppo import TorchTrainer
 from goodharts.training.train_ppo import main
 from rlworldkit.jax.xla import prefer_wide_vectors
 from rlworldkit.ppo.checkpoints import named_leaves
-from rlworldkit.ppo.loop import metrics_of
+from rlworldkit.ppo.metrics import metrics_of
+from rlworldkit.ppo.ppo import collect_rollout, samples_of
 from rlworldkit.ppo.program import CompiledTraining, compile_training
-from rlworldkit.ppo.rollout import RunnerState, collect_rollout, samples_of
-from rlworldkit.ppo.update import UpdateStats
+from rlworldkit.ppo.state import RunnerState, UpdateStats
 
 from .small_runs import write_small_config
 

@@ -21,8 +21,9 @@ from hackmatrix.train_config import CONV, TrainConfig
 from rlworldkit.bench.env import count_operations
 from rlworldkit.ppo import parallel
 from rlworldkit.ppo.config import auto_scale_for_batch_size
-from rlworldkit.ppo.loop import metrics_of
-from rlworldkit.ppo.update import UpdateStats, init_runner, make_train
+from rlworldkit.ppo.metrics import metrics_of
+from rlworldkit.ppo.program import make_train
+from rlworldkit.ppo.state import UpdateStats, init_runner
 
 PLATFORMS = ("tpu", "cuda")
 SMALL = TrainConfig(num_envs=8, num_steps=2, num_minibatches=2, update_epochs=1, hidden_dim=8, log_interval=1)

@@ -21,10 +21,9 @@ from rlworldkit.cli.train import next_command
 from rlworldkit.ppo import config as config_module
 from rlworldkit.ppo import training
 from rlworldkit.ppo.checkpoints import read_checkpoint
-from rlworldkit.ppo.masked_ppo import Transition
 from rlworldkit.ppo.networks import ActorCritic
-from rlworldkit.ppo.rollout import _env_step
-from rlworldkit.ppo.update import update_epoch
+from rlworldkit.ppo.ppo import _env_step, update_epoch
+from rlworldkit.ppo.state import Transition
 from rlworldkit.runs.result import Progress, TrainResult
 from tests.hackmatrix.conftest import CommandRefused
 

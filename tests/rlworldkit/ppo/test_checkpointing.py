@@ -37,10 +37,9 @@ from rlworldkit.ppo.checkpoints import (
 from rlworldkit.ppo.loop import training_loop
 from rlworldkit.ppo.params import checkpoint_path, params_of_checkpoint, params_path
 from rlworldkit.ppo.program import CompiledTraining, TrainingLoop
-from rlworldkit.ppo.rollout import RunnerState
 from rlworldkit.ppo.saving import SavePlan, Saver
+from rlworldkit.ppo.state import RunnerState, init_runner
 from rlworldkit.ppo.training import keeps_games, train
-from rlworldkit.ppo.update import init_runner
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.saved_config import BEGAN

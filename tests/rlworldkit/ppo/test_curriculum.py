@@ -22,8 +22,8 @@ from rlworldkit.ppo.checkpoints import LoopState, named_leaves, read_checkpoint,
 from rlworldkit.ppo.config import ARCHIVE, TrainConfig
 from rlworldkit.ppo.curriculum import BANDS, SLOTS, Archive, EpisodeState
 from rlworldkit.ppo.program import CompiledTraining
+from rlworldkit.ppo.state import init_runner
 from rlworldkit.ppo.training import keeps_games
-from rlworldkit.ppo.update import init_runner
 
 from .conftest import LEVELLED, SMALL
 from .orchards import LEVELS, RESEEDED, Levelled, PackedOrchard

@@ -9,16 +9,9 @@ from toy_world import in_jax
 from toy_world.adapter import OrchardJaxEnv
 from toy_world.in_jax import Orchard
 
-from rlworldkit.ppo.masked_ppo import (
-    LossStats,
-    Samples,
-    Transition,
-    compute_gae,
-    masked_categorical,
-    ppo_loss,
-    scaled_advantage,
-)
-from rlworldkit.ppo.rollout import collect_rollout, evaluate, samples_of
+from rlworldkit.ppo.ppo import collect_rollout, compute_gae, evaluate, masked_categorical, ppo_loss, samples_of
+from rlworldkit.ppo.state import LossStats, Samples, Transition
+from rlworldkit.ppo.targets import scaled_advantage
 
 from . import reference
 from .conftest import LIMIT, SMALL, Rollout

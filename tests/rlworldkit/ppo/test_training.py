@@ -15,12 +15,11 @@ from rlworldkit.jax import trace_cache
 from rlworldkit.jax.trace_cache import Program
 from rlworldkit.ppo import program
 from rlworldkit.ppo.checkpoints import Log, LoopState
-from rlworldkit.ppo.loop import _metrics_since, metrics_of
-from rlworldkit.ppo.masked_ppo import LossStats
+from rlworldkit.ppo.loop import _metrics_since
+from rlworldkit.ppo.metrics import RolloutMetrics, metrics_of
 from rlworldkit.ppo.program import CompiledTraining, compile_training
-from rlworldkit.ppo.rollout import RolloutMetrics
+from rlworldkit.ppo.state import LossStats, UpdateStats, init_runner
 from rlworldkit.ppo.training import train
-from rlworldkit.ppo.update import UpdateStats, init_runner
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.run import TrainingDiverged
 

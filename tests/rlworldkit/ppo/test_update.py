@@ -15,10 +15,10 @@ from toy_world.in_jax import Orchard
 
 from rlworldkit.jax.env import Encoder
 from rlworldkit.jax.threefry import trainer_seeds
-from rlworldkit.ppo.masked_ppo import ADAM_EPSILON, LossStats, Samples, make_optimizer, ppo_loss
 from rlworldkit.ppo.networks import make_network
-from rlworldkit.ppo.rollout import RunnerState, TrainState, collect_rollout, samples_of
-from rlworldkit.ppo.update import _update, init_runner, learn
+from rlworldkit.ppo.optimizer import ADAM_EPSILON, make_optimizer
+from rlworldkit.ppo.ppo import collect_rollout, learn, ppo_loss, samples_of, update
+from rlworldkit.ppo.state import LossStats, RunnerState, Samples, TrainState, init_runner
 
 from .conftest import LIMIT, SMALLEST, Rollout, roll_out
 from .orchards import PackedOrchard
@@ -108,7 +108,7 @@ def test_no_random_key_is_used_twice() -> None:
     def two_updates() -> Array:
         runner = init_runner(SMALLEST, env)
         for _ in range(2):
-            runner, _stats = _update(runner, SMALLEST, env, None)
+            runner, _stats = update(runner, SMALLEST, env, None)
         return runner.key
 
     with jax.debug_key_reuse(True):

@@ -16,11 +16,12 @@ from toy_world.in_jax import Orchard
 
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.masked_ppo import value_errors
 from rlworldkit.ppo.networks import ActorCritic, load_logits, load_network, make_network, network_of
 from rlworldkit.ppo.numpy_network import NumpyNetwork
 from rlworldkit.ppo.params import Params, load_params, save_params
-from rlworldkit.ppo.update import init_runner, make_train
+from rlworldkit.ppo.program import make_train
+from rlworldkit.ppo.state import init_runner
+from rlworldkit.ppo.targets import value_errors
 from rlworldkit.ppo.value_heads import BINS, HEADS, NUM_BINS, PLAIN, SYMLOG, TWO_HOT, ValueHead, symexp, symlog, two_hot
 from rlworldkit.ppo.value_heads import values_of as values
 

@@ -1,0 +1,91 @@
+"""Metrics of rollouts, summed up on the device, and of a run's rows."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.sharding import Mesh
+
+from rlworldkit.jax.env import JaxEnv, StepOutput
+from rlworldkit.jax.exact import total
+from rlworldkit.ppo import parallel
+from rlworldkit.ppo.config import TrainConfig
+
+if TYPE_CHECKING:
+    from rlworldkit.ppo.state import Transition, UpdateStats
+
+
+class RolloutMetrics(NamedTuple):
+    """Metrics of a rollout, over the steps of all natural games (`curriculum`).
+
+    Of one step, ``reward_sum`` and ``return_sum`` are still those of each game.
+    """
+
+    reward_sum: Array  # float32
+    component_sums: Array  # float32 (components,)
+    episodes: Array  # int32, ended
+    return_sum: Array  # float32, of those episodes
+    length_sum: Array  # int32, of those episodes
+    sums: dict[str, Array]  # float32, by the world's names
+    maxima: dict[str, Array]
+
+
+def metrics_of_step(
+    config: TrainConfig,
+    env: JaxEnv,
+    mesh: Mesh | None,
+    transition: Transition,
+    step: StepOutput,
+    episode_steps: Array,
+    episode_return: Array,
+) -> RolloutMetrics:
+    """The metrics of one step in all games; the last two are those of the episodes so far, (games,)."""
+    done, natural = transition.done, config.natural_games
+    added = parallel.over_games(env.metrics, mesh)(step, transition.action)
+    return RolloutMetrics(
+        reward_sum=transition.reward[:natural],
+        component_sums=step.components[:natural].astype(jnp.float32).sum(axis=0),
+        episodes=done[:natural].sum(dtype=jnp.int32),
+        return_sum=jnp.where(done, episode_return, 0.0)[:natural],
+        length_sum=jnp.where(done, episode_steps, 0)[:natural].sum(dtype=jnp.int32),
+        sums={name: values[:natural].sum(dtype=jnp.float32) for name, values in added.means.items()},
+        maxima={name: values[:natural].max() for name, values in added.maxima.items()},
+    )
+
+
+def metrics_of_rollout(steps: RolloutMetrics) -> RolloutMetrics:
+    """The metrics of a rollout, of those of its steps, (steps, …)."""
+    totals: RolloutMetrics = jax.tree.map(lambda leaf: leaf.sum(axis=0), steps)
+    return totals._replace(
+        reward_sum=total(steps.reward_sum),
+        return_sum=total(steps.return_sum),
+        maxima={name: values.max() for name, values in steps.maxima.items()},
+    )
+
+
+def metrics_of(stats: UpdateStats, steps: int, env: JaxEnv) -> dict[str, float]:
+    """The documented metrics of ``steps`` steps whose stats have a leading axis of updates.
+
+    Losses, rewards (units per step) and ``num_episodes`` are means per update, the rest describes
+    the steps as a whole. Means over episodes are NaN if none ended.
+    """
+    rollout = stats.rollout
+    episodes = int(rollout.episodes.sum())
+    components = rollout.component_sums.astype(np.float64).sum(axis=0) / steps * env.component_unit
+    losses = stats.loss._asdict()
+    loss = {f"train/{name}": float(np.mean(values)) for name, values in (losses | losses.pop("diagnostics")).items()}
+    return {
+        "train/mean_episode_return": float(rollout.return_sum.sum()) / episodes if episodes else math.nan,
+        "train/mean_episode_length": float(rollout.length_sum.sum()) / episodes if episodes else math.nan,
+        "train/mean_reward": float(rollout.reward_sum.sum()) / steps,
+        "train/num_episodes": episodes / len(rollout.episodes),
+        **loss,
+        **{f"reward/{name}": float(value) for name, value in zip(env.components, components, strict=True)},
+        **{name: float(values.sum()) / steps for name, values in rollout.sums.items()},
+        **{name: np.max(values).item() for name, values in rollout.maxima.items()},
+    }

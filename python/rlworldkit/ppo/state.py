@@ -1,0 +1,173 @@
+"""State of a run in JAX: what goes from one update to the next, and what an update tells of itself."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+import optax  # type: ignore[import-untyped]
+from jax import Array
+from jax.sharding import Mesh, NamedSharding
+
+from rlparity.errors import UsageError
+from rlworldkit.jax.env import Compact, JaxEnv, State
+from rlworldkit.ppo import curriculum, parallel
+from rlworldkit.ppo.config import ARCHIVE, LEVELS, NO_CURRICULUM, TrainConfig
+from rlworldkit.ppo.metrics import RolloutMetrics
+from rlworldkit.ppo.optimizer import optimizer_of
+from rlworldkit.ppo.params import Params, architecture_for
+from rlworldkit.ppo.value_heads import FIRST_SCALE, POPART, ValueScale, rescaled
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class TrainState:
+    """Parameters, the optimizer's state and the scale of the values. Flax's class would take seconds to import.
+
+    step: how many gradient steps there were. apply_fn: that of an ``ActorCritic``, or a function like it.
+    tx: the optimizer. value_scale: of a ``popart`` head.
+    """
+
+    step: Array | int
+    params: Params
+    opt_state: Any
+    apply_fn: Callable[..., Any] = field(metadata={"static": True})
+    tx: optax.GradientTransformation = field(metadata={"static": True})
+    value_scale: ValueScale | None = None
+
+    def replace(self, **changes: Any) -> Self:  # noqa: ANN401 - values of the fields
+        """The same with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+    @property
+    def playable_params(self) -> Params:
+        """The parameters to play with: their values are in units of reward."""
+        if self.value_scale is None:
+            return self.params
+        return rescaled(self.params, self.value_scale, FIRST_SCALE)
+
+
+class RunnerState(NamedTuple):
+    """Everything that goes from one update to the next; what is of the games has a leading axis of games."""
+
+    train_state: TrainState
+    env_state: State
+    episode_steps: Array  # int32 (games,), of the episodes in progress
+    episode_return: Array  # float32 (games,), of the episodes in progress
+    key: Array
+    event_counts: Mapping[str, Array] = {}  # int32 (games,), of the episodes in progress
+    archive: curriculum.Archive | None = None  # where the curriculum keeps one
+
+
+class EpisodeInfo(NamedTuple):
+    """The episode of a step so far; it is over where ``done``."""
+
+    done: Array  # bool
+    terminated: Array  # bool
+    length: Array  # int32
+    episode_return: Array  # float32
+    event_counts: Mapping[str, Array]  # int32
+
+
+class Transition(NamedTuple):
+    """One step of every game; all leaves share their leading axes ((games,), (steps, games) or (samples,)).
+
+    ``obs`` and ``action_mask`` are what the policy saw when it chose ``action``. ``reward`` and
+    ``done`` are that action's. ``truncated_value`` is the value of an episode's own last
+    observation where a time limit cut it off and 0 elsewhere; None in an environment without limit.
+    ``episode`` is None where the environment has no ``counted_events``.
+    """
+
+    obs: Compact
+    action: Array  # int32
+    reward: Array  # float32
+    done: Array  # bool, terminated or truncated
+    log_prob: Array  # float32
+    value: Array  # float32
+    action_mask: Array  # bool (..., actions)
+    truncated_value: Array | None  # float32
+    episode: EpisodeInfo | None = None
+    level: Array | None = None  # int32, where advantages are scaled by level
+
+
+class Samples(NamedTuple):
+    """Transitions with what GAE made of them, float32 each."""
+
+    transition: Transition
+    advantage: Array
+    target: Array
+
+
+class LossStats(NamedTuple):
+    """The parts of the loss and the health of the update, float32 scalars."""
+
+    total_loss: Array
+    pg_loss: Array
+    value_loss: Array
+    entropy: Array  # nats
+    entropy_ratio: Array  # entropy / ln(valid actions), both summed over the samples: 1 is uniform
+    approx_kl: Array  # nats; the estimator (r - 1) - log r
+    clip_frac: Array
+    diagnostics: Mapping[str, Array] = {}  # more of them, where the settings ask for it
+
+
+class UpdateStats(NamedTuple):
+    """The metrics of one update: losses averaged over its gradient steps, and those of its rollout.
+
+    episodes: the rollout's episodes, (steps, games), where the environment has ``counted_events``.
+    """
+
+    loss: LossStats
+    rollout: RolloutMetrics
+    episodes: EpisodeInfo | None = None
+
+
+def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) -> RunnerState:
+    """A fresh network and a new game in every slot; a pure function of ``config.seed``.
+
+    ``games`` are these new games where somebody has made them.
+    Raises UsageError for a network, a curriculum or privileges that the world does not have.
+    """
+    from rlworldkit.ppo.networks import network_for  # here, where one is made: Flax takes long to import
+
+    networks = env.networks()
+    curricula = (NO_CURRICULUM, *([ARCHIVE] if env.levels else []), *env.curricula())
+    if config.curriculum != NO_CURRICULUM and not set(config.curricula) <= set(curricula[1:]):
+        raise UsageError(f"curriculum must be {' or '.join(curricula)}, got {config.curriculum}.")
+    if config.network not in networks:
+        raise UsageError(f"network must be {' or '.join(networks)}, got {config.network}.")
+    if config.advantage == LEVELS and not env.levels:
+        raise UsageError(f"{env.name} has no levels to scale advantages by: choose another --advantage.")
+    if config.privileged_critic and not env.num_privileges:
+        raise UsageError(f"{env.name} has no privileges that a critic could read: leave --privileged-critic out.")
+    low, high = config.seed & 0xFFFFFFFF, config.seed >> 32
+    network_key, run_key = jax.random.split(jax.random.fold_in(jax.random.key(low), high))
+    network = network_for(architecture_for(config, env), networks, len(env.observation_shape), config.dtype)
+    params = jax.jit(network.init)(network_key, jnp.zeros((1, *env.observation_shape)))
+    if games is None:
+        games = jax.jit(jax.vmap(env.reset))(jnp.asarray(env.initial_seeds(config.seed, config.num_envs)))
+    optimizer = optimizer_of(config)
+    scale = FIRST_SCALE if config.value_head == POPART else None
+    return RunnerState(
+        train_state=TrainState(0, params, optimizer.init(params), network.apply, optimizer, scale),
+        env_state=games,
+        episode_steps=jnp.zeros(config.num_envs, jnp.int32),
+        episode_return=jnp.zeros(config.num_envs),
+        key=run_key,
+        event_counts={name: jnp.zeros(config.num_envs, jnp.int32) for name in env.counted_events},
+        archive=curriculum.empty_archive(config, env, games),
+    )
+
+
+def shardings_of(runner: RunnerState, mesh: Mesh) -> RunnerState:
+    """Shardings of all leaves of a state, or of its shapes: games split over ``mesh``, all else on all devices."""
+    whole, split = (NamedSharding(mesh, spec) for spec in (parallel.WHOLE, parallel.SPLIT))
+    everywhere: RunnerState = jax.tree.map(lambda leaf: whole, runner)
+    of_games = {
+        name: getattr(runner, name) for name in ("env_state", "episode_steps", "episode_return", "event_counts")
+    }
+    return everywhere._replace(**jax.tree.map(lambda leaf: split, of_games))
