@@ -46,9 +46,8 @@ from rlworldkit.ppo.checkpoints import (
     save_checkpoint,
 )
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.metrics import RolloutMetrics
 from rlworldkit.ppo.networks import load_logits
-from rlworldkit.ppo.state import LossStats, RunnerState, UpdateStats, init_runner
+from rlworldkit.ppo.state import LossStats, RolloutMetrics, RunnerState, UpdateStats, init_runner
 from rlworldkit.ppo.training import keeps_games
 from rlworldkit.runs.group import read_group
 from rlworldkit.runs.result import Progress

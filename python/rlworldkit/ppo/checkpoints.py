@@ -34,9 +34,8 @@ from rlworldkit.ppo.checkpoint_format import (
     rules_version_of,
     runner_of,
 )
-from rlworldkit.ppo.metrics import RolloutMetrics
 from rlworldkit.ppo.params import trained_files
-from rlworldkit.ppo.state import LossStats, RunnerState, UpdateStats
+from rlworldkit.ppo.state import LossStats, RolloutMetrics, RunnerState, UpdateStats
 from rlworldkit.runs.folder import LATEST
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.saved_config import began

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,24 +14,7 @@ from rlworldkit.jax.env import JaxEnv, StepOutput
 from rlworldkit.jax.exact import total
 from rlworldkit.ppo import parallel
 from rlworldkit.ppo.config import TrainConfig
-
-if TYPE_CHECKING:
-    from rlworldkit.ppo.state import Transition, UpdateStats
-
-
-class RolloutMetrics(NamedTuple):
-    """Metrics of a rollout, over the steps of all natural games (`curriculum`).
-
-    Of one step, ``reward_sum`` and ``return_sum`` are still those of each game.
-    """
-
-    reward_sum: Array  # float32
-    component_sums: Array  # float32 (components,)
-    episodes: Array  # int32, ended
-    return_sum: Array  # float32, of those episodes
-    length_sum: Array  # int32, of those episodes
-    sums: dict[str, Array]  # float32, by the world's names
-    maxima: dict[str, Array]
+from rlworldkit.ppo.state import RolloutMetrics, Transition, UpdateStats
 
 
 def metrics_of_step(

@@ -22,12 +22,13 @@ from rlworldkit.jax.env import Compact, JaxEnv, StepOutput
 from rlworldkit.jax.exact import rounded
 from rlworldkit.ppo import curriculum, parallel
 from rlworldkit.ppo.config import BATCH, LEVELS, MINIBATCH, NO_CURRICULUM, TrainConfig
-from rlworldkit.ppo.metrics import RolloutMetrics, metrics_of_rollout, metrics_of_step
+from rlworldkit.ppo.metrics import metrics_of_rollout, metrics_of_step
 from rlworldkit.ppo.optimizer import Rates, rates_at
 from rlworldkit.ppo.params import Params
 from rlworldkit.ppo.state import (
     EpisodeInfo,
     LossStats,
+    RolloutMetrics,
     RunnerState,
     Samples,
     TrainState,

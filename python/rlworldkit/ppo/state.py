@@ -17,7 +17,6 @@ from rlparity.errors import UsageError
 from rlworldkit.jax.env import Compact, JaxEnv, State
 from rlworldkit.ppo import curriculum, parallel
 from rlworldkit.ppo.config import ARCHIVE, LEVELS, NO_CURRICULUM, TrainConfig
-from rlworldkit.ppo.metrics import RolloutMetrics
 from rlworldkit.ppo.optimizer import optimizer_of
 from rlworldkit.ppo.params import Params, architecture_for
 from rlworldkit.ppo.value_heads import FIRST_SCALE, POPART, ValueScale, rescaled
@@ -113,6 +112,21 @@ class LossStats(NamedTuple):
     approx_kl: Array  # nats; the estimator (r - 1) - log r
     clip_frac: Array
     diagnostics: Mapping[str, Array] = {}  # more of them, where the settings ask for it
+
+
+class RolloutMetrics(NamedTuple):
+    """Metrics of a rollout, over the steps of all natural games (`curriculum`).
+
+    Of one step, ``reward_sum`` and ``return_sum`` are still those of each game.
+    """
+
+    reward_sum: Array  # float32
+    component_sums: Array  # float32 (components,)
+    episodes: Array  # int32, ended
+    return_sum: Array  # float32, of those episodes
+    length_sum: Array  # int32, of those episodes
+    sums: dict[str, Array]  # float32, by the world's names
+    maxima: dict[str, Array]
 
 
 class UpdateStats(NamedTuple):

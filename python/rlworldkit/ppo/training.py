@@ -139,7 +139,7 @@ def train_together(
     print_line = jobs[0].run.print_line if len(jobs) == 1 else lambda line: None
     print_line(_headline(jobs[0], devices or jax.devices()))
     with compiling(console or Console(quiet=True), reuse_text()):
-        compiled = compile_training(config, env, mesh, [job.config.seed for job in jobs])
+        compiled = compile_training(config, env, mesh, tuple(job.config.seed for job in jobs))
     print_line(f"Compiled in {compiled.compile_seconds:.1f} s.")
     loops = [_session(*each, compiled) for each in zip(jobs, compiled.runners, with_games, strict=True)]
     return run_loops(compiled.train, loops, config, np.stack([job.env.prices for job in jobs]))

@@ -16,9 +16,9 @@ from rlworldkit.jax.trace_cache import Program
 from rlworldkit.ppo import program
 from rlworldkit.ppo.checkpoints import Log, LoopState
 from rlworldkit.ppo.loop import _metrics_since
-from rlworldkit.ppo.metrics import RolloutMetrics, metrics_of
+from rlworldkit.ppo.metrics import metrics_of
 from rlworldkit.ppo.program import CompiledTraining, compile_training
-from rlworldkit.ppo.state import LossStats, UpdateStats, init_runner
+from rlworldkit.ppo.state import LossStats, RolloutMetrics, UpdateStats, init_runner
 from rlworldkit.ppo.training import train
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.run import TrainingDiverged
