@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TypeVar
 
 from rlparity.adapters.named import is_named
 from rlparity.core.guard import DEFAULT_TIMEOUT, GuardedEngine
@@ -16,8 +15,6 @@ from rlparity.engines.places import environments, with_remote_engines
 from rlparity.engines.tape import TAPE
 from rlparity.errors import FOREIGN_FAULTS, UsageError, quoted, unknown
 from rlparity.world import GROUP, PLACE, World, imported
-
-Loaded = TypeVar("Loaded")
 
 
 def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
@@ -74,18 +71,11 @@ def load_world(spec: str | World | None = None, *, anywhere: bool = False) -> Wo
             if not anywhere and PLACE not in each:
                 require_own_world(each, module_of(each))
         return world
-    return load_registered(name, World, GROUP, anywhere=anywhere)
-
-
-def load_registered(name: str, kind: type[Loaded], group: str, *, anywhere: bool = False) -> Loaded:
-    """The value that installed packages register by that name in a group of entry points, or of a ``module:attribute``.
-
-    Raises UsageError as ``load_world`` does, and where it is of another type than ``kind``.
-    """
-    if not is_module(name) and name not in registered(group):
-        said = unknown(name, registered(group))
-        raise UsageError(f"there is no world {said}: give module:attribute, or one that is {_known(group)}.")
-    return _loaded(name, kind, group, anywhere=anywhere)
+    if not is_module(name) and name not in registered():
+        raise UsageError(
+            f"there is no world {unknown(name, registered())}: give module:attribute, or one that is {_known()}."
+        )
+    return _loaded(name, anywhere=anywhere)
 
 
 def load_named_in(path: Path, name: str) -> World:
@@ -98,7 +88,7 @@ def load_named_in(path: Path, name: str) -> World:
             f"{path} names the world {quoted(name)}, which is not registered ({_known()}), and no file may have a "
             "module imported: give --world NAME or module:attribute."
         )
-    return _loaded(name, World, GROUP)
+    return _loaded(name)
 
 
 def is_module(spec: str) -> bool:
@@ -106,30 +96,29 @@ def is_module(spec: str) -> bool:
     return ":" in spec
 
 
-def _loaded(name: str, kind: type[Loaded], group: str, *, anywhere: bool = False) -> Loaded:
+def _loaded(name: str, *, anywhere: bool = False) -> World:
     try:
-        world: object = imported(name) if is_module(name) else registered(group)[name].load()
+        world: object = imported(name) if is_module(name) else registered()[name].load()
     except FOREIGN_FAULTS as error:  # importing runs the world's own code
         fault = f"{type(error).__name__}: {error}"
         module = name.partition(":")[0]
         is_missing = isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")
         advice = "go to its folder, or name that in PYTHONPATH" if is_missing else "fix it first"
         raise UsageError(f"world '{name}' cannot be imported ({fault}): {advice}.") from error
-    if not isinstance(world, kind):
-        wanted = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
-        raise UsageError(f"world '{name}' is of type {type(world).__name__}, not a {wanted}: register one.")
+    if not isinstance(world, World):
+        raise UsageError(f"world '{name}' is of type {type(world).__name__}, not a rlparity.World: register one.")
     if not anywhere:
-        require_own_world(name, (name if is_module(name) else registered(group)[name].value).partition(":")[0])
+        require_own_world(name, (name if is_module(name) else registered()[name].value).partition(":")[0])
     return world
 
 
-def _known(group: str = GROUP) -> str:
-    return f"registered: {', '.join(sorted(registered(group))) or 'none'}"
+def _known() -> str:
+    return f"registered: {', '.join(sorted(registered())) or 'none'}"
 
 
-def registered(group: str = GROUP) -> dict[str, EntryPoint]:
+def registered() -> dict[str, EntryPoint]:
     """The worlds that installed packages register, by name."""
-    return {entry.name: entry for entry in entry_points(group=group)}
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 
 def engine_name(world: World, name: str) -> str:
