@@ -120,7 +120,7 @@ pictures: $(VENV)/.all ## draw the documents' pictures anew, of the latest agent
 	@$(VENV)/bin/python studies/watch_pictures.py $(AGENT)
 	@$(VENV)/bin/python studies/play_pictures.py $(AGENT)
 	@mkdir -p .cache
-	@$(RUN) hackmatrix.cli.main view $(dir $(AGENT)) --games 500 --stochastic --output .cache/page.html
+	@$(RUN) hackmatrix.cli.main view $(dir $(AGENT)) --games 500 --output .cache/page.html
 	@$(VENV)/bin/python studies/page_pictures.py .cache/page.html
 	@$(VENV)/bin/python studies/goodharts_pictures.py .
 

@@ -18,9 +18,10 @@ from hackmatrix.world import WORLD
 from rlparity import EngineOptions, World
 from rlparity.errors import ParityError
 from rlparity.io.arguments import STEPS, Parser
+from rlworldkit.agents.agent import AgentPlayer
+from rlworldkit.agents.read import read_agent
 from rlworldkit.cli.outputs import fail
 from rlworldkit.evaluation.play import play_episodes
-from rlworldkit.evaluation.players import player_of
 from rlworldkit.evaluation.report import percent, summary
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.xla import enable_compilation_cache
@@ -49,7 +50,7 @@ def main() -> None:
     args = parser.parse_args()
     enable_compilation_cache("hackmatrix")
     try:
-        player = player_of(WORLD, args.params, deterministic=False, seed=0)
+        player = AgentPlayer(read_agent(WORLD, args.params))
         for name, world in {"hidden": WORLD, "shown": all_shown()}.items():
             played = play_episodes(world, player, 0, args.episodes, engine="jax", num_envs=256)
             found = summary(world, played)

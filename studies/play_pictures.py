@@ -11,18 +11,18 @@ from tempfile import TemporaryDirectory
 from shared.pictures import draw_moment, write_svg
 
 from hackmatrix.world import WORLD
+from rlworldkit.agents.agent import AgentPlayer
+from rlworldkit.agents.read import read_agent
 from rlworldkit.play.app import PlayApp
 from rlworldkit.play.game import open_table
 from rlworldkit.play.panes import layout_of
 from rlworldkit.play.session import Session
-from rlworldkit.watch.agents import load_agent
 from rlworldkit.watch.controls import Controls
-from rlworldkit.watch.frames import AgentPlayer
 
 
 def draw(path: Path, seed: int, step: int) -> None:
     """Draw the game after so many steps; raises ParityError for a bad file."""
-    player = AgentPlayer(load_agent(WORLD, path), deterministic=False)
+    player = AgentPlayer(read_agent(WORLD, path))
     with closing(open_table(WORLD, "swift")) as table, TemporaryDirectory() as folder:
         session = Session(table, seed, Path(folder) / "game.json", player)
         while len(session.game.turns) < step:

@@ -16,12 +16,12 @@ from hackmatrix.rules import ACTIONS, CELL_FEATURES, DIRECTIONS, GRID_PART, GRID
 from hackmatrix.world import WORLD
 from rlparity.errors import ParityError
 from rlparity.io.arguments import STEPS, Parser
+from rlworldkit.agents.agent import AgentPlayer, Player
+from rlworldkit.agents.read import read_agent
 from rlworldkit.cli.outputs import fail
 from rlworldkit.evaluation.play import play_episodes
-from rlworldkit.evaluation.players import player_of
 from rlworldkit.evaluation.report import summary
 from rlworldkit.jax.xla import enable_compilation_cache
-from rlworldkit.score import Player
 
 PROGRAMS = ACTIONS[SIPHON + 1 :]
 _SIPHONED = CELL_FEATURES.index("siphoned")
@@ -49,7 +49,7 @@ def play(params: str, together: Sequence[str] | None, episodes: int, engine: str
 
     Raises UsageError for a bad file, EngineError where the engine fails.
     """
-    player = player_of(WORLD, params, deterministic=False, seed=0)
+    player = AgentPlayer(read_agent(WORLD, params))
     each = {"none": (), **{name: (name,) for name in PROGRAMS}, "all": PROGRAMS}
     for name, wanted in {",".join(together): together}.items() if together else each.items():
         chosen = insisting(player, np.array([name in wanted for name in PROGRAMS]))

@@ -20,12 +20,12 @@ from rlparity.errors import ParityError, UsageError
 from rlparity.io.arguments import Parser
 from rlparity.io.atomic_write import write_whole
 from rlparity.io.strict_json import json_text
+from rlworldkit.agents.read import PARAMS, agent_files, read_agent
 from rlworldkit.cli.outputs import fail
 from rlworldkit.ppo.params import Params, load_params, save_params
 from rlworldkit.runs.folder import CONFIG
 from rlworldkit.runs.saved_config import read_saved_config
 from rlworldkit.settings import saved_settings
-from rlworldkit.watch.agents import PARAMS, agents_of, load_agent
 
 
 def main() -> None:
@@ -48,7 +48,7 @@ def ship(agent: Path, target: Path) -> tuple[Path, Path]:
     Raises ParityError where there is no agent, or where a number is too large for half precision.
     """
     path = _params_of(agent)
-    load_agent(WORLD, path)  # plays this game
+    read_agent(WORLD, path)  # plays this game
     settings = {
         "params": path.name,
         **saved_settings(TrainConfig, read_saved_config(path.parent), path.parent / CONFIG),
@@ -72,7 +72,7 @@ def _params_of(agent: Path) -> Path:
     """The file itself, or the furthest parameters of a run; raises UsageError where its folder has none."""
     if not agent.is_dir():
         return agent
-    found = next((path for path in agents_of(agent) if path.suffix == PARAMS), None)
+    found = next((path for path in agent_files(WORLD, agent) if path.suffix == PARAMS), None)
     if found is None:
         raise UsageError(f"There is no params_*.npz in {agent}: name the folder of a run, or a file.")
     return found

@@ -12,11 +12,12 @@ from shared.pictures import IMAGES, draw_moment
 
 from hackmatrix.world import WORLD
 from rlparity.errors import ParityError
+from rlworldkit.agents.agent import AgentPlayer
+from rlworldkit.agents.read import read_agent
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.show import picture_of
-from rlworldkit.watch.agents import load_agent
 from rlworldkit.watch.controls import Controls
-from rlworldkit.watch.frames import AgentPlayer, games
+from rlworldkit.watch.frames import games
 
 _TRIED = 100
 
@@ -30,7 +31,7 @@ def draw(path: Path, seed: int, step: int) -> None:
     from rlworldkit.watch.picture import draw_frame
 
     with closing(Episodes(WORLD, 1, "swift")) as episodes:
-        played = games(episodes, AgentPlayer(load_agent(WORLD, path), deterministic=False), seed, _TRIED)
+        played = games(episodes, AgentPlayer(read_agent(WORLD, path)), seed, _TRIED)
         reached = (next(islice(game, step, None), None) for game in played)
         frame = next((frame for frame in reached if frame), None)
     if frame is None:

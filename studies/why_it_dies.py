@@ -22,7 +22,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hackmatrix.cli.main import PROGRAM
 from hackmatrix.explain.ending import Attacker, ending
 from hackmatrix.explain.transition import Transition
 from hackmatrix.rules import ENEMIES, NUM_STAGES
@@ -33,12 +32,14 @@ from rlparity.errors import ParityError
 from rlparity.io.arguments import SEED, STANDARD_OUTPUT, STEPS, IntRange, Parser
 from rlparity.io.console import open_console
 from rlparity.io.table import Table
+from rlworldkit.agents.agent import AgentPlayer
+from rlworldkit.agents.read import read_agent
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
-from rlworldkit.cli.players import PLAYER_SEED, caption_of, load
+from rlworldkit.cli.players import add_choice_flags, add_older_names, caption_of, choice_of
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.report import as_json, percent, share
 from rlworldkit.pictures import drawn, literal
-from rlworldkit.watch.frames import AgentPlayer, Frame, decide, frames
+from rlworldkit.watch.frames import Frame, decide, frames
 
 BEFORE = (1, 2, 3, 5, 8, 12)
 """Steps before a death from which something else is tried."""
@@ -89,20 +90,18 @@ def main() -> None:
     parser.add_argument("--episodes", type=IntRange(1, 100_000), default=100, metavar="N", help="(default 100)")
     parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
     parser.add_argument("--max-steps", type=STEPS, default=MOST_STEPS, metavar="N", help="truncate after that many")
-    parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions; else they are drawn")
-    parser.add_argument("--player-seed", type=PLAYER_SEED, default=0, metavar="N", help="of drawn actions (default 0)")
+    add_choice_flags(parser, searches=False)
     parser.add_argument("--picture", type=OUTPUT, metavar="FILE", help="draw it, as a PNG")
     parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
+    add_older_names(parser)
     args = parser.parse_args()
-    args.stochastic, args.search = not args.deterministic, None
     try:
-        path, agent = load(PROGRAM, WORLD, args.agent)
-        watched = AgentPlayer(agent, deterministic=args.deterministic, player_seed=args.player_seed)
+        watched = AgentPlayer(read_agent(WORLD, args.agent), choice_of(args))
         deaths = deaths_of(watched, args.seed, args.episodes, args.max_steps)
         figures = figures_of(deaths, args.episodes, avoidable(watched, deaths))
     except ParityError as error:
         fail(error)
-    title = f"{caption_of(WORLD, path, args)}: {len(deaths)} deaths in {args.episodes} games from seed {args.seed} on"
+    title = f"{caption_of(WORLD, watched)}: {len(deaths)} deaths in {args.episodes} games from seed {args.seed} on"
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
     console.print(title)
     for table in tables(figures):

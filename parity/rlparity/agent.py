@@ -35,3 +35,6 @@ class View:
 Policy = Callable[[View], Array]
 """Weights (k, actions), not negative, need not sum to 1; invalid actions are masked afterwards. A row
 without any weight on a valid action means: uniform."""
+
+Judge = Callable[[Array, NDArray[np.bool_]], tuple[Array, Array]]
+"""An agent: observations (k, *shape) and masks (k, actions) → logits (k, actions) and values (k,)."""

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rlparity.agent import Policy
+from rlparity.agent import Judge, Policy
 from rlparity.engine import Array, BatchEngine, EngineOptions, GameSeeds, State, consecutive_seeds
 from rlparity.errors import UsageError, quoted, unknown
 from rlparity.mutant import MutationBench
@@ -123,8 +123,8 @@ class World:
     tolerances: field -> absolute tolerance, or ``Tolerance``s; all else is compared bit for bit. Fields are
         ``observation``, ``observation.NAME``, ``components``, ``reward``, ``facts`` and ``state.NAME``.
     starts, policies: what directed and exploring runs start from and choose actions by.
-    load_policy: reads a checkpoint for ``--source policy:FILE``; raises UsageError when it cannot.
-    agents: checkpoints that come with the world, by names that may be given instead of a file.
+    read_agent: reads a trained agent for ``--source policy:FILE``; raises UsageError when it cannot.
+    agents: files of agents, by names that may be given instead; the first is the one that is shown where none is named.
     shrinkers: candidates for smaller states.
     rule_book: the Markdown file with the texts of the rules, which debuggers show; it need not be there.
     sources: engine -> folder or file of its source, in which debuggers look for marks; it need not be there.
@@ -171,7 +171,7 @@ class World:
     tolerances: Mapping[str, float | Tolerance | tuple[Tolerance, ...]] = field(default_factory=dict)
     starts: Mapping[str, StartMaker] = field(default_factory=dict)
     policies: Mapping[str, Policy] = field(default_factory=dict)
-    load_policy: Callable[[Path], Policy] | None = None
+    read_agent: Callable[[World, Path], Judge] | None = None
     agents: Mapping[str, Path] = field(default_factory=dict)
     shrinkers: tuple[Shrinker, ...] = ()
     rule_book: Path | None = None

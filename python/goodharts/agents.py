@@ -1,6 +1,6 @@
 """Trained models as the agents that rlworldkit watches, evaluates and asks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,17 @@ from goodharts.numpy_networks import NUMPY_NETWORKS
 from goodharts.onnx_model import OnnxModel
 from goodharts.render.surroundings import around
 from goodharts.rules import MODES, REACH, Numbers
-from rlparity import State
-from rlworldkit.ppo.numpy_network import NumpyNetwork
+from rlparity import State, UsageError, World
+from rlworldkit.agents.agent import Agent
+from rlworldkit.agents.choice import Masks
+from rlworldkit.agents.numpy_network import NumpyNetwork
 from rlworldkit.runs.saved_config import PRICES
 
 Floats = NDArray[np.float32]
 
 
 class ModelAgent:
-    """The agent of a model (``rlworldkit.show.Agent``), computed on a device in float32."""
+    """The judgement of a model (``rlworldkit.agents.agent.Agent``), computed on a device in float32."""
 
     def __init__(self, model: Model, device: torch.device | str = "cpu") -> None:
         self.policy = model.policy.to(device).eval()
@@ -31,20 +33,24 @@ class ModelAgent:
         self._device = torch.device(device)
 
     @torch.inference_mode()
-    def __call__(self, observations: Floats) -> tuple[Floats, Floats]:
+    def __call__(self, observations: Floats, masks: Masks) -> tuple[Floats, Floats]:
         """Logits (n, 8) and values (n,), in units of reward, for observations (n, 2, 11, 11)."""
         logits, values = self.policy(self._seen(observations))
         return logits.cpu().numpy(), values.cpu().numpy()
 
-    def export_network(self) -> tuple[NumpyNetwork, dict[str, Any]]:
-        """The network in numpy, and the settings of the training (``rlworldkit.export.policy.ExportableAgent``)."""
+    def network(self) -> NumpyNetwork:
+        """The network in numpy, with parameters as rlworldkit's trainer has them."""
         from goodharts.jax_networks import network_and_params  # JAX takes a while to import
 
+        _, params = network_and_params(self._model.network, self.policy.cpu().state_dict())
+        return NumpyNetwork(params, NUMPY_NETWORKS)
+
+    def settings(self) -> Mapping[str, Any]:
+        """The settings of the training."""
         model = self._model
-        _, params = network_and_params(model.network, self.policy.cpu().state_dict())
-        prices = Config().over(model.config, "The model").changed_prices(model.mode)
-        settings = {"config": model.config, "update": model.update, "timesteps": model.timesteps, PRICES: prices}
-        return NumpyNetwork(params, NUMPY_NETWORKS), settings
+        config = Config().over(model.config, "The model")
+        trained = {"config": model.config, "update": model.update, "timesteps": model.timesteps}
+        return {**trained, PRICES: config.changed_prices(model.mode)}
 
     @torch.inference_mode()
     def logits(self, observations: Floats) -> Floats:
@@ -67,7 +73,7 @@ class PrivilegedModelAgent(ModelAgent):
         super().__init__(model, device)
         self._inputs = Inputs(MODES[model.mode], numbers_of(model), privileged=True, device=self._device)
 
-    def __call__(self, observations: Floats) -> tuple[Floats, Floats]:
+    def __call__(self, observations: Floats, masks: Masks) -> tuple[Floats, Floats]:
         """As of any, but with values that are NaN."""
         return self.logits(observations), np.full(len(observations), np.nan, np.float32)
 
@@ -95,6 +101,11 @@ def numbers_of(model: Model | OnnxModel | None, config: Config | None = None, so
     return (config or Config()).over(trained_in, source).validated().numbers()
 
 
-def read_agent(path: Path) -> ModelAgent:
-    """The agent in a model's file; raises UsageError where the file cannot be read."""
-    return agent_of(read_model(path))
+def read_agent(world: World, path: Path) -> Agent:
+    """The agent in a model's file; raises UsageError where the file cannot be read, or is of another mode's world."""
+    model = read_model(path)
+    if world.name != f"goodharts-{model.mode}":
+        raise UsageError(f"{path} was trained in mode {model.mode}: give a model of {world.name}, or take its world.")
+    agent = agent_of(model)
+    values_in = agent.values_in if isinstance(agent, PrivilegedModelAgent) else None
+    return Agent(agent, path, agent.network, agent.settings, values_in)

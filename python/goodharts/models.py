@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # torch takes a while to import, which a trainer that does wi
 
     from goodharts.networks import ActorCritic
 
+MODEL = ".pth"
 FORMAT = 1
 LIMIT = 1024 * MIB
 _MOST_CHANNELS = 8
@@ -46,7 +47,7 @@ class Model:
 
 def model_path(mode: str, folder: Path = Path("models")) -> Path:
     """Return the path of a mode's model."""
-    return folder / f"ppo_{mode}.pth"
+    return folder / f"ppo_{mode}{MODEL}"
 
 
 def write_model(path: Path, model: Model) -> None:

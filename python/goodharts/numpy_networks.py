@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from goodharts.rules import VIEW
-from rlworldkit.ppo.numpy_network import Floats, NumpyEncoder
+from rlworldkit.agents.numpy_network import Floats, NumpyEncoder
 
 
 def cnn(params: Mapping[str, Any], observations: Floats) -> Floats:

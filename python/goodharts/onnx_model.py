@@ -9,8 +9,9 @@ from goodharts.rules import MODES
 from goodharts.world import WORLDS
 from rlparity.errors import UsageError
 from rlparity.io.safe_read import Unreadable, is_object, json_of
-from rlworldkit.evaluation.onnx_policy import WORLD, onnx_metadata, read_onnx
-from rlworldkit.evaluation.spec import Logits
+from rlworldkit.agents.agent import Agent
+from rlworldkit.agents.onnx_policy import WORLD, onnx_metadata
+from rlworldkit.agents.read import read_agent
 
 
 class OnnxModel(NamedTuple):
@@ -20,7 +21,7 @@ class OnnxModel(NamedTuple):
     config: Mapping[str, Mapping[str, Any]]
     update: int
     timesteps: int
-    logits: Logits
+    agent: Agent
 
 
 def read_onnx_model(path: Path, mode: str | None) -> OnnxModel:
@@ -32,11 +33,11 @@ def read_onnx_model(path: Path, mode: str | None) -> OnnxModel:
     chosen = mode or metadata.get(WORLD, "").removeprefix("goodharts-")
     if chosen not in MODES:
         raise UsageError(f"{path} does not say which mode its policy is of: give --mode, one of {', '.join(MODES)}.")
-    policy = read_onnx(path, WORLDS[chosen])
+    agent = read_agent(WORLDS[chosen], path)
     try:
         provenance = json_of(metadata.get("provenance", "{}").encode())
         settings = provenance.get("settings") if is_object(provenance) else None
         trained = {"update": 0, "timesteps": 0, "config": {}, **(settings if is_object(settings) else {})}
-        return OnnxModel(chosen, config_of(trained), *progress_of(trained), lambda seen: policy(seen)[0])
+        return OnnxModel(chosen, config_of(trained), *progress_of(trained), agent)
     except Unreadable as fault:
         raise UsageError(f"{path} cannot be read: {fault}; give an .onnx policy such as `export` writes.") from None

@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from goodharts.models import model_path, read_model
-from goodharts.numpy_networks import NUMPY_NETWORKS
+from goodharts.models import MODEL, model_path, read_model
 from goodharts.render.text import draw_text
 from goodharts.rules import DEFAULT_NUMBERS, MODES
 from goodharts.score import DIED
 from rlparity import State
 from rlworldkit.render.panels import Panels
-from rlworldkit.show import Agent, Show
+from rlworldkit.show import Show
 
 if TYPE_CHECKING:
     from rlparity.viewer.page import End
-
-MODEL = ".pth"
 
 
 class GoodhartsPanels(Panels):
@@ -31,35 +28,16 @@ class GoodhartsPanels(Panels):
     cell_width = 2
 
 
-def show(mode: str) -> Show:
-    """How a mode is watched, played and viewed."""
-    return Show(
-        text=draw_text,
-        text_size=(70, 18),
-        picture=_picture,
-        frames_per_second=15,
-        end=_end,
-        panels=GoodhartsPanels,
-        networks=NUMPY_NETWORKS,
-        readers={MODEL: _read_agent},
-        default_agent=model_path(mode),
-    )
-
-
 def _picture(state: State) -> NDArray[np.uint8]:
     from goodharts.render.picture import draw_picture
 
     return draw_picture(state)
 
 
-def _read_agent(path: Path) -> Agent:
-    from goodharts.agents import read_agent  # torch takes a while to import
-
-    return read_agent(path)
-
-
 def mode_of(path: Path, wanted: str | None) -> str | None:
     """The mode of a model; in a folder the first of which it has a model, unless one is wanted."""
+    if str(path) in MODES:
+        return str(path)
     if not path.is_file():
         return wanted or next((mode for mode in MODES if model_path(mode, path).exists()), None)
     return read_model(path).mode if path.suffix == MODEL else None
@@ -69,3 +47,13 @@ def _end(before: State, after: State, action: int, ending: str | None) -> tuple[
     """Of a death, what it was; where is no matter on a board that has the agent in the middle."""
     lost = before["energy"] - after["energy"]
     return None, "" if ending != DIED else ", starved" if lost <= DEFAULT_NUMBERS.step_energy else ", poisoned"
+
+
+SHOW = Show(
+    text=draw_text,
+    text_size=(70, 18),
+    picture=_picture,
+    frames_per_second=15,
+    end=_end,
+    panels=GoodhartsPanels,
+)

@@ -12,7 +12,7 @@ import numpy as np
 from hackmatrix.rules import CELL_FEATURES, DIRECTIONS, GRID_PART, NUM_CELLS, PLAYER_PART, SIZE
 from hackmatrix.train_config import CENTRED, CONV, MLP, TURNED
 from hackmatrix.turned import NEAR, SYMMETRY
-from rlworldkit.ppo.numpy_network import Floats, NumpyEncoder, dense
+from rlworldkit.agents.numpy_network import Floats, NumpyEncoder, dense
 
 _SIGHT = 2 * SIZE - 1
 _SHIFTS = np.stack([np.eye(_SIGHT, SIZE, place - SIZE + 1, np.float32).ravel() for place in range(SIZE)])

@@ -1,17 +1,15 @@
-"""What episodes of HackMatrix are reported by: ``SCORE``, its players, statistics and figures."""
+"""What episodes of HackMatrix are reported by: ``SCORE``, its statistics and figures."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hackmatrix import rules
 from hackmatrix.explain.transition import around, place_of
 from hackmatrix.metrics import HIGHEST_STAGE, MILESTONE, action_share
 from hackmatrix.rules import ACTIONS, SIPHON, WON_STAGE
-from hackmatrix.world.policies import ways_to_exit
 from rlparity import State
 from rlworldkit.evaluation.report import interval, mean, percent, share, shares
 from rlworldkit.score import Counts, Episode, Figures, Rows, Score, Summary
@@ -43,15 +41,6 @@ def metrics(summaries: Sequence[Summary]) -> dict[str, float]:
         **{action_share(kind): count / sum(counts.values()) for kind, count in counts.items()},
         HIGHEST_STAGE: max(summary["highest_stage"] for summary in summaries),
     }
-
-
-def walk(
-    observations: NDArray[np.float32], masks: NDArray[np.bool_], seeds: NDArray[np.uint64], steps: NDArray[np.int64]
-) -> NDArray[np.int32]:
-    """A step of a shortest way to the exit around blocks, the first in A2's order; else the first valid action."""
-    preferred = masks.astype(np.int32)
-    preferred[:, :SIPHON] += masks[:, :SIPHON] & ways_to_exit(observations)
-    return preferred.argmax(axis=1).astype(np.int32)
 
 
 def notes(ending: str, state: State) -> Mapping[str, Any]:
@@ -105,7 +94,6 @@ SCORE = Score(
     statistics=statistics,
     metrics=metrics,
     milestone=MILESTONE,
-    players={"walk": walk},
     notes=notes,
     actions=ACTIONS[SIPHON:],
     figures=figures,

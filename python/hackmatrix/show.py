@@ -3,10 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.agents import AGENTS, BEST
 from hackmatrix.explain.ending import LEFT, STEP_LIMIT, ending
 from hackmatrix.explain.transition import Transition
-from hackmatrix.numpy_networks import NUMPY_NETWORKS
 from hackmatrix.panels import HackMatrixPanels
 from hackmatrix.render.model import board_model
 from hackmatrix.render.text import draw_text
@@ -39,7 +37,5 @@ SHOW = Show(
     victory=WON,
     progress=lambda state: f" in stage {min(state['stage'], NUM_STAGES)}",
     end=_end,
-    networks=NUMPY_NETWORKS,
-    default_agent=AGENTS[BEST],
     panels=HackMatrixPanels,
 )

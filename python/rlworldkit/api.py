@@ -11,6 +11,7 @@ from rlparity.core.prices import changed_prices
 from rlparity.engines.registry import load_world
 from rlparity.errors import UsageError
 from rlparity.io.console import open_console
+from rlworldkit.agents.choice import DRAWN, LIKELIEST, Choice
 from rlworldkit.extras import install_package
 from rlworldkit.jax.opening import jax_env_of
 from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from rlworldkit.envs.gymnax_style import GymnaxStyle
     from rlworldkit.envs.vector_env import WorldVectorEnv
     from rlworldkit.runs.result import TrainResult
-    from rlworldkit.score import Figures, Player
+    from rlworldkit.score import Figures
 
 GYMNASIUM, GYMNAX = "gymnasium", "gymnax"
 
@@ -137,7 +138,7 @@ def evaluate(
     games: int = 1000,
     seed: int = 0,
     engine: str = "jax",
-    deterministic: bool = False,
+    choose: str = DRAWN,
     player_seed: int = 0,
     max_steps: int = 5000,
     num_envs: int = 256,
@@ -147,12 +148,12 @@ def evaluate(
 
     Args:
         world: as in `make`.
-        agent: what `train` returned, a ``params_*.npz`` or ``.onnx`` file, an agent that comes with the world, or
-            ``random`` or another player of the world, by name.
+        agent: what `train` returned, the file of an agent or the folder of a run, or the name of an agent or a player
+            that comes with the world, or ``random``.
         games: how many episodes.
         seed: the first one's; the others follow.
         engine: one of the world's engines.
-        deterministic: take the likeliest actions instead of drawing them with ``player_seed``.
+        choose: ``drawn`` actions, with ``player_seed``, or the ``likeliest`` ones.
         player_seed: of the drawn actions.
         max_steps: episodes are truncated after so many steps.
         num_envs: how many games are played at once, which changes no figure.
@@ -168,25 +169,21 @@ def evaluate(
     world = load_world(world).with_prices(prices)
     if games < 1 or num_envs < 1:
         raise UsageError(f"games and num_envs must be at least 1, got {games} and {num_envs}.")
+    if choose not in (DRAWN, LIKELIEST):
+        raise UsageError(f"choose must be {DRAWN} or {LIKELIEST}, got {choose!r}.")
     _prepare_jax(world)
+    from rlworldkit.agents.agent import AgentPlayer
+    from rlworldkit.agents.read import agent_of_params, read_agent
     from rlworldkit.evaluation.play import play_episodes
-    from rlworldkit.evaluation.players import player_of
     from rlworldkit.evaluation.report import summary
 
     if isinstance(agent, str | Path):
-        player = player_of(world, str(agent), deterministic=deterministic, seed=player_seed)
+        found = read_agent(world, agent)
     else:
-        player = _trained_player(world, agent, deterministic, player_seed)
+        found = agent_of_params(world, agent.params, Path("This run"))
+    player = AgentPlayer(found, Choice(choose, player_seed))
     episodes = play_episodes(world, player, seed, games, num_envs=num_envs, engine=engine, max_steps=max_steps)
     return summary(world, episodes)
-
-
-def _trained_player(world: World, run: TrainResult, deterministic: bool, seed: int) -> Player:
-    """The player with a run's parameters; raises ParityError where they are of another world."""
-    from rlworldkit.evaluation.players import logits_player
-    from rlworldkit.ppo.networks import load_logits
-
-    return logits_player(load_logits(run.params, jax_env_of(world)), deterministic=deterministic, player_seed=seed)
 
 
 def _prepare_jax(world: World) -> None:

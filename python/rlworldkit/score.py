@@ -14,9 +14,6 @@ from rlworldkit.runs.sinks import Milestone
 Summary = dict[str, Any]
 """Statistics by name; the leaves of a tree of dicts are arrays with one value for each episode, or plain numbers."""
 
-Player = Callable[[NDArray[Any], NDArray[np.bool_], NDArray[np.uint64], NDArray[np.int64]], NDArray[np.int32]]
-"""Observations (n, *shape), masks bool (n, actions), seeds uint64 (n,), steps (n,) → valid actions int32 (n,)."""
-
 Figures = dict[str, Any]
 """Statistics of many episodes: plain values by name."""
 
@@ -69,7 +66,6 @@ class Score:
     metrics: what a trainer logs of the episodes that ended in a rollout, by their ``episode_stats``, besides return,
         length and components.
     milestone: the metric by which people follow a run besides its return.
-    players: players that the world has written, by name, beside rlworldkit's ``random``.
     notes: what to keep of an episode, by its ending and its last state.
     actions: the actions whose uses are reported; None: all.
     figures: the figures that are reported, from the general ones and the episodes.
@@ -81,7 +77,6 @@ class Score:
     statistics: Callable[[Counts], Summary] = lambda counts: {}
     metrics: Callable[[Sequence[Summary]], dict[str, float]] = lambda summaries: {}
     milestone: Milestone | None = None
-    players: Mapping[str, Player] = field(default_factory=dict)
     notes: Callable[[str, State], Mapping[str, Any]] = lambda ending, state: {}
     actions: tuple[str, ...] | None = None
     figures: Callable[[Figures, Sequence[Episode]], Figures] = lambda general, episodes: general

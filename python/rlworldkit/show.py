@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rlparity import Board, State, World
-from rlworldkit.ppo.params import MLP
 from rlworldkit.render.panels import Panels
 
 if TYPE_CHECKING:
     from rlparity.viewer.page import End
-    from rlworldkit.ppo.numpy_network import Floats, NumpyEncoder
-
-Agent = Callable[["Floats"], "tuple[Floats, Floats]"]
-"""Observations float32 (n, *shape) → logits float32 (n, actions), before any mask, and values float32 (n,) or NaN."""
-
-
-@runtime_checkable
-class PrivilegedAgent(Protocol):
-    """An ``Agent`` whose critic knows more than an observation tells, and so has its values from complete states."""
-
-    def values_in(self, states: Sequence[State], /) -> Floats:
-        """The values in n states, float32 (n,)."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +27,6 @@ class Show:
     end: from the states before and after the last step of a game, its action and its ending (None: left), the end for
         the overview of a page, and what a verdict adds, such as who did it.
     panels: what stands on the screen of whoever plays, of a world and an engine.
-    networks: the encoders of agents' networks in numpy, by name.
-    readers: how files of agents of the world's own are read, by the ends of their names.
-    default_agent: the one that is watched where none is named; None: one must be.
     """
 
     text: Callable[[State], str] | None = None
@@ -54,9 +37,6 @@ class Show:
     progress: Callable[[State], str] = lambda state: ""
     end: Callable[[State, State, int, str | None], tuple[End | None, str]] = lambda *_: (None, "")
     panels: Callable[[World, str], Panels] = Panels
-    networks: Mapping[str, NumpyEncoder | None] = field(default_factory=lambda: {MLP: None})
-    readers: Mapping[str, Callable[[Path], Agent]] = field(default_factory=dict)
-    default_agent: Path | None = None
 
 
 def show_of(world: World) -> Show:

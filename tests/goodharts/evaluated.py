@@ -14,6 +14,7 @@ from goodharts.evaluation.figures import figures
 from goodharts.evaluation.lives import LIFE, Lives
 from goodharts.models import Model, write_model
 from goodharts.networks import ActorCritic
+from rlworldkit.agents.choice import DRAWN, Choice
 
 SMALL = Config().over({"evaluation": {"games": 12, "steps": 40}}, "a test")
 
@@ -44,8 +45,8 @@ def lives_of(*rows: tuple[int, int, int, int, bool]) -> Lives:
     )
 
 
-def evaluated(model: Model | None, *, deterministic: bool = False, config: Config = SMALL) -> Evaluation:
-    return evaluate(model, config, torch.device("cpu"), deterministic=deterministic)
+def evaluated(model: Model | None, *, how: str = DRAWN, config: Config = SMALL) -> Evaluation:
+    return evaluate(model, config, torch.device("cpu"), choice=Choice(how))
 
 
 def evaluation_by_hand(player: str = "proxy") -> Evaluation:

@@ -19,12 +19,12 @@ from command_line import run
 from numpy.typing import NDArray
 from PIL import Image
 
-from goodharts.agents import agent_of
 from goodharts.architecture import NetworkConfig
 from goodharts.brain_view.brain import Brain
 from goodharts.brain_view.layers import heat
 from goodharts.brain_view.picture import HEIGHT, WIDTH, draw_picture, draw_surface
 from goodharts.cli import brain_view as command
+from goodharts.evaluation.evaluate import judged_by
 from goodharts.evaluation.lives import play
 from goodharts.models import Model, write_model
 from goodharts.networks import ActorCritic
@@ -33,7 +33,8 @@ from goodharts.render.surroundings import around
 from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, POISON, REACH, SIZE, Numbers
 from goodharts.world import evaluation_world
 from rlparity.errors import UsageError
-from rlworldkit.evaluation.players import logits_player
+from rlworldkit.agents.agent import AgentPlayer
+from rlworldkit.agents.choice import DRAWN, LIKELIEST, Choice
 from rlworldkit.render.colours import GROUND
 from rlworldkit.render.pen import Pen, pixels
 from rlworldkit.watch.controls import Controls
@@ -88,14 +89,14 @@ class TestBrain:
                 longest = max(longest, *(max(map(abs, place)) for place in one.trail or [(0, 0)]))
         assert 0 < longest <= 3
 
-    @pytest.mark.parametrize("deterministic", [True, False])
-    def test_its_lives_are_those_of_an_evaluation(self, deterministic: bool) -> None:
+    @pytest.mark.parametrize("choice", [Choice(LIKELIEST), Choice(DRAWN)])
+    def test_its_lives_are_those_of_an_evaluation(self, choice: Choice) -> None:
         numbers = Numbers(start_energy=200, evaluation_food=3000, evaluation_poison=3000)
         agent = model(network=MLP)
-        player = logits_player(agent_of(agent).logits, deterministic=deterministic)
+        player = AgentPlayer(judged_by(agent), choice)
         open_engine = evaluation_world(MODES["ground_truth"], numbers).engines["torch"]
         lives = play(open_engine, lambda engine: player, 1, 60, seed=4)
-        last = after(Brain(agent, numbers, seed=4, deterministic=deterministic), 60)
+        last = after(Brain(agent, numbers, seed=4, choice=choice), 60)
         assert (last.deaths, last.food, last.poison) == tuple(lives[name].sum() for name in ("died", "food", "poison"))
         assert last.deaths > 0
         assert last.food > 0

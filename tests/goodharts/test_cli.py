@@ -61,7 +61,7 @@ def test_version_names_package_rules_and_torch() -> None:
         ("evaluate --model config.toml", "config.toml cannot be read: it is no zip archive"),
         ("evaluate --mode proxy --device cuda:9", "There is no device cuda:9 here"),
         ("compare one.json --games 3", "files of evaluations are read as they are: leave --games out"),
-        ("compare one.json --deterministic", "leave --deterministic out"),
+        ("compare one.json --choose likeliest", "leave --choose out"),
         ("compare --picture a.txt", "--picture must end in .png, .svg, .pdf, got 'a.txt'"),
         ("compare --markdown -", "--markdown and --target go with --group"),
         ("compare one.json --group a=models", "--group names all that is compared"),

@@ -15,12 +15,12 @@ from evaluated import evaluated, evaluation_by_hand, lives_of, small_model, writ
 from numpy.typing import NDArray
 from scipy import stats
 
-from goodharts.agents import agent_of, numbers_of
+from goodharts.agents import numbers_of
 from goodharts.architecture import NetworkKind
 from goodharts.cli.evaluate import written
 from goodharts.cli.main import main
 from goodharts.config import Config
-from goodharts.evaluation.evaluate import Evaluation, evaluate
+from goodharts.evaluation.evaluate import Evaluation, evaluate, judged_by
 from goodharts.evaluation.figures import FIGURES, PUBLISHED, TABLE, figures
 from goodharts.evaluation.lives import CPU_BATCH, Lives, play
 from goodharts.evaluation.report import as_json, as_sentence, as_table
@@ -28,9 +28,8 @@ from goodharts.models import write_model
 from goodharts.rules import DEFAULT_MODES, DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import evaluation_world, game_seeds
 from rlparity.io.console import open_console
-from rlworldkit.evaluation.players import logits_player, uniform_logits
-from rlworldkit.evaluation.spec import Lookahead
-from rlworldkit.score import Player
+from rlworldkit.agents.agent import Agent, AgentPlayer, Player, uniform_agent
+from rlworldkit.agents.choice import LIKELIEST, Choice, Lookahead
 
 # What lives say together
 
@@ -106,9 +105,9 @@ def test_what_was_published_holds_together_too() -> None:
 
 CROWDED = Numbers(evaluation_food=3000, evaluation_poison=3000)
 """A world in which something is eaten in most steps."""
-CHANCE = logits_player(uniform_logits(8))
+CHANCE = AgentPlayer(uniform_agent("random", 8))
 _WEIGHTS = (np.arange(242 * 8) % 7).reshape(242, 8).astype(np.float32)
-LOOKER = logits_player(lambda seen: seen.reshape(len(seen), -1) @ _WEIGHTS, deterministic=True)
+LOOKER = AgentPlayer(Agent(lambda seen, masks: (seen.reshape(len(seen), -1) @ _WEIGHTS, seen)), Choice(LIKELIEST))
 """Goes by what it sees, in whole numbers, which no batch rounds otherwise."""
 
 
@@ -165,7 +164,7 @@ def test_G6_every_step_of_every_game_belongs_to_one_life() -> None:
 
 @pytest.mark.parametrize("kind", ["mlp", "cnn"])
 def test_a_game_is_the_same_however_many_are_played(kind: NetworkKind) -> None:
-    player = logits_player(agent_of(small_model(kind=kind)).logits, deterministic=True)
+    player = AgentPlayer(judged_by(small_model(kind=kind)), Choice(LIKELIEST))
     steps = 100 if kind == "mlp" else 30
     few, many = (lived(games, steps, player, seed=3, mode="proxy") for games in (8, CPU_BATCH + 2))
     assert len(few) >= 8
@@ -213,10 +212,10 @@ def test_a_crew_that_fails_ends_the_others(two_threads: None) -> None:
 
 
 def test_an_evaluation_is_bit_for_bit_reproducible_and_chance_never_deterministic() -> None:
-    one, same = (as_json([evaluated(small_model(), deterministic=True)]) for _ in range(2))
+    one, same = (as_json([evaluated(small_model(), how=LIKELIEST)]) for _ in range(2))
     assert one == same
     chance = evaluated(None)
-    assert chance == evaluated(None, deterministic=True)
+    assert chance == evaluated(None, how=LIKELIEST)
     assert (chance.player, chance.model) == ("random", None)
 
 
@@ -224,8 +223,8 @@ def test_a_search_seeks_what_the_model_was_paid_for_and_does_not_heed() -> None:
     config = Config().over({"evaluation": {"games": 4, "steps": 24, "food": 3000, "poison": 3000}}, "a test")
     model = small_model("ground_truth", prices={"poison": 20.0})
     alone, searching = (
-        evaluate(model, config, torch.device("cpu"), deterministic=True, search=search)
-        for search in (None, Lookahead(2, 1))
+        evaluate(model, config, torch.device("cpu"), choice=choice)
+        for choice in (Choice(LIKELIEST), Choice(search=Lookahead(2, 1)))
     )
     assert searching.settings == {**alone.settings, "search": "2×1"}
     poison, more = (each.figures["poison_per_1000_steps"]["mean"] for each in (alone, searching))

@@ -11,7 +11,7 @@ from goodharts.agents import agent_of
 from goodharts.architecture import NETWORKS, NetworkKind
 from goodharts.cli.main import PROGRAM, main
 from goodharts.models import write_model
-from rlworldkit.watch.agents import load_agent
+from rlworldkit.agents.read import read_agent
 
 WORDS = "--games", "4", "--steps", "30", "--device", "cpu", "--deterministic", "--json", "-"
 
@@ -33,7 +33,7 @@ def exported(kind: NetworkKind, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 def test_the_policy_says_what_the_model_says(exported: Path, kind: NetworkKind) -> None:
     seen = np.random.default_rng(0).random((9, 2, 11, 11)).astype(np.float32)
-    logits, values = load_agent(PROGRAM.world_of(None, exported), exported)(seen)
+    logits, values = read_agent(PROGRAM.world_of(None, exported), exported)(seen, np.ones((9, 8), np.bool_))
     expected = agent_of(small_model(kind=kind)).logits(seen)
     np.testing.assert_allclose(logits, expected, rtol=1e-4, atol=1e-4)
     assert np.isnan(values).all(), "the critic knew more than the observation"
@@ -51,4 +51,4 @@ def test_a_policy_is_watched_in_its_mode(exported: Path) -> None:
     refusal = run(main, "evaluate", "--model", exported, "--mode", "ground_truth").refusal
     assert "is a policy of 'goodharts-proxy', not of goodharts-ground_truth" in refusal()
     searched = run(main, "evaluate", "--model", exported, "--search", "2x2", "--games", "1", "--steps", "1")
-    assert "A search needs a model, models/ppo_MODE.pth" in searched.err
+    assert "has no value, which a search needs: leave --search out" in searched.err

@@ -13,12 +13,13 @@ from goodharts.models import Model, write_model
 from goodharts.networks import ActorCritic
 from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.rules import ACTIONS, MODES
-from goodharts.world import GROUND_TRUTH
+from goodharts.world import GROUND_TRUTH, WORLDS
 from goodharts.world.board import colour_of, draw_board
-from goodharts.world.policies import load_policy, policies
+from goodharts.world.policies import policies
 from goodharts.world.starts import STARTS
 from rlparity import State, StateRefused, UsageError, View
 from rlparity.cli.main import main
+from rlparity.core.source_specs import open_source
 from rlparity.testing import assert_golden
 from rlworldkit.render.colours import AGENT, MUTED
 
@@ -119,8 +120,9 @@ def test_a_trained_policy_plays_in_its_own_world(tmp_path: Path) -> None:
     write_model(path, model)
     observation = np.random.default_rng(0).random((3, 2, 11, 11), np.float32)
     view = View(observation, np.ones((3, len(ACTIONS)), np.bool_), np.arange(3), lambda slots: [])
-    weights = load_policy(MODES["proxy"], path)(view)
-    logits = model.policy.logits(torch.from_numpy(observation))
-    np.testing.assert_allclose(weights, logits.softmax(dim=1).detach().numpy(), rtol=1e-6)
-    with pytest.raises(UsageError, match="trained in mode proxy: give a model of ground_truth"):
-        load_policy(TRUTH, path)
+    source = open_source(f"policy:{path}", WORLDS["proxy"], 3, np.random.default_rng(0))
+    weights = source.weights(view)
+    logits = model.policy.logits(torch.from_numpy(observation)).softmax(dim=1).detach().numpy()
+    np.testing.assert_allclose(weights / weights.sum(axis=1, keepdims=True), logits, rtol=1e-6)
+    with pytest.raises(UsageError, match="trained in mode proxy: give a model of goodharts-ground_truth"):
+        open_source(f"policy:{path}", GROUND_TRUTH, 3, np.random.default_rng(0))

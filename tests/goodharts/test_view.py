@@ -5,16 +5,16 @@ import re
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from command_line import run
 from written_page import episode_data, page_data
 
-from goodharts.agents import read_agent
 from goodharts.architecture import NetworkConfig
 from goodharts.cli.main import PROGRAM, main
 from goodharts.gym_env import GoodhartsEnv
-from goodharts.models import Model, model_path, write_model
+from goodharts.models import Model, model_path, read_model, write_model
 from goodharts.networks import ActorCritic, Inputs
 from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MODES
 from goodharts.torch_env.env import Games
@@ -22,12 +22,15 @@ from goodharts.torch_env.random import game_keys
 from goodharts.world import WORLDS
 from rlparity.core.trace import Case, Trace, write_trace
 from rlparity.errors import UsageError
+from rlworldkit.agents.agent import AgentPlayer
+from rlworldkit.agents.choice import LIKELIEST, Choice
+from rlworldkit.agents.read import read_agent
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.play.app import PlayApp
 from rlworldkit.play.game import open_table
 from rlworldkit.play.session import Session
 from rlworldkit.watch.controls import Controls
-from rlworldkit.watch.frames import AgentPlayer, frames
+from rlworldkit.watch.frames import frames
 
 
 @pytest.fixture
@@ -55,27 +58,28 @@ def test_the_mode_is_that_of_the_file_unless_it_is_said(models: Path) -> None:
 
 def test_what_is_watched_is_the_game_of_the_environment(models: Path) -> None:
     """Of the same seed, though the engine draws from the key that follows from it (G10)."""
-    agent = read_agent(model_path("proxy"))
+    agent = read_agent(WORLDS["proxy"], "proxy")
     with GoodhartsEnv(mode="proxy") as env:
         seen, _ = env.reset(seed=7)
         episodes = Episodes(WORLDS["proxy"], 1, "torch", max_episode_steps=5)
-        for frame in frames(episodes, AgentPlayer(agent), 7, 1):
+        for frame in frames(episodes, AgentPlayer(agent, Choice(LIKELIEST)), 7, 1):
             assert frame.seed == 7
             assert frame.state == env.unwrapped.get_state()
-            seen, *_ = env.step(int(agent(seen[None])[0].argmax()))
+            seen, *_ = env.step(int(agent(seen[None], np.ones((1, 8), np.bool_))[0].argmax()))
 
 
 def test_a_privileged_critic_judges_the_complete_state(models: Path) -> None:
-    agent = read_agent(model_path("ground_truth"))
+    model = read_model(model_path("ground_truth"))
+    agent = read_agent(WORLDS["ground_truth"], "ground_truth")
     episodes = Episodes(WORLDS["ground_truth"], 1, "torch", max_episode_steps=3)
-    watched = list(frames(episodes, AgentPlayer(agent), 7, 1))
+    watched = list(frames(episodes, AgentPlayer(agent, Choice(LIKELIEST)), 7, 1))
     games = Games(mode := MODES["ground_truth"], 1)
     codes = games.start(game_keys(7, 1))
     for frame in watched[1:]:
         counts = torch.stack((games.state.food_count, games.state.poison_count), dim=1)
         known = Inputs(mode, DEFAULT_NUMBERS, privileged=True, device=games.device)(codes, counts)
         assert frame.decision is not None
-        assert frame.decision.value == pytest.approx(agent.policy(*known)[1].item())
+        assert frame.decision.value == pytest.approx(model.policy(*known)[1].item())
         codes = games.step(torch.tensor([frame.decision.action])).codes
 
 
@@ -83,7 +87,7 @@ def test_it_is_watched_as_text_with_the_value_of_either_critic(models: Path) -> 
     for mode, where in (("ground_truth", ()), ("proxy", ()), ("proxy", ("models",))):
         ran = run(main, "watch", *where, "--mode", mode, "--render", "ansi", "--max-steps", "1")
         assert ran.code == 0
-        said = f"ppo_{mode}.pth, likeliest actions, torch\ngame 0, step 0\nenergy 1.00, step 0, at "
+        said = f"{mode}, drawn actions, torch\ngame 0, step 0\nenergy 1.00, step 0, at "
         assert ran.out.startswith(said)
         assert re.search(r"^value -?\d+\.\d\d: reward still expected ", ran.out, re.MULTILINE)
         assert ran.out.splitlines()[-1].startswith("game 0: truncated after 1 step, return ")
@@ -105,7 +109,7 @@ def test_it_is_played_in_a_terminal_and_the_saved_game_is_shown(models: Path) ->
             await pilot.press("y", "q")
 
     with closing(open_table(WORLDS["proxy"], "torch")) as table:
-        session = Session(table, 7, None, AgentPlayer(read_agent(model_path("proxy"))))
+        session = Session(table, 7, None, AgentPlayer(read_agent(WORLDS["proxy"], model_path("proxy"))))
         asyncio.run(press(session))
         session.keep()
     assert [ACTIONS[turn.action] for turn in session.game.turns] == ["up_left"]

@@ -12,7 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 import torch
 from evaluated import evaluation_by_hand
@@ -34,8 +33,9 @@ from rlparity.core.trace import Case, Trace, read_trace, write_trace
 from rlparity.io.console import open_console
 from rlparity.tools.mutant_judges import project_bench
 from rlparity.tools.project import read_tables
+from rlworldkit.agents.onnx_policy import read_onnx
+from rlworldkit.agents.read import read_agent
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
-from rlworldkit.evaluation.onnx_policy import read_onnx
 from rlworldkit.ppo.checkpoints import (
     Log,
     LoopState,
@@ -46,7 +46,7 @@ from rlworldkit.ppo.checkpoints import (
     save_checkpoint,
 )
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.networks import load_logits
+from rlworldkit.ppo.networks import load_network
 from rlworldkit.ppo.state import LossStats, RolloutMetrics, RunnerState, UpdateStats, init_runner
 from rlworldkit.ppo.training import keeps_games
 from rlworldkit.runs.group import read_group
@@ -176,7 +176,8 @@ def parameters() -> Tree:
 
 def play(path: Path) -> None:
     """Read parameters and find out whether they take the world's observations."""
-    jax.eval_shape(load_logits(path, ENV), jax.ShapeDtypeStruct((1, *ENV.observation_shape), np.float32))
+    load_network(path, ENV)
+    read_agent(ORCHARD, path)
 
 
 def go_on_logging(path: Path) -> None:

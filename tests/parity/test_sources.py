@@ -54,8 +54,8 @@ def broken(*_: object) -> Any:  # noqa: ANN401 - it returns nothing
     [
         ({"policies": {"lazy": broken}, "starts": {}}, (), "the policy 'lazy' fails with KeyError: 'leaf'"),
         ({"starts": {"late": broken}}, (), "the start 'late' fails with KeyError: 'leaf'"),
-        ({"load_policy": broken}, ("--source", "policy:pyproject.toml"), "loading the policy pyproject.toml fails"),
-        ({"load_policy": lambda path: broken}, ("--source", "policy:pyproject.toml"), "the policy fails with KeyError"),
+        ({"read_agent": broken}, ("--source", "policy:pyproject.toml"), "reading the agent pyproject.toml fails"),
+        ({"read_agent": lambda *_: broken}, ("--source", "policy:pyproject.toml"), "the policy fails with KeyError"),
         ({"shrinkers": (broken,)}, ("--engines", "plain,restless", "--steps", "200"), "a shrinker fails with KeyError"),
         (
             {"draw": broken},

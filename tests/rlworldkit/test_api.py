@@ -87,11 +87,11 @@ def test_a_run_is_that_of_the_command(trained: Trained, tmp_path: Path) -> None:
     assert {name for name in written if written[name] != ours[name]} <= {"began"}
 
 
-@pytest.mark.parametrize("deterministic", [False, True])
-def test_figures_are_those_of_the_command(trained: Trained, deterministic: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("choose", ["drawn", "likeliest"])
+def test_figures_are_those_of_the_command(trained: Trained, choose: str, tmp_path: Path) -> None:
     file, path = str(trained.run.files[-1]), tmp_path / "figures.json"
-    how: dict[str, Any] = {"games": 30, "seed": 5, "deterministic": deterministic, "max_steps": 40, "prices": PRICES}
-    flags = ["--episodes=30", "--seed=5", "--max-steps=40", "--price=sting=-3", *["--deterministic"] * deterministic]
+    how: dict[str, Any] = {"games": 30, "seed": 5, "choose": choose, "max_steps": 40, "prices": PRICES}
+    flags = ["--episodes=30", "--seed=5", "--max-steps=40", "--price=sting=-3", f"--choose={choose}"]
     assert main(PROGRAM, ["evaluate", file, *flags, "--json", str(path)]) == 0
     for agent in (trained.run, file, Path(file)):
         assert as_json(rlworldkit.evaluate(WORLD, agent, **how)) == path.read_text()
@@ -112,7 +112,7 @@ def test_figures_are_those_of_the_command(trained: Trained, deterministic: bool,
         ("train", {"gamma": 2}, "train: gamma must be a number from 0 to 1, got 2."),
         ("train", {"preset": "quick"}, "--preset must be left out, since this world has none, got 'quick'."),
         ("train", {"prices": {"stign": 1}}, "stign"),
-        ("evaluate", {"agent": "nobody"}, "Or evaluate random."),
+        ("evaluate", {"agent": "nobody"}, "nobody is no agent: give params_"),
         ("evaluate", {"agent": "random", "engine": "rust"}, "there is no engine 'rust': choose plain or jax."),
         ("evaluate", {"agent": "random", "games": 0}, "games and num_envs must be at least 1, got 0 and 256."),
     ],

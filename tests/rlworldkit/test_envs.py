@@ -17,13 +17,15 @@ from toy_world.planes import PlanesEngine
 from toy_world.world import WORLD as ORCHARD
 
 from rlparity import BatchStep, EngineError, EngineOptions, UsageError
+from rlworldkit.agents.agent import AgentPlayer
+from rlworldkit.agents.choice import Choice
+from rlworldkit.agents.read import read_agent
 from rlworldkit.bench import lockstep
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.envs.statistics import Statistics
 from rlworldkit.envs.vector_env import WorldVectorEnv
 from rlworldkit.evaluation.play import play_episodes
-from rlworldkit.evaluation.players import player_of
 from rlworldkit.evaluation.report import as_tables, summary
 from rlworldkit.score import Score
 from tests.played import assert_same, choose
@@ -216,23 +218,23 @@ def test_an_environment_is_pickled_with_the_name_of_its_world_not_with_the_world
 def test_an_evaluation_names_endings_by_event() -> None:
     score = Score(endings={"stung": "stung at last"}, actions=("pick", "rest"))
     world = replace(WORLD, score=lambda: score)
-    episodes = play_episodes(world, player_of(world, "random", deterministic=False, seed=0), 0, 60, num_envs=7)
+    episodes = play_episodes(world, AgentPlayer(read_agent(world, "random")), 0, 60, num_envs=7)
     figures = summary(world, episodes)
     assert set(figures["endings"]) == {"stung at last", "truncated"}
-    nameless = play_episodes(WORLD, player_of(world, "random", deterministic=False, seed=0), 0, 9, num_envs=3)
+    nameless = play_episodes(WORLD, AgentPlayer(read_agent(world, "random")), 0, 9, num_envs=3)
     assert {episode.ending for episode in nameless} == {"terminated", "truncated"}
     assert all(episode.stats["steps"] == DUSK for episode in episodes if episode.ending == "truncated")
     assert list(figures["actions"]) == ["pick", "rest"]
     uses = [episode.uses[WORLD.actions.index("pick")] for episode in episodes]
     assert figures["actions"]["pick"]["uses"]["mean"] == pytest.approx(np.mean(uses))
     assert as_tables(world, figures, "evening")[0].row_count == 5
-    with pytest.raises(UsageError, match="there is no player 'wasp': evaluate random"):
-        player_of(world, "wasp", deterministic=False, seed=0)
+    with pytest.raises(UsageError, match=r"wasp is no agent: give .* or `random`"):
+        read_agent(world, "wasp")
 
 
 def test_the_last_seed_is_followed_by_the_first() -> None:
     world = WORLD
-    player = player_of(world, "random", deterministic=False, seed=2**32 - 1)
+    player = AgentPlayer(read_agent(world, "random"), Choice(player_seed=2**32 - 1))
     episodes = play_episodes(world, player, 2**64 - 2, 5, num_envs=2)
     assert [episode.seed for episode in episodes] == [2**64 - 2, 2**64 - 1, 0, 1, 2]
     assert episodes[3:] == play_episodes(world, player, 1, 2, num_envs=1)

@@ -13,10 +13,10 @@ from onnx import TensorProto, helper, numpy_helper
 from toy_world.adapter import WORLD
 
 from rlparity.errors import UsageError
-from rlworldkit.evaluation import onnx_policy
-from rlworldkit.evaluation.onnx_policy import read_onnx
+from rlworldkit.agents import onnx_policy
+from rlworldkit.agents.onnx_policy import read_onnx
+from rlworldkit.agents.read import read_agent
 from rlworldkit.export.trace import trace
-from rlworldkit.watch.agents import load_agent
 
 (SIZE,), ACTIONS = WORLD.observation_shape, len(WORLD.actions)
 KERNEL = np.random.default_rng(0).normal(size=(SIZE, ACTIONS)).astype(np.float32)
@@ -48,6 +48,10 @@ def model(
     return made.SerializeToString()
 
 
+def all_valid(seen: NDArray[np.float32]) -> NDArray[np.bool_]:
+    return np.ones((len(seen), ACTIONS), np.bool_)
+
+
 def elsewhere() -> onnx.TensorProto:
     tensor = numpy_helper.from_array(KERNEL, "kernel")
     onnx.external_data_helper.set_external_data(tensor, "/etc/passwd")
@@ -77,7 +81,7 @@ def test_a_linear_policy_of_somebody_else_plays(tmp_path: Path) -> None:
     path = tmp_path / "theirs.onnx"
     path.write_bytes(model())
     seen = np.random.default_rng(1).random((5, SIZE)).astype(np.float32)
-    logits, values = load_agent(WORLD, path)(seen)
+    logits, values = read_agent(WORLD, path)(seen, all_valid(seen))
     np.testing.assert_allclose(logits, seen @ KERNEL, rtol=1e-5)
     assert np.isnan(values).all(), "it has none"
 
@@ -310,11 +314,11 @@ def test_a_graph_whose_size_grows_faster_than_its_batch_is_refused_at_the_batch_
     path.write_bytes(model(nodes, constants=constants))
     policy = read_onnx(path, WORLD)
     seen = np.ones((1000, SIZE), np.float32)
-    np.testing.assert_allclose(policy(seen[:20])[0], seen[:20] @ KERNEL, rtol=1e-5)
+    np.testing.assert_allclose(policy(seen[:20], all_valid(seen[:20]))[0], seen[:20] @ KERNEL, rtol=1e-5)
     with pytest.raises(
         UsageError, match="its tensors take 3,814,697 MiB for 1000 observations, more than a policy needs"
     ):
-        policy(seen)
+        policy(seen, all_valid(seen))
 
 
 def test_no_file_and_one_that_is_too_large_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,12 +21,13 @@ from toy_world.adapter import PROGRAM, WORLD, OrchardJaxEnv
 
 from rlparity.cli import main as parity_cli
 from rlparity.testing import assert_lockstep
+from rlworldkit.agents.agent import AgentPlayer
+from rlworldkit.agents.read import read_agent
 from rlworldkit.cli.app import main
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.spaces import env_id
 from rlworldkit.envs.vector_env import WorldVectorEnv
 from rlworldkit.evaluation.play import play_episodes
-from rlworldkit.evaluation.players import player_of
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.training import train
 from tests.rlworldkit.side_by_side import played_alike
@@ -88,7 +89,7 @@ def test_the_agent_plays_better_than_chance(evening: tuple[Path, dict[str, str]]
         np.array(
             [episode.stats["return"] for episode in play_episodes(WORLD, player, 0, 300, engine="jax", num_envs=100)]
         )
-        for player in (player_of(WORLD, name, deterministic=False, seed=0) for name in (str(params), "random"))
+        for player in (AgentPlayer(read_agent(WORLD, name)) for name in (params, "random"))
     ]
     luck = np.hypot(*(found.std() for found in returns)) / np.sqrt(300)
     assert returns[0].mean() - returns[1].mean() > 4 * luck

@@ -15,10 +15,10 @@ from toy_world.adapter import OrchardJaxEnv
 from toy_world.in_jax import Orchard
 
 from rlparity.errors import UsageError
+from rlworldkit.agents.numpy_network import NumpyNetwork
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.networks import network_of
-from rlworldkit.ppo.numpy_network import NumpyNetwork
 from rlworldkit.ppo.optimizer import Rates, optimizer_of, rates_at
 from rlworldkit.ppo.params import checkpoint_path, load_initial_params, load_params, params_of_checkpoint
 from rlworldkit.ppo.ppo import collect_rollout, evaluate, learn, ppo_loss, samples_of

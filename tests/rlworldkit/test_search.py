@@ -1,6 +1,7 @@
 """Looking ahead: what a search finds, what it must not see, and what it plays, in Orchard."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,16 +16,15 @@ from toy_world.adapter import PROGRAM, WORLD, OrchardJaxEnv
 from toy_world.in_jax import CELLS, PICK, REST, Orchard
 
 from rlparity import EngineError, ParityError, World
+from rlworldkit.agents.agent import AgentPlayer, Player
+from rlworldkit.agents.choice import LOOKAHEAD, Choice, Lookahead
+from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.search import LANES, Search, best_actions, discount_of, returns_of, searcher_of, surely_best
 from rlworldkit.cli.app import main
 from rlworldkit.evaluation.play import play_episodes
-from rlworldkit.evaluation.players import player_of
-from rlworldkit.evaluation.searcher import discount_of, searcher_of
-from rlworldkit.evaluation.spec import LOOKAHEAD, Lookahead
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.ppo.networks import ActorCritic
 from rlworldkit.ppo.params import save_params
-from rlworldkit.ppo.search import LANES, Search, best_actions, returns_of, surely_best
-from rlworldkit.score import Player
 
 ORCHARD = OrchardJaxEnv()
 LEFT = 2
@@ -232,7 +232,7 @@ def test_another_key_gives_other_values_and_the_same_key_the_same() -> None:
 
 
 def searcher(params: Path, world: World = WORLD, env: JaxEnv = ORCHARD) -> Player:
-    return searcher_of(world, env, params, Lookahead(4, 8), seed=0)
+    return searcher_of(world, env, read_agent(world, params), Choice(search=Lookahead(4, 8)))
 
 
 @pytest.fixture(scope="module")
@@ -241,7 +241,7 @@ def searching(params: Path) -> Player:
 
 
 def test_a_search_plays_the_same_on_every_engine_and_better_than_its_agent(params: Path, searching: Player) -> None:
-    alone = player_of(WORLD, str(params), deterministic=False, seed=0)
+    alone = AgentPlayer(read_agent(WORLD, params))
     plain, jax_played, without = (
         play_episodes(WORLD, player, 0, 12, engine=engine, num_envs=GAMES, max_steps=60)
         for player, engine in ((searching, "plain"), (searching, "jax"), (alone, "plain"))
@@ -268,7 +268,7 @@ def test_every_step_of_every_game_is_searched_under_a_chance_of_its_own(
         jax.debug.callback(keys.append, jax.random.key_data(drawn))
         return jnp.full(len(masks), REST)
 
-    monkeypatch.setattr("rlworldkit.evaluation.searcher.best_actions", rest)
+    monkeypatch.setattr("rlworldkit.agents.search.best_actions", rest)
     play_episodes(WORLD, searcher(params), 0, GAMES, engine="plain", num_envs=GAMES, max_steps=3)
     assert np.unique(np.concatenate(keys), axis=0).shape == (3 * GAMES, 2)
 
@@ -280,12 +280,13 @@ def test_games_that_the_player_has_not_followed_are_an_error(searching: Player) 
 
 
 def test_the_discount_is_that_of_the_run(params: Path, tmp_path: Path) -> None:
-    assert discount_of(params) == 0.99  # no settings lie beside it: the trainer's default
+    assert discount_of(read_agent(WORLD, params)) == 0.99  # no settings lie beside it: the trainer's default
+    agent = read_agent(WORLD, shutil.copy(params, tmp_path))
     (tmp_path / "config.json").write_text(json.dumps({"gamma": 0.9}))
-    assert discount_of(tmp_path / "params_1.npz") == 0.9
+    assert discount_of(agent) == 0.9
     (tmp_path / "config.json").write_text(json.dumps({"gamma": "much"}))
     with pytest.raises(ParityError, match="gamma must be a number from 0 to 1, got 'much'"):
-        discount_of(tmp_path / "params_1.npz")
+        discount_of(agent)
 
 
 PLAIN = {"plain": WORLD.engines["plain"]}
@@ -318,9 +319,8 @@ FORM = "must be ROLLOUTSxSTEPS, such as 8x16, 2 to 1,000 rollouts of 1 to 1,000 
     ("words", "fault"),
     [
         *((["params_1.npz", f"--search={word}"], f"{FORM} {word!r}") for word in WRONG_LOOKAHEADS),
-        (["random", "--search", "8x16"], "a search needs an agent's policy and value: give a params_*.npz file"),
-        (["model.zip", "--search", "8x16"], "model.zip does not exist; give the path of a params_*.npz file"),
-        (["params_1.npz", "--search", "8x16", "--deterministic"], "not allowed with argument"),
+        (["random", "--search", "8x16"], "random has no value, which a search needs: leave --search out"),
+        (["random", "--search", "8x16", "--deterministic"], "--choose is given as likeliest and by --search: give one"),
         (["random", "--engine", "both"], "there is only the engine plain: `both` needs two"),
     ],
 )

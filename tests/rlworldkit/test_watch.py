@@ -17,10 +17,12 @@ from toy_world.adapter import PROGRAM, WORLD
 from written_page import episode_data, page_data
 
 from rlparity.core.trace import read_trace
+from rlworldkit.agents.agent import AgentPlayer
+from rlworldkit.agents.choice import DRAWN, LIKELIEST, Choice
+from rlworldkit.agents.read import read_agent
 from rlworldkit.cli.app import main
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.play import play_episodes
-from rlworldkit.evaluation.players import player_of
 from rlworldkit.play.app import PlayApp
 from rlworldkit.play.game import open_table
 from rlworldkit.play.panes import layout_of
@@ -29,9 +31,8 @@ from rlworldkit.ppo.networks import make_network
 from rlworldkit.ppo.params import MLP, save_params
 from rlworldkit.render.window import Window
 from rlworldkit.runs.stop import StopRequest
-from rlworldkit.watch.agents import load_agent
 from rlworldkit.watch.controls import FASTEST, SLOWEST, Controls, play
-from rlworldkit.watch.frames import AgentPlayer, Frame, games
+from rlworldkit.watch.frames import Frame, games
 from rlworldkit.watch.text import likeliest_first
 
 MOST_STEPS = 80
@@ -54,19 +55,18 @@ def episodes() -> Iterator[Episodes]:
         yield opened
 
 
-@pytest.mark.parametrize("deterministic", [True, False])
-def test_what_is_watched_is_what_evaluate_plays(episodes: Episodes, params: Path, deterministic: bool) -> None:
-    player = player_of(WORLD, str(params), deterministic=deterministic, seed=5)
+@pytest.mark.parametrize("how", [LIKELIEST, DRAWN])
+def test_what_is_watched_is_what_evaluate_plays(episodes: Episodes, params: Path, how: str) -> None:
+    player = AgentPlayer(read_agent(WORLD, params), Choice(how, player_seed=5))
     expected = play_episodes(WORLD, player, 40, 8, num_envs=8, engine="plain", max_steps=MOST_STEPS)
-    watched = AgentPlayer(load_agent(WORLD, params), deterministic=deterministic, player_seed=5)
-    for game, episode in zip(games(episodes, watched, 40, 8), expected, strict=True):
+    for game, episode in zip(games(episodes, player, 40, 8), expected, strict=True):
         *_, last = game
         assert (last.seed, last.ending, last.step) == (episode.seed, episode.ending, episode.stats["steps"])
         assert dict(zip(WORLD.components, last.earned.tolist(), strict=True)) == episode.stats["reward_breakdown"]
 
 
 def test_a_moment_tells_the_step_that_led_to_it(episodes: Episodes, params: Path) -> None:
-    (game,) = games(episodes, AgentPlayer(load_agent(WORLD, params), deterministic=False), 7, 1)
+    (game,) = games(episodes, AgentPlayer(read_agent(WORLD, params)), 7, 1)
     first, *others = game
     assert (first.seed, first.step, first.decision, first.ending) == (7, 0, None, None)
     assert not first.earned.any()
@@ -104,7 +104,7 @@ class Pretended:
 def watch(episodes: Episodes, params: Path, keys: dict[int, str], count: int = 2) -> tuple[Pretended, list[Frame]]:
     """Watch games at 100 actions a second."""
     screen = Pretended(keys)
-    played = games(episodes, AgentPlayer(load_agent(WORLD, params), deterministic=False), 0, count)
+    played = games(episodes, AgentPlayer(read_agent(WORLD, params)), 0, count)
     return screen, list(play(played, screen, Controls(100), StopRequest()))
 
 
@@ -167,7 +167,7 @@ def test_without_an_agent_watching_says_which_there_may_be(refused: Callable[...
 def test_a_game_is_played_by_keys_saved_and_viewed(params: Path, tmp_path: Path) -> None:
     trace = tmp_path / "game.json"
     with contextlib.closing(open_table(WORLD, "plain")) as table:
-        session = Session(table, 3, trace, AgentPlayer(load_agent(WORLD, params)))
+        session = Session(table, 3, trace, AgentPlayer(read_agent(WORLD, params), Choice(LIKELIEST)))
 
         async def played() -> list[str]:
             app = PlayApp(session, Controls(4))

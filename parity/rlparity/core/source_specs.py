@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from rlparity.agent import Judge, Policy, View
 from rlparity.core.explore import ExploreSource
 from rlparity.core.sources import POLICY, DirectedSource, Source
+from rlparity.engine import Array
 from rlparity.errors import UsageError, blamed
 from rlparity.world import World
 
@@ -24,11 +26,21 @@ def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -
     if spec == "explore":
         return ExploreSource(world, games, rng)
     if spec.startswith(POLICY):
-        if world.load_policy is None:
-            raise UsageError(f"world '{world.name}' loads no policies: name no agent, or use --source uniform.")
+        if world.read_agent is None:
+            raise UsageError(f"world '{world.name}' reads no agents: name none, or use --source uniform.")
         path = world.agent_at(Path(spec.removeprefix(POLICY)))
         if not os.path.exists(path):  # pathlib's own raises for a name that no file can have
             raise UsageError(f"there is no policy file {path}: give the path of a checkpoint.")
-        with blamed(f"loading the policy {path}"):
-            return Source(world.load_policy(path))
+        with blamed(f"reading the agent {path}"):
+            return Source(_policy_of(world.read_agent(world, path)))
     raise UsageError(f"there is no source '{spec}': give uniform, directed, explore, policy:FILE or traces:DIR.")
+
+
+def _policy_of(agent: Judge) -> Policy:
+    """The policy that draws by an agent's logits."""
+
+    def policy(view: View) -> Array:
+        logits = np.where(view.mask, agent(view.observation, view.mask)[0], -np.inf).astype(np.float64)
+        return np.exp(logits - logits.max(axis=1, keepdims=True, initial=np.finfo(np.float64).min))
+
+    return policy

@@ -263,7 +263,8 @@ def build_corpus(shared: Shared, settings: Settings, agents: Sequence[str]) -> l
             made = source.starts(np.arange(settings.games))
             games = (Game(f"{DIRECTED} {slot}", made.get(slot, seed)) for slot, seed in enumerate(seeds))
             parts.append(Part(DIRECTED, tuple(games), source))
-        for agent in agents or (list(local.agents)[:1] if local.load_policy else []):
+        shipped = [name for name, path in local.agents.items() if local.read_agent and path.exists()]
+        for agent in agents or shipped[:1]:
             sources[agent] = open_source(POLICY + agent, local, settings.games, rng)
         sources |= {name: Source(policy) for name, policy in local.policies.items()}
     sources[UNIFORM] = Source()

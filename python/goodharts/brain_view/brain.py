@@ -10,14 +10,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from goodharts.agents import agent_of, numbers_of
+from goodharts.agents import PrivilegedModelAgent, agent_of, numbers_of
 from goodharts.models import Model
 from goodharts.rules import MODES, SIZE, Numbers
 from goodharts.world import evaluation_world, game_seeds
 from rlparity import State
+from rlworldkit.agents.agent import Agent, AgentPlayer
+from rlworldkit.agents.choice import DEFAULT, LIKELIEST, Choice
 from rlworldkit.envs.episodes import Episodes
-from rlworldkit.evaluation.players import logits_player
-from rlworldkit.watch.frames import AgentPlayer, Decision, Frame, decide, endless_games
+from rlworldkit.watch.frames import Decision, Frame, decide, endless_games
 
 REMEMBERED = 240
 """Number of the latest moments whose energies are kept."""
@@ -29,8 +30,8 @@ Floats = NDArray[np.float32]
 class Brain:
     """An agent in game 0 of a seed, where it does what ``goodharts evaluate`` sees it do, but for rounding.
 
-    numbers: of the world that it lives in; by default as it was trained in. deterministic: whether it takes the
-    likeliest action, rather than draw one.
+    numbers: of the world that it lives in; by default as it was trained in. choice: how it chooses its
+    actions.
 
     Attributes tell of the latest frame: state is complete (G13). trail: where it was in its latest steps of this life,
     as (dx, dy) from where it is, oldest first. energies: the number of the life and the energy at the latest moments,
@@ -44,16 +45,18 @@ class Brain:
         numbers: Numbers | None = None,
         *,
         seed: int = 0,
-        deterministic: bool = False,
+        choice: Choice = DEFAULT,
         device: torch.device | str = "cpu",
     ) -> None:
         self.model, self.agent = model, agent_of(model, device)
+        values_in = self.agent.values_in if isinstance(self.agent, PrivilegedModelAgent) else None
+        self._judge = Agent(self.agent, values_in=values_in)
         world = evaluation_world(MODES[model.mode], numbers or numbers_of(model), device)
         self._episodes, self._seed = Episodes(world, 1, "torch"), int(game_seeds(seed, 1)[0])
-        chosen, steps = logits_player(self.agent.logits, deterministic=deterministic), count()
+        chosen, steps = AgentPlayer(self._judge, choice), count()
         # draws are numbered by the steps of all lives, as in an evaluation
         self._player = AgentPlayer(
-            self.agent, searcher=lambda seen, masks, seeds, _: chosen(seen, masks, seeds, np.array([next(steps)]))
+            self._judge, searcher=lambda seen, masks, seeds, _: chosen(seen, masks, seeds, np.array([next(steps)]))
         )
         self.state: State = {}
         self.trail: deque[tuple[int, int]] = deque(maxlen=_TRAIL)
@@ -104,7 +107,9 @@ class Brain:
         """What it sees (2, 11, 11), its layers' activations by name, and what it would do next at its likeliest."""
         episodes = self._episodes
         seen, mask, seeds = episodes.observation, episodes.mask, episodes.seeds
-        (decision,) = decide(AgentPlayer(self.agent), seen, mask, seeds, np.zeros(1, np.int64), episodes.get_states)
+        (decision,) = decide(
+            AgentPlayer(self._judge, Choice(LIKELIEST)), seen, mask, seeds, np.zeros(1, np.int64), episodes.get_states
+        )
         return seen[0], [(name, values[0]) for name, values in self.agent.layers(seen)[:-1]], decision
 
 

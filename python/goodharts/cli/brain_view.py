@@ -16,6 +16,7 @@ from goodharts.rules import DEFAULT_MODE, MODES
 from rlparity.errors import UsageError
 from rlparity.io.arguments import SEED, STEPS, FloatRange, OutputFile, Parser
 from rlparity.io.console import counted, open_console
+from rlworldkit.cli.players import add_choice_flags, add_older_names, choice_of
 from rlworldkit.render.display import has_display
 from rlworldkit.render.film import FILMS
 from rlworldkit.runs.stop import StopRequest
@@ -59,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     device, path = choose_device(args.device), args.model or model_path(args.mode or DEFAULT_MODE)
     model = read_model_of(path, args.mode)
     numbers = numbers_of(model, source=str(path))
-    brain = Brain(model, numbers, seed=args.seed, deterministic=args.deterministic, device=device)
+    brain = Brain(model, numbers, seed=args.seed, choice=choice_of(args), device=device)
     if args.record is None:
         view(brain, Controls(args.speed, _SPEED.most), args.steps or math.inf)
     else:
@@ -133,11 +134,11 @@ def _parser() -> Parser:
         "-m", "--mode", choices=tuple(MODES), help=f"(default {DEFAULT_MODE}, or that of the model)", metavar="MODE"
     )
     parser.add_argument("--model", type=Path, metavar="FILE", help="(default models/ppo_{mode}.pth)")
-    parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="of game and drawn actions (default 0)")
+    parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="of the game (default 0)")
     parser.add_argument(
         "--steps", type=STEPS, metavar="N", help=f"end after so many (default {_RECORDED} in a recording, else never)"
     )
-    parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions")
+    add_choice_flags(parser, searches=False)
     parser.add_argument(
         "--speed", "--fps", type=_SPEED, default=8, metavar="N", help=f"steps a second, {_SPEED.span()} (default 8)"
     )
@@ -148,4 +149,5 @@ def _parser() -> Parser:
         help="open no window, but save a video (.mp4), an animation (.gif) or the last moment (.png)",
     )
     parser.add_argument("--device", type=DEVICE, default="cpu", metavar="NAME", help="of torch (default cpu)")
+    add_older_names(parser)
     return parser

@@ -18,10 +18,10 @@ from goodharts.rules import DEFAULT_MODES, MODES
 from rlparity.errors import UsageError
 from rlparity.io.arguments import STANDARD_OUTPUT, OneOf, Parser
 from rlparity.io.console import open_console, typed_command
+from rlworldkit.agents.onnx_policy import ONNX
 from rlworldkit.cli.compare import add_group_flags, checked_groups, write_comparison
-from rlworldkit.cli.evaluate import add_choice_flags
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
-from rlworldkit.evaluation.onnx_policy import ONNX
+from rlworldkit.cli.players import add_choice_flags, add_older_names, choice_of
 
 if TYPE_CHECKING:
     from goodharts.evaluation.evaluate import Evaluation
@@ -80,7 +80,7 @@ def compare(argv: Sequence[str] | None = None) -> int:
         return _compare_groups(parser, args, groups)
     if args.markdown or args.target is not None:
         parser.error("--markdown and --target go with --group: add it, or leave them out")
-    given = [f"--{name}" for name in ("models", "deterministic", "search") if getattr(args, name)]
+    given = [f"--{name}" for name in ("models", "choose", "search") if getattr(args, name)]
     given += [f"--{key}" for keys in flags_given(args).values() for key in keys]
     if args.results and given:
         parser.error(f"files of evaluations are read as they are: leave {given[0]} out, or the files")
@@ -170,8 +170,7 @@ def _played(
             if not console.is_terminal:
                 console.print(f"{name}: playing {how.games:,} games of {how.steps:,} steps ...")
             task = progress.add_task(name, total=how.games * how.steps)
-            choice = {"deterministic": args.deterministic, "search": args.search}
-            found = evaluate(model, config, device, **choice, advanced=partial(progress.advance, task))
+            found = evaluate(model, config, device, choice=choice_of(args), advanced=partial(progress.advance, task))
             progress.remove_task(task)
             if printing:
                 console.print(as_table(found))
@@ -217,4 +216,5 @@ def _parser(command: str, description: str) -> Parser:
         add_setting(parser, section, key, note=_PUBLISHED_SIZE.get(key, ""))
     add_choice_flags(parser)
     parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
+    add_older_names(parser)
     return parser

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from goodharts.agents import agent_of, numbers_of
@@ -18,13 +19,13 @@ from goodharts.onnx_model import OnnxModel
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, VERSION, Numbers
 from goodharts.world import evaluation_world
 from rlparity.core.prices import prices_text
-from rlparity.errors import UsageError
-from rlworldkit.evaluation.players import logits_player, uniform_logits
-from rlworldkit.evaluation.spec import Lookahead
+from rlworldkit.agents.agent import Agent, AgentPlayer, uniform_agent
+from rlworldkit.agents.choice import DEFAULT, DRAWN, LIKELIEST, Choice, Masks
+from rlworldkit.agents.numpy_network import Floats
 
 if TYPE_CHECKING:
     from rlparity import BatchEngine
-    from rlworldkit.score import Player
+    from rlworldkit.agents.agent import Player
 
 
 @dataclass(frozen=True)
@@ -49,34 +50,29 @@ def evaluate(
     config: Config,
     device: torch.device,
     *,
-    deterministic: bool = False,
-    search: Lookahead | None = None,
+    choice: Choice = DEFAULT,
     advanced: Callable[[int], None] = lambda steps: None,
 ) -> Evaluation:
     """Let a model live on, or chance where it is None, as [evaluation] of the configuration says (G6, G11).
 
-    deterministic: a model takes its likeliest actions. search: or looks ahead before each of them, on the JAX engine.
+    choice: how a model chooses its actions; it looks ahead on the JAX engine.
     advanced: called with the number of steps that were played, from any thread. Raises UsageError where the world that
     the model was trained in is impossible.
     """
     how, numbers = config.evaluation, numbers_of(model, config)
     mode = MODES[model.mode if model else DEFAULT_MODE]
     prices = Config().over(model.config, "The model").changed_prices(model.mode) if model else {}
-    is_deterministic = model is not None and (deterministic or search is not None)
+    search = choice.search if model else None
+    is_deterministic = model is not None and (choice.how == LIKELIEST or search is not None)
     world = evaluation_world(mode, numbers, device)
     batch, threads = (CPU_BATCH, None) if device.type == "cpu" else (GPU_BATCH, 1)
     if model is not None and search is not None:
-        if isinstance(model, OnnxModel):
-            raise UsageError("A search needs a model, models/ppo_MODE.pth: leave --search out for a policy in ONNX.")
         # nobody need wait for games that are not asked for: a search takes what is likely, not what rounding decides
-        open_engine, player_on = world.engines["jax"], searcher_of(model, numbers, search)
+        open_engine, player_on = world.engines["jax"], searcher_of(model, numbers, choice)
         batch, threads = min(how.games, CPU_BATCH), 1
     else:
-        if isinstance(model, OnnxModel):
-            logits = model.logits
-        else:
-            logits = agent_of(model, device).logits if model else uniform_logits(len(ACTIONS))
-        player = logits_player(logits, deterministic=is_deterministic)
+        agent = judged_by(model, device) if model else uniform_agent(RANDOM, len(ACTIONS))
+        player = AgentPlayer(agent, Choice(LIKELIEST if is_deterministic else DRAWN, choice.player_seed))
         open_engine, player_on = world.engines["torch"], lambda engine: player
     lives = play(
         open_engine, player_on, how.games, how.steps, seed=how.seed, batch=batch, threads=threads, advanced=advanced
@@ -97,22 +93,31 @@ def evaluate(
     )
 
 
-def searcher_of(model: Model, numbers: Numbers, lookahead: Lookahead) -> Callable[[BatchEngine], Player]:
-    """The model with a search on top, on a JAX engine whose games are the ones that are played."""
-    import numpy as np
+def judged_by(model: Model | OnnxModel, device: torch.device | str = "cpu") -> Agent:
+    """The agent of a model, by its policy alone."""
+    if isinstance(model, OnnxModel):
+        return model.agent
+    judge = agent_of(model, device)
 
-    from goodharts.jax_networks import network_and_params
+    def logits_alone(seen: Floats, masks: Masks) -> tuple[Floats, Floats]:
+        return judge.logits(seen), np.full(len(seen), np.nan, np.float32)
+
+    return Agent(logits_alone, network=judge.network)
+
+
+def searcher_of(model: Model | OnnxModel, numbers: Numbers, choice: Choice) -> Callable[[BatchEngine], Player]:
+    """The model with a search on top, on a JAX engine whose games are the ones that are played."""
     from goodharts.jax_training import env_of
-    from rlworldkit.evaluation.searcher import search_program
+    from rlworldkit.agents.search import Search, judge_of, search_program
     from rlworldkit.jax.engine import JaxEngine
-    from rlworldkit.ppo.search import Search
     from rlworldkit.threefry import seed_pairs
 
     config = Config().over(model.config, "The model")
     prices = np.array(config.price_values(model.mode), np.int32)
     env = env_of(MODES[model.mode], numbers, True).with_prices(prices)
-    network, params = network_and_params(model.network, model.policy.cpu().state_dict())
-    program = search_program(env, network, params, Search(*lookahead, config.training.gamma), seed=0)
+    assert choice.search is not None
+    search = Search(*choice.search, config.training.gamma)
+    program = search_program(env, *judge_of(judged_by(model), env), search, choice.player_seed)
 
     def player_on(engine: BatchEngine) -> Player:
         assert isinstance(engine, JaxEngine)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from goodharts.rules import EVENTS
 from goodharts.world import game_seeds
 from rlparity import BatchEngine
-from rlworldkit.score import Player
+from rlworldkit.agents.agent import Player
 
 CPU_BATCH, GPU_BATCH = 128, 4096
 """Games of a batch: enough for matrix products at full speed, and on a CPU few enough for its cache."""

@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goodharts import rules
+from goodharts.models import MODEL, model_path
 from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
 from goodharts.torch_env.tables import PRICES
 from goodharts.world.board import LINE_NAMES, SIGNS, colour_of, draw_board, observation_label
-from goodharts.world.policies import load_policy, policies
+from goodharts.world.policies import policies
 from goodharts.world.starts import STARTS
 from rlparity import BatchEngine, EngineError, EngineOptions, MutationBench, Price, State, UsageError, World
 from rlparity.engine import consecutive_seeds
 from rlparity.tools.mutant_table import read_mutants
+from rlworldkit.agents.reader import AgentReader
 from rlworldkit.extras import install_package
 from rlworldkit.jax.xla import enable_compilation_cache, for_mutants
 from rlworldkit.threefry import seed_pair, seeds_of, threefry2x32
@@ -124,7 +126,7 @@ def _world(mode: Mode) -> World:
         rules_version=rules.VERSION,
         home=f"{__name__}:{mode.name.upper()}",
         jax=lambda: resolve_name("goodharts.jax_training:env_of")(mode),
-        show=lambda: resolve_name("goodharts.show:show")(mode.name),
+        show=lambda: resolve_name("goodharts.show:SHOW"),
         score=lambda: resolve_name("goodharts.score:SCORE"),
         observation_range=(0.0, 1.0),
         row_names=LINE_NAMES,
@@ -140,7 +142,11 @@ def _world(mode: Mode) -> World:
         marks=rules.marks_of(mode),
         starts=STARTS,
         policies=policies(mode),
-        load_policy=partial(load_policy, mode),
+        read_agent=AgentReader(
+            networks=lambda: resolve_name("goodharts.numpy_networks:NUMPY_NETWORKS"),
+            files={MODEL: lambda world, path: resolve_name("goodharts.agents:read_agent")(world, path)},
+        ),
+        agents={mode.name: model_path(mode.name)},
         shrinkers=(fewer_items, smaller_numbers),
         rule_book=_FOLDER.parents[2] / "docs/reference/goodharts.md",
         sources={"torch": _FOLDER.parent / "torch_env", "jax": _FOLDER.parent / "jax_env"},

@@ -1,13 +1,12 @@
 """Ways to play that steer towards seldom reached rules: weights of the actions from what an agent sees."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MOVES, REACH, VIEW, Mode
-from rlparity import Policy, UsageError, View
+from rlparity import Policy, View
 
 Weights = NDArray[np.float64]
 Cells = NDArray[np.bool_]
@@ -40,23 +39,6 @@ def policies(mode: Mode) -> Mapping[str, Policy]:
         return np.where(_lands_on(food | poison), _SELDOM, 1.0)
 
     return {"eat": eat, "seek_poison": seek_poison, "starve": starve, "wander": wander, "circle": circle}
-
-
-def load_policy(mode: Mode, path: Path) -> Policy:
-    """The policy of a model that the trainer wrote; raises UsageError for anything else, and for another mode's."""
-    import torch
-
-    from goodharts.models import read_model
-
-    model = read_model(path)
-    if model.mode != mode.name:
-        raise UsageError(f"{path} was trained in mode {model.mode}: give a model of {mode.name}, or take its world.")
-
-    @torch.inference_mode()
-    def policy(view: View) -> Weights:
-        return model.policy.logits(torch.from_numpy(view.observation)).softmax(dim=1).double().numpy()
-
-    return policy
 
 
 def wander(view: View) -> Weights:

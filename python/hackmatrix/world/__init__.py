@@ -15,11 +15,12 @@ from hackmatrix.render.words import SIGNS, cell_text
 from hackmatrix.spaces import dict_space, split
 from hackmatrix.swift_env.process import is_engine_expected
 from hackmatrix.world.benches import BENCHES
-from hackmatrix.world.policies import POLICIES, load_policy
+from hackmatrix.world.policies import POLICIES, walk
 from hackmatrix.world.prices import PRICES
 from hackmatrix.world.starts import STARTS
 from rlparity import BatchEngine, Board, EngineOptions, State, World
 from rlparity.world import PriceValues
+from rlworldkit.agents.reader import AgentReader
 from rlworldkit.jax.xla import enable_compilation_cache
 
 
@@ -138,7 +139,10 @@ WORLD = World(
     rules=rules.RULES,
     starts=STARTS,
     policies=POLICIES,
-    load_policy=load_policy,
+    read_agent=AgentReader(
+        networks=lambda: resolve_name("hackmatrix.numpy_networks:NUMPY_NETWORKS"),
+        players={"walk": walk},
+    ),
     agents=AGENTS,
     shrinkers=(_no_history, _fewer_entries, _smaller_numbers),
     rule_book=_CHECKOUT / "docs/reference/hackmatrix-rules.md",

@@ -1,13 +1,12 @@
 """Ways to play that steer towards seldom reached rules: weights of the actions from what a player sees."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hackmatrix.rules import BLOCKS, CELL_FEATURES, DIRECTIONS, ENEMIES, GRID_PART, NUM_ACTIONS, NUM_CELLS, SIPHON, SIZE
-from rlparity import Policy, UsageError, View
+from rlparity import Policy, View
 
 Weights = NDArray[np.float64]
 
@@ -39,6 +38,13 @@ def ways_to_exit(observation: NDArray[np.float32]) -> NDArray[np.bool_]:
     return _beside_player(observation, distances) < here
 
 
+def walk(observations: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """A step of a shortest way to the exit around blocks, the first in A2's order; else the first valid action."""
+    preferred = masks.astype(np.int32)
+    preferred[:, :SIPHON] += masks[:, :SIPHON] & ways_to_exit(observations)
+    return preferred.argmax(axis=1).astype(np.int32)
+
+
 def fighter(view: View) -> Weights:
     """Attacks what it sees beside itself, runs programs now and then."""
     grid = _grid(view.observation)
@@ -48,28 +54,6 @@ def fighter(view: View) -> Weights:
 
 
 POLICIES: Mapping[str, Policy] = {"programmer": programmer, "siphoner": siphoner, "walker": walker, "fighter": fighter}
-
-
-def load_policy(path: Path) -> Policy:
-    """The policy whose parameters the trainer wrote as ``params_*.npz``; raises UsageError for anything else."""
-    import jax
-
-    from hackmatrix.jax_training import HackMatrixJaxEnv
-    from rlparity.errors import ParityError
-    from rlworldkit.jax.switches import fixed_switches
-    from rlworldkit.ppo.networks import load_network
-
-    try:
-        network, params = load_network(path, HackMatrixJaxEnv())
-    except ParityError as error:
-        raise UsageError(str(error)) from error
-    probabilities = jax.jit(lambda observations: jax.nn.softmax(network.apply(params, observations)[0]))
-
-    @fixed_switches()
-    def policy(view: View) -> Weights:
-        return np.asarray(probabilities(view.observation), np.float64)
-
-    return policy
 
 
 def _by_kind(view: View, *, moves: float, siphon: float, programs: float) -> Weights:

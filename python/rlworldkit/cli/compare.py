@@ -1,17 +1,20 @@
 """``compare``: let the agents of groups of runs play the same games, and compare their returns."""
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from rlparity import World
 from rlparity.core.prices import changed_prices, prices_note, read_prices
-from rlparity.errors import UsageError
 from rlparity.io.arguments import STANDARD_OUTPUT, FloatRange, OutputFile, Parser
 from rlparity.io.console import open_console
 from rlparity.io.intervals import FEWEST
 from rlparity.io.strict_json import json_text
+from rlworldkit.agents.agent import Agent, AgentPlayer
+from rlworldkit.agents.read import agent_files, read_agent
 from rlworldkit.cli import players
 from rlworldkit.cli.evaluate import add_playing_flags
 from rlworldkit.cli.outputs import OUTPUT, write_output
@@ -19,12 +22,9 @@ from rlworldkit.jax.xla import enable_compilation_cache
 from rlworldkit.program import Program
 from rlworldkit.runs.console import print_line
 from rlworldkit.runs.folder import CONFIG
-from rlworldkit.runs.saved_config import read_saved_config
-from rlworldkit.watch.agents import agents_of
 
 if TYPE_CHECKING:
     from rlworldkit.evaluation.comparison import Groups
-    from rlworldkit.score import Player
 
 _PICTURES = (".png", ".svg", ".pdf")
 _TARGET = FloatRange(-1e12, 1e12)
@@ -40,11 +40,14 @@ def main(program: Program, argv: Sequence[str]) -> int:
     # Imported only now: a mistaken command line should not have to wait for JAX.
     from rlworldkit.evaluation.comparison import RETURN, ScoredRun
     from rlworldkit.evaluation.play import play_episodes
-    from rlworldkit.evaluation.players import player_of
 
-    how = {"deterministic": args.deterministic, "seed": args.player_seed}
+    choice, how = players.choice_of(args), players.reading(args)
     runs = {
-        name: [(*found, player_of(world, found[0], **how)) for each in members for found in _agents(Path(each))]
+        name: [
+            (label, agent.settings().get("seed"), players.player_of(world, agent, choice))
+            for member in members
+            for label, agent in _agents(world, member, **how)
+        ]
         for name, members in named.items()
     }
     console = open_console(stderr=STANDARD_OUTPUT in (args.json, args.markdown))
@@ -54,9 +57,10 @@ def main(program: Program, argv: Sequence[str]) -> int:
     sizes = {"engine": engine, "num_envs": args.num_envs, "max_steps": args.max_steps}
     with players.playing(program, [engine], args.episodes * sum(map(len, runs.values()))) as advance:
 
-        def scored(agent: str, seed: int | None, player: "Player") -> ScoredRun:
+        def scored(agent: str, seed: object, player: AgentPlayer) -> ScoredRun:
             episodes = play_episodes(world, player, args.seed, args.episodes, **sizes, advance=advance)
-            return ScoredRun(agent, seed, sum(episode.stats["return"] for episode in episodes) / len(episodes))
+            known = seed if isinstance(seed, int) else None
+            return ScoredRun(agent, known, sum(episode.stats["return"] for episode in episodes) / len(episodes))
 
         groups = {name: [scored(*each) for each in of] for name, of in runs.items()}
     write_comparison(console, groups, args, RETURN)
@@ -96,19 +100,15 @@ def write_comparison(console: Console, groups: "Groups", args: Any, score: str) 
         write_output(args.picture, draw_comparison(figures, args.picture.suffix[1:].lower()))
 
 
-def _agents(path: Path) -> Iterator[tuple[str, int | None]]:
-    """The agents that a member stands for, each with the seed of its run, if that is known."""
-    found = [(path, path.parent)]
-    if path.is_dir():
-        folders = sorted(config.parent for config in path.rglob(CONFIG))
-        runs = [([file for file in agents_of(folder) if file.suffix == ".npz"], folder) for folder in folders]
-        found = [(agents[0], folder) for agents, folder in runs if agents]
-    if not found:
-        advice = "name the folder of one, or a params_*.npz or .onnx file"
-        raise UsageError(f"There is no run of `train` with an agent in {path}: {advice}.")
-    for agent, folder in found:
-        seed = read_saved_config(folder).get("seed") if agent.is_file() else None
-        yield str(agent), seed if isinstance(seed, int) else None
+def _agents(world: World, member: str, **how: Any) -> Iterator[tuple[str, Agent]]:  # noqa: ANN401 - as read_file
+    """The agents that a member stands for: those of the runs in a folder, or the one of this name; each with a name."""
+    folders = sorted(config.parent for config in Path(member).rglob(CONFIG)) if os.path.isdir(member) else []
+    runs = [folder for folder in folders if agent_files(world, folder)]
+    for run in runs:
+        agent = read_agent(world, run, **how)
+        yield str(agent.path), agent
+    if not runs:
+        yield member, read_agent(world, member, **how)
 
 
 def add_group_flags(parser: Parser, *, required: bool = True) -> None:
@@ -132,6 +132,5 @@ def _parser(program: Program) -> Parser:
         allow_abbrev=False,
     )
     add_group_flags(parser)
-    parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions, not drawn ones")
-    add_playing_flags(parser, program, 300, "drawn actions", "one of the world's")
+    add_playing_flags(parser, program, 300, "one of the world's")
     return parser

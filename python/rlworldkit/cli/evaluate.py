@@ -1,21 +1,15 @@
 """``evaluate``: let a player play many episodes and report how well they went."""
 
-import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from rlparity import World
 from rlparity.core.prices import add_price_flags, read_prices
 from rlparity.io.arguments import GAMES, STANDARD_OUTPUT, Parser
 from rlparity.io.console import open_console
+from rlworldkit.agents.read import agents_text, read_agent
 from rlworldkit.cli import players
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
-from rlworldkit.jax.opening import jax_env_of
 from rlworldkit.jax.xla import enable_compilation_cache
 from rlworldkit.program import Program
-
-if TYPE_CHECKING:
-    from rlworldkit.score import Player
 
 DIFFERENT_EXIT_CODE = 1
 BOTH = "both"
@@ -37,7 +31,8 @@ def main(program: Program, argv: Sequence[str]) -> int:
     if args.engine == BOTH and len(names) < 2:
         parser.error(f"there is only the engine {names[0]}: `{BOTH}` needs two")
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
-    player, how = _player(world, args)
+    agent = read_agent(world, args.player, **players.reading(args))
+    player = players.player_of(world, agent, players.choice_of(args))
     engines = names[:2] if args.engine == BOTH else (players.engine_of(world, args.engine),)
     sizes = {"num_envs": args.num_envs, "max_steps": args.max_steps}
     with players.playing(program, engines, args.episodes * len(engines)) as advance:
@@ -46,7 +41,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
             for engine in engines
         ]
     figures = summary(world, played[0])
-    title = f"{args.player}, {how}, games {args.seed} to {(args.seed + args.episodes - 1) % 2**64}"
+    title = f"{args.player}, {player.choice}, games {args.seed} to {(args.seed + args.episodes - 1) % 2**64}"
     for table in as_tables(world, figures, title):
         console.print(table)
     if args.json:
@@ -60,35 +55,16 @@ def main(program: Program, argv: Sequence[str]) -> int:
     return DIFFERENT_EXIT_CODE if different else 0
 
 
-def _player(world: World, args: argparse.Namespace) -> "tuple[Player, str]":
-    from rlworldkit.evaluation.players import agent_file, player_of
-
-    if args.search is None:
-        player = player_of(world, args.player, deterministic=args.deterministic, seed=args.player_seed)
-        return player, "likeliest actions" if args.deterministic else "drawn actions"
-    from rlworldkit.evaluation.searcher import searcher_of
-
-    path = agent_file(world, args.player)
-    player = searcher_of(world, jax_env_of(world), path, args.search, seed=args.player_seed)
-    return player, f"a search of {args.search} steps"
-
-
-def add_choice_flags(parser: argparse.ArgumentParser) -> None:
-    """Add flags that choose actions: drawn unless ``--deterministic`` or ``--search`` is given."""
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--deterministic", action="store_true", help="take the likeliest actions instead of drawing them")
-    players.add_search_flag(how)
-
-
-def add_playing_flags(parser: Parser, program: Program, episodes: int, seeded: str, engines: str) -> None:
-    """Add flags for how games are played and written; seeded: what the player's seed is for."""
+def add_playing_flags(parser: Parser, program: Program, episodes: int, engines: str) -> None:
+    """Add flags for agents, and for how games are played and written."""
+    players.add_agent_flags(parser, searches=program.world.jax is not None)
     players.add_game_flags(parser, episodes=episodes)
-    players.add_player_seed_flag(parser, seeded)
     default = "default: the first that is built; all play the same games"
     parser.add_argument("--engine", metavar="NAME", help=f"{engines} ({default})")
     parser.add_argument("--num-envs", type=GAMES, default=256, metavar="N", help="games at once (default 256)")
     parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
     add_price_flags(parser, lambda: program.world)
+    players.add_older_names(parser)
 
 
 def _parser(program: Program) -> Parser:
@@ -98,11 +74,6 @@ def _parser(program: Program) -> Parser:
         "bootstrap over games, Wilson's for shares.",
         allow_abbrev=False,
     )
-    parser.add_argument(
-        "player",
-        metavar="PARAMS",
-        help="a params_*.npz or .onnx file, or `random`, or another player of the world by name",
-    )
-    add_choice_flags(parser)
-    add_playing_flags(parser, program, 1000, "drawn actions and of searches", f"one of the world's, or `{BOTH}`")
+    parser.add_argument("player", metavar="AGENT", help=agents_text(program.world))
+    add_playing_flags(parser, program, 1000, f"one of the world's, or `{BOTH}`")
     return parser

@@ -8,6 +8,7 @@ from pathlib import Path
 from rlparity.io.arguments import Parser
 from rlparity.io.atomic_write import check_output
 from rlparity.io.safe_read import MIB, Unreadable, read_bytes
+from rlworldkit.agents.read import agents_text, read_agent
 from rlworldkit.cli import players
 from rlworldkit.cli.outputs import OUTPUT, write_output
 from rlworldkit.export.policy import FORMATS, ONNX, exported
@@ -33,10 +34,10 @@ def main(program: Program, argv: Sequence[str]) -> int:
     from rlworldkit.viewer.run import curves
 
     world = program.world_of(args.mode, args.agent)
-    path, agent = players.load(program, world, args.agent, trust=args.trust)
-    content, metadata = exported(agent, path, kind, program, world)
+    agent = read_agent(world, args.agent, trust=args.trust)
+    content, metadata = exported(agent, kind, program, world)
     try:
-        curve = read_bytes(path.parent / CURVE, 16 * MIB)
+        curve = read_bytes(agent.path.parent / CURVE, 16 * MIB)
     except (FileNotFoundError, Unreadable):
         curve = b""
     is_installed = Path(sys.executable).with_name(program.name).exists()
@@ -44,8 +45,8 @@ def main(program: Program, argv: Sequence[str]) -> int:
     commands = [shlex.join([*words, "export", *argv])]
     if kind == ONNX:
         model = ["--model"] if "evaluate" in program.commands else []
-        commands.append(shlex.join([*words, "evaluate", *model, str(output), "--deterministic"]))
-    metrics = curves(path.parent, score_of(world).milestone)
+        commands.append(shlex.join([*words, "evaluate", *model, str(output), "--choose", "likeliest"]))
+    metrics = curves(agent.path.parent, score_of(world).milestone)
     page = model_card(output, metadata, metrics, picture.name if curve else None, commands)
     for target, written in ((output, content), (picture, curve), (card, page)):
         if written:
@@ -60,7 +61,7 @@ def _parser(program: Program) -> Parser:
         description="Write the policy of an agent as a file for other programs, and a model card beside it.",
         allow_abbrev=False,
     )
-    agents = players.agents_text(program.world)
+    agents = agents_text(program.world)
     parser.add_argument("agent", type=Path, metavar="PATH", help=agents)
     players.add_mode_flag(parser, program)
     kinds = "a graph that onnxruntime computes, or the parameters alone (default: as FILE is named, or onnx)"

@@ -17,6 +17,8 @@ from rlparity.core.prices import add_price_flags, changed_prices, price_flags, r
 from rlparity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError
 from rlparity.io.arguments import SEED, FloatRange, OutputFile, Parser
 from rlparity.io.console import open_console, typed_command
+from rlworldkit.agents.agent import AgentPlayer
+from rlworldkit.agents.read import agents_text, read_agent
 from rlworldkit.cli import players
 from rlworldkit.extras import install_package
 from rlworldkit.program import Program
@@ -26,7 +28,6 @@ from rlworldkit.watch.controls import FASTEST, SLOWEST, Controls
 
 if TYPE_CHECKING:
     from rlworldkit.play.session import Session
-    from rlworldkit.watch.frames import AgentPlayer
 
 
 def main(program: Program, argv: Sequence[str]) -> int:
@@ -46,7 +47,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
     from rlworldkit.play.session import Session
 
     world = program.world_of(args.mode, args.agent).with_prices(read_prices(args.price, args.prices))
-    player = _player(program, world, args)
+    player = _player(world, args)
     chosen: list[str] = []
     args.engine = players.engine_of(world, args.engine, chosen.append)
     with closing(open_table(world, args.engine)) as table:
@@ -91,10 +92,11 @@ def _keep(program: Program, session: Session) -> None:
         raise UsageError(f"{error} The game is played again by: {again}") from error
 
 
-def _player(program: Program, world: World, args: argparse.Namespace) -> AgentPlayer | None:
+def _player(world: World, args: argparse.Namespace) -> AgentPlayer | None:
     if args.agent is None:
         return None
-    return players.player_of(world, *players.load(program, world, args.agent, trust=args.trust), args)
+    agent = read_agent(world, args.agent, **players.reading(args))
+    return players.player_of(world, agent, players.choice_of(args))
 
 
 def _check_terminal() -> None:
@@ -124,12 +126,10 @@ def _parser(program: Program) -> Parser:
     players.add_mode_flag(parser, program)
     add_price_flags(parser, lambda: program.world)
     agent = parser.add_argument_group("agent")
-    agent.add_argument("--agent", type=Path, metavar="PATH", help=players.agents_text(program.world))
-    agent.add_argument("--stochastic", action="store_true", help="it draws actions instead of taking the likeliest")
-    players.add_player_seed_flag(agent, "drawn actions")
+    agent.add_argument("--agent", type=Path, metavar="PATH", help=agents_text(program.world))
+    players.add_agent_flags(agent, searches=False)
     agent.add_argument(
         "--speed", type=FloatRange(SLOWEST, FASTEST), default=4.0, metavar="N", help="its actions a second (default 4)"
     )
-    players.add_trust_flag(agent)
-    parser.set_defaults(search=None)
+    players.add_older_names(parser)
     return parser

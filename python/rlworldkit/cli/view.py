@@ -17,22 +17,19 @@ from rlparity.errors import UsageError
 from rlparity.io.arguments import OutputFile, Parser
 from rlparity.io.atomic_write import check_output
 from rlparity.io.console import typed_command
+from rlworldkit.agents.read import agent_files, agents_text, is_agent, player_names, read_agent
 from rlworldkit.cli import players
-from rlworldkit.evaluation.onnx_policy import ONNX
 from rlworldkit.program import Program
 from rlworldkit.runs.console import Advance
 from rlworldkit.score import score_of
-from rlworldkit.show import show_of
-from rlworldkit.watch.agents import CHECKPOINT, MODEL, PARAMS
 
 if TYPE_CHECKING:
     from rlparity.viewer.page import Episode, Page
 
 TRACE = ".json"
-_AGENT = (PARAMS, CHECKPOINT, MODEL, ONNX)
 _EPISODES = 20
 _GAME_FLAGS = ("episodes", "seed", "max_steps")
-_AGENT_FLAGS = ("stochastic", "search", "player_seed", "hidden_dim", "num_layers", "trust")
+_AGENT_FLAGS = ("choose", "search", "player_seed", "hidden_dim", "num_layers", "trust")
 """Flags that a trace leaves nothing to."""
 
 
@@ -70,16 +67,15 @@ def _of_agent(program: Program, world: World, args: argparse.Namespace, command:
     world = world.with_prices(read_prices(args.price, args.prices))
     is_run, name = args.path.is_dir(), args.path.resolve().name
     drawn = curves(args.path, score_of(world).milestone) if is_run else ()
-    found = players.find(program, world, args.path, **players.reading(args))
-    if found is None:
+    if is_run and not agent_files(world, args.path):
         if not drawn:
             raise UsageError(f"{args.path} holds no run: name a folder that training wrote, or an agent's file.")
         print(f"{args.path} has no agent yet: the page shows the curves alone.", file=sys.stderr)
         return Page(headline=f"{name}: no agent yet", sides=(), episodes=(), command=command, curves=drawn)
-    path, agent = found
-    player = players.player_of(world, path, agent, args)
+    agent = read_agent(world, args.path, **players.reading(args))
+    player = players.player_of(world, agent, players.choice_of(args))
     games = Games(args.seed, args.episodes, players.engine_of(world, args.engine), args.max_steps)
-    caption = players.caption_of(world, path, args)
+    caption = players.caption_of(world, player)
     return replace(agent_page(world, f"{name}, {caption}" if is_run else caption, player, games, command), curves=drawn)
 
 
@@ -104,11 +100,11 @@ def _of_trace(program: Program, world: World, args: argparse.Namespace, command:
 
 
 def _check(parser: Parser, args: argparse.Namespace, world: World) -> None:
-    args.path = world.agent_at(args.path)
-    if not os.path.exists(args.path):  # pathlib's own raises for a name that no file can have
+    args.path, is_player = world.agent_at(args.path), str(args.path) in player_names(world)
+    if not is_player and not os.path.exists(args.path):  # pathlib's own raises for a name that no file can have
         parser.error(f"there is no {args.path}: name a trace, an agent or the folder of a run")
-    if not args.path.is_dir() and args.path.suffix not in (TRACE, *_AGENT, *show_of(world).readers):
-        parser.error(f"{args.path} is nothing that can be viewed: name a trace (*.json), {players.agents_text(world)}")
+    if not (is_player or args.path.is_dir() or args.path.suffix == TRACE or is_agent(world, args.path)):
+        parser.error(f"{args.path} is nothing that can be viewed: name a trace (*.json), {agents_text(world)}")
     if args.path.suffix == TRACE and not args.path.is_dir():
         given = [name for name in (*_GAME_FLAGS, *_AGENT_FLAGS) if getattr(args, name) != parser.get_default(name)]
         if given:
@@ -122,7 +118,7 @@ def _default_name(world: World, path: Path) -> str:
     whole = path.resolve()
     if path in world.agents.values():
         return f"{world.agent_name(path)}.html"
-    if path.suffix in (*_AGENT, *show_of(world).readers) and not path.is_dir():
+    if is_agent(world, path) and not path.is_dir():
         return f"{whole.parent.name}-{whole.stem}.html"
     return f"{whole.name if path.is_dir() else whole.stem}.html"
 
@@ -135,7 +131,7 @@ def _parser(program: Program) -> Parser:
         description="Write one HTML page of an agent's games, of a trace file, or of a run of training.",
         allow_abbrev=False,
     )
-    parser.add_argument("path", type=Path, metavar="PATH", help=f"a trace file (*.json), {players.agents_text(world)}")
+    parser.add_argument("path", type=Path, metavar="PATH", help=f"a trace file (*.json), {agents_text(world)}")
     players.add_mode_flag(parser, program)
     parser.add_argument(
         "--output",
@@ -148,7 +144,10 @@ def _parser(program: Program) -> Parser:
         choices=engines,
         help=f"plays the games (default {engines[0]} where it is built), or replays a trace (default: both of it)",
     )
-    players.add_agent_flags(parser.add_argument_group("agent, or a run's furthest one"), program)
+    players.add_agent_flags(
+        parser.add_argument_group("agent, or a run's furthest one"), searches=program.world.jax is not None
+    )
     players.add_game_flags(parser.add_argument_group("games"), episodes=_EPISODES)
     add_price_flags(parser, lambda: program.world)
+    players.add_older_names(parser)
     return parser

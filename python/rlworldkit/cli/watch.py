@@ -11,25 +11,24 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rlparity import World
 from rlparity.core.prices import add_price_flags, read_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlparity.io.arguments import FloatRange, OutputFile, Parser
 from rlparity.io.console import open_console
+from rlworldkit.agents.agent import Agent, AgentPlayer
+from rlworldkit.agents.read import agents_text, first_agent, read_agent
 from rlworldkit.cli import players
+from rlworldkit.ppo.params import trained_files
 from rlworldkit.program import Program
 from rlworldkit.render.display import has_display, require_display
 from rlworldkit.render.film import FILMS
-from rlworldkit.show import show_of
 from rlworldkit.watch.controls import FASTEST, SLOWEST
 
 if TYPE_CHECKING:
     from rlworldkit.envs.episodes import Episodes
     from rlworldkit.runs.stop import StopRequest
-    from rlworldkit.show import Agent
-    from rlworldkit.watch.frames import AgentPlayer, Frame
+    from rlworldkit.watch.frames import Frame
 
     Games = Iterator[Iterator[Frame]]
 
@@ -45,16 +44,16 @@ def main(program: Program, argv: Sequence[str], *, command: str = "watch") -> in
     args = parser.parse_args(argv)
     _check(parser, args)
     world = program.world_of(args.mode, args.agent).with_prices(read_prices(args.price, args.prices))
-    path, agent = _agent(program, world, args)
+    agent = _agent(world, args)
     # Imported only now: a mistaken command line should not have to wait.
     from rlworldkit.envs.episodes import Episodes
     from rlworldkit.runs.stop import StopRequest
     from rlworldkit.watch.frames import games, recorded
 
     show = _in_window if args.render == WINDOW else _in_terminal if _is_terminal() else _as_text
-    player = players.player_of(world, path, agent, args)
+    player = players.player_of(world, agent, players.choice_of(args))
     args.engine = players.engine_of(world, args.engine)
-    caption = f"{players.caption_of(world, path, args)}, {args.engine}"
+    caption = f"{players.caption_of(world, player)}, {args.engine}"
     opened = closing(Episodes(world, 1, args.engine, max_episode_steps=args.max_steps))
     with StopRequest(give_up=lambda: None) as stop, opened as episodes:
         with players.playing(program, [args.engine]):
@@ -109,18 +108,14 @@ def _as_text(args: argparse.Namespace, played: Games, world: World, caption: str
         console.print(frame.verdict)
 
 
-def _agent(program: Program, world: World, args: argparse.Namespace) -> tuple[Path, Agent]:
-    """The agent's file and the agent; what was passed over on the way is named on standard error."""
-    if args.agent is None and args.latest is None:
-        args.agent = show_of(world).default_agent
-    if args.agent:
-        return players.load(program, world, args.agent, **players.reading(args))
+def _agent(world: World, args: argparse.Namespace) -> Agent:
+    """The agent that was asked for; what was passed over on the way is named on standard error."""
     if args.latest is None:
-        raise UsageError(f"There is no agent to watch: name one, {players.agents_text(world)}, or give --latest.")
-    from rlworldkit.ppo.params import trained_files
-    from rlworldkit.watch.agents import first_good_agent
-
-    found = first_good_agent(world, trained_files(args.latest), **players.reading(args))
+        name = args.agent or next(iter(world.agents.values()), None)
+        if name is None:
+            raise UsageError(f"There is no agent to watch: name one, {agents_text(world)}, or give --latest.")
+        return read_agent(world, name, **players.reading(args))
+    found = first_agent(world, trained_files(args.latest), **players.reading(args))
     if found is None:
         raise UsageError(
             f"There is no params_*.npz or checkpoint_*.pkl in {args.latest}: name a file, or train an agent first."
@@ -146,8 +141,7 @@ def _recording(
 def _warm_up(episodes: Episodes, player: AgentPlayer) -> None:
     """Play a step, so that the JAX engine and the search compile before the screen is taken over."""
     seen = episodes.observation, episodes.mask, episodes.seeds, episodes.statistics.steps
-    actions = player.searcher(*seen) if player.searcher else episodes.mask.argmax(axis=1).astype(np.int32)
-    episodes.begin_step(actions)
+    episodes.begin_step(player(*seen))
     episodes.finish_step()
 
 
@@ -177,10 +171,9 @@ def _parser(program: Program, command: str) -> Parser:
         allow_abbrev=False,
     )
     players.add_mode_flag(parser, program)
-    watched = show_of(world).default_agent
-    default = f" (default {world.agent_name(watched)})" if watched else ""
+    default = "".join(f" (default {name})" for name in [*world.agents][:1])
     agent = parser.add_argument_group("agent")
-    agent.add_argument("agent", nargs="?", type=Path, metavar="PATH", help=players.agents_text(world) + default)
+    agent.add_argument("agent", nargs="?", type=Path, metavar="PATH", help=agents_text(world) + default)
     agent.add_argument("--model", type=Path, metavar="FILE", help="the same")
     agent.add_argument(
         "--latest",
@@ -190,7 +183,7 @@ def _parser(program: Program, command: str) -> Parser:
         metavar="DIR",
         help=f"the furthest agent of the run that began last in a folder (default {_CHECKPOINTS})",
     )
-    players.add_agent_flags(agent, program)
+    players.add_agent_flags(agent, searches=program.world.jax is not None)
     games = parser.add_argument_group("games")
     players.add_game_flags(games, episodes=1)
     players.add_engine_flag(games, world)
@@ -211,4 +204,5 @@ def _parser(program: Program, command: str) -> Parser:
     shown.add_argument(
         "--record", type=OutputFile(), metavar="FILE", help="also write a film, .mp4 or .gif, or a page, .html"
     )
+    players.add_older_names(parser)
     return parser

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from rlparity import World
 from rlparity.engine import consecutive_seeds
+from rlworldkit.agents.agent import Player
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.envs.infos import summary_of_one
-from rlworldkit.score import Episode, Player, score_of
+from rlworldkit.score import Episode, score_of
 
 TRUNCATED, TERMINATED = "truncated", "terminated"
 

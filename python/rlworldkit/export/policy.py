@@ -7,18 +7,19 @@ import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rlparity import World
 from rlparity.core.prices import prices_in_reward
 from rlparity.errors import UsageError
-from rlworldkit.evaluation.onnx_policy import WORLD
-from rlworldkit.ppo.numpy_network import Floats, NumpyNetwork
+from rlworldkit.agents.agent import Agent
+from rlworldkit.agents.numpy_network import Floats, NumpyNetwork
+from rlworldkit.agents.onnx_policy import WORLD
 from rlworldkit.ppo.params import flat_params
 from rlworldkit.runs.folder import CONFIG
-from rlworldkit.runs.saved_config import PRICES, read_saved_config, saved_prices
+from rlworldkit.runs.saved_config import PRICES, saved_prices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,27 +29,16 @@ if TYPE_CHECKING:
 FORMATS = ONNX, SAFETENSORS, NPZ = "onnx", "safetensors", "npz"
 
 
-@runtime_checkable
-class ExportableAgent(Protocol):
-    """An agent of a world's own that can be exported."""
-
-    def export_network(self) -> tuple[NumpyNetwork, Mapping[str, Any]]:
-        """Its network, and the settings of its training with those ``prices`` that were not the game's own."""
-
-
-def exported(agent: object, path: Path, kind: str, program: Program, world: World) -> tuple[bytes, dict[str, str]]:
-    """The policy of the agent in the file ``path`` as a file of one of the ``FORMATS``, and the file's metadata.
+def exported(agent: Agent, kind: str, program: Program, world: World) -> tuple[bytes, dict[str, str]]:
+    """The policy of an agent as a file of one of the ``FORMATS``, and the file's metadata.
 
     ``safetensors`` and ``npz`` hold the parameters; the metadata of the latter is the zip archive's comment. Raises
-    UsageError for an agent of another library, and for a network that cannot be written as ONNX.
+    UsageError for an agent without parameters, and for a network that cannot be written as ONNX.
     """
-    if isinstance(agent, ExportableAgent):
-        network, settings = agent.export_network()
-    elif isinstance(agent, NumpyNetwork):
-        network, settings = agent, read_saved_config(path.parent)
-    else:
-        raise UsageError(f"{path} cannot be exported: give what it was exported from.")
-    metadata = _metadata(network, settings, path, program, world)
+    if agent.network is None:
+        raise UsageError(f"{agent.path} cannot be exported: give what it was exported from.")
+    network = agent.network()
+    metadata = _metadata(network, agent.settings(), agent.path, program, world)
     if kind == ONNX:
         return _onnx(network, metadata, world), metadata
     arrays = {name: np.ascontiguousarray(each, np.float32) for name, each in flat_params(network.params)}

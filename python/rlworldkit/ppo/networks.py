@@ -1,7 +1,7 @@
 """The actor-critic network. A world brings encoders; the rest is here."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,6 @@ import jax.numpy as jnp
 from flax import linen as nn
 from flax.errors import FlaxError
 from jax import Array
-from jax.typing import ArrayLike
 
 from rlworldkit.jax.env import Encoder, JaxEnv
 from rlworldkit.ppo.config import TANH, Activation
@@ -122,12 +121,6 @@ def network_of(params: Params, networks: Mapping[str, Encoder | None], observati
     """
     encoders = [name for name, encoder in networks.items() if encoder]
     return network_for(architecture_of(params, encoders), networks, observation_axes)
-
-
-def load_logits(source: Path | Params, env: JaxEnv) -> Callable[[ArrayLike], Array]:
-    """Load a network as a compiled function: observations (n, ...) to logits (n, actions)."""
-    network, params = load_network(source, env)
-    return jax.jit(lambda observations: network.apply(params, observations)[0])
 
 
 def load_network(source: Path | Params, env: JaxEnv) -> tuple[ActorCritic, Params]:

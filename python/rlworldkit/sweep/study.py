@@ -18,8 +18,10 @@ from optuna.trial import FrozenTrial, TrialState
 
 from rlparity.errors import UsageError, unknown
 from rlparity.io.atomic_write import write_whole
+from rlworldkit.agents.agent import AgentPlayer
+from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import RANDOM
 from rlworldkit.evaluation.play import play_episodes
-from rlworldkit.evaluation.players import RANDOM, player_of
 from rlworldkit.evaluation.report import summary
 from rlworldkit.jax.opening import jax_env_of
 from rlworldkit.pictures import drawn
@@ -117,7 +119,7 @@ def figure_of(program: Program, options: SweepOptions, agent: str, max_steps: in
     Raises UsageError where there is no such number.
     """
     world = program.world
-    player = player_of(world, agent, deterministic=False, seed=0)
+    player = AgentPlayer(read_agent(world, agent))
     episodes = play_episodes(world, player, 0, options.episodes, engine="jax", num_envs=256, max_steps=max_steps)
     figures: dict[str, Any] = summary(world, episodes)
     found: Any = figures

@@ -8,9 +8,11 @@ from pathlib import Path
 from rlparity import World
 from rlparity.viewer.page import Decision, Episode, Page, Step
 from rlparity.viewer.write import write_page
+from rlworldkit.agents.agent import AgentPlayer
+from rlworldkit.agents.choice import LIKELIEST
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.show import show_of
-from rlworldkit.watch.frames import AgentPlayer, Frame, frames
+from rlworldkit.watch.frames import Frame, frames
 
 START = "start"
 SIDE_BY_SIDE = 128
@@ -50,12 +52,12 @@ def how_it_plays(player: AgentPlayer) -> str:
     """A sentence on how the actions are chosen."""
     if player.searcher:
         return (
-            f"Before every step a search, with seed {player.player_seed}, looked for something better than the "
+            f"Before every step a search, with seed {player.choice.player_seed}, looked for something better than the "
             "agent's likeliest action; probabilities and values are those of the agent without it."
         )
-    if player.deterministic:
+    if player.choice.how == LIKELIEST:
         return "The agent takes its likeliest actions."
-    return f"The agent's actions are drawn by their probabilities, with player seed {player.player_seed}."
+    return f"The agent's actions are drawn by their probabilities, with player seed {player.choice.player_seed}."
 
 
 def played(world: World, player: AgentPlayer, games: Games) -> Iterator[Episode]:

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from rlparity import State, World
 from rlparity.engine import Array, Slots, consecutive_seeds
+from rlworldkit.agents.agent import Agent, AgentPlayer
+from rlworldkit.agents.choice import Masks, probabilities
+from rlworldkit.agents.numpy_network import Floats
 from rlworldkit.envs.episodes import Episodes
-from rlworldkit.evaluation import choice
 from rlworldkit.evaluation.play import ending_of
-from rlworldkit.ppo.numpy_network import Floats
-from rlworldkit.score import Player
-from rlworldkit.show import Agent, PrivilegedAgent, show_of
+from rlworldkit.show import show_of
 
 
 @dataclass(frozen=True)
@@ -60,19 +60,6 @@ class Frame:
     def verdict(self) -> str:
         """The game so far in one line."""
         return f"game {self.seed}: {self.outcome}"
-
-
-@dataclass(frozen=True)
-class AgentPlayer:
-    """An agent that chooses the likeliest actions, or draws them with the player's seed.
-
-    searcher: chooses in its place, for all games of an engine together; decisions still have the agent's judgement.
-    """
-
-    agent: Agent
-    deterministic: bool = True
-    player_seed: int = 0
-    searcher: Player | None = None
 
 
 def games(episodes: Episodes, player: AgentPlayer, first_seed: int, count: int) -> Iterator[Iterator[Frame]]:
@@ -145,7 +132,7 @@ def _step(episodes: Episodes, player: AgentPlayer, slots: Slots, seed_of: NDArra
         actions[slots] = [decision.action for decision in decisions]
     else:
         actions = player.searcher(observation, mask, seeds, so_far)  # it follows the games that have ended too
-        judgement = _judge(player.agent, observation[slots], lambda: episodes.get_states(slots))
+        judgement = _judge(player.agent, observation[slots], mask[slots], lambda: episodes.get_states(slots))
         decisions = _decisions(actions[slots], *judgement, mask[slots])
     episodes.begin_step(actions)
     step = episodes.finish_step()
@@ -168,7 +155,7 @@ def _step(episodes: Episodes, player: AgentPlayer, slots: Slots, seed_of: NDArra
 def decide(
     player: AgentPlayer,
     observation: Floats,
-    mask: NDArray[np.bool_],
+    mask: Masks,
     seeds: NDArray[np.uint64],
     steps: NDArray[np.int64],
     read_states: Callable[[], list[State]],
@@ -178,22 +165,20 @@ def decide(
     observation: (n, *shape). mask: (n, actions). seeds, steps: (n,) of the games, steps so far. read_states: returns
     their complete states, which not every agent needs.
     """
-    logits, values = _judge(player.agent, observation, read_states)
-    if player.deterministic:
-        actions = choice.likeliest(logits, mask)
-    else:
-        actions = choice.drawn(logits, mask, seeds, steps, player.player_seed)
-    return _decisions(actions, logits, values, mask)
+    logits, values = _judge(player.agent, observation, mask, read_states)
+    return _decisions(player.choice.actions(logits, mask, seeds, steps), logits, values, mask)
 
 
-def _judge(agent: Agent, observation: Floats, read_states: Callable[[], list[State]]) -> tuple[Floats, Floats]:
-    logits, values = agent(observation)
-    return logits, agent.values_in(read_states()) if isinstance(agent, PrivilegedAgent) else values
+def _judge(
+    agent: Agent, observation: Floats, mask: Masks, read_states: Callable[[], list[State]]
+) -> tuple[Floats, Floats]:
+    logits, values = agent(observation, mask)
+    return logits, values if agent.values_in is None else agent.values_in(read_states())
 
 
-def _decisions(actions: NDArray[np.int32], logits: Floats, values: Floats, mask: NDArray[np.bool_]) -> list[Decision]:
-    probabilities = choice.probabilities(logits, mask)
+def _decisions(actions: NDArray[np.int32], logits: Floats, values: Floats, mask: Masks) -> list[Decision]:
+    chances = probabilities(logits, mask)
     return [
-        Decision(action, probabilities[row], None if np.isnan(value) else value)
+        Decision(action, chances[row], None if np.isnan(value) else value)
         for row, (action, value) in enumerate(zip(actions.tolist(), values.tolist(), strict=True))
     ]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlworldkit.evaluation.choice import drawn, likeliest, probabilities
+from rlworldkit.agents.choice import drawn, likeliest, probabilities
 from rlworldkit.threefry import seed_pairs
 
 ACTIONS = 28

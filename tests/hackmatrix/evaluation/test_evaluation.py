@@ -9,27 +9,23 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hackmatrix import rules
 from hackmatrix.cli.main import main
 from hackmatrix.jax_training import HackMatrixJaxEnv
-from hackmatrix.purejaxrl.checkpointing import save_params
 from hackmatrix.rules import ACTIONS
-from hackmatrix.score import walk
 from hackmatrix.world import WORLD, open_jax
-from hackmatrix.world.policies import load_policy
-from rlparity.errors import UsageError
+from rlworldkit.agents.agent import AgentPlayer, Player
+from rlworldkit.agents.choice import Choice
+from rlworldkit.agents.read import read_agent
 from rlworldkit.evaluation.play import play_episodes
-from rlworldkit.evaluation.players import player_of
 from rlworldkit.evaluation.report import as_json, summary
 from rlworldkit.jax.engine import JaxEngine
-from rlworldkit.ppo.networks import ActorCritic
-from rlworldkit.score import Episode, Player
+from rlworldkit.score import Episode
 
 GAMES = 8  # the width that other tests have the JAX engine compiled for
 
 
 def chance(seed: int) -> Player:
-    return player_of(WORLD, "random", deterministic=False, seed=seed)
+    return AgentPlayer(read_agent(WORLD, "random"), Choice(player_seed=seed))
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +34,7 @@ def by_chance(swift_built: None) -> list[Episode]:
 
 
 def test_both_engines_give_the_same_episodes(swift_built: None, params: Path) -> None:
-    player = player_of(WORLD, str(params), deterministic=False, seed=3)
+    player = AgentPlayer(read_agent(WORLD, params), Choice(player_seed=3))
     swift, jax_played = (
         play_episodes(WORLD, player, 7, 80, engine=engine, num_envs=GAMES) for engine in ("swift", "jax")
     )
@@ -64,7 +60,7 @@ def test_openings_count_what_became_valid(by_chance: list[Episode]) -> None:
 
 
 def test_the_walk_takes_the_shortest_way_and_beats_chance(by_chance: list[Episode]) -> None:
-    walked = play_episodes(WORLD, walk, 7, 60, engine="swift", num_envs=16)
+    walked = play_episodes(WORLD, AgentPlayer(read_agent(WORLD, "walk")), 7, 60, engine="swift", num_envs=16)
     assert np.mean([episode.stats["highest_stage"] for episode in walked]) > 2
     assert np.mean([episode.stats["return"] for episode in walked]) > np.mean(
         [episode.stats["return"] for episode in by_chance]
@@ -111,30 +107,6 @@ def test_the_command_prints_figures_and_compares_the_engines(
     assert "Both engines gave the same episodes." in out.err
     assert "taken at once: in that" in out.err, "columns are explained"
     assert not any(line.endswith(" ") for line in out.err.splitlines())
-
-
-@pytest.mark.parametrize("name", ["nothing.npz", "pyproject.toml"])
-def test_whatever_is_no_player_is_one_sentence(name: str) -> None:
-    with pytest.raises(UsageError, match=r"params_\*.npz file\. Or evaluate random or walk or best\."):
-        player_of(WORLD, name, deterministic=False, seed=0)
-
-
-@pytest.mark.parametrize(
-    ("actions", "observation", "sentence"),
-    [
-        (rules.NUM_ACTIONS, 34, "holds the parameters of a network for other observations than this world's"),
-        (6, rules.OBSERVATION_SIZE, f"for another number of actions than the {rules.NUM_ACTIONS} here"),
-    ],
-)
-def test_parameters_for_another_world_are_one_sentence(
-    actions: int, observation: int, sentence: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "params_1.npz"
-    made = ActorCritic(actions, hidden_dim=4, num_layers=1).init(jax.random.key(0), jnp.zeros((1, observation)))
-    save_params(path, made)
-    for read in (load_policy, lambda path: player_of(WORLD, str(path), deterministic=False, seed=0)):
-        with pytest.raises(UsageError, match=sentence):
-            read(path)
 
 
 def presents(engine: JaxEngine) -> set[str]:

@@ -12,11 +12,12 @@ from hackmatrix.rules import COMPONENT_UNIT, NUM_ACTIONS
 from hackmatrix.world import WORLD
 from hackmatrix.world.prices import PRICES
 from rlparity import EngineError
+from rlworldkit.agents.agent import Agent, AgentPlayer
+from rlworldkit.agents.choice import LIKELIEST, Choice
 from rlworldkit.play.app import PlayApp
 from rlworldkit.play.game import Table, open_table, signed
 from rlworldkit.play.session import Session
 from rlworldkit.watch.controls import Controls
-from rlworldkit.watch.frames import AgentPlayer
 
 _STEP, _CELL = (
     price.default * COMPONENT_UNIT for price in PRICES if price.name in ("step_penalty", "distance_shaping")
@@ -51,7 +52,8 @@ def liking(*actions: int) -> AgentPlayer:
     """An agent that takes the first of these actions that is valid, each half as likely as the one before."""
     logits = np.full(NUM_ACTIONS, -50, np.float32)
     logits[list(actions)] = -np.log(2) * np.arange(len(actions))
-    return AgentPlayer(lambda seen: (np.tile(logits, (len(seen), 1)), np.zeros(len(seen), np.float32)))
+    agent = Agent(lambda seen, mask: (np.tile(logits, (len(seen), 1)), np.zeros(len(seen), np.float32)))
+    return AgentPlayer(agent, Choice(LIKELIEST))
 
 
 def drive(session: Session, act: Act, size: tuple[int, int] = (80, 24), speed: float = 100) -> PlayApp:

@@ -98,7 +98,7 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, monkeypatch: pytest.
         (["--save", "/no/such/folder/game.json"], "cannot be written"),
         (["--save", tmp_path], "cannot be written"),
         (["--agent", tmp_path / "nothing.npz"], "does not exist"),
-        (["--agent", tmp_path / "notes.txt"], "is no agent that can be watched"),
+        (["--agent", tmp_path / "notes.txt"], "is no agent: give params_"),
         (["--agent", tmp_path / "damaged.npz"], "cannot be read"),
         (["--agent", tmp_path / "other.npz"], "another number of actions than the 28 here"),
         (["--agent", tmp_path / "empty"], "There is no agent in"),

@@ -10,6 +10,7 @@ from hackmatrix.explain.play import explained_steps
 from hackmatrix.rules import ACTIONS, COMPONENTS, MOVES, SIPHON
 from rlparity.core.trace import read_trace
 from rlparity.errors import UsageError
+from rlworldkit.agents.choice import DEFAULT
 from rlworldkit.play.game import Table
 from rlworldkit.play.session import NO_AGENT, Session
 
@@ -140,7 +141,7 @@ def test_a_game_that_cannot_be_saved_is_said_and_goes_on(table: Table, tmp_path:
 
 
 def test_a_drawing_agent_draws_anew_in_every_step(table: Table, tmp_path: Path) -> None:
-    undecided = replace(liking(UP, RIGHT), deterministic=False)
+    undecided = replace(liking(UP, RIGHT), choice=DEFAULT)
     session = Session(table, 7, tmp_path / "game.json", undecided)
     session.toggle_agent()
     for _ in range(8):

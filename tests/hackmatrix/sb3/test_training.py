@@ -19,12 +19,12 @@ from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.training_config import MaskablePPOConfig
 from hackmatrix.world import WORLD
 from rlparity.errors import ParityError, UsageError
+from rlworldkit.agents.read import agent_files
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.sb3 import callbacks
 from rlworldkit.sb3.callbacks import EpisodeMetrics, RunWriter
 from rlworldkit.sb3.model_file import timesteps_of
 from rlworldkit.sb3.training import load_model
-from rlworldkit.watch.agents import agents_of
 from tests.hackmatrix.sb3.conftest import SHORT, run
 
 
@@ -153,7 +153,7 @@ class TestGoingOn:
         assert {path.name for path in old.glob("*.zip")} == moved >= {"final_model.zip"}
         assert [int(float(row["timesteps"])) for row in rows(folder / "metrics.csv")] == [512, 1024, 1912, 2424]
         assert [int(float(row["timesteps"])) for row in rows(old / "metrics.csv")] == [512, 1024, 1536, 2048]
-        assert timesteps_of(agents_of(folder)[0]) == 2424
+        assert timesteps_of(agent_files(WORLD, folder)[0]) == 2424
         run(folder, resume=folder / "final_model.zip", timesteps=2936, eval_freq=400, eval_episodes=2)
         with np.load(folder / "evaluations.npz") as found:
             assert found["timesteps"].tolist() == [1000, 1800, 2200, 2824]

@@ -9,11 +9,13 @@ from hackmatrix.explain.ending import STEP_LIMIT
 from hackmatrix.rules import SIZE
 from hackmatrix.world import WORLD
 from rlparity.viewer.page import Episode
+from rlworldkit.agents.agent import AgentPlayer
+from rlworldkit.agents.choice import LIKELIEST, Choice
+from rlworldkit.agents.read import read_agent
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.viewer import agent
 from rlworldkit.viewer.agent import Games, agent_page, episodes
-from rlworldkit.watch.agents import load_agent
-from rlworldkit.watch.frames import AgentPlayer, frames
+from rlworldkit.watch.frames import frames
 
 FIRST, COUNT, MOST_STEPS = 40, 7, 25
 
@@ -24,7 +26,7 @@ def shown(watched: AgentPlayer, side_by_side: int) -> list[Episode]:
 
 
 def test_each_step_has_its_board_its_decision_and_what_it_earned(swift_built: None, params: Path) -> None:
-    watched = AgentPlayer(load_agent(WORLD, params), deterministic=False)
+    watched = AgentPlayer(read_agent(WORLD, params))
     with contextlib.closing(Episodes(WORLD, 2, "swift", max_episode_steps=MOST_STEPS)) as opened:
         seen = [moment for moment in frames(opened, watched, 3, 2) if moment.seed == 3]
     (episode,) = episodes(seen)
@@ -41,7 +43,7 @@ def test_each_step_has_its_board_its_decision_and_what_it_earned(swift_built: No
 
 
 def test_every_episode_tells_its_end_where_the_player_stands(swift_built: None, params: Path) -> None:
-    for episode in shown(AgentPlayer(load_agent(WORLD, params), deterministic=False), 4):
+    for episode in shown(AgentPlayer(read_agent(WORLD, params)), 4):
         *_, last = episode.steps
         (board,) = last.boards
         assert episode.end is not None
@@ -57,7 +59,11 @@ def test_a_page_asks_for_its_games_only_when_they_are_taken(
 ) -> None:
     monkeypatch.setattr(agent, "SIDE_BY_SIDE", 2)
     page = agent_page(
-        WORLD, "params", AgentPlayer(load_agent(WORLD, params)), Games(2**64 - 1, 3, "swift", 5), "a command"
+        WORLD,
+        "params",
+        AgentPlayer(read_agent(WORLD, params), Choice(LIKELIEST)),
+        Games(2**64 - 1, 3, "swift", 5),
+        "a command",
     )
     assert page.headline == "params: games 18446744073709551615 to 1"
     taken = iter(page.episodes)

@@ -48,7 +48,7 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_pa
         ),
         ([params, "--output", tmp_path], "cannot be written"),
         ([params, "--hidden-dim", "64"], "--hidden-dim 16"),
-        ([params, "--deterministic", "--stochastic"], "not allowed with argument"),
+        ([params, "--deterministic", "--stochastic"], "--choose is given as likeliest and drawn: give one"),
         ([tmp_path / "empty"], "holds no run: name a folder that training wrote"),
     ):
         assert sentence in refused("view", *words)
@@ -56,7 +56,7 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_pa
 
 def test_a_recorded_page_has_exactly_the_games_watched(swift_built: None, params: Path, tmp_path: Path) -> None:
     watched, viewed = tmp_path / "watched.html", tmp_path / "viewed.html"
-    words = [str(params), "--episodes", "3", "--seed", "8", "--max-steps", "20", "--stochastic", "--player-seed", "3"]
+    words = [str(params), "--episodes", "3", "--seed", "8", "--max-steps", "20", "--player-seed", "3"]
     assert main(["watch", *words, "--record", str(watched), "--render", "ansi"]) == 0
     assert main(["view", *words, "--output", str(viewed)]) == 0
     one, other = (path.read_text(encoding="utf-8") for path in (watched, viewed))
@@ -78,7 +78,7 @@ def test_a_page_says_that_it_was_searched(
         return masks.argmax(axis=1).astype(np.int32)
 
     # a search itself would compile for long
-    monkeypatch.setattr("rlworldkit.evaluation.searcher.searcher_of", lambda *_, seed: first_valid)
+    monkeypatch.setattr("rlworldkit.agents.search.searcher_of", lambda *_: first_valid)
     page = tmp_path / "page.html"
     words = ["--search", "2x2", "--player-seed", "9", "--episodes", "2", "--max-steps", "2", "--output", str(page)]
     assert main(["view", str(params), *words]) == 0

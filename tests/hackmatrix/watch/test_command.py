@@ -20,12 +20,14 @@ from rich.screen import Screen
 
 from hackmatrix.cli.main import main
 from hackmatrix.world import WORLD
+from rlworldkit.agents.agent import AgentPlayer
+from rlworldkit.agents.choice import LIKELIEST, Choice
+from rlworldkit.agents.read import read_agent
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.render.window import Window
 from rlworldkit.show import show_of
-from rlworldkit.watch.agents import load_agent
 from rlworldkit.watch.controls import Controls
-from rlworldkit.watch.frames import AgentPlayer, games
+from rlworldkit.watch.frames import games
 from rlworldkit.watch.text import page
 from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import in_terminal
@@ -72,7 +74,7 @@ def test_the_documented_lines_work_in_a_pipe(
 def test_a_block_of_text_has_the_board_the_decision_and_the_rewards(
     swift_built: None, params: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["watch", str(params), "--stochastic", "--max-steps", "1", "--render", "ansi"]) == 0
+    assert main(["watch", str(params), "--max-steps", "1", "--render", "ansi"]) == 0
     caption, *lines = capsys.readouterr().out.splitlines()
     assert caption == "params_1.npz, drawn actions, swift"
     assert lines[0] == "game 0, step 0"
@@ -139,7 +141,7 @@ def test_in_80_columns_and_24_lines_there_is_a_small_board_with_the_decision_and
 
     panels = show_of(WORLD).panels(WORLD, "swift")
     with closing(Episodes(WORLD, 1, "swift", max_episode_steps=3)) as episodes:
-        (game,) = games(episodes, AgentPlayer(load_agent(WORLD, params)), 0, 1)
+        (game,) = games(episodes, AgentPlayer(read_agent(WORLD, params), Choice(LIKELIEST)), 0, 1)
         played = list(game)
     lines = page_of(2, (80, 24))
     assert lines[0] == "game 0, step 2  4 actions/s  best, likeliest actions"
@@ -247,7 +249,7 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_pa
         ([params, "--render", "human"], "There is no display to open a window on"),
         ([params, "--record", "film.avi"], "--record writes .mp4, .gif or .html, not 'film.avi'"),
         ([params, "--record", "/no/such/folder/film.mp4"], "cannot be written"),
-        ([params, "--deterministic", "--stochastic"], "not allowed with argument"),
+        ([params, "--deterministic", "--choose", "drawn"], "--choose is given as likeliest and drawn: give one"),
         ([params, "--hidden-dim", "64"], "--hidden-dim 16"),
     ):
         assert sentence in refused("watch", *words)

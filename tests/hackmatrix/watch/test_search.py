@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from hackmatrix.cli.main import main
 from hackmatrix.rules import ACTIONS, NUM_ACTIONS
 from hackmatrix.world import WORLD
+from rlworldkit.agents.agent import Agent, AgentPlayer, Player
+from rlworldkit.agents.choice import Choice, Lookahead
+from rlworldkit.agents.read import read_agent
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.play import play_episodes
-from rlworldkit.evaluation.spec import Lookahead
-from rlworldkit.score import Player
-from rlworldkit.watch.agents import load_agent
-from rlworldkit.watch.frames import AgentPlayer, frames
-from tests.hackmatrix.agents import new_params, write_checkpoint
+from rlworldkit.watch.frames import frames
 from tests.hackmatrix.conftest import CommandRefused
 
 GAMES = 5
@@ -39,7 +38,7 @@ def test_what_is_watched_is_what_evaluate_plays(swift_built: None, params: Path)
 
     count = GAMES + 3
     expected = play_episodes(WORLD, all_together, 40, count, num_envs=GAMES, engine="swift", max_steps=MOST_STEPS)
-    watched = AgentPlayer(load_agent(WORLD, params), searcher=all_together)
+    watched = AgentPlayer(read_agent(WORLD, params), searcher=all_together)
     with contextlib.closing(Episodes(WORLD, GAMES, "swift", max_episode_steps=MOST_STEPS)) as episodes:
         lasts = {last.seed: last for last in frames(episodes, watched, 40, count) if last.ending is not None}
     assert len(lasts) == count
@@ -54,8 +53,8 @@ def chosen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Instead of a search, which compiles for long: the last valid action, and which it was in one game."""
     actions: list[str] = []
 
-    def made(world: object, env: object, path: Path, lookahead: Lookahead, *, seed: int) -> Player:
-        assert (path.name, lookahead, seed) == ("params_1.npz", Lookahead(2, 2), 9)
+    def made(world: object, env: object, agent: Agent, choice: Choice) -> Player:
+        assert (agent.path.name, choice) == ("params_1.npz", Choice(player_seed=9, search=Lookahead(2, 2)))
 
         def choose(*seen: NDArray[Any]) -> NDArray[np.int32]:
             taken = last_valid(*seen)
@@ -64,7 +63,7 @@ def chosen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return choose
 
-    monkeypatch.setattr("rlworldkit.evaluation.searcher.searcher_of", made)
+    monkeypatch.setattr("rlworldkit.agents.search.searcher_of", made)
     return actions
 
 
@@ -85,13 +84,9 @@ def test_the_search_chooses_and_the_agent_s_thoughts_are_shown(
 
 
 @pytest.mark.parametrize("command", ["watch", "view"])
-def test_who_cannot_be_searched_with_is_one_sentence(
-    command: str, params: Path, tmp_path: Path, refused: CommandRefused
-) -> None:
-    checkpoint = write_checkpoint(tmp_path / "checkpoint_1.pkl", new_params())
+def test_who_cannot_be_searched_with_is_one_sentence(command: str, params: Path, refused: CommandRefused) -> None:
     for words, fault in (
-        ([checkpoint, "--search", "8x16"], "give the path of a params_*.npz file"),
-        ([params, "--search", "8x16", "--stochastic"], "not allowed with argument"),
+        ([params, "--search", "8x16", "--stochastic"], "--choose is given as drawn and by --search: give one"),
         ([params, "--search", "8"], "must be ROLLOUTSxSTEPS, such as 8x16"),
     ):
         assert fault in refused(command, *words)

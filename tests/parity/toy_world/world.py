@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rlparity import Board, Mutant, MutationBench, Policy, Price, State, UsageError, View, World
+from rlparity import Board, Mutant, MutationBench, Price, State, UsageError, View, World
+from rlparity.agent import Judge
 from rlparity.io.safe_read import MIB, Unreadable, read_json
 from toy_world import faulty
 from toy_world.plain import PlainEngine
@@ -60,13 +61,14 @@ def sleepy(view: View) -> NDArray[np.float64]:
     return np.where((np.arange(6) == 5) & low[:, None], 20.0, 1.0)
 
 
-def load_policy(path: Path) -> Policy:
+def read_agent(world: World, path: Path) -> Judge:
     """A file with six weights as a JSON list."""
     try:
-        weights = np.array(read_json(path, MIB), dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            logits = np.log(np.array(read_json(path, MIB), dtype=np.float64))
     except (Unreadable, ValueError, TypeError) as error:
-        raise UsageError(f"{path} is no policy: {error}.") from error
-    return lambda view: np.broadcast_to(weights, view.mask.shape)
+        raise UsageError(f"{path} is no agent: {error}.") from error
+    return lambda seen, mask: (np.broadcast_to(logits, mask.shape), np.zeros(len(seen)))
 
 
 def fewer_apples(state: State) -> Iterator[State]:
@@ -131,7 +133,7 @@ WORLD = World(
     },
     starts={"end game": end_game},
     policies={"greedy": greedy, "sleepy": sleepy},
-    load_policy=load_policy,
+    read_agent=read_agent,
     shrinkers=(fewer_apples, smaller_numbers),
     rule_book=HERE / "rules.md",
     sources={"plain": HERE / "plain.py", "planes": HERE / "planes.py", "restless": HERE / "faulty.py"},

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from toy_world.adapter import OrchardJaxEnv
+from toy_world.adapter import WORLD, OrchardJaxEnv
 
 from rlparity.errors import UsageError
+from rlworldkit.agents.read import agent_files
 from rlworldkit.ppo.checkpoints import latest_checkpoint, read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import trained_files
@@ -24,7 +25,6 @@ from rlworldkit.runs.run import Run
 from rlworldkit.runs.sinks import read_csv
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.settings import saved_settings
-from rlworldkit.watch.agents import agents_of
 from tests.rlworldkit.runs.conftest import SMALL
 
 ENV = OrchardJaxEnv()
@@ -178,7 +178,7 @@ class TestGoingBack:
         checkpoint, faults = latest_checkpoint(folder.parent, ENV)
         assert (checkpoint.path, checkpoint.config["learning_rate"], faults) == (folder / "checkpoint_3.pkl", 1e-5, [])
         assert trained_files(folder.parent)[0] == folder / "params_3.npz"
-        assert agents_of(folder)[0] == folder / "params_3.npz"
+        assert agent_files(WORLD, folder)[0] == folder / "params_3.npz"
 
     def test_resuming_the_latest_goes_on_with_the_branch(self, folder: Path) -> None:
         self.trained(folder, 5, LATEST)

@@ -1,6 +1,7 @@
-"""The network of a MaskablePPO model in numpy."""
+"""The agent of a MaskablePPO model, and its network in numpy."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,33 @@ from torch import nn
 
 from rlparity import World
 from rlparity.errors import UsageError
+from rlworldkit.agents.agent import Agent
+from rlworldkit.agents.choice import Masks
+from rlworldkit.agents.numpy_network import Floats, NumpyNetwork
+from rlworldkit.envs.spaces import action_space, observation_space
 from rlworldkit.ppo.config import RELU, TANH, Activation
-from rlworldkit.ppo.numpy_network import NumpyNetwork
 from rlworldkit.ppo.params import hidden_layer
+from rlworldkit.runs.saved_config import read_saved_config
+from rlworldkit.sb3.models import load_model
 
 _ACTIVATIONS: dict[type[nn.Module], Activation] = {nn.Tanh: TANH, nn.ReLU: RELU}
+
+
+def read_masked_ppo(world: World, path: Path, trust: bool) -> Agent:
+    """The agent of a model of this world; raises UsageError for another file. trust: as ``load_model`` has it."""
+    model = load_model(path, world, "cpu", trust=trust)
+    if (model.observation_space, model.action_space) != (observation_space(world), action_space(world)):
+        raise UsageError(f"{path} is a model of another game: name one that plays {world.title}.")
+    policy: Any = model.policy
+    policy.set_training_mode(False)
+
+    @torch.no_grad()
+    def judge(observations: Floats, masks: Masks) -> tuple[Floats, Floats]:
+        seen = policy.obs_to_tensor(world.split(observations))[0]
+        logits = policy.get_distribution(seen).distribution.logits
+        return logits.numpy(), policy.predict_values(seen)[:, 0].numpy()
+
+    return Agent(judge, path, lambda: network_of(model, world), settings=lambda: read_saved_config(path.parent))
 
 
 @torch.no_grad()

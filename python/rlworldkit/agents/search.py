@@ -1,4 +1,4 @@
-"""Looking ahead with a policy: what it may do is tried in games of the same present and other futures.
+"""A search on top of an agent: what it may do is tried in games of the same present and other futures.
 
 A tried action is followed by some steps of the policy; what it is worth is the discounted reward until then, and the
 value that the network gives where the game goes on. The chance of a rollout is drawn for it alone, before its first
@@ -12,14 +12,28 @@ Only what the policy itself may well do is tried: the other actions would take m
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
+from numpy.typing import NDArray
 
+from rlparity import EngineError, UsageError, World
+from rlparity.io.arguments import SHARE
+from rlworldkit.agents.agent import Agent, Player
+from rlworldkit.agents.choice import Choice, Masks
 from rlworldkit.jax.batching import where_wanted
+from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.env import Compact, JaxEnv, State
+from rlworldkit.jax.switches import fixed_switches
+from rlworldkit.ppo.config import TrainConfig
+from rlworldkit.ppo.networks import load_network
+from rlworldkit.ppo.params import Params
+from rlworldkit.runs.folder import CONFIG
+from rlworldkit.threefry import seed_pairs
 
 PolicyAndValue = Callable[[Compact], tuple[Array, Array]]
 """From compact observations with one leading axis to logits and values."""
@@ -30,6 +44,8 @@ SURE = 1.0
 """By how many standard errors an action must be better than the policy's likeliest to be taken instead."""
 LIKELY = 0.05
 """The least probability that the policy must give an action for it to be tried."""
+_ENGINE = "jax"
+_NO_SEARCH = "leave --search out"
 
 
 class Search(NamedTuple):
@@ -38,6 +54,109 @@ class Search(NamedTuple):
     rollouts: int
     steps: int
     discount: float
+
+
+@fixed_switches()
+def searcher_of(world: World, env: JaxEnv, agent: Agent, choice: Choice) -> Player:
+    """A player with an agent's judgement, unless the search of ``choice`` knows better.
+
+    Without that it takes the likeliest action. A choice depends on the game so far and on (player's seed, game's seed,
+    step) alone. Rewards are those at the prices of ``env``.
+
+    The player follows its games on the JAX engine of ``world``, whose states must be those of ``env``, whichever engine
+    they are played on: their seeds and its own actions say everything. So it must be asked before every step of theirs,
+    in the same places from their start on; EngineError where the games it is asked about are others.
+
+    Raises ParityError, with one sentence, where the settings of the agent's run cannot be read, or the world has no
+    such engine.
+    """
+    if _ENGINE not in world.engines:
+        raise UsageError(f"{world.name} has no engine {_ENGINE}, which a search follows its games on: {_NO_SEARCH}.")
+    assert choice.search is not None
+    search = Search(*choice.search, discount_of(agent))
+    program = search_program(env, *judge_of(agent, env), search, choice.player_seed)
+    engine: JaxEngine | None = None
+
+    @fixed_switches()
+    def player(
+        observations: NDArray[Any], masks: Masks, seeds: NDArray[np.uint64], steps: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        nonlocal engine
+        if engine is None or engine.games != len(steps):
+            opened = world.engines[_ENGINE](len(steps))
+            if not isinstance(opened, JaxEngine):
+                raise UsageError(f"the engine {_ENGINE} of {world.name} does not play a JaxEnv: {_NO_SEARCH}.")
+            engine = opened
+        begun = np.flatnonzero(steps == 0)
+        if len(begun):
+            engine.reset(seeds[begun], begun)
+        if not np.array_equal(engine.mask(), masks):
+            raise EngineError("these are not the games that the search follows on the JAX engine.")
+        actions = np.asarray(program(engine.states, seed_pairs(seeds), steps, masks))
+        engine.step(actions)
+        return actions
+
+    return player
+
+
+def judge_of(agent: Agent, env: JaxEnv) -> tuple[Params, Callable[[Params, Compact], tuple[Array, Array]]]:
+    """Parameters and the judgement by them in JAX: the agent's network, or a call of the agent where it has none."""
+    if agent.network is not None:
+        network, params = load_network(agent.numpy_network().params, env)
+
+        def judge(params: Params, compact: Compact) -> tuple[Array, Array]:
+            judged: Any = network.apply(params, env.expand(compact), env.privileges(compact))
+            return judged
+
+        return params, judge
+
+    def asked(seen: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        logits, values = agent(np.asarray(seen), np.ones((len(seen), env.num_actions), np.bool_))
+        if np.isnan(values).any():
+            raise UsageError(f"{agent.path} has no value, which a search needs: {_NO_SEARCH}.")
+        return np.asarray(logits, np.float32), np.asarray(values, np.float32)
+
+    def judge_outside(params: Params, compact: Compact) -> tuple[Array, Array]:
+        seen = env.expand(compact)
+        shapes = (jax.ShapeDtypeStruct(shape, jnp.float32) for shape in ((len(seen), env.num_actions), (len(seen),)))
+        judged: Any = jax.pure_callback(asked, tuple(shapes), seen)
+        return judged
+
+    asked(np.zeros((1, *env.observation_shape), np.float32))
+    return (), judge_outside
+
+
+def search_program(
+    env: JaxEnv, params: Params, judge: Callable[[Params, Compact], tuple[Array, Array]], search: Search, seed: int
+) -> Callable[..., Array]:
+    """The compiled search for the actions, int32 (n,), of n games, which are the first of ``states``, leaves (m, …).
+
+    It is called with states, seeds, uint32 (n, 2), and steps (n,), which tell one search from another, and masks.
+    """
+
+    @jax.jit
+    def choice(
+        params: Params, key: Array, prices: Array, games: State, seeds: Array, steps: Array, masks: Array
+    ) -> Array:
+        def key_of(seed: Array, step: Array) -> Array:
+            one: Array = key
+            for number in (*seed, step):
+                one = jax.random.fold_in(one, number)
+            return one
+
+        games = jax.tree.map(lambda leaf: leaf[: len(masks)], games)
+        keys = jax.vmap(key_of)(seeds, steps)
+        return best_actions(env.with_prices(prices), partial(judge, params), search, games, masks, keys)
+
+    return partial(choice, params, jax.random.key(seed), np.asarray(env.prices, np.int32))
+
+
+def discount_of(agent: Agent) -> float:
+    """The discount of an agent's run; the trainer's own where its settings are not known."""
+    gamma = agent.settings().get("gamma", TrainConfig.gamma)
+    if fault := SHARE.fault(gamma):
+        raise UsageError(f"gamma {fault}, got {gamma!r} in {agent.path.parent / CONFIG}.")
+    return float(gamma)
 
 
 def best_actions(env: JaxEnv, judge: PolicyAndValue, search: Search, states: State, masks: Array, keys: Array) -> Array:

@@ -11,7 +11,8 @@ import numpy as np
 from rlparity import World
 from rlparity.errors import UsageError, quoted
 from rlparity.io.safe_read import MIB, Unreadable, read_bytes
-from rlworldkit.ppo.numpy_network import Floats
+from rlworldkit.agents.choice import Masks
+from rlworldkit.agents.numpy_network import Floats
 
 ONNX = ".onnx"
 LIMIT = 512 * MIB
@@ -20,11 +21,11 @@ WORLD = "world"
 """The entry of the metadata that names the policy's world."""
 
 
-def read_onnx(path: Path, world: World) -> Callable[[Floats], tuple[Floats, Floats]]:
-    """The policy in a file: observations (n, *shape) to logits (n, actions), before any mask, and values (n,) or NaN.
+def read_onnx(path: Path, world: World) -> Callable[[Floats, Masks], tuple[Floats, Floats]]:
+    """The policy in a file: observations (n, *shape) and masks (n, actions) to logits (n, actions) and values (n,).
 
-    The graph takes observations, float32 (batch, *shape), and may take a mask, bool (batch, actions), which is given as
-    all valid. It gives logits, float32 (batch, actions), and may give a ``value``, float32 (batch,) or (batch, 1).
+    The graph takes observations, float32 (batch, *shape), and may take a mask, bool (batch, actions). It gives logits,
+    float32 (batch, actions), and may give a ``value``, float32 (batch,) or (batch, 1); without it values are NaN.
 
     Raises UsageError with one sentence for anything else: a larger file, operators that are not ONNX's own, graphs
     within the graph, functions, sparse tensors, data in other files, other shapes, a policy that names another world,
@@ -32,7 +33,7 @@ def read_onnx(path: Path, world: World) -> Callable[[Floats], tuple[Floats, Floa
     """
     import onnxruntime
 
-    from rlworldkit.evaluation.onnx_size import GraphSize
+    from rlworldkit.agents.onnx_size import GraphSize
 
     content, model, metadata = _read(path)
     if metadata.get(WORLD, world.name) != world.name:
@@ -51,21 +52,21 @@ def read_onnx(path: Path, world: World) -> Callable[[Floats], tuple[Floats, Floa
     except Exception as error:  # onnxruntime's errors have no base of their own
         raise _refusal(path, f"onnxruntime does not take it ({type(error).__name__})") from None
 
-    def policy(observations: Floats) -> tuple[Floats, Floats]:
-        valid = dict.fromkeys(mask, np.ones((len(observations), len(world.actions)), np.bool_))
+    def policy(observations: Floats, masks: Masks) -> tuple[Floats, Floats]:
+        given = {seen: np.ascontiguousarray(observations, np.float32), **dict.fromkeys(mask, masks)}
         try:
             size.check(len(observations))
-            logits, *values = session.run(outputs, {seen: np.ascontiguousarray(observations, np.float32), **valid})
+            logits, *values = session.run(outputs, given)
         except Unreadable as fault:
             raise _refusal(path, fault) from None
         except Exception as error:
             raise _refusal(path, f"onnxruntime cannot compute it ({type(error).__name__})") from None
         is_short = any(value.size != len(observations) for value in values)
-        if is_short or logits.shape != (len(observations), len(world.actions)) or not np.isfinite(logits).all():
+        if is_short or logits.shape != masks.shape or not np.isfinite(logits[masks]).all():
             raise _refusal(path, "its logits are not finite, or too few")
         return logits, values[0].reshape(-1) if values else np.full(len(observations), np.nan, np.float32)
 
-    policy(np.zeros((2, *world.observation_shape), np.float32))
+    policy(np.zeros((2, *world.observation_shape), np.float32), np.ones((2, len(world.actions)), np.bool_))
     return policy
 
 
