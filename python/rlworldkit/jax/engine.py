@@ -4,54 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
 from rlparity import BatchEngine, BatchStep, Draw, Phase, Slots
 from rlparity import State as StateDict
-from rlworldkit.jax.batching import choose, where_wanted
-from rlworldkit.jax.env import JaxEnv, State, StepOutput
+from rlworldkit.jax import engine_programs as programs
+from rlworldkit.jax.engine_programs import MarkCounts, Observed, StepArrays
+from rlworldkit.jax.env import JaxEnv, State
 from rlworldkit.jax.int64_pair import Int64Pair, to_int64
-from rlworldkit.jax.marks import collecting, collecting_words, packed
 from rlworldkit.jax.switches import fixed_switches, switch
 from rlworldkit.jax.trace_cache import load_or_trace
 from rlworldkit.threefry import seed_pairs, seeds_of
-
-Marks = tuple[str, ...]
-MarkCounts = Array | None
-"""The number of times that each mark fired, int32 (marks,); None where marks are not counted."""
 
 _MIN_WIDTH, _MAX_SHARED_WIDTH = 8, 256
 """Up to this many games are played as the next power of two, so that engines of many widths share their programs."""
 _PROGRAMS: dict[tuple[Any, ...], Callable[..., Any]] = {}
 """Compiled programs by function, environment, marks and width."""
-_MIN_CHUNK, _CHUNK_SHARE = 8, 128
-"""Games are restarted in chunks of this many, or of one in so many where games are many."""
-
-
-class _Observed(NamedTuple):
-    """Observations, masks, seeds and facts of the games (n, …) between steps."""
-
-    observation: Array
-    mask: Array
-    seeds: Array  # uint32 (n, 2), low word first
-    facts: Array | None
-
-
-class _StepArrays(NamedTuple):
-    """The result of a step of the games (n, …), in the order of ``rlparity.BatchStep`` after the observation."""
-
-    components: Array
-    reward: Array
-    terminated: Array
-    truncated: Array | None
-    facts: Array | None
-    events: Array | None
 
 
 class JaxEngine(BatchEngine):
@@ -72,10 +45,11 @@ class JaxEngine(BatchEngine):
         self._is_original = np.arange(width) < games
         self._arrays: Mapping[str, Array] | None = None
         self._computes_arrays = False
-        self._begun: tuple[bytes, bool, tuple[State, _Observed, _StepArrays, MarkCounts]] | None = None
+        self._begun: tuple[bytes, bool, tuple[State, Observed, StepArrays, MarkCounts]] | None = None
         self._resting: tuple[frozenset[int], State] = frozenset(), None
         # nobody asked for these games: their marks do not count
-        self._state, self._observed, _ = self._run(_reset, np.zeros((width, 2), np.uint32), np.zeros(width, np.bool_))
+        no_seeds, uncounted = np.zeros((width, 2), np.uint32), np.zeros(width, np.bool_)
+        self._state, self._observed, _ = self._run(programs.reset, no_seeds, uncounted)
         self._counts = np.zeros(len(self._marks), np.int64) if self._marks else None
 
     @property
@@ -88,7 +62,7 @@ class JaxEngine(BatchEngine):
         pairs = np.zeros((self.games, 2), np.uint32)
         pairs[slots] = seed_pairs(seeds)
         chosen = self._chosen(slots)
-        state, observed, fired = self._run(_reset, pairs[self._original], chosen & self._is_original)
+        state, observed, fired = self._run(programs.reset, pairs[self._original], chosen & self._is_original)
         if len(slots) < self.games:
             merge = partial(jax.tree.map, partial(_choose_rows, chosen))
             state, observed = merge(state, self._state), merge(observed, self._observed)
@@ -103,7 +77,7 @@ class JaxEngine(BatchEngine):
         for before, some in ((before_rest, slots[is_resting]), (self._state, slots[~is_resting])):
             if some.size:
                 chosen = self._chosen(some)
-                self._placed(self._run(_restart, before, self._state, chosen, chosen & self._is_original), some)
+                self._placed(self._run(programs.restart, before, self._state, chosen, chosen & self._is_original), some)
         return np.asarray(self._observed.observation)[slots]
 
     @fixed_switches()
@@ -129,9 +103,9 @@ class JaxEngine(BatchEngine):
     @fixed_switches()
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
         """JAX dispatches the step and returns."""
-        function = _step_restarting if restarting else _step
+        function = programs.step_restarting if restarting else programs.step
         begun = self._run(function, self._state, actions[self._original], self._is_original)
-        self._arrays = self._run(_state_arrays, begun[0]) if self._computes_arrays else None
+        self._arrays = self._run(programs.state_arrays, begun[0]) if self._computes_arrays else None
         self._begun = (actions.tobytes(), restarting, begun)
 
     @fixed_switches()
@@ -158,7 +132,7 @@ class JaxEngine(BatchEngine):
             return leaf[self._original]
 
         state = jax.tree.map(with_rows, self._state, *given)
-        observed, fired = self._run(_observe, state, self._chosen(slots) & self._is_original)
+        observed, fired = self._run(programs.observe, state, self._chosen(slots) & self._is_original)
         self._forget_rest(slots)
         return self._placed((state, observed, fired), slots)
 
@@ -166,7 +140,7 @@ class JaxEngine(BatchEngine):
     def state_arrays(self) -> Mapping[str, NDArray[Any]] | None:
         """Once asked for, they are computed along with every step."""
         if self._arrays is None:
-            self._arrays = self._run(_state_arrays, self._state)
+            self._arrays = self._run(programs.state_arrays, self._state)
         self._computes_arrays = self._arrays is not None
         if self._arrays is None:
             return None
@@ -185,7 +159,8 @@ class JaxEngine(BatchEngine):
         if not self._env.phase_names:
             return None
         given = jax.tree.map(lambda leaf: np.asarray(leaf)[None], self._env.from_dict(state))
-        told = jax.tree.map(lambda leaf: np.asarray(leaf)[0], self._run(_phases, given, actions, np.zeros(1, np.bool_)))
+        told = self._run(programs.phases, given, actions, np.zeros(1, np.bool_))
+        told = jax.tree.map(lambda leaf: np.asarray(leaf)[0], told)
         phases, drawn = [], set[Draw]()
         for name in self._env.phase_names:
             happened, after, words = told[name]
@@ -198,18 +173,18 @@ class JaxEngine(BatchEngine):
 
     def _run(self, function: Callable[..., Any], *args: Any) -> Any:
         if switch("jax_disable_jit"):
-            return _with_prices(function, self._env, self._marks, self._prices, *args)
+            return programs.with_prices(function, self._env, self._marks, self._prices, *args)
         key = (function, self._env, self._marks, len(self._original))
         if key not in _PROGRAMS:
             kind = type(self._env)
             about = [function.__name__, f"{kind.__module__}.{kind.__qualname__}", self._env.name, *self._marks]
-            jitted = jax.jit(partial(_with_prices, function, self._env, self._marks))
+            jitted = jax.jit(partial(programs.with_prices, function, self._env, self._marks))
             _PROGRAMS[key] = load_or_trace(
                 jitted, self._prices, *args, about=about, packages=self._env.packages
             ).compile()
         return _PROGRAMS[key](self._prices, *args)
 
-    def _placed(self, made: tuple[State, _Observed, MarkCounts], slots: Slots) -> NDArray[Any]:
+    def _placed(self, made: tuple[State, Observed, MarkCounts], slots: Slots) -> NDArray[Any]:
         """Take new states of some games; returns their observations."""
         self._state, self._observed, fired = jax.block_until_ready(made)
         self._begun = self._arrays = None
@@ -224,7 +199,7 @@ class JaxEngine(BatchEngine):
         self._state, self._observed, played, fired = jax.block_until_ready(self._begun[2])
         self._begun = None
         self._count(fired)
-        host = _StepArrays(*(None if values is None else self._of_games(values) for values in played))  # type: ignore[arg-type]
+        host = StepArrays(*(None if values is None else self._of_games(values) for values in played))  # type: ignore[arg-type]
         if host.facts is not None:
             host = host._replace(facts=_narrowed(host.facts))  # type: ignore[arg-type]
         return BatchStep(self._of_games(self._observed.observation), *host)  # type: ignore[arg-type]
@@ -253,107 +228,9 @@ def _narrowed(facts: Any) -> NDArray[Any]:
     return to_int64(facts) if facts.ndim == 3 else facts
 
 
-def _with_prices(
-    function: Callable[..., Any], env: JaxEnv, marks: Marks, prices: Array | NDArray[np.int32], *args: Any
-) -> Any:
-    """Call a program of ``env`` with traced prices, so that other prices compile nothing anew."""
-    return function(env.with_prices(prices), marks, *args)
-
-
-def _reset(env: JaxEnv, marks: Marks, seeds: Array, counted: Array) -> tuple[State, _Observed, MarkCounts]:
-    state, fired = _on_games(env.reset, marks)(seeds)
-    return state, *_observe(env, marks, state, counted, fired)
-
-
-def _restart(
-    env: JaxEnv, marks: Marks, before: State, state: State, wanted: Array, counted: Array
-) -> tuple[State, _Observed, MarkCounts]:
-    state, fired = _next_games(env, marks, before, state, wanted)
-    return state, *_observe(env, marks, state, counted, fired)
-
-
-def _step(
-    env: JaxEnv, marks: Marks, state: State, actions: Array, counted: Array
-) -> tuple[State, _Observed, _StepArrays, MarkCounts]:
-    step, fired = _on_games(env.step, marks)(state, actions)
-    observed, counts = _observe(env, marks, step.final, counted, fired)
-    return step.final, observed, _played(env, step, observed.facts), counts
-
-
-def _step_restarting(
-    env: JaxEnv, marks: Marks, state: State, actions: Array, counted: Array
-) -> tuple[State, _Observed, _StepArrays, MarkCounts]:
-    if marks:  # a step and a start count on their own
-        step, fired = _on_games(env.step, marks)(state, actions)
-        ended = step.terminated | step.truncated
-        state, started = _next_games(env, marks, step.final, step.final, ended)
-        assert fired is not None and started is not None  # noqa: PT018
-        fired = fired.astype(jnp.int32) + started
-    else:
-        step, fired = jax.vmap(env.step_autoreset)(state, actions), None
-        ended, state = step.terminated | step.truncated, step.state
-    observed, counts = _observe(env, marks, state, counted, fired)
-    facts = observed.facts
-    if facts is not None:
-        facts = choose(ended, _facts(env, step.final), facts)
-    return state, observed, _played(env, step, facts), counts
-
-
-def _phases(
-    env: JaxEnv, marks: Marks, state: State, actions: Array, counted: Array
-) -> Mapping[str, tuple[Array, State, Mapping[str, Array]]]:
-    return jax.vmap(collecting_words(env.phases))(state, actions)
-
-
 def _draws(words: Mapping[str, NDArray[np.uint32]]) -> Iterator[Draw]:
     """The words (indices, 3) of each site that ``Draws.note`` was told of."""
     for site, rows in words.items():
         for index in np.flatnonzero(rows[:, 0]).tolist():
             _, event, word = rows[index].tolist()
             yield Draw((event, site, index), word)
-
-
-def _state_arrays(env: JaxEnv, marks: Marks, state: State) -> Mapping[str, Array | Int64Pair] | None:
-    return jax.vmap(env.arrays)(state)
-
-
-def _observe(
-    env: JaxEnv, marks: Marks, state: State, counted: Array, fired: MarkCounts = None
-) -> tuple[_Observed, MarkCounts]:
-    """Observe all games; also count the marks that fired, here and before, in the games ``counted``."""
-    observation, more = _on_games(env.observe, marks)(state)
-    observed = _Observed(observation, jax.vmap(env.mask)(state), jax.vmap(env.seed)(state), _facts(env, state))
-    total = [jnp.sum(each * counted[:, None], axis=0, dtype=jnp.int32) for each in (fired, more) if each is not None]
-    return observed, sum(total[1:], start=total[0]) if total else None
-
-
-def _on_games(function: Callable[..., Any], marks: Marks) -> Callable[..., tuple[Any, Array | None]]:
-    """A function of one game on many, with the marks that fired in each: bool (n, marks), or None for no marks."""
-
-    def with_marks(*args: Any) -> tuple[Any, Array]:
-        result, fired = collecting(function)(*args)
-        return result, packed(fired, marks, ())
-
-    return jax.vmap(with_marks) if marks else lambda *args: (jax.vmap(function)(*args), None)
-
-
-def _next_games(env: JaxEnv, marks: Marks, before: State, state: State, wanted: Array) -> tuple[State, Array | None]:
-    """Give the games that follow those of ``before`` where ``wanted``, bool (n,), else those of ``state``."""
-    none = jnp.zeros((len(wanted), len(marks)), bool) if marks else None
-    next_game = _on_games(env.next_game, marks)
-    return where_wanted(wanted, next_game, before, (state, none), _MIN_CHUNK, _CHUNK_SHARE)
-
-
-def _played(env: JaxEnv, step: StepOutput, facts: Array | None) -> _StepArrays:
-    bits = [step.events[name].astype(jnp.uint32) << bit for bit, name in enumerate(env.events)]
-    events = sum(bits, start=jnp.uint32(0)) if bits else None
-    truncated = step.truncated if env.can_truncate else None
-    return _StepArrays(step.components, step.reward, step.terminated, truncated, facts, events)
-
-
-def _facts(env: JaxEnv, state: State) -> Array | None:
-    """The facts (n, facts), or their words (n, facts, 2)."""
-    facts = jax.vmap(env.facts)(state)
-    if not facts:
-        return None
-    return jnp.stack([jnp.stack(fact, axis=-1) if isinstance(fact, Int64Pair) else fact for fact in facts], axis=1)
