@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -23,6 +24,7 @@ from toy_world.planes import PlanesEngine
 
 from rlparity import BatchStep, State, UsageError
 from rlparity.cli.main import main
+from rlparity.core.compare import Difference
 from rlparity.core.ledger import installed_versions, read_ledger
 from rlparity.core.lockstep import Settings
 from rlparity.engines.places import with_remote_engines
@@ -354,3 +356,21 @@ def test_a_mutant_is_caught_by_what_the_ledger_does_not_explain(tmp_path: Path) 
     file.write_text(mutated_text(tmp_path, fault))
     verdict = judge.verdict(replace(bench, reference="double"), fault, tmp_path)
     assert (verdict.result, verdict.detail) == (CAUGHT, "observation, components[sting], reward")
+
+
+def test_many_entries_of_a_field_are_told_apart_fast(ledger: Path) -> None:
+    found = read_ledger(ledger)
+    (entry,) = found.entries
+    several = [
+        replace(entry, id=f"{side}{at}", fields=(f"state.x[{at}]",), actions=None) for at in range(60) for side in "ab"
+    ]
+    differences = [Difference(f"state.x[{at}]", 0, 1) for at in range(60)]
+    with pytest.raises(UsageError, match=r"both 'a0' and 'b0' explain state.x\[0\]: narrow the condition of one"):
+        replace(found, entries=tuple(several)).entries_of({}, 4, differences)
+    assert replace(found, entries=tuple(several[::2])).entries_of({}, 4, differences) == tuple(several[::2])
+
+    many = tuple(replace(entry, id=str(score), when={"score": score}, actions=None) for score in range(10_000))
+    differences = [Difference(field, 0, 1) for field in entry.fields]
+    began = time.perf_counter()
+    assert replace(found, entries=many).entries_of({"score": 7}, 4, differences) == (many[7],)
+    assert time.perf_counter() - began < 1

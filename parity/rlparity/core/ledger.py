@@ -74,27 +74,24 @@ class Entry:
 
     def explains(self, before: State, action: Action | None, names: set[str]) -> set[str]:
         """Those of the fields that differ after an action in this state that are the entry's; none if only some do."""
-        if (action is None and self.then == DROP) or not self._takes(action):
+        is_start = action is None
+        takes = self.actions is None or (START if is_start else action) in self.actions
+        if not takes or (is_start and self.then == DROP):
+            return set()
+        table = {} if self.when is None or isinstance(self.when, str) else self.when
+        # before the patterns, which take longer: of thousands of entries few fit a state
+        if not all(_holds(wanted, _part(before, path)) for path, wanted in table.items()):
             return set()
         hits = [{name for name in names if pattern.fullmatch(name)} for pattern in self._patterns]
         if not all(hits):
             return set()
         with blamed(f"the condition of entry '{self.id}'"):
-            return set().union(*hits) if self._condition(before, action) else set()
-
-    def _takes(self, action: Action | None) -> bool:
-        return self.actions is None or (START if action is None else action) in self.actions
+            fits = not isinstance(self.when, str) or imported(self.when)(before, action)  # type: ignore[operator]
+        return set().union(*hits) if fits else set()
 
     @cached_property
     def _patterns(self) -> list[re.Pattern[str]]:
         return [re.compile(re.escape(name).replace(r"\[\*\]", r"\[[^\]]*\]")) for name in self.fields]
-
-    @cached_property
-    def _condition(self) -> Callable[[State, Action | None], object]:
-        if isinstance(self.when, str):
-            return imported(self.when)  # type: ignore[return-value]
-        table = self.when or {}
-        return lambda state, action: all(_holds(wanted, _part(state, path)) for path, wanted in table.items())
 
 
 def _part(state: object, path: str) -> object:
