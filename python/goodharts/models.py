@@ -52,6 +52,8 @@ def model_path(mode: str, folder: Path = Path("models")) -> Path:
 
 def write_model(path: Path, model: Model) -> None:
     """Write a model, atomically; raises OSError as writing does."""
+    import torch
+
     content = {
         "format": FORMAT,
         "mode": model.mode,
@@ -61,13 +63,16 @@ def write_model(path: Path, model: Model) -> None:
         "timesteps": model.timesteps,
         "weights": model.policy.state_dict(),
     }
-    write_torch(path, content)
+    memory = io.BytesIO()  # torch's own writer turns a full disk into errors of its own
+    torch.save(content, memory)
+    with replacing(path) as file:
+        file.write(memory.getbuffer())
 
 
 def read_model(path: Path) -> Model:
     """Read a model, on the CPU; raises UsageError with one sentence about whatever is wrong with the file."""
     try:
-        content = read_torch(path, FORMAT)
+        content = _read_torch(path)
         progress, network = progress_of(content), _network_of(content)
         policy = policy_of(network, content.get("weights"))
         return Model(mode_of(content), network, config_of(content), *progress, policy)
@@ -87,21 +92,8 @@ def read_model_of(path: Path, mode: str | None) -> Model:
     return model
 
 
-def write_torch(path: Path, content: Mapping[str, Any]) -> None:
-    """Write plain values and tensors, atomically; raises OSError as writing does."""
-    import torch
-
-    memory = io.BytesIO()  # torch's own writer turns a full disk into errors of its own
-    torch.save(dict(content), memory)
-    with replacing(path) as file:
-        file.write(memory.getbuffer())
-
-
-def read_torch(path: Path, version: int) -> dict[str, Any]:
-    """Read the plain values and tensors in a file of this format.
-
-    Raises FileNotFoundError where there is none, and Unreadable for anything else that is wrong with it.
-    """
+def _read_torch(path: Path) -> dict[str, Any]:
+    """Read the plain values and tensors in a file; raises FileNotFoundError, or Unreadable for all else."""
     import torch
 
     content = read_bytes(path, LIMIT)
@@ -113,8 +105,8 @@ def read_torch(path: Path, version: int) -> dict[str, Any]:
         raise Unreadable(f"{fault} ({type(error).__name__})") from None
     if not is_object(found) or "format" not in found:
         raise Unreadable("it is none of our files")
-    if found["format"] != version:
-        raise Unreadable(f"it is of format {quoted(found['format'])}, not {version}")
+    if found["format"] != FORMAT:
+        raise Unreadable(f"it is of format {quoted(found['format'])}, not {FORMAT}")
     return found
 
 

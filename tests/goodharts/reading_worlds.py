@@ -24,10 +24,10 @@ def world_of(mode: str, numbers: Numbers = DEFAULT_NUMBERS, *, evaluating: bool 
 
 
 PAIRED = {name: world_of(name) for name in MODES}
-ALONE = replace(WORLDS["proxy"], engines={"torch": WORLDS["proxy"].engines["torch"]}, benches=())
-"""A world of one engine."""
-GROUND_TRUTH = PAIRED["ground_truth"]
-GROUND_TRUTH_BLINDED = PAIRED["ground_truth_blinded"]
-PROXY_MORTAL = PAIRED["proxy_mortal"]
-PROXY = PAIRED["proxy"]
-GROUND_TRUTH_HANDHOLD = PAIRED["ground_truth_handhold"]
+
+
+def __getattr__(name: str) -> World:
+    """The world of a mode by its name in capitals, as entry points have it."""
+    if name.lower() not in PAIRED:
+        raise AttributeError(name)
+    return PAIRED[name.lower()]

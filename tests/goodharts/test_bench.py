@@ -15,8 +15,6 @@ from goodharts.torch_env.env import Games, Outcome
 from rlparity.core.prices import price_values
 from rlworldkit.bench import timing
 from rlworldkit.bench.constant_env import ConstantEnv
-from rlworldkit.bench.env import STEPS_PER_CALL, Play
-from rlworldkit.bench.records import Record
 from rlworldkit.bench.train import compiled as compiled_update
 from rlworldkit.cli.bench import kit_benchmarks
 
@@ -54,28 +52,6 @@ def test_the_engine_s_benchmark_plays_and_restarts(monkeypatch: pytest.MonkeyPat
     assert (type(played), np.asarray(played.prices).tolist(), games) == (GoodhartsJaxEnv, [*price_values(PRICED)], 8)
     assert steps == [8] * 3 * 150
     assert sum(restarts) > 8
-
-
-@pytest.mark.long
-def test_the_benchmark_of_the_engine_in_jax_plays_looks_and_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(env, "STEPS", 1)
-    monkeypatch.setattr(env, "STEPS_OF_ALL", 1)  # of the torch engine, which is measured before
-    programs: list[timing.Program[Play]] = []
-
-    def measured(name: str, games: int, program: timing.Program[Play], steps: int, repetitions: int) -> Record:
-        programs.append(program)
-        return timing.alone(name, games, program, steps, repetitions)
-
-    monkeypatch.setattr(env, "alone", measured)
-    *_, record = env.measure(PRICED, 8, 2)
-    assert (record.name, record.unit, record.num_envs) == ("env_steps_per_second_jax", "steps/s", 8)
-    assert record.value > 0
-    assert record.compile_seconds is not None
-    (program,) = programs
-    end = program.call(program.carry)
-    assert np.all(np.asarray(end.states.event) == STEPS_PER_CALL)
-    assert (np.asarray(end.states.steps.low) < STEPS_PER_CALL).any(), "nobody began a second life"
-    assert len(set(np.asarray(end.seen).tolist())) == 8
 
 
 @pytest.mark.parametrize("is_compiled", [False, pytest.param(True, marks=pytest.mark.long)])

@@ -100,26 +100,6 @@ def test_a_mistake_is_one_sentence_and_code_2_before_anything_is_done(
     assert not list(tmp_path.glob("life.*"))
 
 
-@pytest.mark.parametrize(
-    ("command", "module_name"),
-    [("train", "training.train_ppo"), ("evaluate", "cli.evaluate"), ("brain-view", "cli.brain_view")],
-)
-def test_an_own_command_is_its_module_and_gets_the_other_words(
-    command: str, module_name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    called: list[list[str]] = []
-
-    def own(argv: list[str]) -> int:
-        called.append(argv)
-        return 3
-
-    module = ModuleType(name := f"goodharts.{module_name}")
-    module.main = own  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, name, module)
-    assert main([command, "--mode", "proxy"]) == 3
-    assert called == [["--mode", "proxy"]]
-
-
 def without(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     """Let imports fail for want of a module."""
 
@@ -133,12 +113,6 @@ def without(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
 def test_without_torch_an_own_command_says_what_to_install(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "torch")
     assert run(main, command) == (2, "", f"goodharts {command} needs torch: {EXTRA}.\n")
-
-
-def test_a_module_of_our_own_that_is_missing_is_no_mistake_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    without(monkeypatch, "goodharts.lost")
-    ran = run(main, "train")
-    assert (ran.code, "ModuleNotFoundError: No module named 'goodharts.lost'" in ran.err) == (3, True)
 
 
 WITHOUT = """

@@ -1,14 +1,10 @@
 """The engines where these tests do not run: on TPUs and GPUs, and split over several devices (G10)."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
-import pytest
 import torch
 from jax import Array, export
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -66,14 +62,3 @@ def test_G12_torch_divides_rewards_by_a_tensor_since_cuda_multiplies_by_the_reci
         total = rewards.total(torch.tensor([[-1, 7, 0, 0, 0], [-3, 0, 0, 0, 5]]))
     assert total.tolist() == [np.float32(6) / np.float32(100_000), np.float32(2) / np.float32(100_000)]
     assert [isinstance(each, torch.Tensor) for each in divisors.found] == [True]
-
-
-@pytest.mark.long
-def test_G10_games_split_over_eight_devices_are_the_same() -> None:
-    paths = os.pathsep.join([str(ROOT / "python"), str(ROOT)])
-    devices = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "PYTHONPATH": paths}
-    command = [sys.executable, str(SCRIPT), "ground_truth_handhold"]
-    done = subprocess.run(
-        command, env={**os.environ, **devices}, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, "the same on 8 devices\n"), done.stderr

@@ -4,17 +4,14 @@ from dataclasses import replace
 from functools import partial
 from types import ModuleType
 
-import command_line
 import numpy as np
 import pytest
 import torch
-from command_line import rlparity
 from reading_worlds import PAIRED, world_of
 
 from goodharts.rules import MODES, Numbers
 from goodharts.torch_env import env, placement
 from goodharts.world import WORLDS, open_torch
-from rlparity.cli.main import main
 from rlparity.testing import assert_lockstep
 
 READING, JAX = ("torch", "reading"), ("torch", "jax")
@@ -125,24 +122,6 @@ def test_long_games_are_identical(mode: str, pair: tuple[str, str], auto_reset: 
 
 
 # --- the world by itself, and one of one engine
-
-
-@pytest.mark.parametrize("command", ["run", "coverage"])
-def test_what_needs_two_engines_says_so(command: str) -> None:
-    assert rlparity(command, world="reading_worlds:ALONE") == (
-        2,
-        "",
-        "rlparity: world 'goodharts-proxy' has only the engine 'torch': register a second one, or give --engines "
-        "torch,torch to see whether it repeats itself.\n",
-    )
-
-
-def test_a_trace_is_replayed_on_the_first_engine() -> None:
-    assert WORLDS["proxy"].golden is not None
-    trace = WORLDS["proxy"].golden / "uniform-100.json"
-    assert command_line.run(main, "replay", trace, "--json").json["actions"] == 120
-    refused = command_line.run(main, "replay", trace, "--engines", "torch,reading")
-    assert refused.refusal() == "rlparity: world 'goodharts-proxy' has no engine 'reading': choose among torch, jax.\n"
 
 
 def test_marks_are_counted_only_where_they_are_asked_for() -> None:

@@ -1,14 +1,10 @@
 """Goodharts is watched, played and viewed with the commands of every world, in the mode of its models."""
 
-import asyncio
-import re
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from command_line import run
 from written_page import episode_data, page_data
 
 from goodharts.architecture import NetworkConfig
@@ -26,10 +22,6 @@ from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.choice import LIKELIEST, Choice
 from rlworldkit.agents.read import read_agent
 from rlworldkit.envs.episodes import Episodes
-from rlworldkit.play.app import PlayApp
-from rlworldkit.play.game import open_table
-from rlworldkit.play.session import Session
-from rlworldkit.watch.controls import Controls
 from rlworldkit.watch.frames import frames
 
 
@@ -83,16 +75,6 @@ def test_a_privileged_critic_judges_the_complete_state(models: Path) -> None:
         codes = games.step(torch.tensor([frame.decision.action])).codes
 
 
-def test_it_is_watched_as_text_with_the_value_of_either_critic(models: Path) -> None:
-    for mode, where in (("ground_truth", ()), ("proxy", ()), ("proxy", ("models",))):
-        ran = run(main, "watch", *where, "--mode", mode, "--render", "ansi", "--max-steps", "1")
-        assert ran.code == 0
-        said = f"{mode}, drawn actions, torch\ngame 0, step 0\nenergy 1.00, step 0, at "
-        assert ran.out.startswith(said)
-        assert re.search(r"^value -?\d+\.\d\d: reward still expected ", ran.out, re.MULTILINE)
-        assert ran.out.splitlines()[-1].startswith("game 0: truncated after 1 step, return ")
-
-
 def test_a_page_has_the_games_and_says_what_killed(models: Path) -> None:
     assert main(["view", str(model_path("ground_truth")), "--episodes", "2", "--output", "page.html"]) == 0
     text = (models / "page.html").read_text(encoding="utf-8")
@@ -101,19 +83,3 @@ def test_a_page_has_the_games_and_says_what_killed(models: Path) -> None:
         assert episode["verdict"].startswith(f"died after {len(steps) - 1} steps, return ")
         assert episode["verdict"].endswith((", starved", ", poisoned"))
         assert {step["action"] for step in steps[1:]} <= set(ACTIONS)
-
-
-def test_it_is_played_in_a_terminal_and_the_saved_game_is_shown(models: Path) -> None:
-    async def press(session: Session) -> None:
-        async with PlayApp(session, Controls(100)).run_test(size=(80, 24)) as pilot:
-            await pilot.press("y", "q")
-
-    with closing(open_table(WORLDS["proxy"], "torch")) as table:
-        session = Session(table, 7, None, AgentPlayer(read_agent(WORLDS["proxy"], model_path("proxy"))))
-        asyncio.run(press(session))
-        session.keep()
-    assert [ACTIONS[turn.action] for turn in session.game.turns] == ["up_left"]
-    assert list(session.saved) == [Path("goodharts-proxy-7.json")]
-    assert main(["view", "goodharts-proxy-7.json", "--engine", "torch"]) == 0
-    data = page_data((models / "goodharts-proxy-7.html").read_text(encoding="utf-8"))
-    assert [data["headline"], *data["sides"]] == ["goodharts-proxy-7.json: 1 action on torch", "torch"]

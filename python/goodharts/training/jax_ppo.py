@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goodharts.architecture import NetworkConfig, network_config
 from goodharts.config import AUTO, OFF, Config, Training
 from goodharts.models import Model, policy_of, write_model
-from goodharts.training.runs import EPISODE, ModeRun
+from goodharts.training.jobs import Job
+from goodharts.training.runs import EPISODE, TakeEpisodes
 from goodharts.training.torchrun import is_launched
 from rlparity.errors import UsageError
 from rlworldkit.ppo.config import BATCH, RELU, UPDATES, TrainConfig
 from rlworldkit.ppo.value_heads import POPART
+from rlworldkit.runs.run import Run
 
 if TYPE_CHECKING:
     import jax
@@ -35,7 +37,7 @@ def check(config: Config) -> None:
         _devices(config.runtime.device)
 
 
-def train(mode_run: ModeRun) -> None:
+def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
     """Train on all devices of the kind that the settings name, or on the one with a number, and save."""
     import jax
 
@@ -44,45 +46,42 @@ def train(mode_run: ModeRun) -> None:
     from rlworldkit.ppo.saving import SavePlan
     from rlworldkit.ppo.training import train as train_in_jax
 
-    job, config = mode_run.job, mode_run.job.config
+    config = job.config
     devices = _devices(config.runtime.device)
     platform = devices[0].platform
     network = network_config(config.training, on_cpu=platform == _CPU)
     dtype = precision_on(platform, config.runtime.amp)
-    mode_run.about = {
-        "network": {"kind": network.kind},
-        "engine": "jax",
-        "device": ", ".join(map(str, devices)),
-        "precision": dtype,
-        "processes": 1,
-        "versions": {"jax": jax.__version__},
-    }
 
     def write_agent(params: Params, progress: Progress) -> None:
         import torch  # here: it takes seconds to import, and nothing before the first file waits for it
 
         weights = {name: torch.from_numpy(each) for name, each in torch_weights(network, params).items()}
         policy = policy_of(network, weights)
-        write_model(
-            mode_run.model, Model(job.mode, network, config.plain(), progress.updates, progress.timesteps, policy)
-        )
+        write_model(job.model, Model(job.mode, network, config.plain(), progress.updates, progress.timesteps, policy))
 
     with jax.default_device(devices[0]):
         trained = train_in_jax(
             train_config(config.training, network, dtype),
             env_by(config, job.mode),
-            mode_run.run,
+            run,
             start=job.start.state if job.start else None,
             save_plan=SavePlan(
                 every_minutes=config.runtime.checkpoint_minutes,
-                checkpoint=mode_run.checkpoint,
-                agent=(mode_run.model, write_agent),
+                checkpoint=job.checkpoint,
+                agent=(job.model, write_agent),
             ),
             devices=devices,
-            notes=mode_run.notes(),
-            on_episodes=lambda update, episodes: mode_run.write_episodes(update, _finished(episodes)),
+            notes=job.notes(),
+            on_episodes=lambda update, episodes: take_episodes(update, _finished(episodes)),
         )
-    mode_run.about["network"]["parameters"] = sum(leaf.size for leaf in jax.tree.leaves(trained.params))
+    return {
+        "network": {"kind": network.kind, "parameters": sum(leaf.size for leaf in jax.tree.leaves(trained.params))},
+        "engine": "jax",
+        "device": ", ".join(map(str, devices)),
+        "precision": dtype,
+        "processes": 1,
+        "versions": {"jax": jax.__version__},
+    }
 
 
 def precision_on(platform: str, amp: bool) -> str:

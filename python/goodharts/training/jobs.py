@@ -8,20 +8,23 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from goodharts.config import BENCHMARK_UPDATES, Config
-from goodharts.training.checkpoints import Checkpoint, checkpoint_path, read_checkpoint, write_checkpoint
+from goodharts.models import model_path
+from goodharts.training.checkpoints import SETTINGS, Checkpoint, checkpoint_path, read_checkpoint, write_checkpoint
 from rlparity.errors import UsageError
 from rlworldkit.runs.console import print_line
 from rlworldkit.runs.result import Progress
+from rlworldkit.runs.saved_config import PRICES
 
 MODELS, LOGS, RUNS = "models", "logs", "runs"
 """Folders in the working directory, or in that of a seed."""
 WARM_UP_UPDATES = 2
 """Updates of a benchmark that come before the measured ones: they compile, and record what was compiled."""
-_KEPT = ("n_envs", "seed", "learning_rate", "network")
+_KEPT = {"--num-envs": "n_envs", "--seed": "seed", "--lr": "learning_rate", "--network": "network"}
 """Flags of settings that a resumed run keeps."""
 
 
@@ -57,6 +60,20 @@ class Job:
         return f"{self.mode} {self.folder}" if self.folder != Path() else self.mode
 
     @property
+    def model(self) -> Path:
+        """Where its agent goes."""
+        return model_path(self.mode, self.folder / MODELS)
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where its checkpoint goes."""
+        return checkpoint_path(self.mode, self.folder / MODELS)
+
+    def notes(self) -> dict[str, Any]:
+        """What a run's settings keep of it."""
+        return {"mode": self.mode, SETTINGS: self.config.plain(), PRICES: self.config.changed_prices(self.mode)}
+
+    @property
     def total_timesteps(self) -> int:
         """The steps of all its updates."""
         return self.config.training.updates * self.config.batch_size
@@ -80,8 +97,7 @@ def write_beginnings(jobs: Sequence[Job]) -> None:
     """Write what the new runs of a group are, so that none is forgotten that is killed before its first checkpoint."""
     for job in jobs:
         if job.start is None:
-            path = checkpoint_path(job.mode, job.folder / MODELS)
-            write_checkpoint(Checkpoint(path, job.mode, job.name, job.config, Progress()))
+            write_checkpoint(Checkpoint(job.checkpoint, job.mode, job.name, job.config, Progress()))
 
 
 def _fresh_name(mode: str) -> str:
@@ -122,9 +138,9 @@ def jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Conso
     A seed without a checkpoint begins anew, with the settings of those beside it. Raises UsageError where a checkpoint
     cannot be used, or where all runs have had their updates.
     """
-    for key in _KEPT:
+    for flag, key in _KEPT.items():
         if getattr(arguments, f"training.{key}") is not None and (key != "seed" or arguments.seeds is None):
-            raise UsageError(f"--{key.replace('_', '-')} does not go with --resume: a run goes on as it began.")
+            raise UsageError(f"{flag} does not go with --resume: a run goes on as it began.")
     jobs, done = list[Job](), []
     of_seeds = places(arguments, config)
     for folder, mode in ((folder, mode) for folder, _ in of_seeds for mode in arguments.mode):

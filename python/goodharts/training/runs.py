@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import goodharts
 from goodharts.config import Config, EngineName
 from goodharts.models import model_path, read_model
-from goodharts.training.checkpoints import SETTINGS, checkpoint_path
 from goodharts.training.jobs import LOGS, MODELS, RUNS, WARM_UP_UPDATES, Job
 from goodharts.training.torchrun import rank
 from rlparity.errors import ParityError, UsageError, is_out_of_memory
@@ -20,13 +19,17 @@ from rlparity.io.strict_json import json_text
 from rlworldkit.runs.folder import CURVE, make_folder, move_aside
 from rlworldkit.runs.lock import locked
 from rlworldkit.runs.run import Run
-from rlworldkit.runs.saved_config import BEGAN, PRICES, now
 from rlworldkit.runs.sinks import CsvLog, Metrics
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.runs.wandb_run import Tracking
 
+if TYPE_CHECKING:
+    from rlworldkit.runs.live_page import Outcome
+
 EPISODE = ("step", "game", "length", "reward", "food", "poison", "terminated")
 """The columns of finished episodes; step: of the rollout, from 0."""
+TakeEpisodes = Callable[[int, Iterable[Sequence[float]]], None]
+"""Takes the number of an update, from 1, and the episodes that ended in it, with the columns ``EPISODE``."""
 _COMPILERS = ("torch._dynamo", "torch._inductor")
 """The modules whose errors are those of ``torch.compile``."""
 
@@ -35,7 +38,7 @@ class RunResult(NamedTuple):
     """Result of a run, by its label, with a sentence for the user; files: those it wrote."""
 
     label: str
-    outcome: Literal["finished", "stopped", "failed"]
+    outcome: Outcome
     sentence: str
     files: tuple[str, ...] = ()
     is_complete: bool = True
@@ -46,143 +49,148 @@ class RunResult(NamedTuple):
         return self.outcome == "stopped" and bool(self.files)
 
 
-class ModeRun:
-    """The files of one run: ``models/ppo_{mode}.pth`` with its checkpoint, ``logs/{name}_*`` and ``runs/{name}/``.
+class Logs:
+    """What a run leaves in ``logs``: the metrics and rates of updates, the episodes, and a summary.
 
-    Use it as a context. Of the processes that ``torchrun`` started the first one writes and reports. A run that goes
-    back, to a checkpoint that was put aside and put back, keeps its later agent and logs in ``models/abandoned-N/``. An
-    engine hands metrics to ``run``, and episodes to ``write_episodes``.
-
-    report: takes the metrics of each update. print_line: takes lines for the user. stop: asks for an early end.
-    about: what an engine says of itself in ``_summary.json``: network, engine, device, precision, processes, versions.
-    seconds, episodes, row: of this process's updates: each one's seconds, all episodes, and the last one's metrics.
-
-    Raises UsageError where there is a log of this name that holds something else, or no room for that.
+    row: of the last update. speeds: steps a second, by update. count: of episodes. Raises UsageError where there is a
+    log of this name that holds something else.
     """
 
-    def __init__(
-        self,
-        job: Job,
-        *,
-        report: Callable[[Metrics], None] = lambda metrics: None,
-        print_line: Callable[[str], None] = lambda line: None,
-        stop: StopRequest | None = None,
-    ) -> None:
-        self.job, is_first = job, rank() == 0
-        self.about = dict[str, Any]()
-        self.seconds, self.episodes, self.row = list[float](), 0, dict[str, float]()
-        self._report = report if is_first else lambda metrics: None
-        self.model = model_path(job.mode, job.folder / MODELS)
-        self.checkpoint = checkpoint_path(job.mode, job.folder / MODELS)
-        logs, after = job.folder / LOGS, job.since.updates
-        self._updates = CsvLog(logs / f"{job.name}_updates.csv", "update", after)
-        self._episodes = CsvLog(logs / f"{job.name}_episodes.csv", "update", after)
-        self._summary = logs / f"{job.name}_summary.json"
-        self.run = Run(
-            job.folder / RUNS / job.name if is_first and not job.is_benchmark else None,
-            title=f"Goodharts, {job.mode}",
-            tracking=Tracking("goodharts", upload=False) if job.is_on_wandb else None,
-            stop=stop,
-            report=self._take,
-            print_line=print_line,
-        )
-
-    def __enter__(self) -> ModeRun:
-        self.run.__enter__()
-        after = self.job.since.updates
-        if self.run.folder and after:
-            updates = 0
-            with contextlib.suppress(ParityError):  # no agent can be read
-                updates = read_model(self.model).update
-            if updates > after:
-                records = (self.model, self._updates.path, self._episodes.path, self._summary)
-                aside = move_aside(self.job.folder / MODELS, (), records)
-                self.run.print_line(
-                    f"This is a branch: the agent and the logs of later updates than {after:,} are in {aside}."
-                )
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:  # noqa: ANN401 - of any context
-        if self.run.folder and self.seconds:
-            if kind is None:
-                self.run.writer.write(self._summary, (json_text(self._summed_up(), indent=2) + "\n").encode())
-            for log in (self._updates, self._episodes):
-                self.run.writer.attempt(log.path, log.end if kind is None else log.flush)
-        self.run.__exit__(kind, *error)
+    def __init__(self, job: Job) -> None:
+        folder, after = job.folder / LOGS, job.since.updates
+        self._job = job
+        self.updates = CsvLog(folder / f"{job.name}_updates.csv", "update", after)
+        self.episodes = CsvLog(folder / f"{job.name}_episodes.csv", "update", after)
+        self.summary = folder / f"{job.name}_summary.json"
+        self.row, self.speeds, self.count = dict[str, float](), list[float](), 0
 
     @property
-    def is_stopped(self) -> bool:
-        """Return whether it ended before its updates were done."""
-        return self.job.since.updates + len(self.seconds) < self.job.config.training.updates
+    def outcome(self) -> Outcome:
+        """How the run has ended."""
+        return "finished" if self.row["update"] == self._job.config.training.updates else "stopped"
 
-    def notes(self) -> dict[str, Any]:
-        """What the engines keep of the job among a run's settings."""
-        config, mode = self.job.config, self.job.mode
-        return {"mode": mode, SETTINGS: config.plain(), PRICES: config.changed_prices(mode)}
+    def row_of(self, metrics: Metrics) -> dict[str, float]:
+        """The row of an update: its metrics, and its rates."""
+        self.row = {**metrics, **self._job.config.training.rates(int(metrics["update"]) - 1)._asdict()}
+        self.speeds.append(metrics["steps_per_second"])
+        return self.row
 
-    def begin(self) -> None:
-        """Open the run's files, for an engine that is not rlworldkit's trainer."""
-        settings = {"run_name": self.job.name, BEGAN: now(), **self.notes()}
-        after = self.job.since.updates
-        self.run.begin(settings, self.job.total_timesteps, after=after, is_resumed=after > 0)
-
-    def write_episodes(self, update: int, episodes: Iterable[Sequence[float]]) -> None:
-        """Log the episodes that ended in an update, counted from 1, with the columns ``EPISODE``, in their order."""
-        config, rows = self.job.config, list[Metrics]()
+    def rows_of(self, update: int, episodes: Iterable[Sequence[float]]) -> list[Metrics]:
+        """The rows of the episodes that ended in an update, counted from 1, with the columns ``EPISODE``, in order."""
+        config, rows = self._job.config, list[Metrics]()
         for step, *values in sorted(episodes, key=lambda row: tuple(row[:2])):
             numbers = dict(zip(EPISODE[1:], values, strict=True))
             whole = {name: int(value) for name, value in numbers.items() if name != "reward"}
             timesteps = (update - 1) * config.batch_size + (int(step) + 1) * config.training.n_envs
             rows.append({"update": update, "timesteps": timesteps, **numbers, **whole})
-        self.episodes += len(rows)
-        if self.run.folder:
-            self.run.writer.attempt(self._episodes.path, partial(self._episodes.write_all, rows))
+        self.count += len(rows)
+        return rows
 
-    def ended(self) -> RunResult:
-        """Return the result of the run, once its context is closed."""
-        job = self.job
-        if not self.seconds:
-            return nothing_to_keep(job.label)
-        seconds = self.seconds[WARM_UP_UPDATES:] if job.is_benchmark else self.seconds[1:] or self.seconds
-        if not seconds:
-            return RunResult(job.label, "stopped", f"{job.label}: stopped before it was warm; nothing is measured.")
-        rate = f"{len(seconds) * job.config.batch_size / sum(seconds):,.0f} steps/s"
-        if job.is_benchmark:
-            on = f"{self.about['network']['kind']} on {self.about['device']}"
-            return RunResult(job.label, "finished", f"{job.label}: {rate} with the {on} over {len(seconds)} updates.")
-        row, verb = self.row, "stopped" if self.is_stopped else "trained"
-        sentence = f"{job.label}: {verb} after update {row['update']:,}, {row['timesteps']:,} steps ({rate})."
-        paths = [self.model, self.checkpoint, self._updates.path, self._episodes.path, self._summary]
-        paths += [self.run.folder, self.run.folder / CURVE] if self.run.folder else []
-        files = tuple(str(path) for path in paths if path.exists())
-        outcome: Literal["stopped", "finished"] = "stopped" if self.is_stopped else "finished"
-        return RunResult(job.label, outcome, sentence, files, not self.run.writer.failing)
-
-    def _take(self, metrics: Metrics) -> None:
-        """Log an update with its rates, and report it."""
-        rates = self.job.config.training.rates(int(metrics["update"]) - 1)
-        self.row = {**metrics, **rates._asdict()}
-        if self.run.folder:
-            self.run.writer.attempt(self._updates.path, partial(self._updates.write, self.row))
-        self.seconds.append(self.job.config.batch_size / metrics["steps_per_second"])
-        self._report(metrics)
-
-    def _summed_up(self) -> dict[str, Any]:
-        config = self.job.config
+    def summed_up(self, about: Mapping[str, Any]) -> bytes:
+        """The content of the summary. about: what an engine says of itself."""
+        config, updates = self._job.config, len(self.speeds)
+        seconds = sum(config.batch_size / speed for speed in self.speeds)
         versions = {"goodharts": goodharts.__version__, "rules": goodharts.RULES_VERSION}
-        return {
-            "mode": self.job.mode,
-            "name": self.job.name,
-            "outcome": "stopped" if self.is_stopped else "finished",
+        summary = {
+            "mode": self._job.mode,
+            "name": self._job.name,
+            "outcome": self.outcome,
             "update": self.row["update"],
             "updates": config.training.updates,
             "timesteps": self.row["timesteps"],
-            "this_session": {"updates": len(self.seconds), "episodes": self.episodes, "seconds": sum(self.seconds)},
+            "this_session": {"updates": updates, "episodes": self.count, "seconds": seconds},
             "last_update": self.row,
-            **self.about,
-            "versions": versions | self.about["versions"],
+            **about,
+            "versions": versions | about["versions"],
             "hyperparameters": config.plain(),
         }
+        return (json_text(summary, indent=2) + "\n").encode()
+
+
+def train_job(
+    job: Job,
+    *,
+    report: Callable[[Metrics], None] = lambda metrics: None,
+    print_line: Callable[[str], None] = lambda line: None,
+    stop: StopRequest | None = None,
+) -> RunResult:
+    """Train a mode until its updates are done or it is asked to stop; either way everything is saved.
+
+    It writes into the folders that ``reserved`` makes and holds. Where ``torchrun`` started several processes, each
+    calls this, and only the first one writes. A run that goes back, to a checkpoint that was put aside and put back,
+    keeps its later agent and logs in ``models/abandoned-N/``.
+
+    report: takes the metrics of each update. print_line: takes lines for the user. stop: asks for an early end.
+
+    Raises UsageError where the device is missing, the games cannot be shared, the network cannot be compiled, or the
+    checkpoint is damaged, TrainingDiverged where a loss is no longer a number, and ParityError where there is not
+    enough memory.
+    """
+    logs, is_first = Logs(job), rank() == 0
+
+    def take(metrics: Metrics) -> None:
+        row = logs.row_of(metrics)
+        if run.folder:
+            run.writer.attempt(logs.updates.path, partial(logs.updates.write, row))
+        if is_first:
+            report(metrics)
+
+    def take_episodes(update: int, episodes: Iterable[Sequence[float]]) -> None:
+        rows = logs.rows_of(update, episodes)
+        if run.folder:
+            run.writer.attempt(logs.episodes.path, partial(logs.episodes.write_all, rows))
+
+    run = Run(
+        job.folder / RUNS / job.name if is_first and not job.is_benchmark else None,
+        title=f"Goodharts, {job.mode}",
+        tracking=Tracking("goodharts", upload=False) if job.is_on_wandb else None,
+        stop=stop,
+        report=take,
+        print_line=print_line,
+    )
+    with run, one_sentence(job), contextlib.ExitStack() as ending:
+        if run.folder:
+            _keep_later(job, logs, run)
+            ending.push(partial(_end_logs, run, logs))
+        about = engine_named(job.config.training.engine).train(job, run, take_episodes)
+        if run.folder and logs.speeds:
+            run.writer.write(logs.summary, logs.summed_up(about))
+    return _result(job, logs, run, about)
+
+
+def _end_logs(run: Run, logs: Logs, kind: type[BaseException] | None, *_: object) -> None:
+    for log in (logs.updates, logs.episodes) if logs.speeds else ():
+        run.writer.attempt(log.path, log.end if kind is None else log.flush)
+
+
+def _keep_later(job: Job, logs: Logs, run: Run) -> None:
+    """Put aside the agent and the logs of later updates than those that a run goes on from."""
+    after, updates = job.since.updates, 0
+    with contextlib.suppress(ParityError):  # no agent can be read
+        updates = read_model(job.model).update if after else 0
+    if after < updates:
+        records = (job.model, logs.updates.path, logs.episodes.path, logs.summary)
+        aside = move_aside(job.folder / MODELS, (), records)
+        run.print_line(f"This is a branch: the agent and the logs of later updates than {after:,} are in {aside}.")
+
+
+def _result(job: Job, logs: Logs, run: Run, about: Mapping[str, Any]) -> RunResult:
+    if not logs.speeds:
+        return nothing_to_keep(job.label)
+    speeds = logs.speeds[WARM_UP_UPDATES:] if job.is_benchmark else logs.speeds[1:] or logs.speeds
+    if not speeds:
+        return RunResult(job.label, "stopped", f"{job.label}: stopped before it was warm; nothing is measured.")
+    rate = f"{len(speeds) / sum(1 / speed for speed in speeds):,.0f} steps/s"
+    if job.is_benchmark:
+        on = f"{about['network']['kind']} on {about['device']}"
+        return RunResult(job.label, "finished", f"{job.label}: {rate} with the {on} over {len(speeds)} updates.")
+    row, outcome = logs.row, logs.outcome
+    done = {"finished": "trained", "stopped": "stopped"}[outcome]
+    sentence = f"{job.label}: {done} after update {row['update']:,}, {row['timesteps']:,} steps ({rate})."
+    paths = [job.model, job.checkpoint, logs.updates.path, logs.episodes.path, logs.summary]
+    paths += [run.folder, run.folder / CURVE] if run.folder else []
+    files = tuple(str(path) for path in paths if path.exists())
+    return RunResult(job.label, outcome, sentence, files, not run.writer.failing)
 
 
 def nothing_to_keep(label: str) -> RunResult:
@@ -207,10 +215,12 @@ def reserved(modes: Sequence[str], folder: Path = Path()) -> Iterator[None]:
 
 
 def engine_named(name: EngineName) -> Any:  # noqa: ANN401 - a module
-    """The module that trains with an engine by ``check(config)`` and ``train(mode_run)``, imported here: it is slow.
+    """The module that trains with an engine, imported here: it is slow.
 
-    ``check`` raises UsageError where these settings cannot be trained with, here and with this engine. ``train`` trains
-    until the run's updates are done or it is asked to stop, and saves; it raises UsageError as ``check`` does.
+    ``check(config)`` raises UsageError where these settings cannot be trained with, here and with this engine.
+    ``train(job, run, take_episodes)`` trains until the job's updates are done or the run is asked to stop, and saves.
+    It hands over the episodes of each update, and returns what ``_summary.json`` says of the engine: network, engine,
+    device, precision, processes, versions. It raises UsageError as ``check`` does.
     """
     return import_module(f"goodharts.training.{name}_ppo")
 
@@ -220,26 +230,18 @@ def check(config: Config) -> None:
     engine_named(config.training.engine).check(config)
 
 
-def train_job(job: Job, **outputs: Any) -> RunResult:  # noqa: ANN401 - as ModeRun has them
-    """Train a mode until its updates are done or it is asked to stop; either way everything is saved.
-
-    It writes into the folders that ``reserved`` makes and holds. Where ``torchrun`` started several processes, each
-    calls this, and only the first one writes. Raises UsageError where the device is missing, the games cannot be
-    shared, the network cannot be compiled, or the checkpoint is damaged, TrainingDiverged where a loss is no longer a
-    number, and ParityError where there is not enough memory.
-    """
-    mode_run = ModeRun(job, **outputs)
+@contextlib.contextmanager
+def one_sentence(job: Job) -> Iterator[None]:
+    """Say in one sentence what the machine cannot do."""
     try:
-        with mode_run:
-            engine_named(job.config.training.engine).train(mode_run)
+        yield
     except Exception as error:
         if is_out_of_memory(error) or (error.__cause__ and is_out_of_memory(error.__cause__)):
             raise ParityError(
-                f"Training {job.mode} needs more memory than {mode_run.about.get('device', 'the device')} has: give "
-                "fewer --num-envs, or more minibatches in config.toml."
+                f"Training {job.mode} needs more memory than {job.config.runtime.device} has: give fewer --num-envs, "
+                "or more minibatches in config.toml."
             ) from None
         if type(error).__module__.startswith(_COMPILERS):
             reason = (str(error).splitlines() or [type(error).__name__])[0]
             raise UsageError(f"torch.compile failed ({reason:.200}): leave --compile-mode out.") from None
         raise
-    return mode_run.ended()

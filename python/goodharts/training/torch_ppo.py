@@ -20,16 +20,18 @@ from goodharts.torch_env import random, state_dict
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.state import State
 from goodharts.training.checkpoints import BEGIN_ANEW, Checkpoint, write_checkpoint
+from goodharts.training.jobs import Job
 from goodharts.training.parallel import ALONE, Processes, joined
 from goodharts.training.ppo import NOISE, Learner, rescale, stream
 from goodharts.training.rollout import Player
-from goodharts.training.runs import ModeRun
+from goodharts.training.runs import TakeEpisodes
 from goodharts.training.torchrun import local_rank
 from rlparity.errors import UsageError
 from rlparity.io.safe_read import Unreadable
 from rlworldkit.ppo.value_heads import FIRST_SCALE
 from rlworldkit.runs.result import Progress
-from rlworldkit.runs.run import TrainingDiverged
+from rlworldkit.runs.run import Run, TrainingDiverged
+from rlworldkit.runs.saved_config import BEGAN, now
 from rlworldkit.runs.sinks import Metrics
 
 _RETRY_SECONDS = 60.0
@@ -162,18 +164,18 @@ def check(config: Config) -> None:
     choose_device(config.runtime.device, local_rank())
 
 
-def train(mode_run: ModeRun) -> None:
+def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
     """Train, with a save every so many minutes and at the end; every process takes part in all of it."""
-    job, run, config = mode_run.job, mode_run.run, mode_run.job.config
+    config, after = job.config, job.since.updates
     device = choose_device(config.runtime.device, local_rank())
     prepare(device)
     with joined(device) as processes:
         trainer = TorchTrainer(job.mode, config, device, processes)
         if job.start:
             trainer.restore(job.start)
-        mode_run.about = trainer.about()
         if not processes.any(run.stop.requested):
-            mode_run.begin()
+            settings = {"run_name": job.name, BEGAN: now(), **job.notes()}
+            run.begin(settings, job.total_timesteps, after=after, is_resumed=after > 0)
         interval = 60 * config.runtime.checkpoint_minutes
         due, is_saved = time.monotonic() + interval, True
         while trainer.progress.updates < config.training.updates and not processes.any(run.stop.requested):
@@ -181,27 +183,25 @@ def train(mode_run: ModeRun) -> None:
             run.stop.begun()
             is_saved = False
             if processes.rank == 0:
-                mode_run.write_episodes(trainer.progress.updates, updated.episodes)
+                take_episodes(trainer.progress.updates, updated.episodes)
                 run.write(updated.metrics)
             if processes.gathered(time.monotonic() >= due)[0]:  # clocks differ, and the first one's counts
-                is_saved = _save(trainer, mode_run)
+                is_saved = _save(trainer, job, run)
                 due = time.monotonic() + (interval if is_saved else min(interval, _RETRY_SECONDS))
         if not is_saved:
-            _save(trainer, mode_run)
+            _save(trainer, job, run)
+        return trainer.about()
 
 
-def _save(trainer: TorchTrainer, mode_run: ModeRun) -> bool:
+def _save(trainer: TorchTrainer, job: Job, run: Run) -> bool:
     """Save, where files are written; whether it went well."""
-    job, attempt = mode_run.job, mode_run.run.writer.attempt
     if job.is_benchmark:
         return True
-    state = Checkpoint(
-        mode_run.checkpoint, job.mode, job.name, trainer.config, trainer.progress, arrays=trainer.arrays()
-    )
-    if not mode_run.run.folder:
+    state = Checkpoint(job.checkpoint, job.mode, job.name, trainer.config, trainer.progress, arrays=trainer.arrays())
+    if not run.folder:
         return True
-    is_saved = attempt(state.path, partial(write_checkpoint, state))
-    return attempt(mode_run.model, lambda: write_model(mode_run.model, trainer.model())) and is_saved
+    is_saved = run.writer.attempt(state.path, partial(write_checkpoint, state))
+    return run.writer.attempt(job.model, lambda: write_model(job.model, trainer.model())) and is_saved
 
 
 def _mean(values: list[float]) -> float:

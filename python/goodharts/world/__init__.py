@@ -166,11 +166,13 @@ def evaluation_world(mode: Mode, numbers: Numbers = DEFAULT_NUMBERS, device: obj
 
 
 WORLDS = {name: _world(mode) for name, mode in rules.MODES.items()}
-GROUND_TRUTH = WORLDS["ground_truth"]
-GROUND_TRUTH_BLINDED = WORLDS["ground_truth_blinded"]
-PROXY_MORTAL = WORLDS["proxy_mortal"]
-PROXY = WORLDS["proxy"]
-GROUND_TRUTH_HANDHOLD = WORLDS["ground_truth_handhold"]
+
+
+def __getattr__(name: str) -> World:
+    """The world of a mode by its name in capitals, as entry points have it."""
+    if name.lower() not in WORLDS:
+        raise AttributeError(name)
+    return WORLDS[name.lower()]
 
 
 def world_of(mode: str) -> World:

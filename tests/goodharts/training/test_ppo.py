@@ -88,16 +88,6 @@ def test_values_stay_when_popart_s_scale_moves(batches: list[tuple[float, float]
     torch.testing.assert_close(scale.values(head(seen)), before, rtol=1e-3, atol=1e-2)
 
 
-def test_popart_s_first_batches_count_alike_and_later_ones_for_beta() -> None:
-    parts = np.random.default_rng(0).normal(size=(4, 1000)) * [[1], [2], [3], [4]] + [[0], [1], [2], [3]]
-    scale = FIRST_SCALE
-    for part in parts:
-        scale = scale.following(part.mean(), part.var(), 0.25)
-    assert (scale.mean, scale.deviation) == (pytest.approx(parts.mean()), pytest.approx(parts.std()))
-    assert scale.following(scale.mean + 1, 0.0, 0.25).mean == pytest.approx(scale.mean + 0.25)
-    assert FIRST_SCALE.following(5.0, 0.0, 0.25).scaled(5.0) == 0  # returns that are all the same
-
-
 class TestLosses:
     def batch(self, log_probs: Tensor, gained: list[float]) -> Batch:
         zeros = torch.zeros(len(gained))

@@ -84,7 +84,7 @@ def check_against_one_process() -> None:
 
 def test_games_are_shared_in_order_or_not_at_all() -> None:
     assert [list(Processes(rank, 2).share(6)) for rank in range(2)] == [[0, 1, 2], [3, 4, 5]]
-    with pytest.raises(UsageError, match=r"^7 games cannot be shared by 2 processes: give --n-envs a multiple\.$"):
+    with pytest.raises(UsageError, match=r"^7 games cannot be shared by 2 processes: give --num-envs a multiple\.$"):
         Processes(0, 2).share(7)
     with pytest.raises(UsageError, match="2 processes cannot split the batch into 128 minibatches evenly"):
         TorchTrainer("proxy", small_config(minibatches=128), processes=Processes(0, 2))
