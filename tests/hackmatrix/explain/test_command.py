@@ -70,14 +70,6 @@ def test_numbers_and_names_in_any_case_are_the_same_game(swift_built: None, caps
     assert not any(line.endswith(" ") for line in printed.splitlines())
 
 
-def test_a_page_has_100_columns_and_is_plain(swift_built: None, capsys: pytest.CaptureFixture[str]) -> None:
-    assert WORLD.golden is not None
-    code, printed = explain(capsys, WORLD.golden / "directed-8.json", "--engines", "swift")
-    assert code == 0
-    assert max(map(len, printed.splitlines())) <= 100
-    assert printed.isascii()
-
-
 def test_C1_C4_invalid_actions_are_one_line_and_the_game_goes_on_also_after_its_end(
     swift_built: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -101,15 +93,6 @@ def test_R6_restarts_of_a_trace_begin_the_next_game(
         assert code == 0
         assert "restart, the next game has seed" in printed
     assert written[1].split("restart,")[1].split("step 2")[0] == by_itself[1].split("restart,")[1].split("step 1")[0]
-
-
-def test_a_part_of_a_game_begins_with_the_board_before_it(
-    swift_built: None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, printed = explain(capsys, *START, "up,up,right,right", "--from", "2", "--to", "2")
-    assert code == 0
-    assert printed.startswith("before step 2\n")
-    assert [line for line in printed.splitlines() if line.startswith("step")] == ["step 2: right (3)"]
 
 
 def test_both_engines_are_shown_side_by_side(swift_built: None, tmp_path: Path) -> None:
@@ -164,15 +147,6 @@ def test_a_reading_that_differs_is_marked_and_the_code_is_1(
     assert code == 1
     assert "+0.050  != +0.060 by table W, = 0.06 x 1: closest approach 9 -> 8" in printed
     assert "the rewards recomputed from table W DIFFER from swift in step 0." in printed
-
-
-def test_the_jax_engine_alone_needs_no_swift(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "none"))
-    code, printed = explain(capsys, "--seed", "7", "--actions", "up", "--engines", "jax")
-    assert code == 0
-    assert "jax played 1 step; the rewards recomputed from table W agree." in printed
 
 
 @pytest.mark.parametrize(

@@ -54,20 +54,3 @@ def test_a_policy_gives_every_valid_action_some_weight(swift: BatchEngine, name:
         weights = WORLD.policies[name](View(observation, swift.mask(), ONLY, swift.get_state))
         assert weights.shape == (1, rules.NUM_ACTIONS)
         assert (weights[swift.mask()] > 0).all()
-
-
-def test_the_walker_wins_games_from_their_start(swift_built: None) -> None:
-    games = 64
-    swift = WORLD.engines["swift"](games)
-    slots = np.arange(games)
-    observation = swift.reset(np.arange(games, dtype=np.uint64), slots)
-    highest = 1
-    for _ in range(60):
-        weights = WORLD.policies["walker"](View(observation, swift.mask(), slots, swift.get_state))
-        actions = np.where(swift.mask(), weights, -1).argmax(axis=1).astype(np.int32)
-        step = swift.step_restarting(actions)
-        observation = step.observation
-        assert step.facts is not None
-        highest = max(highest, int(step.facts[:, 0].max()))
-    swift.close()
-    assert highest >= 4

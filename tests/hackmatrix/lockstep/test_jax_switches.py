@@ -95,6 +95,7 @@ def test_steps_depend_neither_on_jit_nor_on_64_bit_mode() -> None:
         assert bool(result.stage_complete)
 
 
+@pytest.mark.long
 def test_a_program_is_the_same_in_64_bit_mode_and_its_arrays_of_64_bits_are_sets_of_cells() -> None:
     traced = jax.jit(jax.vmap(jax_env.step_auto_reset)).trace(GAMES, ACTIONS)
     program = str(traced.jaxpr)

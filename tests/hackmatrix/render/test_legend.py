@@ -5,7 +5,6 @@ import re
 import numpy as np
 
 from hackmatrix.render.model import BoardModel
-from hackmatrix.render.text import draw_text
 from hackmatrix.render.words import EXIT, SIGNS, cell_text, legend
 from hackmatrix.rules import PROGRAMS
 from hackmatrix.world.starts import STARTS
@@ -26,12 +25,6 @@ def test_every_sign_on_a_board_of_a_page_is_in_the_legend_and_the_other_way_roun
     assert letters([sign for sign, _ in SIGNS]) == letters(
         [cell_text(cell) for board in boards for cell in board.cells]
     )
-
-
-def test_every_sign_on_a_board_of_a_player_is_in_the_legend(crowded: BoardModel) -> None:
-    seen = [line.partition("│")[2].rpartition("│")[0] for line in draw_text(crowded, colour=False).splitlines()]
-    signs = [line.split()[0] for line in legend(1)]
-    assert letters([line.replace("│", "") for line in seen]) - letters(signs) - set("┼─") == set()
 
 
 def test_lines_are_filled_and_never_too_wide() -> None:

@@ -83,26 +83,3 @@ def test_no_display_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "no such driver")
     with pytest.raises(ParityError, match=r"^There is no display to open a window on: [^.]*\.$"):
         window_of().show(PICTURE)
-
-
-def test_without_a_display_the_log_says_so_and_play_goes_on(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.delenv("SDL_VIDEODRIVER")
-    monkeypatch.setattr(pygame.display, "get_driver", lambda: "offscreen")
-    monkeypatch.setattr(pygame.display, "init", lambda: None)
-    monkeypatch.setattr(pygame.display, "set_mode", pygame.Surface)
-    monkeypatch.setattr(pygame.display, "flip", lambda: None)
-    window_of().show(PICTURE)
-    assert [record.message for record in caplog.records] == [
-        "There is no display to open a window on: run on a desktop, or draw text or pictures instead."
-    ]
-
-
-def test_keys_are_told_once_and_in_their_order() -> None:
-    with closing(window_of()) as window:
-        window.show(PICTURE)
-        for key in (pygame.K_SPACE, pygame.K_q, pygame.K_SPACE):
-            pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key))
-        assert [pressed.key for pressed in window.pressed()] == [pygame.K_SPACE, pygame.K_q, pygame.K_SPACE]
-        assert window.pressed() == []

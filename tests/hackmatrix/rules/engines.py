@@ -145,10 +145,10 @@ class Engine:
         return outcomes
 
     def mask(self, state: StateDict) -> list[bool]:
-        return only(self._looks(state))[0]
+        return self._looks(state)[0][0]
 
     def observe(self, state: StateDict) -> NDArray[np.float32]:
-        return only(self._looks(state))[1]
+        return self._looks(state)[0][1]
 
     def _looks(self, *states: StateDict) -> list[Any]:
         """The mask and the observation of each of some states."""

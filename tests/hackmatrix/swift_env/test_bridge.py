@@ -93,18 +93,6 @@ def test_no_process_is_left_after_close_and_after_the_last_reference_is_gone(swi
 
 @pytest.mark.usefixtures("transport")
 class TestPlay:
-    def test_rows_of_a_step(self, swift_built: None) -> None:
-        with SwiftGames(SEEDS) as games:
-            mask = games.opened.mask.copy()
-            assert games.opened.seeds.tolist() == SEEDS.tolist()
-            games.send_step(mask.argmax(axis=1).astype(np.int32))
-            rows = games.receive_step()
-            assert rows.observation is not None
-            assert rows.observation.dtype == np.float32
-            assert (rows.components[:, 0] == DEFAULTS["step_penalty"]).all()
-            assert not rows.terminated.any()
-            assert (rows.facts[:, 4] & (1 << EVENTS.index("invalid_action")) == 0).all()
-
     def test_compact_observations_are_the_same_values(self, swift_built: None) -> None:
         with SwiftGames(SEEDS) as floats, SwiftGames(SEEDS, ObservationFormat.COMPACT) as compact:
             assert compact.opened.observation is not None

@@ -125,17 +125,6 @@ def test_an_engine_that_may_not_be_executed_is_not_said_to_be_missing(
         binary_path()
 
 
-def test_pipes_stay_small_where_the_users_hold_as_much_as_they_may(
-    swift_built: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise PermissionError(errno.EPERM, "Operation not permitted")
-
-    monkeypatch.setattr("fcntl.fcntl", refuse)
-    with SwiftGames(np.zeros(1, np.uint64)) as games:
-        assert len(games.restart().seeds) == 1
-
-
 @pytest.mark.usefixtures("transport")
 def test_with_restart_the_episodes_are_truncated_and_play_goes_on(unreliable: Callable[[str], None]) -> None:
     unreliable("die")

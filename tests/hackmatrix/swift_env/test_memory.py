@@ -46,15 +46,6 @@ def test_the_games_are_those_of_the_pipe_and_what_is_held_stays(games: int, monk
     np.testing.assert_array_equal(in_memory, observations(games, steps=12))
 
 
-def test_games_that_are_not_started_anew_are_seen_as_before() -> None:
-    episodes = Episodes(WORLD, MANY)
-    before = episodes.observation.copy()
-    last = np.array([MANY - 1])
-    episodes.start(last, np.array([5], np.uint64))
-    np.testing.assert_array_equal(episodes.observation[:-1], before[:-1])
-    episodes.close()
-
-
 def test_many_cores_give_what_one_does() -> None:
     """As many games as are shared among cores, and half as many: equal rows and equal marks."""
     seeds = np.arange(1024, dtype=np.uint64)
@@ -107,16 +98,6 @@ def test_a_fork_keeps_what_it_held() -> None:
     del held
     after = [memory.place() for _ in range(8)]
     assert before not in [offset for offset, _ in after]
-
-
-def test_no_descriptor_is_left_open() -> None:
-    def descriptors() -> int:
-        return len(os.listdir("/dev/fd"))
-
-    SwiftGames(np.zeros(1, np.uint64)).close()
-    before = descriptors()
-    SwiftGames(np.zeros(MANY, np.uint64)).close()
-    assert descriptors() == before
 
 
 class TestRefusals:

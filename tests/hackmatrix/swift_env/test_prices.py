@@ -67,14 +67,6 @@ def test_prices_by_name_are_those_of_the_declaration_and_are_paid() -> None:
     }
 
 
-def test_prices_that_are_not_named_stay_as_they_are() -> None:
-    before, changed, rules, none = answers(
-        set_prices({}), set_prices({"kills": -5}), {"action": "getRules"}, set_prices({})
-    )
-    assert changed == none == {"prices": before["prices"] | {"kills": -5}}
-    assert rules["rewards"]["prices"]["kills"] == [-5]
-
-
 @pytest.mark.parametrize(
     ("prices", "fault"),
     [
@@ -120,8 +112,3 @@ def test_the_greatest_reward_of_prices_in_range_is_exact(bound: str) -> None:
         "victory": prices["victory"] + 9999 * prices["victory_per_score"],
         "resource_holding": 2 * 9999 * prices["resource_holding"],
     }
-
-
-def test_UNDO_repays_at_the_prices_in_use() -> None:
-    assert paid(TO_UNDO, UNDO, DISTINCT)["kills"] == -4 * BY_NAME["kills"]
-    assert paid(TO_UNDO, UNDO, None)["kills"] == -4 * next(each.default for each in PRICES if each.name == "kills")

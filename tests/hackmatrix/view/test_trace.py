@@ -1,6 +1,5 @@
 """A trace on a page: on one engine as it plays, on two as `rlparity replay --html` shows it."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from hackmatrix.world import ENGINES, WORLD
 from rlparity import BatchStep, EngineError, EngineOptions
 from rlparity.cli.main import main as rlparity
 from rlparity.core.trace import Case, Trace, read_trace, write_trace
-from tests.hackmatrix.conftest import CommandRefused
 from tests.hackmatrix.rules.builders import WAIT, state
 from tests.hackmatrix.rules.movers import daemon
 
@@ -114,24 +112,3 @@ def test_a_trace_that_ends_a_game_tells_how(swift_built: None, tmp_path: Path) -
     (episode,) = page_data(text)["episodes"]
     assert episode["verdict"].endswith("daemon in stage 1")
     assert episode["end"] == {"level": "stage 1", "cause": "daemon", "row": 3, "column": 2}
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"world": "goodharts-proxy"}, "is a trace of world 'goodharts-proxy'"),
-        ({"actions": [99]}, "holds action 99"),
-        ({"component_names": ["luck"]}, "was recorded under other rules, which had the reward component 'luck'"),
-        ({"start": {"state": {"player": {"row": 99, "col": 0}}}}, "the start state in"),
-        ({"engines": ["swift", "rust"]}, "has no engine 'rust'"),
-        ({"version": 7}, "is a trace of version 7"),
-        ({"format": "notes"}, "is no trace"),
-    ],
-)
-def test_whatever_is_no_trace_of_this_game_is_one_sentence(
-    swift_built: None, tmp_path: Path, refused: CommandRefused, change: dict[str, Any], sentence: str
-) -> None:
-    path = written(Trace("hackmatrix", ("swift", "swift"), Case((3,), seed=7)), tmp_path)
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    assert sentence in refused("view", path, "--output", tmp_path / "page.html")
-    assert not (tmp_path / "page.html").exists()
