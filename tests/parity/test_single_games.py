@@ -65,7 +65,7 @@ def factory(game: type[SingleGame]) -> Any:  # noqa: ANN401 - of engines
 @pytest.mark.parametrize("auto_reset", [False, True])
 def test_single_games_are_an_engine_like_any_other(auto_reset: bool) -> None:
     world = replace(WORLD, engines={"planes": WORLD.engines["planes"], "open": factory(Open)})
-    settings = Settings(source="directed", steps=60, games=16, auto_reset=auto_reset)
+    settings = Settings(source="directed", steps=40, games=8, auto_reset=auto_reset)
     assert run(world, ("planes", "open"), settings).divergences == []
 
 
