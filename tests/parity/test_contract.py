@@ -227,3 +227,4 @@ def test_a_comparison_imports_neither_git_nor_processes_nor_tools() -> None:
     folders = {name.split(".")[1] for name in loaded if name.startswith("rlparity.")}
     contract = {"agent", "engine", "errors", "mutant", "phases", "spaces", "tolerance", "world"}
     assert folders == {"core", "io", *contract}
+    assert not {"rich", "subprocess"} & {*loaded}

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from rlparity.cli.flags import settings_of
 from rlparity.core.ledger import read_ledger
 from rlparity.core.lockstep import run as run_lockstep
 from rlparity.core.prices import changed_prices, draw_prices, priced
-from rlparity.core.settings import FREE_RUNNING, STRICT, Outcome, Settings, settings_of
+from rlparity.core.settings import FREE_RUNNING, STRICT, Outcome, Settings
 from rlparity.core.sources import TRACES
 from rlparity.core.trace import demand_steps, read_trace
 from rlparity.debug.attach import check_screen, open_at
@@ -24,7 +25,7 @@ from rlparity.io.atomic_write import check_output
 from rlparity.io.console import counted, open_console, print_answer
 from rlparity.tools.coverage import coverage_of, require_marks
 from rlparity.tools.finding import Finding, grouped, investigate, replay_command, replayed
-from rlparity.tools.printing import print_coverage, print_notes, print_rewards, print_run
+from rlparity.tools.printing import effect_values, print_coverage, print_notes, print_rewards, print_run
 from rlparity.tools.recording import record_tape
 from rlparity.tools.report import print_report, write_report
 from rlparity.tools.rewards import accept, all_changes, golden_folder, replay_golden
@@ -277,7 +278,7 @@ def _compared(
         "is_black_box": outcome.is_black_box,
         "known": outcome.known,
         "ledger_faults": outcome.faults,
-        "effect": outcome.effect and outcome.effect.values(engines),
+        "effect": outcome.effect and effect_values(outcome.effect, engines),
     }
     return outcome, findings, answer
 

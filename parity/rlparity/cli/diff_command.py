@@ -16,10 +16,10 @@ from rich.console import Console
 from rich.text import Text
 
 from rlparity.cli.commands import progress_bar
+from rlparity.cli.flags import settings_of
 from rlparity.core.pair import Pair
 from rlparity.core.prices import changed_prices, read_prices
 from rlparity.core.replay import Divergence
-from rlparity.core.settings import settings_of
 from rlparity.core.trace import trace_text
 from rlparity.engines.registry import load_world, world_spec
 from rlparity.io.arguments import STANDARD_OUTPUT

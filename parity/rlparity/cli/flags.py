@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from argparse import Namespace
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from rlparity.core.guard import DEFAULT_TIMEOUT
 from rlparity.core.ledger import KINDS, THEN
-from rlparity.core.settings import FREE_RUNNING, MODES, STRICT
+from rlparity.core.settings import FREE_RUNNING, MODES, STRICT, Settings
 from rlparity.io.arguments import (
     GAMES,
     SECONDS,
@@ -200,3 +202,9 @@ LEDGER_ADD: Flags = {
     "--package": several("NAME", "a package whose present version the difference depends on") | REQUIRED,
     "--share": value("SHARE", "share of steps that it may explain (default: %(default)s)", SHARE, 0.01),
 }
+
+
+def settings_of(options: Namespace, **others: Any) -> Settings:  # noqa: ANN401 - other settings
+    """The settings that a command line has flags for, and others."""
+    given = {each.name: getattr(options, each.name) for each in fields(Settings) if hasattr(options, each.name)}
+    return Settings(**{**given, **others})

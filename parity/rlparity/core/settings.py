@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +11,6 @@ from numpy.typing import NDArray
 from rlparity.core.guard import DEFAULT_TIMEOUT
 from rlparity.core.ledger import Ledger
 from rlparity.core.replay import Divergence
-from rlparity.io.console import counted
-from rlparity.io.intervals import paired_intervals
-from rlparity.io.table import Records
 
 STRICT, INJECTED, RESYNCHRONISED = MODES = ("strict", "injected", "resynchronised")
 FREE_RUNNING = "free-running"
@@ -48,12 +43,6 @@ class Settings:
     budget_seconds: float = float("inf")
 
 
-def settings_of(options: Namespace, **others: Any) -> Settings:  # noqa: ANN401 - other settings
-    """The settings that a command line has flags for, and others."""
-    given = {each.name: getattr(options, each.name) for each in fields(Settings) if hasattr(options, each.name)}
-    return Settings(**{**given, **others})
-
-
 @dataclass(frozen=True)
 class Effect:
     """What a user sees of the differences of two engines, in one episode of each game.
@@ -64,25 +53,6 @@ class Effect:
 
     first: NDArray[np.int64]
     measures: Mapping[str, NDArray[np.float64]]
-
-    def records(self, engines: tuple[str, str]) -> Records:
-        """Means with 95% intervals, of the difference that of the paired games, and when differences begin."""
-        rows = [
-            (name, *paired_intervals(*sides), int((sides[0] != sides[1]).sum()))
-            for name, sides in self.measures.items()
-        ]
-        seen = self.first[self.first >= 0]
-        note = f"What is shown differs in {len(seen):,} of {len(self.first):,} games"
-        if seen.size:
-            first = counted(int(seen.min()), "action")
-            note += f", first after {first}, in the median game after {np.median(seen):,.0f}"
-        one, other = engines
-        header = "of an episode", one, other, f"{other} - {one}", "games that differ"
-        return Records("effect", "What a user sees", header, rows, f"{note}.")
-
-    def values(self, engines: tuple[str, str]) -> dict[str, object]:
-        """The table, and of each game that differs after how many actions it first does, as JSON values."""
-        return {"measures": self.records(engines).values(), "first": sorted(self.first[self.first >= 0].tolist())}
 
 
 @dataclass

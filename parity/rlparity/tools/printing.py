@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from rich.console import Console
 
 from rlparity.core.compare import value_text
 from rlparity.core.prices import prices_text
 from rlparity.core.replay import Divergence
-from rlparity.core.settings import STRICT, Outcome
+from rlparity.core.settings import STRICT, Effect, Outcome
 from rlparity.core.trace import Action
 from rlparity.io.console import counted
+from rlparity.io.intervals import paired_intervals
 from rlparity.io.table import Records, Table
 from rlparity.tools.coverage import Coverage
 from rlparity.tools.finding import Finding, grouped
@@ -48,7 +50,7 @@ def print_run(
     for fault in outcome.faults:
         console.print(fault, soft_wrap=True)
     if outcome.effect is not None:
-        outcome.effect.records(engines).print(console)
+        effect_table(outcome.effect, engines).print(console)
     for finding in findings:
         console.print(f"\n{_place(finding.alike)}:")
         print_report(finding.report, console)
@@ -57,6 +59,29 @@ def print_run(
         last = action_name(world, next(reversed(alike[0].case.actions), None))
         console.print(f"\n{_place(alike, f', after {last}')}:")
         console.print(difference_table(alike[0].differences, engines, "--json lists their fields"))
+
+
+def effect_table(effect: Effect, engines: tuple[str, str]) -> Records:
+    """Means with 95% intervals, of the difference that of the paired games, and when differences begin."""
+    rows = [
+        (name, *paired_intervals(*sides), int((sides[0] != sides[1]).sum())) for name, sides in effect.measures.items()
+    ]
+    seen = effect.first[effect.first >= 0]
+    note = f"What is shown differs in {len(seen):,} of {len(effect.first):,} games"
+    if seen.size:
+        first = counted(int(seen.min()), "action")
+        note += f", first after {first}, in the median game after {np.median(seen):,.0f}"
+    one, other = engines
+    header = "of an episode", one, other, f"{other} - {one}", "games that differ"
+    return Records("effect", "What a user sees", header, rows, f"{note}.")
+
+
+def effect_values(effect: Effect, engines: tuple[str, str]) -> dict[str, object]:
+    """The table, and of each game that differs after how many actions it first does, as JSON values."""
+    return {
+        "measures": effect_table(effect, engines).values(),
+        "first": sorted(effect.first[effect.first >= 0].tolist()),
+    }
 
 
 def _place(alike: Sequence[Divergence], action: str = "") -> str:
