@@ -24,19 +24,41 @@ from rlworldkit.runs.saved_config import PRICES
 Floats = NDArray[np.float32]
 
 
-class ModelAgent:
-    """The judgement of a model (``rlworldkit.agents.agent.Agent``), computed on a device in float32."""
+class Judge:
+    """The judgement of a model, computed on a device in float32.
+
+    A critic that knows more than an observation tells has values in complete states alone.
+    """
 
     def __init__(self, model: Model, device: torch.device | str = "cpu") -> None:
         self.policy = model.policy.to(device).eval()
-        self._model = model
-        self._device = torch.device(device)
+        self._model, self._device = model, torch.device(device)
+        self._inputs = Inputs(MODES[model.mode], numbers_of(model), model.network.privileged, self._device)
 
     @torch.inference_mode()
     def __call__(self, observations: Floats, masks: Masks) -> tuple[Floats, Floats]:
-        """Logits (n, 8) and values (n,), in units of reward, for observations (n, 2, 11, 11)."""
+        """Logits (n, 8), and values (n,) in units of reward or NaN, for observations (n, 2, 11, 11)."""
+        if self._model.network.privileged:
+            return self.logits(observations), np.full(len(observations), np.nan, np.float32)
         logits, values = self.policy(self._seen(observations))
         return logits.cpu().numpy(), values.cpu().numpy()
+
+    @torch.inference_mode()
+    def logits(self, observations: Floats) -> Floats:
+        """The policy alone."""
+        return self.policy.logits(self._seen(observations)).cpu().numpy()
+
+    @torch.inference_mode()
+    def layers(self, observations: Floats) -> list[tuple[str, Floats]]:
+        """Return the activations of the policy's layers by name, the last being the logits."""
+        return [(name, layer.cpu().numpy()) for name, layer in self.policy.layers(self._seen(observations))]
+
+    @torch.inference_mode()
+    def values_in(self, states: Sequence[State]) -> Floats:
+        """Return the critic's values of complete states: (n,)."""
+        codes = np.stack([around(state, REACH) for state in states]).reshape(len(states), -1)
+        counts = torch.tensor([(state["foodCount"], state["poisonCount"]) for state in states], device=self._device)
+        return self.policy(*self._inputs(torch.from_numpy(codes).to(self._device), counts))[1].cpu().numpy()
 
     def network(self) -> NumpyNetwork:
         """The network in numpy, with parameters as rlworldkit's trainer has them."""
@@ -52,42 +74,16 @@ class ModelAgent:
         trained = {"config": model.config, "update": model.update, "timesteps": model.timesteps}
         return {**trained, PRICES: config.changed_prices(model.mode)}
 
-    @torch.inference_mode()
-    def logits(self, observations: Floats) -> Floats:
-        """The policy alone."""
-        return self.policy.logits(self._seen(observations)).cpu().numpy()
-
-    @torch.inference_mode()
-    def layers(self, observations: Floats) -> list[tuple[str, Floats]]:
-        """Return the activations of the policy's layers by name, the last being the logits."""
-        return [(name, layer.cpu().numpy()) for name, layer in self.policy.layers(self._seen(observations))]
-
     def _seen(self, observations: Floats) -> torch.Tensor:
         return torch.tensor(observations, device=self._device)  # a copy: engines may lend theirs
 
 
-class PrivilegedModelAgent(ModelAgent):
-    """One whose critic knows more than an observation tells: without complete states its values are NaN."""
-
-    def __init__(self, model: Model, device: torch.device | str = "cpu") -> None:
-        super().__init__(model, device)
-        self._inputs = Inputs(MODES[model.mode], numbers_of(model), privileged=True, device=self._device)
-
-    def __call__(self, observations: Floats, masks: Masks) -> tuple[Floats, Floats]:
-        """As of any, but with values that are NaN."""
-        return self.logits(observations), np.full(len(observations), np.nan, np.float32)
-
-    @torch.inference_mode()
-    def values_in(self, states: Sequence[State]) -> Floats:
-        """Return the critic's values of complete states: (n,)."""
-        codes = np.stack([around(state, REACH) for state in states]).reshape(len(states), -1)
-        counts = torch.tensor([(state["foodCount"], state["poisonCount"]) for state in states], device=self._device)
-        return self.policy(*self._inputs(torch.from_numpy(codes).to(self._device), counts))[1].cpu().numpy()
-
-
-def agent_of(model: Model, device: torch.device | str = "cpu") -> ModelAgent:
+def agent_of(model: Model | OnnxModel, device: torch.device | str = "cpu", path: Path = Path()) -> Agent:
     """The agent of a model, on a device; raises UsageError where the world that it was trained in is impossible."""
-    return (PrivilegedModelAgent if model.network.privileged else ModelAgent)(model, device)
+    if isinstance(model, OnnxModel):
+        return model.agent
+    judge = Judge(model, device)
+    return Agent(judge, path, judge.network, judge.settings, judge.values_in if model.network.privileged else None)
 
 
 def numbers_of(model: Model | OnnxModel | None, config: Config | None = None, source: str = "The model") -> Numbers:
@@ -106,6 +102,4 @@ def read_agent(world: World, path: Path) -> Agent:
     model = read_model(path)
     if world.name != f"goodharts-{model.mode}":
         raise UsageError(f"{path} was trained in mode {model.mode}: give a model of {world.name}, or take its world.")
-    agent = agent_of(model)
-    values_in = agent.values_in if isinstance(agent, PrivilegedModelAgent) else None
-    return Agent(agent, path, agent.network, agent.settings, values_in)
+    return agent_of(model, path=path)

@@ -19,12 +19,12 @@ from command_line import run
 from numpy.typing import NDArray
 from PIL import Image
 
+from goodharts.agents import agent_of
 from goodharts.architecture import NetworkConfig
 from goodharts.brain_view.brain import Brain
 from goodharts.brain_view.layers import heat
 from goodharts.brain_view.picture import HEIGHT, WIDTH, draw_picture, draw_surface
 from goodharts.cli import brain_view as command
-from goodharts.evaluation.evaluate import judged_by
 from goodharts.evaluation.lives import play
 from goodharts.models import Model, write_model
 from goodharts.networks import ActorCritic
@@ -93,7 +93,7 @@ class TestBrain:
     def test_its_lives_are_those_of_an_evaluation(self, choice: Choice) -> None:
         numbers = Numbers(start_energy=200, evaluation_food=3000, evaluation_poison=3000)
         agent = model(network=MLP)
-        player = AgentPlayer(judged_by(agent), choice)
+        player = AgentPlayer(agent_of(agent), choice)
         open_engine = evaluation_world(MODES["ground_truth"], numbers).engines["torch"]
         lives = play(open_engine, lambda engine: player, 1, 60, seed=4)
         last = after(Brain(agent, numbers, seed=4, choice=choice), 60)
@@ -151,7 +151,7 @@ class TestPictures:
         shapes: list[tuple[int, ...]] = [(1, depth, 11, 11) for depth in maps] + [(1, width) for width in units]
         one = after(brain(), 1)
         layers = [("layer", np.ones(shape, np.float32)) for shape in [*shapes, (1, 8)]]
-        monkeypatch.setattr(one.agent, "layers", lambda seen: layers)
+        monkeypatch.setattr(one.judge, "layers", lambda seen: layers)
         assert_margins_are_clear(draw_picture(one))
 
     def test_silent_layers_are_dark_and_more_is_lighter_in_grey_too(self) -> None:

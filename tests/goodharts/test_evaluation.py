@@ -15,12 +15,12 @@ from evaluated import evaluated, evaluation_by_hand, lives_of, small_model, writ
 from numpy.typing import NDArray
 from scipy import stats
 
-from goodharts.agents import numbers_of
+from goodharts.agents import agent_of, numbers_of
 from goodharts.architecture import NetworkKind
 from goodharts.cli.evaluate import written
 from goodharts.cli.main import main
 from goodharts.config import Config
-from goodharts.evaluation.evaluate import Evaluation, evaluate, judged_by
+from goodharts.evaluation.evaluate import Evaluation, evaluate
 from goodharts.evaluation.figures import FIGURES, PUBLISHED, TABLE, figures
 from goodharts.evaluation.lives import CPU_BATCH, Lives, play
 from goodharts.evaluation.report import as_json, as_sentence, as_table
@@ -164,7 +164,7 @@ def test_G6_every_step_of_every_game_belongs_to_one_life() -> None:
 
 @pytest.mark.parametrize("kind", ["mlp", "cnn"])
 def test_a_game_is_the_same_however_many_are_played(kind: NetworkKind) -> None:
-    player = AgentPlayer(judged_by(small_model(kind=kind)), Choice(LIKELIEST))
+    player = AgentPlayer(agent_of(small_model(kind=kind)), Choice(LIKELIEST))
     steps = 100 if kind == "mlp" else 30
     few, many = (lived(games, steps, player, seed=3, mode="proxy") for games in (8, CPU_BATCH + 2))
     assert len(few) >= 8

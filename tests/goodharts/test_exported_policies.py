@@ -7,7 +7,7 @@ import pytest
 from command_line import run
 from evaluated import small_model
 
-from goodharts.agents import agent_of
+from goodharts.agents import Judge
 from goodharts.architecture import NETWORKS, NetworkKind
 from goodharts.cli.main import PROGRAM, main
 from goodharts.models import write_model
@@ -34,7 +34,7 @@ def exported(kind: NetworkKind, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def test_the_policy_says_what_the_model_says(exported: Path, kind: NetworkKind) -> None:
     seen = np.random.default_rng(0).random((9, 2, 11, 11)).astype(np.float32)
     logits, values = read_agent(PROGRAM.world_of(None, exported), exported)(seen, np.ones((9, 8), np.bool_))
-    expected = agent_of(small_model(kind=kind)).logits(seen)
+    expected = Judge(small_model(kind=kind)).logits(seen)
     np.testing.assert_allclose(logits, expected, rtol=1e-4, atol=1e-4)
     assert np.isnan(values).all(), "the critic knew more than the observation"
 

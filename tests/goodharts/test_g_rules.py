@@ -325,7 +325,7 @@ def test_G12_each_engine_pays_the_declared_prices_and_only_the_handhold_shapes(e
     assert earned(10) == paid(step=step, death=death)
     assert earned(10, poison=there) == paid(step=step, poison=poison, death=death)
     shaped = play(engine, made(food=[(2, 0)]), RIGHT, mode=mode).rewards.get("shaping", 0)
-    assert shaped == (99 * 333 - 100 * 200 if mode == "ground_truth_handhold" else 0)
+    assert shaped == (99 * 333 - 100 * 200 if MODES[mode].rewarded_for == "handhold" else 0)
 
 
 # --- states

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from goodharts.agents import PrivilegedModelAgent, agent_of, numbers_of
+from goodharts.agents import Judge, agent_of, numbers_of
 from goodharts.models import Model
 from goodharts.rules import MODES, SIZE, Numbers
 from goodharts.world import evaluation_world, game_seeds
 from rlparity import State
-from rlworldkit.agents.agent import Agent, AgentPlayer
+from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.choice import DEFAULT, LIKELIEST, Choice
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.watch.frames import Decision, Frame, decide, endless_games
@@ -48,15 +48,13 @@ class Brain:
         choice: Choice = DEFAULT,
         device: torch.device | str = "cpu",
     ) -> None:
-        self.model, self.agent = model, agent_of(model, device)
-        values_in = self.agent.values_in if isinstance(self.agent, PrivilegedModelAgent) else None
-        self._judge = Agent(self.agent, values_in=values_in)
+        self.model, self.judge, self.agent = model, Judge(model, device), agent_of(model, device)
         world = evaluation_world(MODES[model.mode], numbers or numbers_of(model), device)
         self._episodes, self._seed = Episodes(world, 1, "torch"), int(game_seeds(seed, 1)[0])
-        chosen, steps = AgentPlayer(self._judge, choice), count()
+        chosen, steps = AgentPlayer(self.agent, choice), count()
         # draws are numbered by the steps of all lives, as in an evaluation
         self._player = AgentPlayer(
-            self._judge, searcher=lambda seen, masks, seeds, _: chosen(seen, masks, seeds, np.array([next(steps)]))
+            self.agent, searcher=lambda seen, masks, seeds, _: chosen(seen, masks, seeds, np.array([next(steps)]))
         )
         self.state: State = {}
         self.trail: deque[tuple[int, int]] = deque(maxlen=_TRAIL)
@@ -108,9 +106,9 @@ class Brain:
         episodes = self._episodes
         seen, mask, seeds = episodes.observation, episodes.mask, episodes.seeds
         (decision,) = decide(
-            AgentPlayer(self._judge, Choice(LIKELIEST)), seen, mask, seeds, np.zeros(1, np.int64), episodes.get_states
+            AgentPlayer(self.agent, Choice(LIKELIEST)), seen, mask, seeds, np.zeros(1, np.int64), episodes.get_states
         )
-        return seen[0], [(name, values[0]) for name, values in self.agent.layers(seen)[:-1]], decision
+        return seen[0], [(name, values[0]) for name, values in self.judge.layers(seen)[:-1]], decision
 
 
 def _nearest(difference: int) -> int:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from goodharts.config import ALL, Config, Modes, add_setting, flags_given, read_config
 from goodharts.evaluation import RANDOM
@@ -22,6 +20,7 @@ from rlworldkit.agents.onnx_policy import ONNX
 from rlworldkit.cli.compare import add_group_flags, checked_groups, write_comparison
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
 from rlworldkit.cli.players import add_choice_flags, add_older_names, choice_of
+from rlworldkit.runs.console import working
 
 if TYPE_CHECKING:
     from goodharts.evaluation.evaluate import Evaluation
@@ -162,20 +161,14 @@ def _played(
     from goodharts.evaluation.report import as_sentence, as_table
 
     device, how = choose_device(config.runtime.device), config.evaluation
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(show_speed=True)
-    times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
-    with Progress(*columns, *times, console=console, transient=True, disable=not console.is_terminal) as progress:
-        for model in models:
-            name = model.mode if model else RANDOM
-            if not console.is_terminal:
-                console.print(f"{name}: playing {how.games:,} games of {how.steps:,} steps ...")
-            task = progress.add_task(name, total=how.games * how.steps)
-            found = evaluate(model, config, device, choice=choice_of(args), advanced=partial(progress.advance, task))
-            progress.remove_task(task)
-            if printing:
-                console.print(as_table(found))
-                console.print(as_sentence(found), soft_wrap=True)
-            yield found
+    for model in models:
+        text = f"{model.mode if model else RANDOM}: playing {how.games:,} games of {how.steps:,} steps"
+        with working(console, text, how.games * how.steps) as advance:
+            found = evaluate(model, config, device, choice=choice_of(args), advanced=advance)
+        if printing:
+            console.print(as_table(found))
+            console.print(as_sentence(found), soft_wrap=True)
+        yield found
 
 
 def _models(players: tuple[str, ...] | None, path: Path | None) -> Sequence[Model | OnnxModel | None]:

@@ -19,9 +19,8 @@ from goodharts.onnx_model import OnnxModel
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, VERSION, Numbers
 from goodharts.world import evaluation_world
 from rlparity.core.prices import prices_text
-from rlworldkit.agents.agent import Agent, AgentPlayer, uniform_agent
-from rlworldkit.agents.choice import DEFAULT, DRAWN, LIKELIEST, Choice, Masks
-from rlworldkit.agents.numpy_network import Floats
+from rlworldkit.agents.agent import AgentPlayer, uniform_agent
+from rlworldkit.agents.choice import DEFAULT, DRAWN, LIKELIEST, Choice
 
 if TYPE_CHECKING:
     from rlparity import BatchEngine
@@ -71,7 +70,7 @@ def evaluate(
         open_engine, player_on = world.engines["jax"], searcher_of(model, numbers, choice)
         batch, threads = min(how.games, CPU_BATCH), 1
     else:
-        agent = judged_by(model, device) if model else uniform_agent(RANDOM, len(ACTIONS))
+        agent = agent_of(model, device) if model else uniform_agent(RANDOM, len(ACTIONS))
         player = AgentPlayer(agent, Choice(LIKELIEST if is_deterministic else DRAWN, choice.player_seed))
         open_engine, player_on = world.engines["torch"], lambda engine: player
     lives = play(
@@ -93,18 +92,6 @@ def evaluate(
     )
 
 
-def judged_by(model: Model | OnnxModel, device: torch.device | str = "cpu") -> Agent:
-    """The agent of a model, by its policy alone."""
-    if isinstance(model, OnnxModel):
-        return model.agent
-    judge = agent_of(model, device)
-
-    def logits_alone(seen: Floats, masks: Masks) -> tuple[Floats, Floats]:
-        return judge.logits(seen), np.full(len(seen), np.nan, np.float32)
-
-    return Agent(logits_alone, network=judge.network)
-
-
 def searcher_of(model: Model | OnnxModel, numbers: Numbers, choice: Choice) -> Callable[[BatchEngine], Player]:
     """The model with a search on top, on a JAX engine whose games are the ones that are played."""
     from goodharts.jax_training import env_of
@@ -117,7 +104,7 @@ def searcher_of(model: Model | OnnxModel, numbers: Numbers, choice: Choice) -> C
     env = env_of(MODES[model.mode], numbers, True).with_prices(prices)
     assert choice.search is not None
     search = Search(*choice.search, config.training.gamma)
-    program = search_program(env, *judge_of(judged_by(model), env), search, choice.player_seed)
+    program = search_program(env, *judge_of(agent_of(model), env), search, choice.player_seed)
 
     def player_on(engine: BatchEngine) -> Player:
         assert isinstance(engine, JaxEngine)
