@@ -19,7 +19,16 @@ from rlparity import EngineError, ParityError, World
 from rlworldkit.agents.agent import AgentPlayer, Player
 from rlworldkit.agents.choice import LOOKAHEAD, Choice, Lookahead
 from rlworldkit.agents.read import read_agent
-from rlworldkit.agents.search import LANES, Search, best_actions, discount_of, returns_of, searcher_of, surely_best
+from rlworldkit.agents.search import (
+    LANES,
+    Search,
+    best_actions,
+    discount_of,
+    judge_of,
+    returns_of,
+    searcher_of,
+    surely_best,
+)
 from rlworldkit.cli.app import main
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.jax.env import JaxEnv
@@ -249,6 +258,18 @@ def test_a_search_plays_the_same_on_every_engine_and_better_than_its_agent(param
     assert plain == jax_played
     returns = [np.mean([episode.stats["return"] for episode in played]) for played in (plain, without)]
     assert returns[0] > returns[1] + 0.3
+
+
+def test_an_agent_without_parameters_is_asked_for_its_judgement(params: Path) -> None:
+    """As a policy in ONNX is."""
+    agent = read_agent(WORLD, params)
+    asked = replace(agent, network=None)
+    seen = jax.random.uniform(jax.random.key(0), (LANES, *ORCHARD.observation_shape))
+    judged = (jax.jit(judge)(params, seen) for params, judge in (judge_of(each, ORCHARD) for each in (agent, asked)))
+    for one, other in zip(*judged, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+    player = searcher_of(WORLD, ORCHARD, asked, Choice(search=Lookahead(2, 2)))
+    assert len(play_episodes(WORLD, player, 0, GAMES, engine="plain", num_envs=GAMES, max_steps=4)) == GAMES
 
 
 def test_any_number_of_games_is_searched(searching: Player) -> None:
