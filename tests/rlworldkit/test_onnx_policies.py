@@ -142,10 +142,12 @@ def packed() -> onnx.TensorProto:
     return onnx.TensorProto(name="many", dims=[2**23], data_type=TensorProto.INT64, int64_data=bytes(2**23))
 
 
-def hostile(
-    nodes: list[tuple[str, str, dict[str, Any]]], *constants: onnx.TensorProto, zeros: tuple[int, ...] = (3000, 3000)
-) -> bytes:
-    """A small file: a linear policy beside operators ``inputs -> output``, which begin with ``x``, so many zeros."""
+Operators = list[tuple[str, str, dict[str, Any]]]
+"""Each with its ports, ``inputs -> outputs``, and its attributes."""
+
+
+def hostile(nodes: Operators, *constants: onnx.TensorProto, zeros: tuple[int, ...] = (3000, 3000)) -> bytes:
+    """A small file: a linear policy beside operators, which begin with ``x``, so many zeros."""
     made = [helper.make_node("ConstantOfShape", ["shape"], ["x"])]
     for operator, ports, attributes in nodes:
         inputs, _, outputs = ports.partition(" -> ")
@@ -161,136 +163,67 @@ def hostile(
     )
 
 
+def one(operator: str, ports: str, **attributes: Any) -> Operators:  # noqa: ANN401 - ONNX's
+    return [(operator, ports, attributes)]
+
+
+def chain(operator: str, length: int, **attributes: Any) -> Operators:  # noqa: ANN401 - ONNX's
+    """An operator on two of what the one before gives, so many times."""
+    names = ["x", *(f"x{number}" for number in range(length))]
+    return [(operator, f"{a} {a} -> {b}", attributes) for a, b in pairwise(names)]
+
+
+def weights(*shape: int) -> onnx.TensorProto:
+    return numpy_helper.from_array(np.zeros(shape, np.float32), "w")
+
+
 TENSORS = r"its tensors take [\d,]+ MiB for 1 observations, more than a policy needs"
 WORK = r"it takes \d\.\de\+\d+ multiply-adds for 1 observations, more than a policy needs"
-AXES = "its tensors have too many axes"
+AXES, SIZES = "its tensors have too many axes", "it has sizes beyond"
 UNKNOWN = "the size of its '.*' is only known while it runs"
-CHAIN = ["x", *(f"x{number}" for number in range(61))]
+LENGTH = one("Shape", "x -> s") + one("ConstantOfShape", "s -> x0") + chain("Concat", 40, axis=0)[1:]
+POOL = one("MaxPool", "x -> y", kernel_shape=[900] * 2, pads=[500] * 4)
+SCALES = constant("none", kind=np.float32), constant("by", 1, 1, 1e5, 1e5, kind=np.float32)
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("nodes", "constants", "zeros", "sentence"),
     [
-        pytest.param(content, sentence, id=name)
-        for name, content, sentence in (
-            ("zeros", lambda: hostile([], zeros=(2**20, 2**12)), TENSORS),
-            (
-                "doubling",
-                lambda: hostile(
-                    [("Concat", f"{a} {a} -> {b}", {"axis": 0}) for a, b in pairwise(CHAIN[:31])], zeros=(1,)
-                ),
-                TENSORS,
-            ),
-            (
-                "products",
-                lambda: hostile([("MatMul", f"{a} {a} -> {b}", {}) for a, b in pairwise(CHAIN)], zeros=(1200, 1200)),
-                f"{WORK}|{TENSORS}",
-            ),
-            ("product", lambda: hostile([("MatMul", "x x -> y", {})], zeros=(1100, 1100)), WORK),
-            ("gemm", lambda: hostile([("Gemm", "x x -> y", {"transA": 1})], zeros=(1100, 1100)), WORK),
-            (
-                "expand",
-                lambda: hostile([("Expand", "x to -> y", {})], constant("to", 10**6, 10**7), zeros=(1, 1)),
-                TENSORS,
-            ),
-            ("tile", lambda: hostile([("Tile", "x by -> y", {})], constant("by", 10**5, 10**5), zeros=(1, 1)), TENSORS),
-            (
-                "tile, 2**64",
-                lambda: hostile([("Tile", "x by -> y", {})], constant("by", 2**62 + 1, 1), zeros=(4, 1)),
-                "it has sizes beyond",
-            ),
-            (
-                "pad",
-                lambda: hostile([("Pad", "x by -> y", {})], constant("by", 10**5, 10**5, 1, 1), zeros=(1, 1)),
-                TENSORS,
-            ),
-            (
-                "pad, 2**64",
-                lambda: hostile([("Pad", "x by -> y", {})], constant("by", 2**63 - 1, 2**63 - 1), zeros=(5,)),
-                "it has sizes beyond",
-            ),
-            (
-                "resize",
-                lambda: hostile(
-                    [("Resize", "x  by -> y".replace("  ", " none "), {})],
-                    constant("none", kind=np.float32),
-                    constant("by", 1, 1, 1e5, 1e5, kind=np.float32),
-                    zeros=(1, 1, 1, 1),
-                ),
-                TENSORS,
-            ),
-            (
-                "convolution",
-                lambda: hostile(
-                    [("Conv", "x w -> y", {"pads": [300] * 4})],
-                    numpy_helper.from_array(np.zeros((1, 1, 300, 300), np.float32), "w"),
-                    zeros=(1, 1, 9, 9),
-                ),
-                WORK,
-            ),
-            (
-                "strides",
-                lambda: hostile(
-                    [("ConvTranspose", "x w -> y", {"strides": [10**5] * 2})],
-                    numpy_helper.from_array(np.zeros((1, 1, 3, 3), np.float32), "w"),
-                    zeros=(1, 1, 9, 9),
-                ),
-                TENSORS,
-            ),
-            (
-                "pool",
-                lambda: hostile(
-                    [("MaxPool", "x -> y", {"kernel_shape": [900] * 2, "pads": [500] * 4})], zeros=(1, 1, 1000, 1000)
-                ),
-                WORK,
-            ),
-            ("einsum", lambda: hostile([("Einsum", "x x -> y", {"equation": "ij,kj->ik"})], zeros=(1100, 1100)), WORK),
-            (
-                "einsum of three",
-                lambda: hostile([("Einsum", "x x x -> y", {"equation": "i,j,k->ijk"})], zeros=(10,)),
-                "it has an Einsum of more than two",
-            ),
-            ("determinant", lambda: hostile([("Det", "x -> y", {})], zeros=(500, 500)), WORK),
-            (
-                "lengths of values",
-                lambda: hostile([("NonZero", "obs -> z", {}), ("Cast", "z -> y", {"to": 1})], zeros=(1,)),
-                UNKNOWN,
-            ),
-            (
-                "axes",
-                lambda: hostile([("Gather", f"{a} {a} -> {b}", {}) for a, b in pairwise(CHAIN)], zeros=(1,)),
-                AXES,
-            ),
-            (
-                "a length that is computed",
-                lambda: hostile(
-                    [
-                        ("Shape", "x -> s", {}),
-                        ("ConstantOfShape", "s -> x0", {}),
-                        *(("Concat", f"{a} {a} -> {b}", {"axis": 0}) for a, b in pairwise(CHAIN[1:40])),
-                    ],
-                    zeros=(1,),
-                ),
-                AXES,
-            ),
-            (
-                "packed",
-                lambda: hostile([], packed(), zeros=(1,)),
-                TENSORS,
-            ),
-            (
-                "many",
-                lambda: hostile([("Identity", "x -> y", {})] * 10_001),
-                "it has 10,00. operators, more than 10,000",
-            ),
-        )
+        ([], (), (2**20, 2**12), TENSORS),
+        ([], (packed(),), (1,), TENSORS),
+        (one("Identity", "x -> y") * 10_001, (), (1,), "it has 10,00. operators, more than 10,000"),
+        (chain("Concat", 30, axis=0), (), (1,), TENSORS),
+        (chain("MatMul", 60), (), (1200, 1200), f"{WORK}|{TENSORS}"),
+        (chain("Gather", 60), (), (1,), AXES),
+        (LENGTH, (), (1,), AXES),
+        (one("MatMul", "x x -> y"), (), (1100, 1100), WORK),
+        (one("Gemm", "x x -> y", transA=1), (), (1100, 1100), WORK),
+        (one("Expand", "x to -> y"), (constant("to", 10**6, 10**7),), (1, 1), TENSORS),
+        (one("Tile", "x by -> y"), (constant("by", 10**5, 10**5),), (1, 1), TENSORS),
+        (one("Tile", "x by -> y"), (constant("by", 2**62 + 1, 1),), (4, 1), SIZES),
+        (one("Pad", "x by -> y"), (constant("by", 10**5, 10**5, 1, 1),), (1, 1), TENSORS),
+        (one("Pad", "x by -> y"), (constant("by", 2**63 - 1, 2**63 - 1),), (5,), SIZES),
+        (one("Resize", "x none by -> y"), SCALES, (1, 1, 1, 1), TENSORS),
+        (one("Conv", "x w -> y", pads=[300] * 4), (weights(1, 1, 300, 300),), (1, 1, 9, 9), WORK),
+        (one("ConvTranspose", "x w -> y", strides=[10**5] * 2), (weights(1, 1, 3, 3),), (1, 1, 9, 9), TENSORS),
+        (POOL, (), (1, 1, 1000, 1000), WORK),
+        (one("Einsum", "x x -> y", equation="ij,kj->ik"), (), (1100, 1100), WORK),
+        (one("Einsum", "x x x -> y", equation="i,j,k->ijk"), (), (10,), "it has an Einsum of more than two"),
+        (one("Det", "x -> y"), (), (500, 500), WORK),
+        (one("NonZero", "obs -> z") + one("Cast", "z -> y", to=1), (), (1,), UNKNOWN),
     ],
+    ids=lambda part: f"{len(part)} {part[-1][0]}" if isinstance(part, list) and part else "",
 )
 def test_what_needs_more_than_a_policy_is_refused_before_any_of_it_is_computed(
-    content: Callable[[], bytes], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    nodes: Operators,
+    constants: tuple[onnx.TensorProto, ...],
+    zeros: tuple[int, ...],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = tmp_path / "theirs.onnx"
-    path.write_bytes(content())
+    path.write_bytes(hostile(nodes, *constants, zeros=zeros))
     monkeypatch.setattr("onnxruntime.InferenceSession", lambda *_, **how: pytest.fail("it was given to onnxruntime"))
     with pytest.raises(UsageError, match=f"{path} cannot be used: (?:{sentence})[^;]*; give an .onnx policy"):
         read_onnx(path, WORLD)
