@@ -28,7 +28,7 @@ from goodharts.models import write_model
 from goodharts.rules import DEFAULT_MODES, DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import evaluation_world, game_seeds
 from rlparity.io.console import open_console
-from rlworldkit.agents.agent import Agent, AgentPlayer, Player, uniform_agent
+from rlworldkit.agents.agent import AgentPlayer, Player, agent_of_logits, uniform
 from rlworldkit.agents.choice import LIKELIEST, Choice, Lookahead
 
 # What lives say together
@@ -105,9 +105,11 @@ def test_what_was_published_holds_together_too() -> None:
 
 CROWDED = Numbers(evaluation_food=3000, evaluation_poison=3000)
 """A world in which something is eaten in most steps."""
-CHANCE = AgentPlayer(uniform_agent("random", 8))
+CHANCE = AgentPlayer(agent_of_logits("random", uniform))
 _WEIGHTS = (np.arange(242 * 8) % 7).reshape(242, 8).astype(np.float32)
-LOOKER = AgentPlayer(Agent(lambda seen, masks: (seen.reshape(len(seen), -1) @ _WEIGHTS, seen)), Choice(LIKELIEST))
+LOOKER = AgentPlayer(
+    agent_of_logits("looker", lambda seen, masks: seen.reshape(len(seen), -1) @ _WEIGHTS), Choice(LIKELIEST)
+)
 """Goes by what it sees, in whole numbers, which no batch rounds otherwise."""
 
 

@@ -245,7 +245,7 @@ def test_half_precision_is_read_as_single_precision(tmp_path: Path) -> None:
     assert logits.dtype == values.dtype == np.float32
 
 
-def test_way_to_choose_is_one(params: Path) -> None:
+def test_the_way_to_choose_is_one(params: Path) -> None:
     for words, given in (
         (["--deterministic", "--stochastic"], "likeliest and drawn"),
         (["--choose", "drawn", "--search", "2x2"], "drawn and by --search"),

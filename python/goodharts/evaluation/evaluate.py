@@ -16,10 +16,10 @@ from goodharts.evaluation.figures import figures
 from goodharts.evaluation.lives import CPU_BATCH, GPU_BATCH, play
 from goodharts.models import Model
 from goodharts.onnx_model import OnnxModel
-from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, VERSION, Numbers
+from goodharts.rules import DEFAULT_MODE, MODES, VERSION, Numbers
 from goodharts.world import evaluation_world
 from rlparity.core.prices import prices_text
-from rlworldkit.agents.agent import AgentPlayer, uniform_agent
+from rlworldkit.agents.agent import AgentPlayer, agent_of_logits, uniform
 from rlworldkit.agents.choice import DEFAULT, DRAWN, LIKELIEST, Choice
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def evaluate(
         open_engine, player_on = world.engines["jax"], searcher_of(model, numbers, choice)
         batch, threads = min(how.games, CPU_BATCH), 1
     else:
-        agent = agent_of(model, device) if model else uniform_agent(RANDOM, len(ACTIONS))
+        agent = agent_of(model, device) if model else agent_of_logits(RANDOM, uniform)
         player = AgentPlayer(agent, Choice(LIKELIEST if is_deterministic else DRAWN, choice.player_seed))
         open_engine, player_on = world.engines["torch"], lambda engine: player
     lives = play(

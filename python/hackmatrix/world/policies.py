@@ -38,11 +38,12 @@ def ways_to_exit(observation: NDArray[np.float32]) -> NDArray[np.bool_]:
     return _beside_player(observation, distances) < here
 
 
-def walk(observations: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """A step of a shortest way to the exit around blocks, the first in A2's order; else the first valid action."""
+def walk(observations: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Logits of a step of a shortest way to the exit, the first in A2's order; else of the first valid action."""
     preferred = masks.astype(np.int32)
     preferred[:, :SIPHON] += masks[:, :SIPHON] & ways_to_exit(observations)
-    return preferred.argmax(axis=1).astype(np.int32)
+    is_taken = np.arange(NUM_ACTIONS) == preferred.argmax(axis=1)[:, None]
+    return np.where(is_taken, 0, -np.inf).astype(np.float32)
 
 
 def fighter(view: View) -> Weights:

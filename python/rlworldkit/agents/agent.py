@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlparity import State
-from rlparity.errors import UsageError
 from rlworldkit.agents.choice import DEFAULT, Choice, Masks
 from rlworldkit.agents.numpy_network import Floats, NumpyNetwork
 
@@ -41,29 +40,15 @@ class Agent:
         """Logits (n, actions) and values (n,)."""
         return self.judge(observations, masks)
 
-    def numpy_network(self) -> NumpyNetwork:
-        """The network; raises UsageError where there is none."""
-        if self.network is None:
-            raise UsageError(f"{self.path} holds no parameters of a network: give the file that it was exported from.")
-        return self.network()
+
+def agent_of_logits(name: str, logits_of: Callable[[NDArray[Any], Masks], Floats]) -> Agent:
+    """An agent without values, by the logits (n, actions) that it gives observations and masks."""
+    return Agent(lambda seen, masks: (logits_of(seen, masks), np.full(len(seen), np.nan, np.float32)), Path(name))
 
 
-def uniform_agent(name: str, num_actions: int) -> Agent:
-    """Chance: all actions are equally likely, whatever is seen."""
-    return Agent(
-        lambda seen, masks: (np.zeros((len(seen), num_actions), np.float32), np.full(len(seen), np.nan, np.float32)),
-        Path(name),
-    )
-
-
-def agent_that_takes(name: str, player: Callable[[NDArray[Any], Masks], NDArray[np.int32]]) -> Agent:
-    """The agent that takes what a function of observations and masks says, likeliest or drawn."""
-
-    def judge(seen: Floats, masks: Masks) -> tuple[Floats, Floats]:
-        is_taken = np.arange(masks.shape[1]) == player(seen, masks)[:, None]
-        return np.where(is_taken, 0, -np.inf).astype(np.float32), np.full(len(seen), np.nan, np.float32)
-
-    return Agent(judge, Path(name))
+def uniform(observations: NDArray[Any], masks: Masks) -> Floats:
+    """Logits of chance: all actions are equally likely, whatever is seen."""
+    return np.zeros(masks.shape, np.float32)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from rlparity import World
 from rlparity.errors import ParityError, UsageError
-from rlworldkit.agents.agent import Agent, agent_that_takes, uniform_agent
+from rlworldkit.agents.agent import Agent, agent_of_logits, uniform
 from rlworldkit.agents.numpy_network import NumpyNetwork
 from rlworldkit.agents.onnx_policy import ONNX, read_onnx
 from rlworldkit.agents.reader import RANDOM, reader_of
@@ -32,9 +32,9 @@ def read_agent(world: World, name: str | Path, **how: Any) -> Agent:  # noqa: AN
     sentence, where there is none that can be used; ``how`` as ``read_file``.
     """
     if str(name) == RANDOM:
-        return uniform_agent(RANDOM, len(world.actions))
-    if player := reader_of(world).players.get(str(name)):
-        return agent_that_takes(str(name), player)
+        return agent_of_logits(RANDOM, uniform)
+    if logits_of := reader_of(world).players.get(str(name)):
+        return agent_of_logits(str(name), logits_of)
     found = first_agent(world, agent_files(world, Path(name)), **how)
     if found is None:
         raise UsageError(f"There is no agent in {name}: name the folder of a run, or {agents_text(world)}.")
@@ -109,7 +109,8 @@ def read_file(
         is_whole = path.suffix == CHECKPOINT
         params = params_of_checkpoint(path, world.name, world.rules_version) if is_whole else load_params(path)
         agent = agent_of_params(world, params, path)
-        found = agent.numpy_network().architecture
+        assert agent.network is not None
+        found = agent.network().architecture
         if any(size not in (None, has) for size, has in zip(sizes, (found.hidden_dim, found.num_layers), strict=True)):
             raise UsageError(
                 f"{path} holds a network of --hidden-dim {found.hidden_dim} and --num-layers {found.num_layers}: "

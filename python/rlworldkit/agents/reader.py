@@ -15,7 +15,7 @@ from rlparity import World
 
 if TYPE_CHECKING:
     from rlworldkit.agents.agent import Agent
-    from rlworldkit.agents.numpy_network import NumpyEncoder
+    from rlworldkit.agents.numpy_network import Floats, NumpyEncoder
 
 RANDOM = "random"
 """The name of the player that plays by chance."""
@@ -27,12 +27,12 @@ class AgentReader:
 
     networks: the encoders of its networks in numpy, by name.
     files: readers of kinds of files of its own, by the ends of their names.
-    players: what players that it has written take, valid actions int32 (n,), of observations and masks; by name.
+    players: the logits that players of its own give observations and masks, by name.
     """
 
     networks: Callable[[], Mapping[str, NumpyEncoder | None]] = lambda: {"mlp": None}
     files: Mapping[str, Callable[[World, Path], Agent]] = field(default_factory=dict)
-    players: Mapping[str, Callable[[NDArray[Any], NDArray[np.bool_]], NDArray[np.int32]]] = field(default_factory=dict)
+    players: Mapping[str, Callable[[NDArray[Any], NDArray[np.bool_]], Floats]] = field(default_factory=dict)
 
     def __call__(self, world: World, path: Path) -> Agent:
         """As ``read_agent``."""

@@ -102,7 +102,7 @@ def searcher_of(world: World, env: JaxEnv, agent: Agent, choice: Choice) -> Play
 def judge_of(agent: Agent, env: JaxEnv) -> tuple[Params, Callable[[Params, Compact], tuple[Array, Array]]]:
     """Parameters and the judgement by them in JAX: the agent's network, or a call of the agent where it has none."""
     if agent.network is not None:
-        network, params = load_network(agent.numpy_network().params, env)
+        network, params = load_network(agent.network().params, env)
 
         def judge(params: Params, compact: Compact) -> tuple[Array, Array]:
             judged: Any = network.apply(params, env.expand(compact), env.privileges(compact))

@@ -48,7 +48,6 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_pa
         ),
         ([params, "--output", tmp_path], "cannot be written"),
         ([params, "--hidden-dim", "64"], "--hidden-dim 16"),
-        ([params, "--deterministic", "--stochastic"], "--choose is given as likeliest and drawn: give one"),
         ([tmp_path / "empty"], "holds no run: name a folder that training wrote"),
     ):
         assert sentence in refused("view", *words)

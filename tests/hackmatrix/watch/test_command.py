@@ -249,7 +249,6 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_pa
         ([params, "--render", "human"], "There is no display to open a window on"),
         ([params, "--record", "film.avi"], "--record writes .mp4, .gif or .html, not 'film.avi'"),
         ([params, "--record", "/no/such/folder/film.mp4"], "cannot be written"),
-        ([params, "--deterministic", "--choose", "drawn"], "--choose is given as likeliest and drawn: give one"),
         ([params, "--hidden-dim", "64"], "--hidden-dim 16"),
     ):
         assert sentence in refused("watch", *words)

@@ -18,7 +18,6 @@ from rlworldkit.agents.read import read_agent
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.watch.frames import frames
-from tests.hackmatrix.conftest import CommandRefused
 
 GAMES = 5
 MOST_STEPS = 12
@@ -81,12 +80,3 @@ def test_the_search_chooses_and_the_agent_s_thoughts_are_shown(
     _, *played = chosen  # the first was to compile
     assert re.findall(r"^action (\w+) ", output.out, re.MULTILINE) == played
     assert len(played) == output.out.count("▸") == 2
-
-
-@pytest.mark.parametrize("command", ["watch", "view"])
-def test_who_cannot_be_searched_with_is_one_sentence(command: str, params: Path, refused: CommandRefused) -> None:
-    for words, fault in (
-        ([params, "--search", "8x16", "--stochastic"], "--choose is given as drawn and by --search: give one"),
-        ([params, "--search", "8"], "must be ROLLOUTSxSTEPS, such as 8x16"),
-    ):
-        assert fault in refused(command, *words)
