@@ -170,8 +170,10 @@ def test_pip_installs_rlworldkit_which_trains_a_world_without_a_game(
     size = "--num-envs", "8", "--num-steps", "8", "--total-timesteps", "128"
     trained = home.run("python", "-m", "toy_world", "train", *size, "--run-name", "run", "--no-wandb")
     assert trained.returncode == 0, trained.stderr
-    evaluated = home.run("python", "-m", "toy_world", "evaluate", "checkpoints/run/params_2.npz", "--json")
-    assert evaluated.returncode == 0, evaluated.stderr
+    evaluated = home.run(
+        "python", "-m", "toy_world", "evaluate", "checkpoints/run/params_2.npz", "--games", "20", "--json", "-"
+    )
+    assert (evaluated.returncode, json.loads(evaluated.stdout)["episodes"]) == (0, 20), evaluated.stderr
 
 
 OTHER = "parity-check==0.21.0"
