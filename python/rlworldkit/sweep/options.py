@@ -18,9 +18,7 @@ _HOURS, _RUNS, _GAMES = FloatRange(0, 1e9, above=True), IntRange(1, 100), IntRan
 class SweepOptions:
     """What counts as good, how much may be spent, and how trials are chosen, run and kept."""
 
-    steps: int | None = setting(
-        None, "steps of the environment, of all trials", group=_BUDGET, flag="--total-timesteps", values=ALL_STEPS
-    )
+    steps: int | None = setting(None, "steps of the environment, of all trials", group=_BUDGET, values=ALL_STEPS)
     core_hours: float | None = setting(None, "hours times cores, of all trials", group=_BUDGET, values=_HOURS)
     objective: str = setting(
         RETURN,

@@ -108,7 +108,7 @@ def check_objective(program: Program, sweep: Sweep) -> None:
     steps = config.num_updates * config.batch_size * options.seeds
     if options.steps and steps > options.steps and not sweep.space.keys() & _LENGTH:
         raise UsageError(
-            f"A trial takes {steps:,} steps, more than the {options.steps:,} of the sweep: give more --total-timesteps, or fewer "
+            f"A trial takes {steps:,} steps, more than the {options.steps:,} of the sweep: give more --steps, or fewer "
             "total_timesteps."
         )
 
