@@ -5,12 +5,7 @@ The later of these win. Every setting stands once, as a field with its default, 
 there has changed the default of that checkout. An installed package has no such file: `goodharts config` prints it.
 """
 
-import argparse
-import contextlib
-import dataclasses
-import json
 import os
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,22 +13,11 @@ from typing import Any, Literal, NamedTuple, Self
 
 from goodharts.rules import DEFAULT_MODES, MODES, NUM_CELLS, Numbers
 from goodharts.torch_env.tables import PRICES
-from rlparity.errors import UsageError, unknown
+from rlparity.errors import UsageError
 from rlparity.io.arguments import GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Values
 from rlparity.world import PriceValues
-from rlworldkit.settings import (
-    Setting,
-    add_flag,
-    check_settings,
-    from_environment,
-    read_settings,
-    setting,
-    settings_of,
-    validate_values,
-)
-
-Layer = Mapping[str, Mapping[str, Any]]
-"""Values by section and key, where only some are given."""
+from rlworldkit.sections import Layer, Sections
+from rlworldkit.settings import setting
 
 DEFAULTS_FILE = Path(__file__).resolve().parents[2] / "config.default.toml"
 USER_FILE = "config.toml"
@@ -220,7 +204,7 @@ class Prices:
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(Sections):
     """A whole configuration, section by section."""
 
     training: Training = Training()
@@ -261,7 +245,7 @@ class Config:
         prices = PRICES[MODES[mode].rewarded_for]
         for name, (section, key) in _PRICES[MODES[mode].rewarded_for].items():
             value = getattr(getattr(self, section), key)
-            if value != getattr(SECTIONS[section], key):  # a dataclass has its defaults as attributes
+            if value != getattr(self.sections()[section], key):  # a dataclass has its defaults as attributes
                 scale = 100_000 if key.endswith("_reward") else 1000
                 units = round(value * scale) * (100_000 // scale)
                 prices = prices._replace(**{name: -units if key == "step_energy" else units})
@@ -274,27 +258,9 @@ class Config:
         each = zip(own._fields, own, self.price_values(mode), strict=True)
         return {name: value / 100_000 for name, default, value in each if value != default}
 
-    def over(self, layer: Layer, source: str) -> Self:
-        """This configuration with a layer's values; raises UsageError that names ``source`` for the first fault."""
-        sections = {}
-        for name, values in layer.items():
-            if name not in SECTIONS:
-                raise UsageError(
-                    f"{source} has an unknown section {unknown(name, SECTIONS)}: there are {', '.join(SECTIONS)}."
-                )
-            if not isinstance(values, Mapping):
-                raise UsageError(
-                    f"{source} gives {name} as a value, but it is a section: write [{name}] above its keys."
-                )
-            sections[name] = dataclasses.replace(
-                getattr(self, name), **validate_values(SECTIONS[name], values, source, name)
-            )
-        return dataclasses.replace(self, **sections)
-
     def validated(self) -> Self:
         """Return this configuration, or raise UsageError with one sentence about its first fault."""
-        for name in SECTIONS:
-            check_settings(getattr(self, name))
+        super().validated()
         self.numbers()
         training = self.training
         if fault := IntRange(2, STEPS.most).fault(self.batch_size):
@@ -309,15 +275,6 @@ class Config:
             )
         return self
 
-    def plain(self) -> dict[str, dict[str, Any]]:
-        """The values by section and key, for files; without those that are left out by default."""
-        sections = dataclasses.asdict(self).items()
-        plain = {name: {key: value for key, value in values.items() if value is not None} for name, values in sections}
-        return {name: values for name, values in plain.items() if values}
-
-
-SECTIONS: dict[str, type[Any]] = {each.name: type(each.default) for each in dataclasses.fields(Config)}
-
 
 def read_config(
     flags: Layer | None = None, folder: Path | None = None, environ: Mapping[str, str] | None = None
@@ -326,45 +283,12 @@ def read_config(
 
     Raises UsageError where a file cannot be read, or a name or value is impossible; the sentence names where it stands.
     """
-    environ = os.environ if environ is None else environ
-    config = Config()
-    for file in (DEFAULTS_FILE, (folder or Path()) / USER_FILE):
-        with contextlib.suppress(FileNotFoundError):
-            config = config.over(read_settings(file), str(file))
-    config = config.over(from_environment(SECTIONS, environ, _PREFIX, _SHORT), "The environment")
-    return config.over(flags or {}, "The command line").validated()
-
-
-def add_setting(group: argparse._ActionsContainer, section: str, key: str, *flags: str, note: str = "") -> None:
-    """Add the flag of a setting, which overrides files and environment; ``flags``: other names than its own."""
-    each = next(each for each in settings_of(SECTIONS[section]) if each.name == key)
-    add_flag(group, each, f"{section}.{key}", *flags or (each.flag,), note=note)
-
-
-def flags_given(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """The settings that the command line gives by ``add_setting``, by section and key."""
-    layer: dict[str, dict[str, Any]] = {}
-    for name, value in vars(arguments).items():
-        section, dot, key = name.partition(".")
-        if dot and value is not None:
-            layer.setdefault(section, {})[key] = value
-    return layer
+    files = DEFAULTS_FILE, (folder or Path()) / USER_FILE
+    return Config.layered(files, os.environ if environ is None else environ, _PREFIX, _SHORT, flags or {}).validated()
 
 
 def as_toml() -> str:
     """The file ``config.default.toml``."""
-    lines = [
-        "# Every setting and its default. Copy what you want to change into config.toml, which wins over this file.\n"
-    ]
-    for name, section in SECTIONS.items():
-        meaning = textwrap.wrap(f"# {' '.join((section.__doc__ or '').split())}", 119, subsequent_indent="# ")
-        lines += [f"[{name}]", *meaning]
-        rows = [(_row(each), each) for each in settings_of(section)]
-        width = max(len(row) for row, _ in rows)
-        lines += [f"{row:{width}}  # {each.help}" for row, each in rows]
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _row(each: Setting) -> str:
-    return f"# {each.name} =" if each.default is None else f"{each.name} = {json.dumps(each.default)}"
+    return Config.as_toml(
+        "Every setting and its default. Copy what you want to change into config.toml, which wins over this file."
+    )

@@ -1,7 +1,6 @@
 """brain-view: an agent's moments, their pictures, a window and files of them, and its command line."""
 
 import math
-import re
 import runpy
 import signal
 import sys
@@ -284,17 +283,6 @@ class TestCommand:
         monkeypatch.setattr(command, "has_display", lambda: False)
         with pytest.raises(UsageError, match=r"^There is no display to open a window on: add --record FILE\.mp4 .*\.$"):
             command.main(["--mode", "proxy"])
-
-
-def test_the_python_of_its_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("models").mkdir()
-    write_model(Path("models/ppo_proxy.pth"), model("proxy", MLP))
-    page = (ROOT / "docs" / "reference" / "goodharts.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    named: dict[str, Any] = {}
-    exec(code.replace("lives(100)", "lives(2)"), named)
-    assert named["picture"].shape == (HEIGHT, WIDTH, 3)
 
 
 def main_py(words: list[str]) -> int:

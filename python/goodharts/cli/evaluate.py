@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from goodharts.config import ALL, Config, Modes, add_setting, flags_given, read_config
+from goodharts.config import ALL, Config, Modes, read_config
 from goodharts.evaluation import RANDOM
 from goodharts.evaluation.figures import FIGURES
 from goodharts.rules import DEFAULT_MODES, MODES
@@ -21,6 +21,7 @@ from rlworldkit.cli.compare import add_group_flags, checked_groups, write_compar
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
 from rlworldkit.cli.players import add_choice_flags, add_older_names, choice_of
 from rlworldkit.runs.console import working
+from rlworldkit.sections import add_setting, flags_given
 
 if TYPE_CHECKING:
     from goodharts.evaluation.evaluate import Evaluation
@@ -206,7 +207,7 @@ def _parser(command: str, description: str) -> Parser:
     """A parser of what both commands have: how many games are played for how long, by whom, and the JSON."""
     parser = Parser(prog=f"goodharts {command}", description=description, allow_abbrev=False)
     for section, key in _SETTINGS:
-        add_setting(parser, section, key, note=_PUBLISHED_SIZE.get(key, ""))
+        add_setting(parser, Config, section, key, note=_PUBLISHED_SIZE.get(key, ""))
     add_choice_flags(parser)
     parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
     add_older_names(parser)

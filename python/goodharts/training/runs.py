@@ -24,7 +24,7 @@ from rlworldkit.runs.stop import StopRequest
 from rlworldkit.runs.wandb_run import Tracking
 
 if TYPE_CHECKING:
-    from rlworldkit.runs.live_page import Outcome
+    from rlworldkit.runs.live_state import Outcome
 
 EPISODE = ("step", "game", "length", "reward", "food", "poison", "terminated")
 """The columns of finished episodes; step: of the rollout, from 0."""

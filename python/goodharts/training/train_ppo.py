@@ -13,7 +13,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from goodharts.config import ALL, BENCHMARK_UPDATES, COMPILE_MODES, JAX, Modes, add_setting, flags_given, read_config
+from goodharts.config import ALL, BENCHMARK_UPDATES, COMPILE_MODES, JAX, Config, Modes, read_config
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, MOVES
 from goodharts.training.torchrun import is_launched, rank
 from rlparity.core.prices import add_price_flags, read_prices
@@ -27,6 +27,7 @@ from rlworldkit.runs.folder import CURVE, METRICS
 from rlworldkit.runs.many import parent_process
 from rlworldkit.runs.sinks import read_csv
 from rlworldkit.runs.stop import StopRequest
+from rlworldkit.sections import add_setting, flags_given
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,17 +77,17 @@ def _parser() -> Parser:
     modes = f"what to train: {', '.join(MODES)}; several separated by commas; {ALL}: the default four at once"
     parser.add_argument("-m", "--mode", type=Modes(), default=("ground_truth",), help=f"{modes} (default ground_truth)")
     length = parser.add_mutually_exclusive_group()
-    add_setting(length, "training", "updates", "-u", "--updates")
+    add_setting(length, Config, "training", "updates", "-u", "--updates")
     most = "steps of all games at most, as many whole updates as fit, instead of --updates"
     length.add_argument(
         "-t", "--total-timesteps", "--timesteps", dest="timesteps", type=ALL_STEPS, metavar="N", help=most
     )
-    add_setting(parser, "training", "n_envs", "-e", "--num-envs")
+    add_setting(parser, Config, "training", "n_envs", "-e", "--num-envs")
     for key in ("seed", "learning_rate", "network", "engine"):
-        add_setting(parser, "training", key)
+        add_setting(parser, Config, "training", key)
     seeds = "train so many runs of each mode, from seeds --seed, --seed + 1, ..., in folders seed-N"
     parser.add_argument("--seeds", type=SEEDS, metavar="N", help=f"{seeds} ({SEEDS.span()})")
-    add_setting(parser, "runtime", "device")
+    add_setting(parser, Config, "runtime", "device")
     parser.add_argument(
         "--no-amp", dest="runtime.amp", action="store_false", default=None, help="compute in float32 everywhere"
     )

@@ -13,30 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rlparity.errors import UsageError
+from rlworldkit.runs.live_state import FIGURES, Outcome, RunState
 from rlworldkit.runs.sinks import Metrics
 from rlworldkit.runs.stop import StopRequest
 
 PORT = 8050
-MOST_POINTS = 150
-"""Points of a curve: as many as a chart of its size can tell apart."""
-FIGURES = (
-    ("train/mean_episode_return", "Episode reward", ""),
-    ("train/mean_episode_length", "Episode length", "steps"),
-    ("train/pg_loss", "Policy loss", ""),
-    ("train/value_loss", "Value loss", ""),
-    ("train/entropy", "Entropy", "nats"),
-    ("steps_per_second", "Speed", "steps/s"),
-)
-"""The metrics that are shown of every run: name, title and unit."""
-Outcome = Literal["finished", "stopped", "failed"]
-_COLUMNS = ("update", *(name for name, _, _ in FIGURES))
 _HOST = "127.0.0.1"
 _POLLS_MISSED = 10
 """After so many missed polls a page counts as closed. On a busy machine an open one misses some."""
@@ -49,65 +34,6 @@ class ActionLabel(NamedTuple):
     sign: str = ""
     column: int = 0
     row: int = 0
-
-
-class RunState:
-    """One run as its rows of metrics tell it. total: the steps of all its updates."""
-
-    def __init__(self, total: int) -> None:
-        self.total, self.state, self.sentence = total, "waiting", ""
-        self.newest: dict[str, float] = {}
-        self._first: dict[str, float] = {}
-        self._rows: list[list[float]] = []
-
-    def add(self, metrics: Metrics) -> None:
-        """Take the metrics of the next interval; what is not finite is unknown."""
-        known = {name: float(value) for name, value in metrics.items() if math.isfinite(value)}
-        self.newest = {**self.newest, **known}
-        self._first = self._first or self.newest
-        self._rows.append([known.get(name, math.nan) for name in _COLUMNS])
-        self.state = "training" if self.state == "waiting" else self.state
-
-    def plain(self, actions: int) -> dict[str, Any]:
-        """The run as JSON values."""
-        steps, seconds = (self.newest.get(name, 0) - self._first.get(name, 0) for name in ("timesteps", "seconds"))
-        if not steps:  # the first row
-            steps, seconds = self.newest.get("timesteps", 0), self.newest.get("seconds", 0)
-        left = (self.total - self.newest.get("timesteps", 0)) * seconds / steps if steps else math.nan
-        width, points = thinned(np.array(self._rows or np.empty((0, len(_COLUMNS)))))
-        figures = [self.newest.get(name, math.nan) for name in _COLUMNS]
-        shares = [self.newest.get(f"train/action_prob_{action}", math.nan) for action in range(actions)]
-        return {
-            "state": self.state,
-            "sentence": self.sentence,
-            "timesteps": self.newest.get("timesteps", 0),
-            "total": self.total,
-            "seconds_left": _plain(left),
-            "figures": [*map(_plain, figures)],
-            "actions": [*map(_plain, shares)],
-            "width": width,
-            "curves": [[*map(_plain, column)] for column in points.T.tolist()],
-        }
-
-
-def thinned(rows: NDArray[np.float64]) -> tuple[int, NDArray[np.float64]]:
-    """Means of so many rows in succession that at most ``MOST_POINTS`` are left; NaN where none is known.
-
-    How many doubles as rows (n, columns) become more, so that most points stay where they were.
-    """
-    width = 1
-    while len(rows) > MOST_POINTS * width:
-        width *= 2
-    if width == 1:
-        return 1, rows
-    starts, known = np.arange(0, len(rows), width), ~np.isnan(rows)
-    sums = np.add.reduceat(np.where(known, rows, 0.0), starts)
-    counts = np.add.reduceat(known.astype(np.float64), starts)
-    return width, np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
-
-
-def _plain(number: float) -> float | None:
-    return float(f"{number:.6g}") if math.isfinite(number) else None
 
 
 class LivePage:

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodharts.cli.main import main
-from goodharts.config import DEFAULTS_FILE, SECTIONS, Config, Layer, as_toml, read_config
+from goodharts.config import DEFAULTS_FILE, Config, as_toml, read_config
 from goodharts.rules import DEFAULT_NUMBERS
 from goodharts.world import WORLDS
 from rlparity.core.prices import price_values
 from rlparity.errors import UsageError
+from rlworldkit.sections import Layer
 from rlworldkit.settings import settings_of
 
 from .small_runs import reproducibly
@@ -131,7 +132,7 @@ def test_a_wrong_variable_is_one_sentence(variable: str, word: str, said: str) -
 
 
 def test_every_setting_has_values_and_a_meaning_and_a_possible_default() -> None:
-    for section in SECTIONS.values():
+    for section in Config.sections().values():
         for each in settings_of(section):
             assert each.help
             assert each.fault(each.default) is None

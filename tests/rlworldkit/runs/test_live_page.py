@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlparity.errors import UsageError
-from rlworldkit.runs.live_page import MOST_POINTS, LivePage, open_page, thinned
+from rlworldkit.runs.live_page import LivePage, open_page
+from rlworldkit.runs.live_state import MOST_POINTS, thinned
 from rlworldkit.runs.stop import StopRequest
 
 from .live_runs import NAMES, STEPS, UPDATES, is_stopping, metrics, started
