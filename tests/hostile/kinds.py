@@ -46,7 +46,6 @@ from rlworldkit.ppo.checkpoints import (
     save_checkpoint,
 )
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.networks import load_network
 from rlworldkit.ppo.state import LossStats, RolloutMetrics, RunnerState, UpdateStats, init_runner
 from rlworldkit.ppo.training import keeps_games
 from rlworldkit.runs.group import read_group
@@ -176,7 +175,6 @@ def parameters() -> Tree:
 
 def play(path: Path) -> None:
     """Read parameters and find out whether they take the world's observations."""
-    load_network(path, ENV)
     read_agent(ORCHARD, path)
 
 

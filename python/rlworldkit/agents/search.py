@@ -30,7 +30,7 @@ from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.env import Compact, JaxEnv, State
 from rlworldkit.jax.switches import fixed_switches
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.networks import load_network
+from rlworldkit.ppo.networks import network_of
 from rlworldkit.ppo.params import Params
 from rlworldkit.runs.folder import CONFIG
 from rlworldkit.threefry import seed_pairs
@@ -102,7 +102,8 @@ def searcher_of(world: World, env: JaxEnv, agent: Agent, choice: Choice) -> Play
 def judge_of(agent: Agent, env: JaxEnv) -> tuple[Params, Callable[[Params, Compact], tuple[Array, Array]]]:
     """Parameters and the judgement by them in JAX: the agent's network, or a call of the agent where it has none."""
     if agent.network is not None:
-        network, params = load_network(agent.network().params, env)
+        params = agent.network().params
+        network = network_of(params, env.networks(), len(env.observation_shape))
 
         def judge(params: Params, compact: Compact) -> tuple[Array, Array]:
             judged: Any = network.apply(params, env.expand(compact), env.privileges(compact))

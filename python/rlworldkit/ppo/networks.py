@@ -3,16 +3,13 @@
 import math
 from collections.abc import Mapping
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 from flax import linen as nn
-from flax.errors import FlaxError
 from jax import Array
 
-from rlworldkit.jax.env import Encoder, JaxEnv
+from rlworldkit.jax.env import Encoder
 from rlworldkit.ppo.config import TANH, Activation
 from rlworldkit.ppo.params import (
     CRITIC,
@@ -20,9 +17,6 @@ from rlworldkit.ppo.params import (
     Params,
     architecture_of,
     hidden_layer,
-    load_params,
-    misfit,
-    other_actions,
 )
 from rlworldkit.ppo.value_heads import HEADS, PLAIN, ValueHead, values_of
 
@@ -121,20 +115,3 @@ def network_of(params: Params, networks: Mapping[str, Encoder | None], observati
     """
     encoders = [name for name, encoder in networks.items() if encoder]
     return network_for(architecture_of(params, encoders), networks, observation_axes)
-
-
-def load_network(source: Path | Params, env: JaxEnv) -> tuple[ActorCritic, Params]:
-    """The network whose parameters the trainer of this world wrote as ``params_*.npz`` or gave, and the parameters.
-
-    Raises ParityError, with one sentence, for anything else.
-    """
-    params, name = (load_params(source), source) if isinstance(source, Path) else (source, "This run")
-    network = network_of(params, env.networks(), len(env.observation_shape))
-    observations = jax.ShapeDtypeStruct((1, *env.observation_shape), jnp.float32)
-    try:
-        logits, _ = jax.eval_shape(network.apply, params, observations)
-    except (FlaxError, TypeError, ValueError) as error:
-        raise misfit(name) from error
-    if logits.shape[1] != env.num_actions:
-        raise other_actions(name, env.num_actions)
-    return network, params

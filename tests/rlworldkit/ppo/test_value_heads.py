@@ -17,7 +17,7 @@ from toy_world.in_jax import Orchard
 from rlworldkit.agents.numpy_network import NumpyNetwork
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.networks import ActorCritic, load_network, make_network, network_of
+from rlworldkit.ppo.networks import ActorCritic, make_network, network_of
 from rlworldkit.ppo.params import Params, load_params, save_params
 from rlworldkit.ppo.program import make_train
 from rlworldkit.ppo.state import init_runner
@@ -164,7 +164,8 @@ def test_the_flat_network_reads_observations_of_any_shape(shape: tuple[int, ...]
     start = init_runner(config, Shaped())
     jax.eval_shape(make_train(config, Shaped()), start, jnp.int32(1))  # an update can be traced
     save_params(tmp_path / "params_1.npz", start.train_state.params)
-    network, params = load_network(tmp_path / "params_1.npz", Shaped())
+    params = load_params(tmp_path / "params_1.npz")
+    network = network_of(params, {}, len(shape))
     assert params["params"]["hidden_0"]["kernel"].shape == (size, 8)
 
     seen = jax.random.uniform(jax.random.key(1), (5, *shape))
