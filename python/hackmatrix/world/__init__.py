@@ -139,10 +139,7 @@ WORLD = World(
     rules=rules.RULES,
     starts=STARTS,
     policies=POLICIES,
-    read_agent=AgentReader(
-        networks=lambda: resolve_name("hackmatrix.numpy_networks:NUMPY_NETWORKS"),
-        players={"walk": walk},
-    ),
+    read_agent=AgentReader(lambda: resolve_name("hackmatrix.numpy_networks:NUMPY_NETWORKS"), players={"walk": walk}),
     agents=AGENTS,
     shrinkers=(_no_history, _fewer_entries, _smaller_numbers),
     rule_book=_CHECKOUT / "docs/reference/hackmatrix-rules.md",
