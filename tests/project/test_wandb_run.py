@@ -77,6 +77,16 @@ def asked() -> dict[str, Any]:
     return init.call_args.kwargs if init.called else {}
 
 
+def test_a_run_that_fails_later_is_one_line(tmp_path: Path, client: Any) -> None:  # noqa: ANN401 - a mock
+    said: list[str] = []
+    client.log.side_effect = RuntimeError("the disk is full")
+    run = opened(tmp_path, said)
+    for update in (1, 2):
+        run.write({"a": 1.0, "update": update})
+    run.close()
+    assert said == ["W&B is left out: the disk is full; --no-wandb silences this."]
+
+
 @pytest.mark.parametrize("call", ["init", "log", "log_artifact", "finish"])
 def test_a_call_that_never_returns_is_one_line(
     call: str,
