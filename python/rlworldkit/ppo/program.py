@@ -4,7 +4,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -112,27 +112,8 @@ def compile_training(
         shapes = jax.tree.map(
             lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), shapes, wanted
         )
-    # the functions in a TrainState cannot be written down with a trace, so the program takes and gives leaves
     leaves, structure = jax.tree.flatten(shapes)
-
-    def of_one(
-        leaves: list[Array], num_updates: Array, of_run: Array, prices: Array
-    ) -> tuple[list[Array], UpdateStats]:
-        after, stats = train(jax.tree.unflatten(structure, leaves), num_updates, of_run, prices)
-        return jax.tree.leaves(after), stats
-
-    def of_all(
-        states: list[list[Array]], num_updates: Array, of_run: Array, prices: Array
-    ) -> tuple[list[list[Array]], UpdateStats]:
-        if len(states) == 1:
-            after, stats = of_one(states[0], num_updates, of_run, prices[0])
-            return [after], jax.tree.map(lambda leaf: leaf[None], stats)
-        stacked = [jnp.stack(leaf) for leaf in zip(*states, strict=True)]
-        stacked, stats = jax.vmap(of_one, in_axes=(0, None, None, 0))(stacked, num_updates, of_run, prices)
-        each = [[leaf[index] for leaf in stacked] for index in range(len(states))]
-        if mesh is not None:
-            each = jax.lax.with_sharding_constraint(each, [jax.tree.leaves(wanted)] * len(states))
-        return each, stats
+    of_all = _of_all(train, structure, None if mesh is None else wanted)
 
     @training_switches()  # in the thread that it runs in
     def first_states() -> list[RunnerState]:
@@ -141,14 +122,9 @@ def compile_training(
 
     with compile_in_background() as executor:
         making = executor.submit(first_states)
-        about, one, own_prices = (
-            ["updates", *world, _traced(config)],
-            jnp.int32(1),
-            np.stack([env.prices] * len(configs)),
-        )
-        program = load_or_trace(
-            jax.jit(of_all), [leaves] * len(configs), one, one, own_prices, about=about, packages=packages
-        )
+        about, own_prices = ["updates", *world, _traced(config)], np.stack([env.prices] * len(configs))
+        like = [leaves] * len(configs), jnp.int32(1), jnp.int32(1), own_prices
+        program = load_or_trace(jax.jit(of_all), *like, about=about, packages=packages)
         compiled = program.compile()
         runners = making.result()
     if mesh is not None:
@@ -165,6 +141,34 @@ def compile_training(
 
     stats = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), program.results[1])
     return CompiledTraining(updates, runners, time.perf_counter() - start, stats)
+
+
+def _of_all(train: jax.stages.Wrapped, structure: Any, wanted: RunnerState | None) -> Callable[..., Any]:  # noqa: ANN401
+    """``make_train``'s function of the leaves of all runs' states, of this structure and with these shardings.
+
+    The functions in a TrainState cannot be written down with a trace, so the program takes and gives leaves.
+    """
+
+    def of_one(
+        leaves: list[Array], num_updates: Array, of_run: Array, prices: Array
+    ) -> tuple[list[Array], UpdateStats]:
+        after, stats = train(jax.tree.unflatten(structure, leaves), num_updates, of_run, prices)
+        return jax.tree.leaves(after), stats
+
+    def of_all(
+        states: list[list[Array]], num_updates: Array, of_run: Array, prices: Array
+    ) -> tuple[list[list[Array]], UpdateStats]:
+        if len(states) == 1:
+            after, stats = of_one(states[0], num_updates, of_run, prices[0])
+            return [after], jax.tree.map(lambda leaf: leaf[None], stats)
+        stacked = [jnp.stack(leaf) for leaf in zip(*states, strict=True)]
+        stacked, stats = jax.vmap(of_one, in_axes=(0, None, None, 0))(stacked, num_updates, of_run, prices)
+        each = [[leaf[index] for leaf in stacked] for index in range(len(states))]
+        if wanted is not None:
+            each = jax.lax.with_sharding_constraint(each, [jax.tree.leaves(wanted)] * len(states))
+        return each, stats
+
+    return of_all
 
 
 def _traced(config: TrainConfig) -> str:

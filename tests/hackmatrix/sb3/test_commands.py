@@ -2,7 +2,6 @@
 
 import json
 import runpy
-import signal
 import sys
 from pathlib import Path
 
@@ -11,8 +10,6 @@ from sb3_contrib import MaskablePPO
 
 from hackmatrix.cli.main import main
 from rlworldkit.runs.result import Progress, TrainResult
-from rlworldkit.runs.run import Run
-from rlworldkit.runs.sinks import Metrics
 from rlworldkit.sb3.config import MaskablePPOConfig
 from rlworldkit.sb3.models import model_content
 from tests.hackmatrix.conftest import CommandRefused
@@ -50,22 +47,6 @@ def test_train_with_w_and_b_offline_then_watch(
     watched = capfd.readouterr().out
     assert "EXIT" in watched
     assert watched.splitlines()[-1].startswith("game 0: ")
-
-
-def test_an_interrupted_run_is_saved_and_says_how_to_go_on(
-    swift_built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write = Run.write
-
-    def write_and_interrupt(run: Run, metrics: Metrics) -> None:
-        write(run, metrics)
-        signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Run, "write", write_and_interrupt)
-    assert train("--no-wandb", "--timesteps", "100000000") == 0
-    (model,) = Path("models/mine").glob("checkpoint_*_steps.zip")
-    assert f"--resume {model}" in capsys.readouterr().out
 
 
 def test_a_resumed_run_keeps_its_settings_unless_others_are_given(

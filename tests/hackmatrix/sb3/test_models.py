@@ -12,9 +12,7 @@ from sb3_contrib import MaskablePPO
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.world import WORLD
 from rlparity.errors import UsageError
-from rlworldkit.sb3.model_file import PLAIN
 from rlworldkit.sb3.training import load_model
-from tests.hackmatrix.conftest import CommandRefused
 from tests.hackmatrix.sb3.conftest import SHORT, run
 from tests.hackmatrix.sb3.test_training import rows
 
@@ -38,14 +36,6 @@ def written(path: Path, files: Mapping[str, bytes | None]) -> Path:
             if content is not None:
                 archive.writestr(name, content)
     return path
-
-
-@pytest.mark.parametrize("words", [["watch-sb3", "--render", "ansi", "--model"], ["train-sb3", "--resume"]])
-def test_commands_read_no_pickles_unless_they_are_trusted(
-    files: Files, tmp_path: Path, words: list[str], refused: CommandRefused
-) -> None:
-    path = written(tmp_path / "model.zip", {**files, PLAIN: None})
-    assert "add --trust if you trust whoever made it" in refused(*words, path)
 
 
 class TestTheSameModel:
@@ -85,7 +75,3 @@ class TestTheSameModel:
         assert callable(resumed.clip_range)
         assert resumed.clip_range(0.5) == 0.2
         env.close()
-
-    def test_a_model_of_another_library_is_loaded_with_trust(self, model: Path, files: Files, tmp_path: Path) -> None:
-        path = written(tmp_path / "old.zip", {**files, PLAIN: None})
-        assert load_model(path, WORLD, "cpu", trust=True).num_timesteps == 2048

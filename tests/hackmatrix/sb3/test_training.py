@@ -122,15 +122,6 @@ class TestGoingOn:
         is_kept = (folder / "best_model.zip").read_bytes() == (finished / "best_model.zip").read_bytes()
         assert is_kept, "a worse model took the place of the best"
 
-    def test_damaged_evaluations_stop_a_run_before_anything_of_it_is_changed(
-        self, finished: Path, folder: Path
-    ) -> None:
-        (folder / "evaluations.npz").write_bytes(b"damaged")
-        with pytest.raises(UsageError, match=r"evaluations.npz cannot be read: it is no zip archive"):
-            run(folder, resume=folder / "checkpoint_1400_steps.zip", timesteps=4096)
-        for name in ("metrics.csv", "metrics.jsonl", "config.json"):
-            assert (folder / name).read_bytes() == (finished / name).read_bytes()
-
     def test_it_goes_on_in_whole_rollouts_and_never_beyond_what_is_asked_for(self, folder: Path) -> None:
         said = "must cover the 2,048 steps that there were and at least one rollout of 4 x 128 = 512 steps, got 2,559"
         with pytest.raises(UsageError, match=said):
@@ -177,13 +168,6 @@ class TestGoingOn:
         model = load_model(last, WORLD)
         assert (model.num_timesteps, model.learning_rate, model.n_steps, model.gamma) == (2560, 1e-5, 64, 0.99)
         assert rows(folder / "metrics.csv")[-1]["train/learning_rate"] == "1e-05"
-
-    def test_a_model_of_another_game_is_one_sentence(self, swift_built: None, tmp_path: Path) -> None:
-        MaskablePPO("MlpPolicy", "CartPole-v1", n_steps=64).save(tmp_path / "cart.zip")
-        with pytest.raises(UsageError, match=r"has no worldkit.json, so that only pickles hold its settings"):
-            run(tmp_path, resume=tmp_path / "cart.zip")
-        with pytest.raises(UsageError, match="Observation spaces do not match"):
-            run(tmp_path, resume=tmp_path / "cart.zip", trust=True)
 
 
 def test_a_device_that_is_not_there_and_too_few_steps_are_one_sentence(swift_built: None, tmp_path: Path) -> None:

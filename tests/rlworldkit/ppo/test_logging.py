@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from rlworldkit.runs.console import HEADLINES, ConsoleProgress, compiling, working
+from rlworldkit.runs.console import HEADLINES, ConsoleProgress, working
 from rlworldkit.runs.curve import draw_curve
 from rlworldkit.runs.sinks import CsvLog, JsonLinesLog, Milestone, TensorBoardLog, read_csv
 from tests.terminals import LostTerminal
@@ -142,13 +142,6 @@ def test_work_is_one_line_and_a_clock_and_a_bar_on_a_terminal() -> None:
             advance(2)
         assert shown in output.getvalue()
         assert ("2/5 0:00:00" in output.getvalue()) is is_terminal
-
-
-def test_compiling_is_announced_on_a_terminal_too() -> None:
-    output = io.StringIO()
-    with compiling(Console(file=output, force_terminal=True, _environ={"TERM": "xterm"}), "for ever"):
-        pass
-    assert "Compiling (for ever) ..." in output.getvalue()
 
 
 @pytest.mark.parametrize("num_rows", [1, 2, 80])

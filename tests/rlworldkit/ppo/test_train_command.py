@@ -2,8 +2,6 @@
 
 import json
 import os
-import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -13,7 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import jax
-import matplotlib.image
 import numpy as np
 import pytest
 from toy_world.adapter import PROGRAM, OrchardJaxEnv
@@ -22,9 +19,6 @@ from rlworldkit.cli.app import main as command
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.params import load_params
 from rlworldkit.runs.folder import run_folder
-from rlworldkit.runs.run import Run as RunOfTraining
-from rlworldkit.runs.sinks import read_csv
-from tests.terminals import default_signals
 
 from .sealing import payload_of, sealed
 
@@ -65,37 +59,11 @@ def call(folder: Path, flags: str) -> Run:
     return Run(code, newest, output)
 
 
-def test_a_run_leaves_its_files_and_says_where(finished: Run) -> None:
-    assert finished.exit_code == 0
-    named = {"params_3.npz", "checkpoint_3.pkl", "metrics.csv", "learning_curve.png", "config.json"}
-    assert {path.name for path in finished.folder.iterdir()} == named | {
-        "metrics.jsonl",
-        "run.lock",
-        "tensorboard",
-        "wandb",
-    }
-    for name in named:
-        assert str(finished.folder / name) in finished.output
-    assert "\nWatch it play: " in finished.output
-    assert finished.output.rstrip().endswith("--total-timesteps 4000")
-    assert matplotlib.image.imread(finished.folder / "learning_curve.png").size > 0
-    settings = json.loads((finished.folder / "config.json").read_text())
-    wanted = {"run_name": "first", "max_steps": None, "num_envs": 8, "num_steps": 16, "learning_rate": 2.5e-4}
-    assert {name: settings[name] for name in wanted} == wanted
-    # compiling is reported apart from training
+def test_compiling_is_told_apart_from_training_and_a_longer_run_is_proposed(finished: Run) -> None:
     lines = finished.output.splitlines()
-    assert any(line.startswith("Compiling") for line in lines)
-    assert any(line.startswith("Compiled in") for line in lines)
+    assert all(any(line.startswith(word) for line in lines) for word in ("Compiling", "Compiled in"))
     assert any(line.startswith("Trained 384 steps in") and "of compiling" in line for line in lines)
-
-
-def test_a_run_never_overwrites_another(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    before = {path.name: path.read_bytes() for path in finished.folder.iterdir() if path.is_file()}
-    with pytest.raises(SystemExit) as caught:
-        call(finished.folder.parent, f"{FLAGS} --total-timesteps 400 --run-name first")
-    assert caught.value.code == 2
-    assert "already holds a run" in capsys.readouterr().err
-    assert {path.name: path.read_bytes() for path in finished.folder.iterdir() if path.is_file()} == before
+    assert lines[-1].endswith("--total-timesteps 4000")
 
 
 def test_the_name_of_a_run_that_came_to_nothing_can_be_used_again(tmp_path: Path) -> None:
@@ -103,48 +71,6 @@ def test_the_name_of_a_run_that_came_to_nothing_can_be_used_again(tmp_path: Path
     (tmp_path / "metrics.csv").touch()
     assert run_folder(tmp_path.parent, "--checkpoint-dir", "orchard", 0, tmp_path.name) == tmp_path
     assert (tmp_path / "config.json").exists()
-
-
-def test_a_terminal_that_closes_saves_and_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RunOfTraining, "write", lambda run, metrics: signal.raise_signal(signal.SIGHUP))
-    with default_signals():
-        run = call(tmp_path, f"{FLAGS} --no-wandb --total-timesteps 4000 --run-name closed")
-    assert run.exit_code == 0
-    assert "Stopping after the current chunk" in run.output
-    assert f"--resume {run.folder}/checkpoint_2.pkl" in run.output
-    assert (run.folder / "params_2.npz").exists()
-
-
-def test_resuming_goes_on_in_the_same_folder(finished: Run, tmp_path: Path) -> None:
-    shutil.copytree(finished.folder, tmp_path / "first")
-    flags = f"--resume {tmp_path}/first/checkpoint_3.pkl --total-timesteps 800 --no-artifact"
-    resumed = call(tmp_path, flags)
-    assert resumed.exit_code == 0
-    is_same_run_on_wandb(finished.folder, resumed.folder)
-    assert "after the 3 of" in resumed.output
-    # the settings of a resumed run are the checkpoint's, which its command line does not tell
-    assert ["Next, a run" in run.output for run in (finished, resumed)] == [True, False]
-    assert {"params_6.npz", "checkpoint_6.pkl"} <= {path.name for path in resumed.folder.iterdir()}
-    updates = [row["update"] for row in read_csv(tmp_path / "first" / "metrics.csv")]
-    assert updates == [2, 3, 4, 6]
-    lines = (tmp_path / "first" / "metrics.jsonl").read_text().splitlines()
-    assert [json.loads(line)["update"] for line in lines] == updates
-
-
-def is_same_run_on_wandb(first: Path, resumed: Path) -> None:
-    """Both sessions wrote to one run, every metric, and checkpoints unless told not to."""
-    identifiers = {json.loads((folder / "config.json").read_text())["wandb_id"] for folder in (first, resumed)}
-    (identifier,) = identifiers
-    sessions = sorted((resumed / "wandb").glob(f"offline-run-*/run-{identifier}.wandb"))
-    assert len(sessions) == 2
-    names = (b"train/entropy_ratio", b"reward/step", b"actions/pick_frac", b"stats/best_score")
-    deadline = time.monotonic() + 20  # W&B writes in a process of its own, which may be behind
-    while not all(name in session.read_bytes() for session in sessions for name in names):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    logged = [session.read_bytes() for session in sessions]
-    assert b"checkpoint_3.pkl" in logged[0]
-    assert b"checkpoint_6.pkl" not in logged[1]
 
 
 @pytest.mark.long

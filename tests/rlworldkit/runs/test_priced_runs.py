@@ -3,16 +3,12 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from toy_world.adapter import PROGRAM, OrchardJaxEnv
 
-from rlparity import World
-from rlparity.core.prices import changed_prices
 from rlworldkit.cli.app import main
-from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.params import load_params
 from rlworldkit.runs.sinks import read_csv
@@ -56,39 +52,6 @@ def test_a_run_learns_from_its_prices_records_them_and_resumes_with_them() -> No
     for layer, weights in straight.items():
         for part, values in weights.items():
             assert np.array_equal(values, resumed[layer][part])
-
-
-def test_a_price_beside_resume_goes_over_the_recorded_one() -> None:
-    train(*PRICES, updates=1)
-    folder = train("--resume", "latest", "--price", "sting=-0.5", "--price", "fruit=0.2")
-    assert json.loads((folder / "config.json").read_text())["prices"] == {"step": 0.5, "fruit": 0.2}
-
-
-def test_train_sb3_plays_at_its_prices_records_them_and_resumes_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    played: list[dict[str, float]] = []
-
-    def opened(world: World, *sizes: int, **options: Any) -> WorldVecEnv:  # noqa: ANN401 - as the class takes them
-        played.append(changed_prices(world))
-        return WorldVecEnv(world, *sizes, **options)
-
-    monkeypatch.setattr("rlworldkit.sb3.training.WorldVecEnv", opened)
-    evaluated = ["--eval-freq", "8", "--eval-episodes", "1", "--eval-max-steps", "9"]
-    sizes = ["--num-envs", "2", "--n-steps", "8", "--batch-size", "8", "--n-epochs", "1", *evaluated]
-
-    def evaluations() -> list[int]:
-        with np.load(folder / "evaluations.npz") as kept:
-            steps: list[int] = kept["timesteps"].tolist()
-        return steps
-
-    command, folder = ["train-sb3", "--no-wandb", "--timesteps"], Path("models/run")
-    assert main(PROGRAM, [*command, "16", *sizes, "--run-name", "run", "--price", "step=0.5"]) == 0
-    assert json.loads((folder / "config.json").read_text())["prices"] == {"step": 0.5}
-    assert evaluations() == [8, 16]
-    assert main(PROGRAM, [*command, "32", "--resume", str(folder / "final_model.zip"), "--price", "sting=0"]) == 0
-    both = {"step": 0.5, "sting": 0.0}
-    assert json.loads((folder / "config.json").read_text())["prices"] == both
-    assert played == [{"step": 0.5}, {"step": 0.5}, both, both]  # training and evaluation
-    assert evaluations() == [24, 32]  # what was best at other prices is no measure
 
 
 def test_prices_that_a_run_cannot_have_are_one_sentence(
