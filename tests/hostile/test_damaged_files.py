@@ -20,7 +20,7 @@ def too_large(path: Path) -> None:
 NO_FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "pipe": (os.mkfifo, "it is a pipe, a device or the like"),
     "device": (lambda path: path.symlink_to("/dev/zero"), "it is a pipe, a device or the like"),
-    "folder": (lambda path: path.mkdir(), "Is a directory"),
+    "folder": (lambda path: path.mkdir(), "Is a directory|There is no agent in"),
     "too large": (too_large, "iB, the most that is read of"),
 }
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
@@ -42,7 +42,8 @@ def test_what_is_no_file_of_a_reasonable_size_is_one_line_that_names_it(name: st
     make(tmp_path / name)
     said = said_or_read(lambda: KINDS[name].read(tmp_path / name))
     assert said is not None
-    assert (sentence in said, name in said) == (True, True), said
+    assert name in said
+    assert any(each in said for each in sentence.split("|")), said
 
 
 @pytest.mark.parametrize("name", KINDS)
