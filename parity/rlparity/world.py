@@ -112,6 +112,7 @@ class World:
         says otherwise.
     facts: names of the numbers that engines report beside the observation, such as the stage.
     events: names of what can happen in a step, at most 32; event *i* is bit *i* of ``BatchStep.events``.
+    counted_events: those events that are counted in each episode, for its statistics.
     prices: the numbers of the reward that can be changed when an engine is opened.
     price_values: what its engines are opened with, in units of components (``with_prices``); None: the
         defaults.
@@ -162,6 +163,7 @@ class World:
     game_seeds: GameSeeds = consecutive_seeds
     facts: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
+    counted_events: tuple[str, ...] = ()
     component_unit: float = 1.0
     prices: tuple[Price, ...] = ()
     price_values: PriceValues | None = None

@@ -17,6 +17,7 @@ from goodharts.jax_env.observation import View
 from goodharts.jax_env.state import State
 from goodharts.jax_env.tables import PRICES, Variant
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode, Numbers
+from goodharts.world import GROUND_TRUTH
 from rlparity import State as StateDict
 from rlworldkit.jax.batching import batch_native
 from rlworldkit.jax.env import Encoder, JaxEnv, StepOutput
@@ -35,21 +36,13 @@ class CompactObservation(NamedTuple):
     counts: Array
 
 
-class GoodhartsJaxEnv(JaxEnv):
+class GoodhartsJaxEnv(JaxEnv, world=GROUND_TRUTH):
     """Goodharts in JAX, a mode. Observations are float32 (2, 11, 11) in [0, 1] (G7), actions 0-7 (G4).
 
     numbers: of its world (G9). evaluating: by the rules of an evaluation, where the next game of one that ended is its
     agent's next life (G6).
     """
 
-    rules_version = rules.VERSION
-    num_actions = len(rules.ACTIONS)
-    observation_shape = rules.OBSERVATION_SHAPE
-    low, high = 0.0, 1.0
-    components = rules.COMPONENTS
-    component_unit = rules.COMPONENT_UNIT
-    events = rules.EVENTS
-    counted_events = rules.EVENTS[:2]
     can_truncate = True
     num_privileges = PRIVILEGES
     packages = ("goodharts",)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from goodharts.rules import EVENTS
 from rlworldkit.score import Counts, Score, Summary
 
 DIED = "died"
@@ -23,4 +22,4 @@ def metrics(summaries: Sequence[Summary]) -> dict[str, float]:
     return {**eaten, "eaten/efficiency": food / (food + poison)} if food + poison else eaten
 
 
-SCORE = Score(endings={"death": DIED}, counted_events=EVENTS[:2], statistics=statistics, metrics=metrics)
+SCORE = Score(endings={"death": DIED}, statistics=statistics, metrics=metrics)

@@ -11,26 +11,18 @@ from hackmatrix.jax_env.observation import player_cell
 from hackmatrix.jax_env.state_from_dict import read_state
 from hackmatrix.jax_env.state_to_dict import state_arrays
 from hackmatrix.metrics import HIGHEST_STAGE, action_share
+from hackmatrix.world import WORLD
 from rlworldkit.jax.env import Encoder, JaxEnv, StepMetrics, StepOutput
 from rlworldkit.jax.threefry import Seed
 
 
-class HackMatrixJaxEnv(JaxEnv):
+class HackMatrixJaxEnv(JaxEnv, world=WORLD):
     """HackMatrix in JAX. Observations are float32 (1545,) in [0, 1] (O), actions 0-27 (M), components thousandths (W).
 
     Games follow one another by R6 and never truncate by themselves (C4).
     """
 
-    name = "hackmatrix"
-    rules_version = rules.VERSION
-    num_actions = rules.NUM_ACTIONS
-    observation_shape = (rules.OBSERVATION_SIZE,)
-    low, high = 0.0, 1.0
-    components = rules.COMPONENTS
-    component_unit = rules.COMPONENT_UNIT
     prices = jax_env.PRICES
-    events = rules.EVENTS
-    marks = tuple(rules.MARKS)
     levels = rules.WON_STAGE - 1
     packages: tuple[str, ...] = ("hackmatrix",)
 

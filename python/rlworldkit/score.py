@@ -26,7 +26,7 @@ class Counts(NamedTuple):
 
     components: (k, components) float64, their sums in the world's unit; actions: (k, actions) int64, how often each
     was taken; maxima: (k, facts) the highest value of each fact, that at the start included; steps: (k,) int64;
-    events: (k, events) int64, how often each of the ``Score.counted_events`` happened.
+    events: (k, events) int64, how often each of the world's ``counted_events`` happened.
     """
 
     components: NDArray[np.float64]
@@ -61,7 +61,6 @@ class Score:
     """What episodes of a world are reported by, in training and evaluation; everything has a default.
 
     endings: event -> what an episode that ended with it is called; the first that happened counts.
-    counted_events: the world's events that are counted in each episode, for ``statistics``.
     statistics: what the world adds to ``info["episode_stats"]``, or puts in place of what stands there.
     metrics: what a trainer logs of the episodes that ended in a rollout, by their ``episode_stats``, besides return,
         length and components.
@@ -73,7 +72,6 @@ class Score:
     """
 
     endings: Mapping[str, str] = field(default_factory=dict)
-    counted_events: tuple[str, ...] = ()
     statistics: Callable[[Counts], Summary] = lambda counts: {}
     metrics: Callable[[Sequence[Summary]], dict[str, float]] = lambda summaries: {}
     milestone: Milestone | None = None

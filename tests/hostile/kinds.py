@@ -17,8 +17,8 @@ import torch
 from evaluated import evaluation_by_hand
 from flax.traverse_util import flatten_dict
 from onnx import TensorProto, helper, numpy_helper
+from orchard import WORLD as ORCHARD
 from sb3_contrib import MaskablePPO
-from toy_world.adapter import WORLD as ORCHARD
 
 from goodharts.architecture import NetworkConfig
 from goodharts.config import USER_FILE, read_config

@@ -16,9 +16,10 @@ from unittest.mock import Mock
 import matplotlib.image
 import numpy as np
 import pytest
+from orchard import WORLD
+from orchard.env import OrchardJaxEnv
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from toy_world.adapter import PROGRAM, WORLD, OrchardJaxEnv
 
 from rlparity.errors import ParityError
 from rlworldkit.cli.app import main
@@ -292,7 +293,7 @@ def trained(disk: SmallDisk, pages: int) -> tuple[object, Path]:
     """The exit code of the command where so many pages are free, and the run's folder."""
     disk.fill()
     disk.leave(pages)
-    return main(PROGRAM, [*FLAGS.split(), "--checkpoint-dir", str(disk.folder)]), disk.folder / "run"
+    return main(WORLD, [*FLAGS.split(), "--checkpoint-dir", str(disk.folder)]), disk.folder / "run"
 
 
 def test_parameters_are_kept_where_a_checkpoint_finds_no_room(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from toy_world.adapter import WORLD as ORCHARD
+from orchard import WORLD as ORCHARD
 
 from rlparity.errors import ParityError, UsageError
 from rlworldkit.ppo.checkpoint_format import DEVIATION, CheckpointError

@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import toy_world
+import faulty_orchard
 
 from rlparity.cli.main import main
 from rlparity.engines.checkout import outside_hooks
 
-ORCHARD = "toy_world:WORLD"
+ORCHARD = "faulty_orchard:WORLD"
 
 
 class Ran(NamedTuple):
@@ -64,5 +64,5 @@ def git(folder: Path, *words: str) -> None:
 
 def orchard(**parts: Any) -> str:  # noqa: ANN401 - of a world
     """The name for a command of Orchard with some parts replaced."""
-    toy_world.CHANGED = replace(toy_world.WORLD, **parts)  # type: ignore[attr-defined]
-    return "toy_world:CHANGED"
+    faulty_orchard.CHANGED = replace(faulty_orchard.WORLD, **parts)  # type: ignore[attr-defined]
+    return "faulty_orchard:CHANGED"

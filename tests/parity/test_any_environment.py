@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import faulty_orchard
 import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import toy_world
 from command_line import Ran, rlparity
 
 from rlparity import Box, MultiDiscrete, Pairing, Side, Tolerance, World
@@ -88,8 +88,8 @@ def grid_world(edge: int = 2) -> World:
 
 
 def play(world: World, *words: Any) -> Ran:  # noqa: ANN401 - words of a command
-    toy_world.ANY = world  # type: ignore[attr-defined]
-    return rlparity("run", *words, "--games", "8", "--steps", "40", world="toy_world:ANY")
+    faulty_orchard.ANY = world  # type: ignore[attr-defined]
+    return rlparity("run", *words, "--games", "8", "--steps", "40", world="faulty_orchard:ANY")
 
 
 def test_a_port_of_a_grid_world_with_dict_observations_is_identical(tmp_path: Any) -> None:  # noqa: ANN401
@@ -103,7 +103,7 @@ def test_a_fault_in_a_part_of_a_dict_observation_is_named_and_shrunk(tmp_path: A
     trace = read_trace(tmp_path / "trace.json")
     assert trace.case.actions in ((1,), (2,), (3,))
     assert {"observation.agent.at[0]"} == {found.field for found in trace.differences}
-    assert rlparity("replay", tmp_path / "trace.json", world="toy_world:ANY").code == 1
+    assert rlparity("replay", tmp_path / "trace.json", world="faulty_orchard:ANY").code == 1
 
 
 def test_a_tolerance_of_a_part_and_an_ignored_one_say_why() -> None:
@@ -187,10 +187,10 @@ def test_actions_that_are_arrays_are_drawn_within_bounds_and_recorded_exactly(tm
     assert y > 1.4
     assert (x, y) == (float(np.float32(x)), float(np.float32(y)))
     assert [found.field for found in trace.differences] == ["observation[1]"]
-    assert rlparity("replay", tmp_path / "trace.json", world="toy_world:ANY").code == 1
+    assert rlparity("replay", tmp_path / "trace.json", world="faulty_orchard:ANY").code == 1
     text = (tmp_path / "trace.json").read_text().replace(f"[[{x!r}, {y!r}]]", "[3]")
     (tmp_path / "other.json").write_text(text)
-    said = rlparity("replay", tmp_path / "other.json", world="toy_world:ANY").refusal()
+    said = rlparity("replay", tmp_path / "other.json", world="faulty_orchard:ANY").refusal()
     assert "holds action 3, which world 'point' does not have" in said
 
 

@@ -24,11 +24,11 @@ from rlparity.engines.remote import RemoteFactory
 from rlparity.tools.project import checks_of
 from rlparity.world import GROUP
 
-TOYS = Path(__file__).parent / "toy_world"
+TOYS = Path(__file__).parent / "faulty_orchard"
 CLIMB = """
 from dataclasses import replace
-from toy_world import WORLD as ORCHARD
-from toy_world.planes import PlanesEngine
+from faulty_orchard import WORLD as ORCHARD
+from orchard.planes import PlanesEngine
 
 
 class Climb(PlanesEngine):

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from faulty_orchard import WORLD
 from hypothesis import given
 from hypothesis import strategies as st
-from toy_world import WORLD
 
 from rlparity import Tolerance
 from rlparity.core.compare import Difference, explain, rows_that_differ, state_differences

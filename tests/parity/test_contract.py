@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import orchard, rlparity
+from faulty_orchard import WORLD, changed
 from numpy.typing import NDArray
-from toy_world import WORLD
-from toy_world.faulty import changed
-from toy_world.plain import Game, PlainEngine
-from toy_world.planes import PlanesEngine
+from orchard.plain import Game, PlainEngine
+from orchard.planes import PlanesEngine
 
 from rlparity import BatchStep, EngineError, State
 from rlparity.core.checks import high_word, run_seeds

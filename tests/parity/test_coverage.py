@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from toy_world import WORLD
+from faulty_orchard import WORLD
 
 from rlparity.tools.coverage import coverage_of
 

@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orchard
 import pytest
+from faulty_orchard import WORLD, CountingEngine, changed
 from numpy.typing import NDArray
-from toy_world import WORLD
-from toy_world.faulty import CountingEngine, changed
-from toy_world.plain import REST, PlainEngine
-from toy_world.planes import PlanesEngine
+from orchard.plain import REST, PlainEngine
+from orchard.planes import PlanesEngine
 
 from rlparity import BatchStep, EngineError, EngineOptions, UsageError, World
 from rlparity.core.replay import moments
 from rlparity.core.trace import Case, Trace, read_trace, write_trace
 from rlparity.debug import Session
 
-SPEC = "toy_world:WORLD"
-GOLDEN = Path(__file__).parent / "toy_world" / "golden" / "uniform-1.json"
+SPEC = "faulty_orchard:WORLD"
+GOLDEN = Path(orchard.__file__).parent / "golden" / "uniform-1.json"
 
 
 def with_engine(engine: Any) -> World:  # noqa: ANN401 - an engine's class

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 from command_line import rlparity
+from faulty_orchard import WORLD
+from orchard import plain
+from orchard.plain import REST
 from textual.events import Key
 from textual.pilot import Pilot
-from toy_world import WORLD, plain
-from toy_world.plain import REST
 
 from rlparity import EngineError, Phase, UsageError, World
 from rlparity.core.trace import Case
@@ -25,7 +26,7 @@ from rlparity.debug.debugger import Debugger
 from rlparity.debug.screen import DebugApp
 from tests.terminals import in_terminal
 
-SPEC = "toy_world:WORLD"
+SPEC = "faulty_orchard:WORLD"
 Size = tuple[int, int]
 SIGNS = {" ": "space", "=": "equals_sign", "<": "less_than_sign", ".": "full_stop", ":": "colon", "?": "question_mark"}
 
@@ -270,7 +271,7 @@ def test_a_signal_ends_the_command_and_leaves_the_terminal_as_before(number: sig
         os.kill(process, number)
 
     words = [sys.executable, "-m", "rlparity", "debug", "--world", SPEC]
-    folder = Path(__file__).parent  # where toy_world is
+    folder = Path(__file__).parent  # where faulty_orchard is
     before = signal.signal(number, signal.SIG_IGN)  # as under nohup, which is none of a command in a terminal
     try:
         output, code, is_as_before = in_terminal(words, act, (30, 100), folder)

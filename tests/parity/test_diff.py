@@ -14,14 +14,13 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import faulty_orchard
 import numpy as np
 import pytest
-import toy_world
 from command_line import Ran, git, orchard, rlparity
+from faulty_orchard import WORLD, RestlessEngine, changed
 from numpy.typing import NDArray
-from toy_world import WORLD
-from toy_world.faulty import RestlessEngine, changed
-from toy_world.plain import PlainEngine
+from orchard.plain import PlainEngine
 from written_page import episode_data, page_data
 
 from rlparity import BatchStep, Box, UsageError, World
@@ -37,7 +36,7 @@ STINGING = "--price-b", "sting=-3"
 REST = WORLD.actions.index("rest")
 
 
-def diff(*words: str | Path, world: str = "toy_world:WORLD") -> Ran:
+def diff(*words: str | Path, world: str = "faulty_orchard:WORLD") -> Ran:
     return rlparity("diff", ".", ".", *SMALL, *words, world=world)
 
 
@@ -322,9 +321,11 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git(root, "init", "--quiet")
     (root / "README").write_text("No world yet.")
     commit(root)
-    shutil.copytree(Path(toy_world.__file__).parent, root / "toy_world", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        Path(faulty_orchard.__file__).parent, root / "faulty_orchard", ignore=shutil.ignore_patterns("__pycache__")
+    )
     commit(root)
-    plain = root / "toy_world" / "plain.py"
+    plain = root / "faulty_orchard" / "plain.py"
     plain.write_text(plain.read_text().replace("min(3, self.hp + 1)", "min(2, self.hp + 1)"))
     commit(root)
     (root / "note").write_text("not committed")
@@ -334,7 +335,18 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def diff_in(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """The command, typed in a checkout."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(root.with_name("cache")), "PYTHONPATH": ""}
-    command = [sys.executable, "-m", "rlparity", "diff", *words, "--world", "toy_world:WORLD", *SMALL, "--cases", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "rlparity",
+        "diff",
+        *words,
+        "--world",
+        "faulty_orchard:WORLD",
+        *SMALL,
+        "--cases",
+        "1",
+    ]
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -352,7 +364,7 @@ def test_revisions_are_compared_and_named_with_their_commits(checkout: Path) -> 
 def test_a_revision_without_the_world_is_one_sentence(checkout: Path) -> None:
     done = diff_in(checkout, "HEAD~2", ".")
     assert (done.returncode in (2, 3), done.stdout, done.stderr.count("\n")) == (True, "", 1)
-    assert "toy_world" in done.stderr
+    assert "faulty_orchard" in done.stderr
 
 
 def test_a_commit_without_files_or_that_is_not_there_is_one_sentence(
@@ -402,6 +414,6 @@ def test_actions_may_be_arrays_and_players_several(paid: tuple[float, ...]) -> N
 
 def test_the_command_takes_actions_that_are_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     world = Pairing("pushed", {"one": partial(_Pushed, (1.0,))}, Box(-1, 1, (1,)), (1,)).world()
-    monkeypatch.setattr(toy_world, "PUSHED", world, raising=False)
-    ran = diff(world="toy_world:PUSHED")
+    monkeypatch.setattr(faulty_orchard, "PUSHED", world, raising=False)
+    ran = diff(world="faulty_orchard:PUSHED")
     assert (ran.code, "nothing differs" in ran.out) == (0, True)

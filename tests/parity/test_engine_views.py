@@ -8,7 +8,7 @@ import pytest
 import rlparity
 from rlparity import StateRefused, UsageError
 
-ORCHARD = "toy_world:WORLD"
+ORCHARD = "faulty_orchard:WORLD"
 REST = 5
 
 
@@ -73,8 +73,8 @@ def test_a_batch_starts_from_successive_seeds_and_restarts_what_ends() -> None:
 @pytest.mark.parametrize(
     ("world", "sentence"),
     [
-        ("toy_world:NOTHING", "cannot be imported"),
-        ("toy_world.plain:MARKS", r"is of type tuple, not a rlparity\.World"),
+        ("faulty_orchard:NOTHING", "cannot be imported"),
+        ("orchard.plain:MARKS", r"is of type tuple, not a rlparity\.World"),
     ],
 )
 def test_what_is_no_world_is_one_sentence(world: str, sentence: str) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import rlparity
+from faulty_orchard import WORLD
 from numpy.typing import NDArray
-from toy_world import WORLD
-from toy_world.plain import Game, PlainEngine
-from toy_world.planes import PlanesEngine
-from toy_world.world import end_game
+from orchard.plain import Game, PlainEngine
+from orchard.planes import PlanesEngine
+from orchard.exploration import end_game
 
 from rlparity import EngineError, Slots, State, StateRefused
 from rlparity.core.features import Features

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import orchard, rlparity
+from faulty_orchard import WORLD
 from numpy.typing import NDArray
+from orchard.plain import PlainEngine
+from orchard.planes import PlanesEngine
 from scipy import stats
-from toy_world import WORLD
-from toy_world.plain import PlainEngine
-from toy_world.planes import PlanesEngine
 
 from rlparity import BatchStep
 from rlparity.core.lockstep import Settings, run

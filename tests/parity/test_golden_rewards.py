@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import Ran, orchard, rlparity
+from faulty_orchard import WORLD
 from numpy.typing import NDArray
-from toy_world import WORLD
-from toy_world.plain import PlainEngine
+from orchard.plain import PlainEngine
 
 from rlparity import BatchStep
 from rlparity.core.trace import read_trace

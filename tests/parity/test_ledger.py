@@ -13,14 +13,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import faulty_orchard
 import numpy as np
 import pytest
-import toy_world
 from command_line import ORCHARD, Ran, orchard, rlparity, run
+from faulty_orchard import CountingEngine
 from numpy.typing import NDArray
-from toy_world.faulty import CountingEngine
-from toy_world.plain import PlainEngine
-from toy_world.planes import PlanesEngine
+from orchard.plain import PlainEngine
+from orchard.planes import PlanesEngine
 
 from rlparity import BatchStep, State, UsageError
 from rlparity.cli.main import main
@@ -198,15 +198,15 @@ def not_first(state: State, action: int | str | None) -> bool:
         ('{ score = { min = 0 }, "apples[0].ripeness" = { min = 1, max = 3 } }', 0),
         ("{ score = { max = 2 } }", 1),
         ("{ none = 0 }", 1),
-        ('"toy_world:not_first"', 1),
-        ('"toy_world:always"', 0),
+        ('"faulty_orchard:not_first"', 1),
+        ('"faulty_orchard:always"', 0),
     ],
 )
 def test_a_condition_on_the_state_before_narrows_an_entry(
     when: str, code: int, ledger: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(toy_world, "not_first", not_first, raising=False)
-    monkeypatch.setattr(toy_world, "always", lambda state, action: True, raising=False)
+    monkeypatch.setattr(faulty_orchard, "not_first", not_first, raising=False)
+    monkeypatch.setattr(faulty_orchard, "always", lambda state, action: True, raising=False)
     assert ran(edited(ledger, "share =", f"when = {when}\nshare ="), picks_more()).code == code
 
 
@@ -306,7 +306,7 @@ def test_what_cannot_be_held_to_a_ledger_is_refused(ledger: Path, tmp_path: Path
     assert (
         "leave --world, --engine and --ledger out" in rlparity("mutants", "--tests", "x", "--ledger", ledger).refusal()
     )
-    replaying = replace(toy_world.WORLD, states_replay=True, engines={"plain": PlainEngine, "other": PlanesEngine})
+    replaying = replace(faulty_orchard.WORLD, states_replay=True, engines={"plain": PlainEngine, "other": PlanesEngine})
     with pytest.raises(UsageError, match="have no states to resynchronise: say drop or ignore"):
         assert_lockstep(replaying, ledger=ledger)
     added = ledger, "--id", "more", "--kind", "bug", "--citation", "c", "--then", "drop", "--package"
@@ -320,7 +320,9 @@ def test_what_cannot_be_held_to_a_ledger_is_refused(ledger: Path, tmp_path: Path
 
 def test_a_comparison_of_tests_has_a_ledger(ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engines = {"plain": PlainEngine, "other": picks_more()}
-    hold = partial(assert_lockstep, replace(toy_world.WORLD, engines=engines), trace=tmp_path / "trace.json", seed=1)
+    hold = partial(
+        assert_lockstep, replace(faulty_orchard.WORLD, engines=engines), trace=tmp_path / "trace.json", seed=1
+    )
     with pytest.raises(AssertionError, match="1 divergence"):
         hold()
     hold(ledger=ledger)
@@ -336,7 +338,7 @@ def test_a_comparison_of_tests_has_a_ledger(ledger: Path, tmp_path: Path, monkey
 
 def test_versions_are_those_of_the_place_of_an_engine() -> None:
     name = f"planes@python:{sys.executable}"
-    there = with_remote_engines(toy_world.WORLD, ORCHARD, [name]).engines[name]
+    there = with_remote_engines(faulty_orchard.WORLD, ORCHARD, [name]).engines[name]
     assert installed_versions(there, ["numpy", "no-such-package"]) == {"numpy": version("numpy")}
     assert installed_versions(PlanesEngine, ["numpy", "no-such-package"]) == {"numpy": version("numpy")}
 
@@ -349,10 +351,10 @@ def test_a_mutant_is_caught_by_what_the_ledger_does_not_explain(tmp_path: Path) 
     trace = "--trace", tmp_path / "trace.json"
     assert ledger_command("add", file, *trace, *words, *entry, "--package", "numpy").code == 0
     known = read_ledger(edited(file, 'actions = ["start"]\n', ""))
-    (bench,) = toy_world.WORLD.benches
+    (bench,) = faulty_orchard.WORLD.benches
 
-    judge = LockstepJudge(toy_world.WORLD, ORCHARD, Settings("directed", steps=30, games=8, ledger=known), 60)
-    file, fault = shutil.copytree(bench.source / "toy_world", tmp_path / "toy_world") / "planes.py", bench.mutants[0]
+    judge = LockstepJudge(faulty_orchard.WORLD, ORCHARD, Settings("directed", steps=30, games=8, ledger=known), 60)
+    file, fault = shutil.copytree(bench.source / "orchard", tmp_path / "orchard") / "planes.py", bench.mutants[0]
     file.write_text(mutated_text(tmp_path, fault))
     verdict = judge.verdict(replace(bench, reference="double"), fault, tmp_path)
     assert (verdict.result, verdict.detail) == (CAUGHT, "observation, components[sting], reward")

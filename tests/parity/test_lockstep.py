@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from faulty_orchard import WORLD, CountingEngine, changed
 from numpy.typing import NDArray
-from toy_world import WORLD
-from toy_world.faulty import CountingEngine, changed
-from toy_world.planes import PlanesEngine
+from orchard.planes import PlanesEngine
 
 from rlparity import BatchStep, EngineError, EngineFactory, Slots, State
 from rlparity.core.lockstep import Outcome, Settings, run

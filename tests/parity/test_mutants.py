@@ -17,7 +17,7 @@ from unittest.mock import Mock
 
 import pytest
 from command_line import ORCHARD, orchard, rlparity, run
-from toy_world import WORLD
+from faulty_orchard import WORLD
 
 from rlparity import EngineError, Mutant, MutationBench, UsageError
 from rlparity.cli.main import main
@@ -44,7 +44,7 @@ from tests.terminals import default_signals
 
 (BENCH,) = WORLD.benches
 PLAN = LockstepJudge(WORLD, ORCHARD, Settings(source="directed", steps=60, games=16), run_timeout=60)
-FILE = "toy_world/planes.py"
+FILE = "orchard/planes.py"
 
 
 def mutant(name: str, old: str, new: str) -> Mutant:
@@ -52,7 +52,7 @@ def mutant(name: str, old: str, new: str) -> Mutant:
 
 
 def test_faults_are_caught_and_a_harmless_edit_survives() -> None:
-    sources = {path: path.read_bytes() for path in (BENCH.source / "toy_world").glob("*.py")}
+    sources = {path: path.read_bytes() for path in (BENCH.source / "orchard").glob("*.py")}
     ran = rlparity("mutants", "--steps", "60", "--games", "16", "--json", "--jobs", "2")
     answer = ran.json
     assert (ran.code, answer["survivors"]) == (1, ["no-op"])
@@ -120,7 +120,7 @@ def test_a_bench_whose_unchanged_copy_fails_proves_nothing(
 @pytest.mark.parametrize("step", ["self.turn += valid", "while True: pass"])
 def test_a_run_that_takes_too_long_is_ended_in_a_thread_too(step: str, tmp_path: Path) -> None:
     """Where no alarm rings, with many steps as with one that never ends."""
-    copytree(BENCH.source / "toy_world", tmp_path / "toy_world")
+    copytree(BENCH.source / "orchard", tmp_path / "orchard")
     (tmp_path / FILE).write_text(mutated_text(tmp_path, mutant("slow", "self.turn += valid", step)))
     judge = replace(PLAN, settings=replace(PLAN.settings, steps=10**6), run_timeout=1)
     with ThreadPoolExecutor() as thread, pytest.raises(TimeoutExpired):
@@ -198,7 +198,7 @@ def test_a_build_step_runs_on_every_copy_and_what_does_not_build_or_parse_is_not
     [
         (mutant("gone", "no such text", ""), "its old text is 0 times in"),
         (mutant("vague", "self", ""), r"its old text is \d+ times in"),
-        (Mutant("lost", "toy_world/none.py", "a", "b", ()), "edits toy_world/none.py, which is not in"),
+        (Mutant("lost", "orchard/none.py", "a", "b", ()), "edits orchard/none.py, which is not in"),
     ],
 )
 def test_an_edit_that_no_longer_fits_is_one_sentence(planted: Mutant, sentence: str) -> None:
@@ -208,8 +208,8 @@ def test_an_edit_that_no_longer_fits_is_one_sentence(planted: Mutant, sentence: 
 
 def test_an_edit_of_what_is_not_copied_is_one_sentence() -> None:
     beside = Mutant("beside", "command_line.py", "class Ran", "class Run", ())
-    with pytest.raises(UsageError, match=r"edits command_line.py, which is in none of the bench's parts: toy_world\."):
-        run_mutants(replace(BENCH, parts=("toy_world",)), [beside], PLAN, jobs=1)
+    with pytest.raises(UsageError, match=r"edits command_line.py, which is in none of the bench's parts: orchard\."):
+        run_mutants(replace(BENCH, parts=("orchard",)), [beside], PLAN, jobs=1)
 
 
 def test_faults_are_planted_by_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import rlparity
-from toy_world import WORLD
+from faulty_orchard import WORLD
 
 from rlparity import UsageError
 from rlparity.debug.session import Session
@@ -122,7 +122,7 @@ def test_commands_refuse_an_output_before_they_work(words: str, name: str, here:
 
 
 def test_a_session_refuses_an_output_before_it_makes_a_case_small(here: Path) -> None:
-    with Session("toy_world:WORLD") as session:
+    with Session("faulty_orchard:WORLD") as session:
         for write in (lambda path: session.save(path, 60), session.write_test):
             for name in (".", "/", "file/x"):
                 with pytest.raises(UsageError, match="cannot be written: "):

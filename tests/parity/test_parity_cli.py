@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import faulty_orchard
 import numpy as np
 import pytest
-import toy_world
 from command_line import ORCHARD, orchard, rlparity, run
 from numpy.typing import NDArray
-from toy_world.plain import PlainEngine
-from toy_world.planes import PlanesEngine
+from orchard.plain import PlainEngine
+from orchard.planes import PlanesEngine
 from written_page import episode_data, page_data
 
 from rlparity import BatchStep, Tolerance
@@ -179,7 +179,7 @@ def test_a_mark_counted_on_one_side_only_is_a_divergence(tmp_path: Path) -> None
 def test_coverage_counts_rules_on_both_sides_and_fails_on_one_that_is_never_hit() -> None:
     ran = rlparity("coverage", "--steps", "60", "--json")
     assert (ran.code, ran.json["never"]) == (0, [])
-    assert set(ran.json["rules"]) == set(toy_world.WORLD.marks.values())
+    assert set(ran.json["rules"]) == set(faulty_orchard.WORLD.marks.values())
     assert all(mark["expected"] == mark["observed"] > 0 for mark in ran.json["marks"])
     ran = rlparity("coverage", "--steps", "40", "--invalid", "0", "--source", "uniform", "--json")
     assert (ran.code, ran.json["identical"]) == (1, True)

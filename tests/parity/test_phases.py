@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from command_line import rlparity
-from toy_world import WORLD
-from toy_world.plain import PICK, REST, Game, PlainEngine, draw
+from faulty_orchard import WORLD
+from orchard.plain import PICK, REST, Game, PlainEngine, draw
 
 from rlparity import Draw, EngineError, Phase, State, UsageError
 from rlparity.core.trace import Case
@@ -17,7 +17,7 @@ from rlparity.debug import Session
 from rlparity.engines.channel import Channel
 from rlparity.testing import assert_case
 
-SPEC = "toy_world:WORLD"
+SPEC = "faulty_orchard:WORLD"
 
 
 class _Stingless(Game):

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import rlparity
+from faulty_orchard import WORLD
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from toy_world import WORLD
 
 from rlparity import UsageError, World
 from rlparity.core.guard import GuardedEngine

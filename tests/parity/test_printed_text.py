@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import faulty_orchard
 import numpy as np
 import pytest
-import toy_world
 from command_line import orchard, rlparity
+from faulty_orchard import changed
 from numpy.typing import NDArray
+from orchard.plain import PlainEngine
 from rich.live import Live
-from toy_world.faulty import changed
-from toy_world.plain import PlainEngine
 
 from rlparity import Price, StateRefused, UsageError
 from rlparity.core.compare import Difference, value_text
@@ -82,7 +82,7 @@ def test_what_an_engine_says_of_a_state_is_one_line(tmp_path: Path) -> None:
 def test_a_world_with_odd_names_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for parts in ({"prices": (Price(ODD, 1, 0, 2),)}, {"actions": (ODD,)}, {"engines": {ODD: PlainEngine}}):
         with pytest.raises(ValueError, match="which is no printable text"):
-            replace(toy_world.WORLD, **parts)
+            replace(faulty_orchard.WORLD, **parts)
 
 
 @pytest.mark.parametrize("part", ["entries.known", '"numpy"', '"pick"', "orchard"])

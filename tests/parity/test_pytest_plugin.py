@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import faulty_orchard
 import pytest
-import toy_world
 from command_line import ORCHARD, orchard, run
 
 from rlparity import BatchEngine, EngineOptions, UsageError
@@ -28,7 +28,7 @@ OWN_TEST = """
 import pytest
 
 def test_a_pair(rlparity_pair):
-    pair = rlparity_pair("toy_world:WORLD", ("plain", "planes"), 3)
+    pair = rlparity_pair("faulty_orchard:WORLD", ("plain", "planes"), 3)
     assert (pair.games, pair.names) == (3, ("plain", "planes"))
 """
 
@@ -167,11 +167,11 @@ def read_all(path: Path) -> None:
         ),
         ("[tool.rlparity]\nseed = 3", "[tool.rlparity] in "),
         ('golden = ""\nsources = []', "orchard], sources: nothing is compared: name a source"),
-        ('world = "toy_world:CHANGED"\nengines = ["a-b,c", "a,b-c"]', "engines: a,b-c and a-b,c are both 'a-b-c'"),
+        ('world = "faulty_orchard:CHANGED"\nengines = ["a-b,c", "a,b-c"]', "engines: a,b-c and a-b,c are both 'a-b-c'"),
     ],
 )
 def test_a_wrong_table_is_one_sentence_that_names_the_key(project: Project, text: str, sentence: str) -> None:
-    engines = dict.fromkeys(("a-b", "c", "a", "b-c"), toy_world.WORLD.engines["plain"])
+    engines = dict.fromkeys(("a-b", "c", "a", "b-c"), faulty_orchard.WORLD.engines["plain"])
     orchard(engines=engines)
     project.table(text)
     path = project.folder / "pyproject.toml"
@@ -249,7 +249,7 @@ def test_an_engine_that_does_not_start_fails_its_test_unless_it_is_optional(proj
     (project.folder / "broken.py").write_text(
         "from dataclasses import replace\n"
         "from rlparity import EngineError\n"
-        "from toy_world import WORLD\n"
+        "from faulty_orchard import WORLD\n"
         "def fail(games, options=None):\n"
         "    raise EngineError('it is not built: build it.')\n"
         "WORLD = replace(WORLD, engines={**WORLD.engines, 'broken': fail})\n"
@@ -286,9 +286,9 @@ def test_a_floor_of_coverage_fails_on_rules_that_were_not_hit() -> None:
 
 def test_prices_are_drawn_for_a_share_of_seeds(tmp_path: Path) -> None:
     def open_deaf(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
-        return toy_world.WORLD.engines["planes"](games, replace(options, prices=None))
+        return faulty_orchard.WORLD.engines["planes"](games, replace(options, prices=None))
 
-    world = replace(toy_world.WORLD, engines={**toy_world.WORLD.engines, "deaf": open_deaf})
+    world = replace(faulty_orchard.WORLD, engines={**faulty_orchard.WORLD.engines, "deaf": open_deaf})
     hold = partial(assert_lockstep, world, ("plain", "deaf"), steps=20, trace=tmp_path / "trace.json")
     hold(seed=1)
     with pytest.raises(AssertionError, match="components"):
@@ -307,7 +307,7 @@ def test_a_budget_ends_a_run_and_says_what_it_compared(project: Project) -> None
 
 
 def test_golden_episodes_are_held_to_their_recording() -> None:
-    assert_golden(toy_world.WORLD)
+    assert_golden(faulty_orchard.WORLD)
     with pytest.raises(AssertionError, match="Where the engines disagree"):
         assert_golden(ORCHARD, ("plain", "restless"))
 

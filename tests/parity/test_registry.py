@@ -7,8 +7,8 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import faulty_orchard
 import pytest
-import toy_world
 from command_line import ORCHARD, run
 
 from rlparity import UsageError, load_world
@@ -21,8 +21,8 @@ from rlparity.world import GROUP
 
 SPECS = {
     "orchard": ORCHARD,
-    "meadow": "toy_world:MEADOW",
-    "grove": "toy_world:GROVE",
+    "meadow": "faulty_orchard:MEADOW",
+    "grove": "faulty_orchard:GROVE",
     "broken": "no_such_module:WORLD",
 }
 TRACE = Trace("orchard", ("plain", "planes"), Case((5,), seed=1))
@@ -31,10 +31,10 @@ TRACE = Trace("orchard", ("plain", "planes"), Case((5,), seed=1))
 @pytest.fixture(autouse=True)
 def more_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two more worlds to register: one with Orchard's engines and one with other names for them."""
-    plain, planes = toy_world.WORLD.engines["plain"], toy_world.WORLD.engines["planes"]
-    others = replace(toy_world.WORLD, name="meadow", engines={"cow": plain, "sheep": planes})
-    monkeypatch.setattr(toy_world, "MEADOW", others, raising=False)
-    monkeypatch.setattr(toy_world, "GROVE", replace(toy_world.WORLD, name="grove"), raising=False)
+    plain, planes = faulty_orchard.WORLD.engines["plain"], faulty_orchard.WORLD.engines["planes"]
+    others = replace(faulty_orchard.WORLD, name="meadow", engines={"cow": plain, "sheep": planes})
+    monkeypatch.setattr(faulty_orchard, "MEADOW", others, raising=False)
+    monkeypatch.setattr(faulty_orchard, "GROVE", replace(faulty_orchard.WORLD, name="grove"), raising=False)
 
 
 def register(monkeypatch: pytest.MonkeyPatch, names: str) -> None:
@@ -47,17 +47,17 @@ def test_the_only_world_is_meant_a_named_one_and_of_several_the_one_that_can_be_
 ) -> None:
     register(monkeypatch, "orchard")
     assert world_spec(None) == world_spec(None, ("swift", "jax")) == "orchard"
-    assert load_world() is toy_world.WORLD
+    assert load_world() is faulty_orchard.WORLD
     register(monkeypatch, "meadow broken orchard")
     assert world_spec("orchard", ("cow", "sheep")) == "orchard"
     assert world_spec(None, ("plain", "planes")) == "orchard"
-    assert load_world("orchard") is toy_world.WORLD
+    assert load_world("orchard") is faulty_orchard.WORLD
     ran = run(main, "run", "--engines", "cow,sheep", "--games", "2", "--steps", "5")
     assert (ran.code, "cow and sheep: identical" in ran.out) == (0, True)
 
 
 def test_naming_no_engines_imports_no_world(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "toy_world", None)
+    monkeypatch.setitem(sys.modules, "faulty_orchard", None)
     register(monkeypatch, "meadow orchard")
     with pytest.raises(UsageError, match="several worlds"):
         world_spec(None)

@@ -15,12 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import faulty_orchard
 import numpy as np
 import psutil
 import pytest
-import toy_world
 from command_line import ORCHARD, git, rlparity
-from toy_world import WORLD
+from faulty_orchard import WORLD
 
 from rlparity import BatchEngine, EngineError, EngineOptions, StateRefused, UsageError, World, load_world
 from rlparity.core.guard import GuardedEngine
@@ -31,7 +31,7 @@ from rlparity.engines.module_paths import checkout_of
 from rlparity.engines.places import _cached, with_remote_engines
 from rlparity.engines.remote import RemoteFactory, describe_world
 
-TOYS = Path(toy_world.__file__).parents[1]
+TOYS = Path(faulty_orchard.__file__).parents[1]
 ALL = np.arange(6)
 RESTS = np.full(6, 5, np.int32)
 Open = Callable[..., BatchEngine]
@@ -162,9 +162,9 @@ def test_the_deadline_of_a_command_ends_a_hanging_server() -> None:
 CLIENT = """
 import time, numpy as np
 from rlparity.engines.places import with_remote_engines
-from toy_world import WORLD
+from faulty_orchard import WORLD
 names = ["planes@cpu", "hanging@cpu"]
-world = with_remote_engines(WORLD, "toy_world:WORLD", names)
+world = with_remote_engines(WORLD, "faulty_orchard:WORLD", names)
 waiting, hanging = (world.engines[name](1) for name in names)
 hanging.begin_step(np.array([5], np.int32), restarting=False)
 print(waiting._server._process.pid, hanging._server._process.pid, flush=True)
@@ -226,7 +226,7 @@ def test_serve_without_a_client_or_a_world_is_one_sentence() -> None:
 def test_another_interpreter_plays_with_its_own_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(TOYS)  # where rlparity finds the world; it is installed
     described = factory(f"planes@python:{sys.executable}").describe()
-    assert described == {**describe_world(WORLD), "home": str(TOYS / "toy_world")}
+    assert described == {**describe_world(WORLD), "home": str(TOYS / "faulty_orchard")}
     venv.create(tmp_path / "bare", symlinks=True)
     with pytest.raises(EngineError, match=r"status 1; it said: .*/bare/bin/python: No module named rlparity"):
         factory(f"planes@python:{tmp_path}/bare/bin/python").describe()
@@ -239,8 +239,8 @@ from pathlib import Path
 
 from bonus import BONUS
 from rlparity import EngineError, MutationBench
-from toy_world import WORLD as ORCHARD
-from toy_world.planes import PlanesEngine
+from faulty_orchard import WORLD as ORCHARD
+from orchard.planes import PlanesEngine
 
 HERE = Path(__file__).parent
 

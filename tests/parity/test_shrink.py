@@ -8,11 +8,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from faulty_orchard import WORLD, changed
 from numpy.typing import NDArray
-from toy_world import WORLD
-from toy_world.faulty import changed
-from toy_world.plain import PICK, REST, Game, PlainEngine
-from toy_world.planes import PlanesEngine
+from orchard.plain import PICK, REST, Game, PlainEngine
+from orchard.planes import PlanesEngine
 
 from rlparity import BatchStep, State, World
 from rlparity.core.lockstep import Settings, run

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import orchard, rlparity
-from toy_world import WORLD
-from toy_world.plain import Game, mix, refuse_bad
+from faulty_orchard import WORLD
+from orchard.plain import Game, mix, refuse_bad
 
 from rlparity import Board, State
 from rlparity.adapters.single import REPLAYED_STATE, Outcome, SingleGame, SingleGames

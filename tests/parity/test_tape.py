@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import ORCHARD, orchard, rlparity
-from toy_world import WORLD
-from toy_world.faulty import changed
-from toy_world.plain import PlainEngine
+from faulty_orchard import WORLD, changed
+from orchard.plain import PlainEngine
 from written_page import episode_data, page_data
 
 from rlparity import State, UsageError, World

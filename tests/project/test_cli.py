@@ -113,7 +113,7 @@ def test_a_working_directory_that_is_gone_is_one_sentence(tmp_path: Path, monkey
 Main = Callable[[list[str]], int]
 MAINS = (cli.main, goodharts.main, rlparity)
 STREAMS = ("stdin", "stdout", "stderr")
-TOY = "--world toy_world.world:WORLD --engines plain,planes"
+TOY = "--world orchard.world:WORLD --engines plain,planes"
 
 
 def close(monkeypatch: pytest.MonkeyPatch, *streams: str) -> None:

@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import jax.numpy as jnp
 import pytest
 from jax.extend.random import threefry_2x32
-from toy_world.adapter import WORLD
+from orchard import WORLD
 
 import rlparity
 from hackmatrix.cli.main import PROGRAM as HACKMATRIX

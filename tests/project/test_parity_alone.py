@@ -17,13 +17,13 @@ from packaging.requirements import Requirement
 
 from tests.project.conftest import DISTRIBUTIONS
 
-ORCHARD = ("--world", "toy_world:WORLD")
+ORCHARD = ("--world", "orchard:WORLD")
 SETTINGS = """
 [tool.pytest.ini_options]
 pythonpath = [".."]
 
 [tool.rlparity.worlds.orchard]
-world = "toy_world:WORLD"
+world = "orchard:WORLD"
 engines = ["plain,planes"]
 sources = ["uniform"]
 games = 4
@@ -66,7 +66,7 @@ class Home:
         (self.site,) = (folder / "venv").glob("lib/python*/site-packages")
         self.work = folder / "work"
         ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(root / "tests" / "parity" / "toy_world", self.work / "toy_world", ignore=ignored)
+        shutil.copytree(root / "parity" / "rlparity" / "templates" / "orchard", self.work / "orchard", ignore=ignored)
 
     def link(self, name: str) -> None:
         """Put a distribution and all that it needs there, as links to those of this process, but none of ours."""
@@ -124,7 +124,7 @@ def run_its_tests(home: Home) -> None:
     """``pytest`` compares Orchard's engines, and what ``rlparity init`` wrote, by the plugin of the harness."""
     (home.work / "orchard").mkdir()
     (home.work / "orchard" / "pyproject.toml").write_text(SETTINGS, encoding="utf-8")
-    for folder, pair in (("orchard", "rlparity::orchard::plain-planes"), ("new", "rlparity::climb::original-port")):
+    for folder, pair in (("orchard", "rlparity::orchard::plain-planes"), ("new", "rlparity::orchard::plain-planes")):
         tests = home.run("python", "-m", "pytest", "-v", folder=folder)
         assert (tests.returncode, "1 passed" in tests.stdout) == (0, True), tests.stdout
         assert f"{pair}::uniform PASSED" in tests.stdout
@@ -168,10 +168,10 @@ def test_pip_installs_rlworldkit_which_trains_a_world_without_a_game(
     installed = home.run("python", *words, wheels["rl-parity"], f"{wheels['rlworldkit']}[jax]", "gymnasium")
     assert installed.returncode == 0, installed.stderr
     size = "--num-envs", "8", "--num-steps", "8", "--total-timesteps", "128"
-    trained = home.run("python", "-m", "toy_world", "train", *size, "--run-name", "run", "--no-wandb")
+    trained = home.run("python", "-m", "orchard", "train", *size, "--run-name", "run", "--no-wandb")
     assert trained.returncode == 0, trained.stderr
     evaluated = home.run(
-        "python", "-m", "toy_world", "evaluate", "checkpoints/run/params_2.npz", "--games", "20", "--json", "-"
+        "python", "-m", "orchard", "evaluate", "checkpoints/run/params_2.npz", "--games", "20", "--json", "-"
     )
     assert (evaluated.returncode, json.loads(evaluated.stdout)["episodes"]) == (0, 20), evaluated.stderr
 

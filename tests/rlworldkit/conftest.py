@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-from toy_world.adapter import PROGRAM
+from orchard import WORLD
 
+from rlparity import World
 from rlworldkit.cli.app import main
 from rlworldkit.program import Program
 
@@ -13,7 +14,7 @@ from rlworldkit.program import Program
 def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     """Run a command, Orchard's by default, that must refuse its arguments with exit code 2; returns its one line."""
 
-    def said(*words: str, program: Program = PROGRAM) -> str:
+    def said(*words: str, program: Program | World = WORLD) -> str:
         with pytest.raises(SystemExit) as caught:
             main(program, words)
         written = capsys.readouterr()

@@ -11,8 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from toy_world.adapter import PROGRAM
-from toy_world.adapter import WORLD as ORCHARD
+from orchard import WORLD as ORCHARD
 
 import rlworldkit
 from rlparity.errors import ParityError, UsageError
@@ -24,7 +23,7 @@ from rlworldkit.evaluation.report import as_json
 from rlworldkit.ppo.params import load_params
 from rlworldkit.runs.result import TrainResult
 
-WORLD = "toy_world.adapter:WORLD"
+WORLD = "orchard:WORLD"
 SETTINGS: dict[str, Any] = {"num_envs": 8, "num_steps": 8, "total_timesteps": 128}
 PRICES = {"sting": -3}
 
@@ -81,7 +80,7 @@ def test_a_run_is_that_of_the_command(trained: Trained, tmp_path: Path) -> None:
     assert {"config.json", "metrics.csv", "learning_curve.png"} < {path.name for path in folder.iterdir()}
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in SETTINGS.items()]
     where = ["--checkpoint-dir", str(tmp_path), "--run-name", "first", "--no-wandb"]
-    assert main(PROGRAM, ["train", *flags, "--seed=3", "--price=sting=-3", *where]) == 0
+    assert main(ORCHARD, ["train", *flags, "--seed=3", "--price=sting=-3", *where]) == 0
     jax.tree.map(np.testing.assert_array_equal, load_params(tmp_path / "first" / "params_2.npz"), run.params)
     written, ours = (json.loads((path / "config.json").read_text()) for path in (tmp_path / "first", folder))
     assert {name for name in written if written[name] != ours[name]} <= {"began"}
@@ -92,7 +91,7 @@ def test_figures_are_those_of_the_command(trained: Trained, choose: str, tmp_pat
     file, path = str(trained.run.files[-1]), tmp_path / "figures.json"
     how: dict[str, Any] = {"games": 30, "seed": 5, "choose": choose, "max_steps": 40, "prices": PRICES}
     flags = ["--episodes=30", "--seed=5", "--max-steps=40", "--price=sting=-3", f"--choose={choose}"]
-    assert main(PROGRAM, ["evaluate", file, *flags, "--json", str(path)]) == 0
+    assert main(ORCHARD, ["evaluate", file, *flags, "--json", str(path)]) == 0
     for agent in (trained.run, file, Path(file)):
         assert as_json(rlworldkit.evaluate(WORLD, agent, **how)) == path.read_text()
     assert rlworldkit.evaluate(WORLD, file, engine="plain", num_envs=7, **how) == rlworldkit.evaluate(
@@ -104,8 +103,8 @@ def test_figures_are_those_of_the_command(trained: Trained, choose: str, tmp_pat
     ("function", "given", "said"),
     [
         ("make", {"world": "orchrad"}, "there is no world 'orchrad'"),
-        ("make", {"world": "toy_world.adapter:PROGRAM"}, "is of type Program, not a rlparity.World"),
-        ("make", {"engine": "rust"}, "there is no engine 'rust': choose plain or jax."),
+        ("make", {"world": "orchard.env:ENV"}, "is of type OrchardJaxEnv, not a rlparity.World"),
+        ("make", {"engine": "rust"}, "there is no engine 'rust': choose plain or jax or planes."),
         ("make", {"interface": "dm_env"}, "there is no interface 'dm_env': choose gymnasium or gymnax."),
         ("make", {"interface": "gymnax", "num_envs": 4}, "leave num_envs out, and batch it by jax.vmap."),
         ("train", {"lrr": 1e-3}, "train has an unknown key 'lrr' (did you mean 'lr'?)"),
@@ -113,7 +112,7 @@ def test_figures_are_those_of_the_command(trained: Trained, choose: str, tmp_pat
         ("train", {"preset": "quick"}, "--preset must be left out, since this world has none, got 'quick'."),
         ("train", {"prices": {"stign": 1}}, "stign"),
         ("evaluate", {"agent": "nobody"}, "nobody is no agent: give params_"),
-        ("evaluate", {"agent": "random", "engine": "rust"}, "there is no engine 'rust': choose plain or jax."),
+        ("evaluate", {"agent": "random", "engine": "rust"}, "no engine 'rust': choose plain or jax or planes."),
         ("evaluate", {"agent": "random", "games": 0}, "games and num_envs must be at least 1, got 0 and 256."),
     ],
 )

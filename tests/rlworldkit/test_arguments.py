@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
-from toy_world.adapter import WORLD
-from toy_world.plain import PlainEngine
+from orchard import WORLD
+from orchard.plain import PlainEngine
 
 from rlparity import BatchStep, UsageError
 from rlworldkit.envs.gym_env import WorldEnv
@@ -135,7 +135,7 @@ def test_threads_may_take_turns_but_not_disturb_a_step_that_another_began() -> N
 
 
 LIMIT, STEPS = 4, 150
-HERE = "toy_world.adapter:Orchard-v0"
+HERE = "orchard.adapter:Orchard-v0"
 """Names its module, so that the processes of an AsyncVectorEnv find it too."""
 
 

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from toy_world.adapter import OrchardJaxEnv
-from toy_world.in_jax import Orchard
+from orchard.env import OrchardJaxEnv
+from orchard.in_jax import Orchard
 
 from rlworldkit.bench import timing, train
 from rlworldkit.bench.constant_env import ConstantEnv, ConstantState

@@ -12,11 +12,11 @@ import gymnasium as gym
 import pytest
 from gymnasium.vector import SyncVectorEnv
 from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
+from orchard import WORLD
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
-from toy_world import WORLD
 
 from rlparity import UsageError
 from rlparity.debug import here

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
+from orchard.planes import PlanesEngine
+from orchard.world import WORLD as ORCHARD
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import DummyVecEnv
-from toy_world.planes import PlanesEngine
-from toy_world.world import WORLD as ORCHARD
 
 from rlparity import BatchStep, EngineError, EngineOptions, UsageError
 from rlworldkit.agents.agent import AgentPlayer

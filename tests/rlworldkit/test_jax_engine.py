@@ -10,8 +10,8 @@ import pytest
 from jax import Array
 from jax.extend.random import threefry_2x32
 from numpy.typing import NDArray
-from toy_world.adapter import OrchardJaxEnv
-from toy_world.in_jax import Orchard
+from orchard.env import OrchardJaxEnv
+from orchard.in_jax import Orchard
 
 from rlparity import Draw, Phase
 from rlworldkit.jax.batching import batch_native, computed_once, repeat, run_if, where_wanted, while_loop

@@ -15,8 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from toy_world.adapter import PROGRAM, WORLD, OrchardJaxEnv
-from toy_world.planes import PlanesEngine
+from orchard import WORLD
+from orchard.env import OrchardJaxEnv
+from orchard.planes import PlanesEngine
 from written_page import episode_data, page_data
 
 from rlparity import EngineOptions, World
@@ -33,7 +34,7 @@ from rlworldkit.play.panes import title
 from rlworldkit.play.session import Session
 from rlworldkit.ppo.networks import make_network
 from rlworldkit.ppo.params import MLP, save_params
-from rlworldkit.program import Benchmark
+from rlworldkit.program import Benchmark, Program
 
 OTHERS = {"fruit": 0.3, "sting": "-2"}
 FACTORS = {"step": 1, "fruit": 3, "sting": 4}
@@ -102,7 +103,7 @@ def test_other_prices_compile_nothing_anew() -> None:
 def test_evaluate_says_which_prices_it_counted_with(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     def figures(*words: str) -> tuple[Any, str]:
         command = ["evaluate", "random", "--episodes", "40", "--engine", "plain", "--json", str(tmp_path / "out.json")]
-        assert main(PROGRAM, [*command, *words]) == 0
+        assert main(WORLD, [*command, *words]) == 0
         return json.loads((tmp_path / "out.json").read_text()), capsys.readouterr().out
 
     path = tmp_path / "prices.toml"
@@ -128,7 +129,7 @@ def test_bench_measures_engines_at_the_prices(
             super().__init__(games, options)
 
     engines = {"one": Noting, "other": Noting}
-    program = replace(PROGRAM, worlds=(replace(WORLD, engines=engines, home=None),))
+    program = replace(WORLD, engines=engines, home=None)
     monkeypatch.setattr("rlworldkit.bench.lockstep.STEPS", 3)
     assert main(program, ["bench", "lockstep", "--num-envs", "2", "--repetitions", "1", "--price", "sting=-2"]) == 0
     assert played == [(-10, 100, -2000)] * 4
@@ -141,7 +142,7 @@ def test_bench_measures_engines_at_the_prices(
         measured.append(world)
         return {"own": Benchmark("of the world alone", measure)}
 
-    assert main(replace(PROGRAM, benchmarks=benchmarks), ["bench", "own", "--price", "sting=-2"]) == 0
+    assert main(Program((WORLD,), benchmarks=benchmarks), ["bench", "own", "--price", "sting=-2"]) == 0
     assert changed_prices(measured[-1]) == {"sting": -2.0}
 
 
@@ -150,10 +151,10 @@ def test_what_is_watched_viewed_and_played_says_its_prices(tmp_path: Path, capsy
     params, page, trace = tmp_path / "params_1.npz", tmp_path / "page.html", tmp_path / "game.json"
     save_params(params, jax.jit(network.init)(jax.random.key(3), jnp.zeros((1, 34))))
     words = [str(params), "--max-steps", "9", "--seed", "5", "--price", "step=0.5"]
-    assert main(PROGRAM, ["watch", *words, "--render", "ansi"]) == 0
+    assert main(WORLD, ["watch", *words, "--render", "ansi"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert ", likeliest actions, prices step 0.5, plain " in said
-    assert main(PROGRAM, ["view", *words, "--episodes", "1", "--output", str(page)]) == 0
+    assert main(WORLD, ["view", *words, "--episodes", "1", "--output", str(page)]) == 0
     data = page_data(page.read_text(encoding="utf-8"))
     assert ", likeliest actions, prices step 0.5: game 5" in data["headline"]
     assert said.endswith(data["episodes"][0]["verdict"])
@@ -170,7 +171,7 @@ def test_what_is_watched_viewed_and_played_says_its_prices(tmp_path: Path, capsy
         (["--price", "step=0.25"], "seed 3, prices step 0.25", "250"),
     ):
         for engines in ([], ["--engine", "plain"]):
-            assert main(PROGRAM, ["view", str(trace), "--output", str(page), *engines, *flags]) == 0
+            assert main(WORLD, ["view", str(trace), "--output", str(page), *engines, *flags]) == 0
             data = page_data(page.read_text(encoding="utf-8"))
             assert f"Start: {start}." in data["about"][0]
             assert episode_data(page.read_text(encoding="utf-8"), 0)["steps"][1]["components"][0][1] == paid

@@ -10,7 +10,7 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from toy_world.adapter import WORLD
+from orchard import WORLD
 
 from rlparity.errors import UsageError
 from rlworldkit.agents import onnx_policy

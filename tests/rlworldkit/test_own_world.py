@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env as check_gymnasium
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from orchard import WORLD
+from orchard.env import OrchardJaxEnv
 from stable_baselines3.common.env_checker import check_env as check_sb3
-from toy_world.adapter import PROGRAM, WORLD, OrchardJaxEnv
 
 from rlparity.cli import main as parity_cli
 from rlparity.testing import assert_lockstep
@@ -41,9 +42,9 @@ ENGINES = ("plain", "jax")
 def call(words: str) -> tuple[int, str]:
     """A command of the page, carried out in this process and in the working directory; its exit code and output."""
     program, *arguments = shlex.split(words)
-    command = parity_cli.main if program == "rlparity" else lambda given: main(PROGRAM, given)
+    command = parity_cli.main if program == "rlparity" else lambda given: main(WORLD, given)
     if program == "python":
-        assert arguments[:2] == ["-m", "toy_world"]
+        assert arguments[:2] == ["-m", "orchard"]
         arguments = arguments[2:]
     arguments = [str(found) for word in arguments for found in (sorted(Path().glob(word)) if "*" in word else [word])]
     said = io.StringIO()
@@ -78,7 +79,7 @@ def test_every_command_of_the_page_works(evening: tuple[Path, dict[str, str]]) -
 
 def test_the_page_states_the_size_of_the_adapter_as_it_is() -> None:
     (stated,) = re.findall(r"adapter\.py`[^.]*?(\d+) lines", PAGE.read_text())
-    assert int(stated) == len((ROOT / "tests/parity/toy_world/adapter.py").read_text().splitlines())
+    assert int(stated) == len((ROOT / "tests/parity/orchard/adapter.py").read_text().splitlines())
 
 
 @pytest.mark.long

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import Array
-from toy_world.adapter import OrchardJaxEnv
-from toy_world.in_jax import Orchard
+from orchard.env import OrchardJaxEnv
+from orchard.in_jax import Orchard
 
 from rlparity.errors import UsageError
 from rlworldkit.agents.numpy_network import NumpyNetwork

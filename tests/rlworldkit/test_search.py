@@ -12,8 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import Array
-from toy_world.adapter import PROGRAM, WORLD, OrchardJaxEnv
-from toy_world.in_jax import CELLS, PICK, REST, Orchard
+from orchard import WORLD
+from orchard.env import OrchardJaxEnv
+from orchard.in_jax import CELLS, PICK, REST, Orchard
 
 from rlparity import EngineError, ParityError, World
 from rlworldkit.agents.agent import AgentPlayer, Player
@@ -347,7 +348,7 @@ FORM = "must be ROLLOUTSxSTEPS, such as 8x16, 2 to 1,000 rollouts of 1 to 1,000 
 )
 def test_what_cannot_be_searched_is_one_sentence(words: list[str], fault: str, refused: Callable[..., str]) -> None:
     world = WORLD if "both" not in words else replace(WORLD, engines=PLAIN)
-    assert fault in refused("evaluate", *words, program=replace(PROGRAM, worlds=(world,)))
+    assert fault in refused("evaluate", *words, program=world)
 
 
 def test_the_command_says_what_was_searched(
@@ -355,7 +356,7 @@ def test_the_command_says_what_was_searched(
 ) -> None:
     monkeypatch.chdir(params.parent)
     flags = ["--search", "4x8", "--episodes", "8", "--num-envs", str(GAMES), "--engine", "both", "--max-steps", "60"]
-    assert main(PROGRAM, ["evaluate", params.name, *flags]) == 0
+    assert main(WORLD, ["evaluate", params.name, *flags]) == 0
     said = capsys.readouterr().out
     assert "a search of 4×8 steps" in said
     assert "Both engines gave the same episodes." in said

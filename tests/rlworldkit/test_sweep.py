@@ -17,7 +17,7 @@ from pathlib import Path
 import optuna
 import pytest
 from optuna.trial import TrialState
-from toy_world.adapter import PROGRAM
+from orchard import WORLD
 
 from rlparity.core.prices import changed_prices, read_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
@@ -58,7 +58,7 @@ for n in range(1, 1 + len(rows)):
 if is_waiting:
     signal.pause()
 """
-STAND_IN = dataclasses.replace(PROGRAM, module="trainer")
+STAND_IN = Program((WORLD,), module="trainer")
 HELD = "num_envs = 8\nnum_steps = 8\ntotal_timesteps = 640\nent_coef = 0.1\n"
 SEARCHED = "lr = { low = 1e-4, high = 1e-2, log = true }\n"
 RETURN = "train/mean_episode_return"
@@ -108,7 +108,7 @@ def test_the_best_trial_is_a_file_of_settings_that_the_trainer_takes(
     study = sweep()
     best = max(study.trials, key=lambda trial: trial.value or -9.0)
     rate = best.params["learning_rate"]
-    settings = from_file(PROGRAM.train_config, Path("sweeps/s/best.toml"))
+    settings = from_file(STAND_IN.train_config, Path("sweeps/s/best.toml"))
     assert settings == {"num_envs": 8, "num_steps": 8, "total_timesteps": 640, "ent_coef": 0.1, "learning_rate": rate}
     assert len(study.trials) == 6
     assert all(0 <= 0.5 - (value or 9) <= 1 for value in values(study))  # the mean of seeds 0 and 1
@@ -251,7 +251,7 @@ def test_prices_are_searched_in_whole_units_and_judged_in_those_of_the_game(
     study = sweep()
     assert values(study) == [0.0, 1.0, 0.0]
     assert not any(trial.intermediate_values for trial in study.trials)
-    prices = changed_prices(PROGRAM.world.with_prices(read_prices([], Path("sweeps/s/best-prices.toml"))))
+    prices = changed_prices(WORLD.with_prices(read_prices([], Path("sweeps/s/best-prices.toml"))))
     assert prices == {"step": pytest.approx(study.trials[1].params["prices.step"])}
 
 
@@ -341,8 +341,8 @@ def test_a_figure_that_no_agent_has_is_refused() -> None:
     with pytest.raises(
         UsageError, match=r"No agent has the objective 'evaluate/returns': take one of evaluate/return, "
     ):
-        figure_of(PROGRAM, small, "random", max_steps=1)
-    assert figure_of(PROGRAM, dataclasses.replace(small, objective="evaluate/length"), "random", max_steps=1) == 1
+        figure_of(STAND_IN, small, "random", max_steps=1)
+    assert figure_of(STAND_IN, dataclasses.replace(small, objective="evaluate/length"), "random", max_steps=1) == 1
 
 
 @pytest.mark.parametrize(
@@ -374,7 +374,7 @@ def test_a_study_of_another_sweep_is_left_alone(
 def test_no_finished_trial_is_lost_to_kill_9() -> None:
     sizes = "hidden_dim = 8\nnum_layers = 1\nlog_interval = 1\nnum_minibatches = 2\n"
     write("steps = 2560\nat_once = 1\npruner = 'none'", HELD + SEARCHED + sizes)
-    command = [sys.executable, "-m", "toy_world", "sweep", "s.toml"]
+    command = [sys.executable, "-m", "orchard", "sweep", "s.toml"]
     killed = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert killed.stdout is not None
     assert next(line for line in killed.stdout if line.startswith("Trial 0: "))

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pygame
 import pytest
-from toy_world.adapter import PROGRAM, WORLD
+from orchard import WORLD
 from written_page import episode_data, page_data
 
 from rlparity.core.trace import read_trace
@@ -145,13 +145,13 @@ def test_the_picture_a_film_a_window_and_a_page_show_the_same_games(
     monkeypatch.setattr(Window, "show", shown)
     words = [str(params), "--episodes", "2", "--max-steps", "3", "--seed", "5"]
     film, page = tmp_path / "film.mp4", tmp_path / "page.html"
-    assert main(PROGRAM, ["watch", *words, "--render", "human", "--speed", "100", "--record", str(film)]) == 0
+    assert main(WORLD, ["watch", *words, "--render", "human", "--speed", "100", "--record", str(film)]) == 0
     verdicts = capsys.readouterr().out.splitlines()[:2]
     assert sizes == {(1208, 608)}
     assert imageio_ffmpeg.count_frames_and_secs(str(film))[0] == 8
-    assert main(PROGRAM, ["watch", *words, "--render", "ansi"]) == 0
+    assert main(WORLD, ["watch", *words, "--render", "ansi"]) == 0
     assert [line for line in capsys.readouterr().out.splitlines() if line in verdicts] == sorted([*verdicts, *verdicts])
-    assert main(PROGRAM, ["view", *words, "--output", str(page)]) == 0
+    assert main(WORLD, ["view", *words, "--output", str(page)]) == 0
     text = page.read_text(encoding="utf-8")
     on_page = [episode["verdict"] for episode in page_data(text)["episodes"]]
     assert [f"game {5 + number}: {verdict}" for number, verdict in enumerate(on_page)] == verdicts
@@ -185,6 +185,6 @@ def test_a_game_is_played_by_keys_saved_and_viewed(params: Path, tmp_path: Path)
     session.keep()
     assert (read_trace(trace).case.seed, read_trace(trace).case.actions) == (3, (0, 5))
     for engines, sides in (([], ["plain", "jax"]), (["--engine", "plain"], ["plain"])):
-        assert main(PROGRAM, ["view", str(trace), "--output", str(tmp_path / "page.html"), *engines]) == 0
+        assert main(WORLD, ["view", str(trace), "--output", str(tmp_path / "page.html"), *engines]) == 0
         data = page_data((tmp_path / "page.html").read_text(encoding="utf-8"))
         assert (data["sides"], len(data["episodes"])) == (sides, 1)

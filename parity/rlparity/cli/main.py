@@ -46,7 +46,14 @@ class Command(NamedTuple):
 
 ENGINE = {"--engine": flags.value("NAME", "the engine to play") | flags.REQUIRED}
 COMMANDS = (
-    Command(init, {"folder": {"type": Path, "help": "where to write them"}}, {"json": False}),
+    Command(
+        init,
+        {
+            "folder": {"type": Path, "help": "where to write them"},
+            "--full": {"action": "store_true", "help": "also what rlworldkit trains, evaluates and shows the world by"},
+        },
+        {"json": False},
+    ),
     Command(doctor, flags.JSON, {}),
     Command(commands.run, flags.RUN, {"steps": 1000, "games": 64, "source": "uniform"}),
     Command(commands.replay, flags.REPLAY, {}),

@@ -8,8 +8,13 @@ from importlib.resources import files
 from rlparity.errors import UsageError
 from rlparity.io.atomic_write import write_text
 
-FILES = {"climb.py": "climb.py", "project.toml": "pyproject.toml", "workflow.yml": ".github/workflows/rlparity.yml"}
+PROJECT = {"project.toml": "pyproject.toml", "workflow.yml": ".github/workflows/rlparity.yml"}
 """Template -> where it goes."""
+SHORT = ("__init__", "exploration", "plain", "planes", "rules", "world")
+FULL = (*SHORT, "__main__", "env", "in_jax", "score", "show")
+"""Modules of the world: of the harness alone, and with all that rlworldkit trains, evaluates and shows."""
+_ONLY_FULL = "  # full"
+"""Ends lines of templates that only the full world has."""
 
 
 def init(options: Namespace) -> int:
@@ -19,11 +24,17 @@ def init(options: Namespace) -> int:
 
     Examples:
         rlparity init my-port
+        rlparity init --full my-world
     """
-    paths = {options.folder / name: files("rlparity.templates").joinpath(template) for template, name in FILES.items()}
+    texts = {name: files("rlparity.templates").joinpath(template) for template, name in PROJECT.items()}
+    names = [f"orchard/{module}.py" for module in (FULL if options.full else SHORT)]
+    texts |= {name: files("rlparity.templates").joinpath(name) for name in (*names, "orchard/rules.md")}
+    paths = {options.folder / name: text.read_text(encoding="utf-8") for name, text in texts.items()}
     if there := [path for path in paths if path.exists() or path.is_symlink()]:
         raise UsageError(f"{there[0]} is there already, and nothing was written: name another folder.")
-    for path, template in paths.items():
-        write_text(path, template.read_text(encoding="utf-8"))
+    for path, text in paths.items():
+        lines = text.splitlines()
+        kept = [line.removesuffix(_ONLY_FULL) for line in lines if options.full or not line.endswith(_ONLY_FULL)]
+        write_text(path, "\n".join(kept) + "\n")
     print(f"Wrote {', '.join(map(str, paths))}. Run `python -m pytest` there.")
     return 0

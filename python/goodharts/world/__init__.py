@@ -136,6 +136,7 @@ def _world(mode: Mode) -> World:
         game_seeds=game_seeds,
         facts=rules.FACTS,
         events=rules.EVENTS,
+        counted_events=rules.EVENTS[:2],
         component_unit=rules.COMPONENT_UNIT,
         prices=_prices(mode),
         observation_label=observation_label(mode),

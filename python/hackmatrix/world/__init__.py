@@ -127,6 +127,7 @@ WORLD = World(
     train_config=lambda: resolve_name("hackmatrix.train_config:TrainConfig"),
     make_space=dict_space,
     split=split,
+    observation_range=(0.0, 1.0),
     row_names=tuple(map(str, reversed(range(rules.SIZE)))),  # A1
     colour_of=colour_of,
     signs=dict(SIGNS),

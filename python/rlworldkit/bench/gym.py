@@ -10,7 +10,7 @@ import numpy as np
 from rlparity import World
 from rlparity.core.prices import changed_prices
 from rlworldkit.bench.records import Record, plain_record
-from rlworldkit.envs.spaces import env_id
+from rlworldkit.envs.spaces import register
 
 SECONDS_ALONE = 1.0
 """That a sample of one game takes, at least: worlds are of very different speeds."""
@@ -24,9 +24,9 @@ def measure(world: World, num_envs: int, repetitions: int) -> list[Record]:
     observations, infos and the choice of actions in. The second plays ``num_envs`` games. Memory is not measured.
     Raises EngineError where the engine cannot start.
     """
-    prices = changed_prices(world)
-    native = gymnasium.make_vec(env_id(world), num_envs, "vector_entry_point", prices=prices)
-    with closing(gymnasium.make(env_id(world), prices=prices)) as one, closing(native) as many:
+    name, prices = register(world), changed_prices(world)
+    native = gymnasium.make_vec(name, num_envs, "vector_entry_point", prices=prices)
+    with closing(gymnasium.make(name, prices=prices)) as one, closing(native) as many:
         _play_one(one)
         alone = [_play_one(one) for _ in range(repetitions)]
         _play_many(many)

@@ -3,13 +3,12 @@
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rlparity import BatchStep, EngineError, EngineOptions, State, UsageError, World
+from rlparity import BatchEngine, BatchStep, EngineError, EngineOptions, State, UsageError, World
 from rlparity.engine import Array, Slots
 from rlworldkit.envs.arguments import check_limit
 from rlworldkit.envs.statistics import Statistics
@@ -104,9 +103,7 @@ class Episodes:
             raise UsageError(f"there is no engine {name!r}: choose {' or '.join(world.engines)}.")
         self.world, self.score, self.num_games = world, score_of(world), num_games
         self._user = SingleThreadGuard()
-        options = EngineOptions(packed=True, deadline=deadline, prices=world.price_values)
-        self.engine = name
-        self._open = partial(world.engines[name], num_games, options)
+        self.engine, self._deadline = name, deadline
         self._restart, self._max_episode_steps = restart, check_limit(max_episode_steps)
         self._all: Slots = np.arange(num_games)
         self._actions = np.zeros(num_games, np.int32)
@@ -121,7 +118,7 @@ class Episodes:
         is_float = facts is None or np.issubdtype(facts.dtype, np.floating)
         self._type_of_facts: type[np.float64] | type[np.int64] = np.float64 if is_float else np.int64
         self._see(observation, ~self._lost)
-        events = [world.events.index(name) for name in self.score.counted_events]
+        events = [world.events.index(name) for name in world.counted_events]
         self.statistics = Statistics(len(world.components), len(world.actions), self.facts, events)
 
     def _own(self, seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -179,6 +176,10 @@ class Episodes:
         """The complete states of these games, or of all."""
         with self._user:
             return self._insist(lambda: self._engine.get_state(self._all if slots is None else slots))
+
+    def _open(self) -> BatchEngine:
+        options = EngineOptions(packed=True, deadline=self._deadline, prices=self.world.price_values)
+        return self.world.engines[self.engine](self.num_games, options)
 
     def close(self) -> None:
         """End the engine."""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import gymnasium
 import numpy as np
 from gymnasium import spaces
 
@@ -14,6 +15,19 @@ RENDER_MODES = ("ansi", "rgb_array", "human")
 def env_id(world: World) -> str:
     """What Gymnasium calls the environments of a world, such as ``Orchard-v0``."""
     return f"{world.title}-v0"
+
+
+def register(world: World) -> str:
+    """Register the environments of a world with Gymnasium, unless their id is taken already; return the id."""
+    name = env_id(world)
+    if name not in gymnasium.registry:
+        gymnasium.register(
+            name,
+            entry_point="rlworldkit.envs.gym_env:WorldEnv",
+            vector_entry_point="rlworldkit.envs.vector_env:WorldVectorEnv",
+            kwargs={"world": world},
+        )
+    return name
 
 
 def metadata_of(world: World) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from rlparity import State as StateDict
+from rlparity import World
 from rlparity.errors import UsageError
 from rlworldkit.jax.int64_pair import Int64Pair
 from rlworldkit.jax.marks import Marks
@@ -67,6 +68,10 @@ class JaxEnv(ABC):
     Required are ``reset``, ``step``, ``next_game``, ``observe`` and ``seed``; ``to_dict`` and ``from_dict`` for the
     harness and for environments; ``mask`` where actions can be invalid. Everything else has a default.
 
+    ``class Mine(JaxEnv, world=WORLD)`` takes from a ``rlparity.World`` what the class does not state itself: name and
+    rules' version, numbers and names of actions, components, events and marks. Prices it states itself, as every
+    engine does. A class without a world states all of it; the trainer plays it alike.
+
     Attributes:
         name: of the world with all its settings: it identifies checkpoints and cached programs.
         rules_version: changes whenever the same seed and actions may give another game; stored in checkpoints.
@@ -106,6 +111,19 @@ class JaxEnv(ABC):
     levels: int = 0
     num_privileges: int = 0
     packages: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, *, world: World | None = None) -> None:
+        super().__init_subclass__()
+        if world is None:
+            return
+        low, high = world.observation_range
+        names = {"name": world.name, "rules_version": world.rules_version, "components": world.components}
+        sizes = {"num_actions": len(world.actions), "observation_shape": world.observation_shape}
+        events = {"events": world.events, "counted_events": world.counted_events, "marks": tuple(world.marks)}
+        reward = {"component_unit": world.component_unit, "low": low, "high": high}
+        for name, value in {**names, **sizes, **events, **reward}.items():
+            if name not in cls.__dict__:
+                setattr(cls, name, value)
 
     def with_prices(self, prices: Array | NDArray[np.int32]) -> Self:
         """Return the world with these prices, int32 (prices,), which may be traced."""

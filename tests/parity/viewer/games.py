@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from toy_world.plain import PlainEngine
-from toy_world.world import APPLE, draw_board
-from toy_world.world import WORLD as BARE
+from orchard.plain import PlainEngine
+from orchard.world import APPLE, draw_board
+from orchard.world import WORLD as BARE
 
 from rlparity.core.compare import Difference
 from rlparity.viewer.page import Curve, Decision, End, Episode, Page, Step

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 import jax
 import jax.numpy as jnp
 from jax import Array
-from toy_world.adapter import OrchardJaxEnv
-from toy_world.in_jax import Orchard
+from orchard.env import OrchardJaxEnv
+from orchard.in_jax import Orchard
 
 LEVELS = 4
 RESEEDED = 1000

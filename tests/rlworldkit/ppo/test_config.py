@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toy_world.adapter import PROGRAM
+from orchard import WORLD
 
 from rlparity.errors import UsageError
 from rlworldkit.cli import train
@@ -135,7 +135,7 @@ def configured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[TrainCon
 
 def test_flags_override_the_file_which_overrides_the_defaults(configured: list[TrainConfig]) -> None:
     Path("settings.toml").write_text("learning_rate = 1\nnum_envs = 16\nvalue_head = 'popart'\nlearning_rate_end = 0.5")
-    assert main(PROGRAM, ["train", "--config", "settings.toml", "--num-envs", "32", "--total-timesteps", "5000"]) == 0
+    assert main(WORLD, ["train", "--config", "settings.toml", "--num-envs", "32", "--total-timesteps", "5000"]) == 0
     (config,) = configured
     assert (config.num_envs, config.learning_rate, config.learning_rate_end) == (32, 1.0, 0.5)
     assert type(config.learning_rate) is float
@@ -146,7 +146,7 @@ def test_flags_override_the_file_which_overrides_the_defaults(configured: list[T
 def test_a_setting_has_the_names_of_its_field_and_of_its_flag(name: str, configured: list[TrainConfig]) -> None:
     small, flag = ["train", "--total-timesteps=40000"], f"--{name.replace('_', '-')}=0.5"
     Path("settings.toml").write_text(f"{name} = 0.5\nnum-envs = 16")
-    assert main(PROGRAM, [*small, "--config=settings.toml"]) == main(PROGRAM, [*small, flag, "--num-envs=16"]) == 0
+    assert main(WORLD, [*small, "--config=settings.toml"]) == main(WORLD, [*small, flag, "--num-envs=16"]) == 0
     assert [(each.learning_rate, each.num_envs) for each in configured] == [(0.5, 16), (0.5, 16)]
 
 
@@ -159,7 +159,7 @@ def test_a_flag_that_is_not_there_is_told_which_one_it_resembles(command: str, r
 def test_help_names_the_prices(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("train", "train-sb3", "evaluate", "bench"):
         with pytest.raises(SystemExit):
-            main(PROGRAM, [command, "--help"])
+            main(WORLD, [command, "--help"])
         assert "their names: step, fruit, sting." in " ".join(capsys.readouterr().out.split())
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax import Array
-from toy_world.in_jax import Orchard
+from orchard.in_jax import Orchard
 
 from rlparity.errors import UsageError
 from rlworldkit.ppo import curriculum

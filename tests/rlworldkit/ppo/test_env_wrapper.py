@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from gymnax.wrappers.purerl import LogEnvState, LogWrapper
 from jax import Array
-from toy_world import in_jax
-from toy_world.in_jax import PICK, REST, Orchard
+from orchard import in_jax
+from orchard.in_jax import PICK, REST, Orchard
 
 from rlparity.errors import UsageError
 from rlworldkit.envs.gymnax_adapter import GymnaxAdapter

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import Array
-from toy_world import in_jax
-from toy_world.adapter import OrchardJaxEnv
-from toy_world.in_jax import Orchard
+from orchard import in_jax
+from orchard.env import OrchardJaxEnv
+from orchard.in_jax import Orchard
 
 from rlworldkit.ppo.ppo import collect_rollout, compute_gae, evaluate, masked_categorical, ppo_loss, samples_of
 from rlworldkit.ppo.state import LossStats, Samples, Transition

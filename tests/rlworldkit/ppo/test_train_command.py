@@ -13,7 +13,8 @@ from typing import NamedTuple
 import jax
 import numpy as np
 import pytest
-from toy_world.adapter import PROGRAM, OrchardJaxEnv
+from orchard import WORLD
+from orchard.env import OrchardJaxEnv
 
 from rlworldkit.cli.app import main as command
 from rlworldkit.ppo.checkpoints import read_checkpoint
@@ -28,7 +29,7 @@ FLAGS = "--num-envs 8 --num-steps 16 --hidden-dim 16 --num-layers 3 --log-interv
 
 def main(flags: list[str]) -> int:
     """The command in this process."""
-    return command(PROGRAM, ["train", *flags])
+    return command(WORLD, ["train", *flags])
 
 
 class Run(NamedTuple):
@@ -80,7 +81,7 @@ def test_a_killed_run_resumes_in_another_process_as_if_nothing_had_happened(
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "parity"))
 
     def begun(flags: str) -> "subprocess.Popen[bytes]":
-        words = [sys.executable, "-m", "toy_world", "train", "--no-wandb", *flags.split()]
+        words = [sys.executable, "-m", "orchard", "train", "--no-wandb", *flags.split()]
         return subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL)
 
     killed, straight = (tmp_path / "checkpoints" / name for name in ("killed", "straight"))

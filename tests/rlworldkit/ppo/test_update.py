@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from flax import linen as nn
 from jax import Array
-from toy_world import in_jax
-from toy_world.in_jax import Orchard
+from orchard import in_jax
+from orchard.in_jax import Orchard
 
 from rlworldkit.jax.env import Encoder
 from rlworldkit.jax.threefry import trainer_seeds

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jax import Array
-from toy_world.in_jax import Orchard
+from orchard.in_jax import Orchard
 
 from rlworldkit.agents.numpy_network import NumpyNetwork
 from rlworldkit.jax.env import JaxEnv

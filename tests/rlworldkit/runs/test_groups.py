@@ -15,13 +15,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toy_world.adapter import PROGRAM
+from orchard import WORLD
 
 from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlworldkit.cli.app import main
 from rlworldkit.cli.group_plan import Variant, tasks_of
 from rlworldkit.evaluation.comparison import ScoredRun, as_tables, compared
 from rlworldkit.ppo.params import load_params
+from rlworldkit.program import Program
 from rlworldkit.runs.group import Group
 from rlworldkit.runs.live_page import LivePage
 from rlworldkit.runs.many import RunTask, train_many
@@ -113,7 +114,7 @@ def group(tmp_path_factory: pytest.TempPathFactory) -> Path:
     variants = ["--seed=3", "--seeds=1", "--variant", "cheap=step=-0.5", "--variant", "own"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(TOY_WORLD))
-        assert main(PROGRAM, ["train", *FLAGS, *variants, "--run-name=group", f"--checkpoint-dir={folder}"]) == 0
+        assert main(WORLD, ["train", *FLAGS, *variants, "--run-name=group", f"--checkpoint-dir={folder}"]) == 0
     return folder / "group"
 
 
@@ -127,7 +128,7 @@ def test_each_run_has_its_folder_and_the_group_a_picture(group: Path) -> None:
 def test_a_run_is_bit_for_bit_that_of_its_seed_alone(group: Path) -> None:
     # in a process of its own: in this one JAX may have begun with other settings of its compiler
     words = ["train", *FLAGS, "--seed=3", "--price=step=-0.5", "--run-name=alone"]
-    subprocess.run([sys.executable, "-m", "toy_world", *words], check=True)
+    subprocess.run([sys.executable, "-m", "orchard", *words], check=True)
     alone, beside = (
         load_params(folder / "params_2.npz") for folder in (Path("checkpoints/alone"), group / "cheap" / "seed-3")
     )
@@ -139,7 +140,7 @@ def test_a_run_is_bit_for_bit_that_of_its_seed_alone(group: Path) -> None:
 def test_runs_that_are_there_are_not_overwritten(group: Path, capsys: pytest.CaptureFixture[str]) -> None:
     again = ["--seed=3", "--seeds=1", "--variant=own", "--run-name=group", f"--checkpoint-dir={group.parent}"]
     with pytest.raises(SystemExit):
-        main(PROGRAM, ["train", *FLAGS, *again])
+        main(WORLD, ["train", *FLAGS, *again])
     assert f"{group} already holds runs" in capsys.readouterr().err
 
 
@@ -174,13 +175,13 @@ def test_a_group_with_a_failed_run_says_how_it_goes_on(group: Path, capsys: pyte
     metrics.parent.mkdir(parents=True)
     metrics.write_text("update,timesteps,train/mean_episode_return\n1,64,0.5\n")
     words = [f"--init-from={group / 'own' / 'seed-3' / 'params_2.npz'}", "--seeds=1", "--run-name=group"]
-    assert main(replace(PROGRAM, module="nowhere"), ["train", *FLAGS, *words]) == 1
+    assert main(Program((WORLD,), module="nowhere"), ["train", *FLAGS, *words]) == 1
     shown = capsys.readouterr().out
     assert "No module named nowhere" in shown
     assert "--resume latest --checkpoint-dir=checkpoints/group" in shown
     assert "Compare" not in shown, "there is no agent"
     resume = shown.rpartition("Resume: ")[2].partition(" train ")[2]
-    assert main(replace(PROGRAM, module="nowhere"), ["train", *shlex.split(resume)]) == 1
+    assert main(Program((WORLD,), module="nowhere"), ["train", *shlex.split(resume)]) == 1
     assert "No module named nowhere" in capsys.readouterr().out
 
 
@@ -193,7 +194,7 @@ def resumed_words(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[list[str
         return [None] * len(tasks)
 
     monkeypatch.setattr("rlworldkit.cli.seeds.train_many", only_listed)
-    assert main(PROGRAM, ["train", *words]) == INTERRUPTED_EXIT_CODE
+    assert main(WORLD, ["train", *words]) == INTERRUPTED_EXIT_CODE
     return started
 
 
@@ -248,7 +249,7 @@ def test_a_group_is_resumed_run_by_run(group: Path, tmp_path: Path) -> None:
     shutil.copytree(group, tmp_path / "copy")
     shutil.rmtree(tmp_path / "copy" / "own")  # it had not begun
     resumed = ["--seed=3", "--seeds=1", "--variant=own", "--resume=latest", f"--checkpoint-dir={tmp_path / 'copy'}"]
-    assert main(PROGRAM, ["train", *FLAGS, *resumed]) == 0
+    assert main(WORLD, ["train", *FLAGS, *resumed]) == 0
     own = [load_params(folder / "own" / "seed-3" / "params_2.npz")["params"] for folder in (group, tmp_path / "copy")]
     assert all(np.array_equal(own[0][layer]["kernel"], own[1][layer]["kernel"]) for layer in own[0])
 
@@ -256,7 +257,7 @@ def test_a_group_is_resumed_run_by_run(group: Path, tmp_path: Path) -> None:
 def test_groups_are_compared_also_run_by_run_of_one_seed(group: Path, capsys: pytest.CaptureFixture[str]) -> None:
     groups = [f"--group=cheap={group / 'cheap'}", f"--group=own={group / 'own'}"]
     files = ["--json=c.json", "--picture=c.png", "--markdown=-"]
-    assert main(PROGRAM, ["compare", *groups, *files, "--episodes=20", "--max-steps=30", "--num-envs=20"]) == 0
+    assert main(WORLD, ["compare", *groups, *files, "--episodes=20", "--max-steps=30", "--num-envs=20"]) == 0
     shown = capsys.readouterr().out
     assert "| cheap over own |" in shown
     assert "[–, –" in shown.replace("\\", ""), "one run has no interval"
@@ -323,7 +324,7 @@ def test_what_cannot_be_trained_is_refused_in_one_sentence(
     words: list[str], fault: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
-        main(PROGRAM, ["train", *FLAGS, *words])
+        main(WORLD, ["train", *FLAGS, *words])
     assert end.value.code == 2
     message = capsys.readouterr().err
     assert fault in message

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toy_world.adapter import PROGRAM, OrchardJaxEnv
+from orchard import WORLD
+from orchard.env import OrchardJaxEnv
 
 from rlworldkit.cli.app import main
 from rlworldkit.ppo.checkpoints import read_checkpoint
@@ -30,7 +31,7 @@ def train(*flags: str, updates: int = 2, name: str = "run") -> Path:
     resumes = "--resume" in flags
     sizes = ["--total-timesteps", str(updates * SMALL.batch_size)]
     named = [] if resumes else [*FLAGS.split(), "--log-interval", "1", "--run-name", name]
-    assert main(PROGRAM, ["train", *sizes, *named, *flags]) == 0
+    assert main(WORLD, ["train", *sizes, *named, *flags]) == 0
     return Path("checkpoints") / name
 
 

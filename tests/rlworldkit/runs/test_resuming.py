@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from toy_world.adapter import WORLD, OrchardJaxEnv
+from orchard import WORLD
+from orchard.env import OrchardJaxEnv
 
 from rlparity.errors import UsageError
 from rlworldkit.agents.read import agent_files

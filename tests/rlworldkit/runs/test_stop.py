@@ -47,11 +47,11 @@ with StopRequest(announce=lambda: print("announced"), give_up=lambda: print("gav
 """
 
 TRAINING = """
-from toy_world.adapter import PROGRAM
+from orchard import WORLD
 from rlworldkit.cli.app import main
 
 setattr(import_module("{module}"), "{name}", native)
-main(PROGRAM, ["{command}", "--no-wandb"])
+main(WORLD, ["{command}", "--no-wandb"])
 """
 
 CLOSED = [signal.SIGHUP, signal.SIGHUP, signal.SIGTERM]  # a terminal that closes sends SIGHUP several times

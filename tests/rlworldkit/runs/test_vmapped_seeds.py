@@ -11,7 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from toy_world.adapter import PROGRAM, OrchardJaxEnv
+from orchard import WORLD
+from orchard.env import OrchardJaxEnv
 
 from rlworldkit.cli.app import main
 from rlworldkit.ppo.checkpoints import read_checkpoint
@@ -138,10 +139,10 @@ def test_the_command_trains_and_resumes_them(
     words = ["train", "--no-wandb", *sizes, f"--lr={SMALL.learning_rate}", f"--update-epochs={SMALL.update_epochs}"]
     words += ["--seed=3", "--seeds=3", "--seeds-mode=vmap"]
     begun = [*words, f"--total-timesteps={SMALL.batch_size}", "--run-name=group", f"--checkpoint-dir={tmp_path}"]
-    assert main(PROGRAM, begun) == 0
+    assert main(WORLD, begun) == 0
     (tmp_path / "group" / "seed-5" / "checkpoint_1.pkl").write_bytes(b"damaged")
     steps = f"--total-timesteps={UPDATES * SMALL.batch_size}"
-    assert main(PROGRAM, [*words, steps, "--resume=latest", f"--checkpoint-dir={tmp_path / 'group'}"]) == 1
+    assert main(WORLD, [*words, steps, "--resume=latest", f"--checkpoint-dir={tmp_path / 'group'}"]) == 1
     output = capsys.readouterr().out
     assert "failed: " in output
     for seed in (3, 4):

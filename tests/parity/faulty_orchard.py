@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from orchard import WORLD as ORCHARD
+from orchard.plain import Game, PlainEngine, mix
+from orchard.planes import PlanesEngine
 
 from rlparity import BatchStep
-from toy_world.plain import Game, PlainEngine, mix
-from toy_world.planes import PlanesEngine
 
 
 def changed(base: Any = PlanesEngine, **changes: Callable[..., Any]) -> Any:  # noqa: ANN401 - an engine's class
@@ -114,3 +116,24 @@ class HangingEngine(PlanesEngine):
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
         while True:
             time.sleep(0.01)
+
+
+WORLD = replace(
+    ORCHARD,
+    home=None,
+    engines={
+        "plain": PlainEngine,
+        "planes": PlanesEngine,
+        "restless": RestlessEngine,
+        "miscounting": MiscountingEngine,
+        "forgetful": ForgetfulEngine,
+        "nan": NanEngine,
+        "leaky": LeakyEngine,
+        "double": DoubleEngine,
+        "dying": DyingEngine,
+        "hungry": HungryEngine,
+        "quitting": QuittingEngine,
+        "hanging": HangingEngine,
+    },
+    sources={**ORCHARD.sources, "restless": Path(__file__)},
+)

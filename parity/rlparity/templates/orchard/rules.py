@@ -1,4 +1,4 @@
-"""Orchard: a game small enough to read in a minute, written twice. docs/tutorials/your-own-world.md goes through it.
+"""The rules of Orchard, and the names that its engines share; their numbers are in each engine.
 
 A walker picks apples on 4×4 cells (cell = 4·row + column, row 0 on top) while a wasp flies about.
 
@@ -19,6 +19,20 @@ A walker picks apples on 4×4 cells (cell = 4·row + column, row 0 on top) while
   16 + cell apple (mod 4 is 0), 32 + cell ripeness (1 + mod 3).
 """
 
-from toy_world.world import WORLD
-
-__all__ = ["WORLD"]
+ACTIONS = ("up", "down", "left", "right", "pick", "rest")
+COMPONENTS = ("step", "fruit", "sting")
+"""Parts of the reward, in thousandths."""
+MARKS = {
+    "start": "O-START",
+    "start.empty": "O-START",
+    "move": "O-MOVE",
+    "pick": "O-PICK",
+    "rest": "O-REST",
+    "invalid": "O-INVALID",
+    "wasp": "O-WASP",
+    "sting": "O-STING",
+    "end.picked": "O-END",
+    "end.dead": "O-END",
+    "next": "O-NEXT",
+}
+"""Mark -> the rule that a step hits with it."""

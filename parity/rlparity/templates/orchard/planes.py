@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orchard.rules import MARKS
 from rlparity import BatchEngine, BatchStep, EngineOptions, Phase, State, StateRefused
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-COLUMNS = ("start", "start.empty", "move", "pick", "rest", "invalid", "wasp", "sting", "end.picked", "end.dead", "next")
+COLUMNS = tuple(MARKS)
 CELLS = np.arange(16)
 
 

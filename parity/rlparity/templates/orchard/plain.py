@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orchard.rules import MARKS
 from rlparity import BatchEngine, BatchStep, Draw, EngineOptions, Phase, State, StateRefused
 
 SIDE = 4
 WORD = 2**64
 DIRECTIONS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 PICK, REST = 4, 5
-MARKS = ("start", "start.empty", "move", "pick", "rest", "invalid", "wasp", "sting", "end.picked", "end.dead", "next")
 
 PRICES = (-10, 100, -500)
 

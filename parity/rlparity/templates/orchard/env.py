@@ -1,38 +1,28 @@
-"""Orchard for rlworldkit: everything that it is told to train, evaluate, measure and show this world."""
+"""Orchard in JAX: one game as pure functions of `in_jax`, for trainers and as an engine."""
 
-from dataclasses import replace
 from typing import Any
 
-import gymnasium
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from orchard import in_jax
+from orchard.in_jax import Orchard
+from orchard.plain import refuse_bad
+from orchard.world import WORLD
 from rlparity import BatchEngine, EngineOptions, State
-from rlparity.core.prices import price_values
-from rlworldkit.envs.spaces import env_id
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.env import JaxEnv, StepMetrics, StepOutput
-from rlworldkit.program import Program
-from rlworldkit.show import Show
-from toy_world import in_jax
-from toy_world.in_jax import Orchard
-from toy_world.plain import refuse_bad
-from toy_world.world import WORLD as ORIGINAL
 
 _SINGLE = ("walker", "wasp", "hp", "score", "turn")
 
 
-class OrchardJaxEnv(JaxEnv):
+class OrchardJaxEnv(JaxEnv, world=WORLD):
     """Orchard in JAX. Observations are float32 (34,) in [0, 1], actions 0-5, components in thousandths."""
 
-    name = "orchard"
-    num_actions = len(ORIGINAL.actions)
-    observation_shape = ORIGINAL.observation_shape
-    low, high = 0.0, 1.0
-    components = ORIGINAL.components
-    component_unit = ORIGINAL.component_unit
-    prices = np.array(price_values(ORIGINAL), np.int32)
+    prices = np.array((-10, 100, -500), np.int32)
+    marks: tuple[str, ...] = ()
+    observe = staticmethod(in_jax.observation)
 
     def reset(self, seed: Array) -> Orchard:
         return in_jax.start(in_jax.pair(seed))
@@ -47,9 +37,6 @@ class OrchardJaxEnv(JaxEnv):
 
     def reseed(self, state: Orchard, seed: Array) -> Orchard:
         return state._replace(seed=in_jax.pair(seed))
-
-    def observe(self, state: Orchard) -> Array:
-        return in_jax.observation(state)
 
     def seed(self, state: Orchard) -> Array:
         return jnp.stack(state.seed)
@@ -78,28 +65,9 @@ class OrchardJaxEnv(JaxEnv):
         return Orchard(**fields, fruit=fruit)  # type: ignore[arg-type]
 
 
-def _text(state: State) -> str:
-    return "\n".join("".join(f"{cell:6}" for cell in row) for row in ORIGINAL.draw(state).rows)
+ENV = OrchardJaxEnv()
 
 
-def _open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
-    return JaxEngine(games, _JAX_ENV, prices=options.prices)
-
-
-_JAX_ENV = OrchardJaxEnv()
-WORLD = replace(
-    ORIGINAL,
-    engines={"plain": ORIGINAL.engines["plain"], "jax": _open_jax},
-    title="Orchard",
-    home="toy_world.adapter:WORLD",
-    jax=OrchardJaxEnv,
-    show=lambda: Show(text=_text),
-    observation_range=(0.0, 1.0),
-)
-PROGRAM = Program((WORLD,), module="toy_world")
-gymnasium.register(
-    env_id(WORLD),
-    entry_point="rlworldkit.envs.gym_env:WorldEnv",
-    vector_entry_point="rlworldkit.envs.vector_env:WorldVectorEnv",
-    kwargs={"world": WORLD},
-)
+def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
+    """An engine that plays ``ENV``."""
+    return JaxEngine(games, ENV, prices=options.prices)
