@@ -3,9 +3,9 @@
 A world goes by the name that its package registers, or by ``module:attribute``:
 
     >>> import rlworldkit
-    >>> env = rlworldkit.make("toy_world.adapter:WORLD", engine="jax")
-    >>> run = rlworldkit.train("toy_world.adapter:WORLD", num_envs=8, num_steps=8, total_timesteps=128, quiet=True)
-    >>> rlworldkit.evaluate("toy_world.adapter:WORLD", run, games=20)["episodes"]
+    >>> env = rlworldkit.make("orchard:WORLD", engine="jax")
+    >>> run = rlworldkit.train("orchard:WORLD", num_envs=8, num_steps=8, total_timesteps=128, quiet=True)
+    >>> rlworldkit.evaluate("orchard:WORLD", run, games=20)["episodes"]
     20
 
 The package knows no world. One hands in its `rlparity.World`; docs/tutorials/your-own-world.md goes through one.

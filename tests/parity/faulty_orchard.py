@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -135,5 +136,9 @@ WORLD = replace(
         "quitting": QuittingEngine,
         "hanging": HangingEngine,
     },
+    benches=tuple(
+        replace(bench, environment=lambda copy: {"PYTHONPATH": f"{copy}{os.pathsep}{Path(__file__).parent}"})
+        for bench in ORCHARD.benches
+    ),
     sources={**ORCHARD.sources, "restless": Path(__file__)},
 )

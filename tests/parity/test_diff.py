@@ -20,6 +20,7 @@ import pytest
 from command_line import Ran, git, orchard, rlparity
 from faulty_orchard import WORLD, RestlessEngine, changed
 from numpy.typing import NDArray
+from orchard import plain as original
 from orchard.plain import PlainEngine
 from written_page import episode_data, page_data
 
@@ -321,11 +322,9 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git(root, "init", "--quiet")
     (root / "README").write_text("No world yet.")
     commit(root)
-    shutil.copytree(
-        Path(faulty_orchard.__file__).parent, root / "faulty_orchard", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    shutil.copytree(Path(original.__file__).parent, root / "orchard", ignore=shutil.ignore_patterns("__pycache__"))
     commit(root)
-    plain = root / "faulty_orchard" / "plain.py"
+    plain = root / "orchard" / "plain.py"
     plain.write_text(plain.read_text().replace("min(3, self.hp + 1)", "min(2, self.hp + 1)"))
     commit(root)
     (root / "note").write_text("not committed")
@@ -342,7 +341,7 @@ def diff_in(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
         "diff",
         *words,
         "--world",
-        "faulty_orchard:WORLD",
+        "orchard:WORLD",
         *SMALL,
         "--cases",
         "1",
@@ -364,7 +363,7 @@ def test_revisions_are_compared_and_named_with_their_commits(checkout: Path) -> 
 def test_a_revision_without_the_world_is_one_sentence(checkout: Path) -> None:
     done = diff_in(checkout, "HEAD~2", ".")
     assert (done.returncode in (2, 3), done.stdout, done.stderr.count("\n")) == (True, "", 1)
-    assert "faulty_orchard" in done.stderr
+    assert "orchard" in done.stderr
 
 
 def test_a_commit_without_files_or_that_is_not_there_is_one_sentence(

@@ -74,7 +74,7 @@ def test_a_batch_starts_from_successive_seeds_and_restarts_what_ends() -> None:
     ("world", "sentence"),
     [
         ("faulty_orchard:NOTHING", "cannot be imported"),
-        ("orchard.plain:MARKS", r"is of type tuple, not a rlparity\.World"),
+        ("orchard.plain:MARKS", r"is of type dict, not a rlparity\.World"),
     ],
 )
 def test_what_is_no_world_is_one_sentence(world: str, sentence: str) -> None:

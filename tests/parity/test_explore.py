@@ -11,9 +11,9 @@ import pytest
 from command_line import rlparity
 from faulty_orchard import WORLD
 from numpy.typing import NDArray
+from orchard.exploration import end_game
 from orchard.plain import Game, PlainEngine
 from orchard.planes import PlanesEngine
-from orchard.exploration import end_game
 
 from rlparity import EngineError, Slots, State, StateRefused
 from rlparity.core.features import Features

@@ -140,7 +140,7 @@ def test_a_copy_has_the_named_parts_and_no_more(tmp_path: Path) -> None:
     for path in ("mine/rules.py", "mine/deep/rules.py", "mine/test_it.py", "theirs/huge.py", "loose.py"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("one\n")
-    bench = replace(BENCH, source=tmp_path, parts=("mine",))
+    bench = replace(BENCH, source=tmp_path, parts=("mine",), ignore=("test_*.py",))
     with pytest.raises(EngineError, match=r"^mine/deep/rules\.py mine/rules\.py$"):
         run_mutants(bench, [Mutant("two", "mine/rules.py", "one", "two")], Lister(), jobs=1)
 
@@ -207,8 +207,8 @@ def test_an_edit_that_no_longer_fits_is_one_sentence(planted: Mutant, sentence: 
 
 
 def test_an_edit_of_what_is_not_copied_is_one_sentence() -> None:
-    beside = Mutant("beside", "command_line.py", "class Ran", "class Run", ())
-    with pytest.raises(UsageError, match=r"edits command_line.py, which is in none of the bench's parts: orchard\."):
+    beside = Mutant("beside", "project.toml", "my-world", "mine", ())
+    with pytest.raises(UsageError, match=r"edits project.toml, which is in none of the bench's parts: orchard\."):
         run_mutants(replace(BENCH, parts=("orchard",)), [beside], PLAN, jobs=1)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import faulty_orchard
 import numpy as np
+import orchard
 import psutil
 import pytest
 from command_line import ORCHARD, git, rlparity
@@ -31,15 +32,15 @@ from rlparity.engines.module_paths import checkout_of
 from rlparity.engines.places import _cached, with_remote_engines
 from rlparity.engines.remote import RemoteFactory, describe_world
 
-TOYS = Path(faulty_orchard.__file__).parents[1]
+TOYS, TEMPLATES = Path(faulty_orchard.__file__).parent, Path(orchard.__file__).parents[1]
 ALL = np.arange(6)
 RESTS = np.full(6, 5, np.int32)
 Open = Callable[..., BatchEngine]
 
 
-def factory(name: str, world: World = WORLD) -> RemoteFactory:
+def factory(name: str, world: World = WORLD, spec: str = ORCHARD) -> RemoteFactory:
     """The factory of an engine of Orchard with a place."""
-    found = with_remote_engines(world, ORCHARD, [name]).engines[name]
+    found = with_remote_engines(world, spec, [name]).engines[name]
     assert isinstance(found, RemoteFactory)
     return found
 
@@ -182,7 +183,9 @@ def is_playing(process: psutil.Process) -> bool:
 
 def test_no_server_outlives_a_client_that_is_killed() -> None:
     """Neither one that waits for a request nor one in a step that never ends."""
-    with subprocess.Popen([sys.executable, "-c", CLIENT], stdout=subprocess.PIPE, text=True, cwd=TOYS) as client:
+    environment = {**os.environ, "PYTHONPATH": f"{TEMPLATES}{os.pathsep}{TOYS}"}
+    command = [sys.executable, "-c", CLIENT]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as client:
         assert client.stdout is not None
         servers = [psutil.Process(int(word)) for word in client.stdout.readline().split()]
         client.kill()
@@ -224,9 +227,9 @@ def test_serve_without_a_client_or_a_world_is_one_sentence() -> None:
 
 
 def test_another_interpreter_plays_with_its_own_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(TOYS)  # where rlparity finds the world; it is installed
-    described = factory(f"planes@python:{sys.executable}").describe()
-    assert described == {**describe_world(WORLD), "home": str(TOYS / "faulty_orchard")}
+    monkeypatch.chdir(TEMPLATES)  # where rlparity finds the world; it is installed
+    described = factory(f"planes@python:{sys.executable}", orchard.WORLD, "orchard:WORLD").describe()
+    assert described == {**describe_world(orchard.WORLD), "home": str(TEMPLATES / "orchard")}
     venv.create(tmp_path / "bare", symlinks=True)
     with pytest.raises(EngineError, match=r"status 1; it said: .*/bare/bin/python: No module named rlparity"):
         factory(f"planes@python:{tmp_path}/bare/bin/python").describe()

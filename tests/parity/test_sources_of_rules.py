@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from toy_world import WORLD
+from faulty_orchard import WORLD
 
 from rlparity.tools.rules import rule_text, source_lines
 

@@ -7,7 +7,10 @@ from orchard import WORLD
 
 from rlparity import World
 from rlworldkit.cli.app import main
+from rlworldkit.envs.spaces import register
 from rlworldkit.program import Program
+
+register(WORLD)
 
 
 @pytest.fixture

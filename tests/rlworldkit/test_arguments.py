@@ -135,7 +135,7 @@ def test_threads_may_take_turns_but_not_disturb_a_step_that_another_began() -> N
 
 
 LIMIT, STEPS = 4, 150
-HERE = "orchard.adapter:Orchard-v0"
+HERE = "Orchard-v0"
 """Names its module, so that the processes of an AsyncVectorEnv find it too."""
 
 

@@ -59,6 +59,7 @@ class EveningEngine(PlanesEngine):
 WORLD = replace(
     ORCHARD,
     name="evening",
+    jax=None,
     engines={"evening": EveningEngine},
     facts=("hp", "baskets"),
     events=("picked", "stung"),

@@ -1,6 +1,7 @@
 """A third world gets everything through one adapter: docs/tutorials/your-own-world.md, command by command, and more."""
 
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -34,6 +35,7 @@ from rlworldkit.ppo.training import train
 from tests.rlworldkit.side_by_side import played_alike
 
 ROOT = Path(__file__).resolve().parents[2]
+TEMPLATE = ROOT / "parity/rlparity/templates/orchard"
 PAGE = ROOT / "docs" / "tutorials" / "your-own-world.md"
 COMMANDS = re.findall(r"^\$ (.*)$", PAGE.read_text(), re.MULTILINE)
 ENGINES = ("plain", "jax")
@@ -77,9 +79,26 @@ def test_every_command_of_the_page_works(evening: tuple[Path, dict[str, str]]) -
         assert words in printed
 
 
-def test_the_page_states_the_size_of_the_adapter_as_it_is() -> None:
-    (stated,) = re.findall(r"adapter\.py`[^.]*?(\d+) lines", PAGE.read_text())
-    assert int(stated) == len((ROOT / "tests/parity/orchard/adapter.py").read_text().splitlines())
+def test_the_page_states_the_size_of_the_files_as_it_is() -> None:
+    for name, stated in re.findall(r"^\| `(\w+\.py)` .*, (\d+) lines \|$", PAGE.read_text(), re.MULTILINE):
+        assert int(stated) == len((TEMPLATE / name).read_text().splitlines()), name
+    adapter = ("__main__.py", "env.py", "score.py", "show.py")
+    assert sum(len((TEMPLATE / name).read_text().splitlines()) for name in adapter) <= 100
+
+
+def test_a_world_of_one_engine_takes_sixty_lines_and_has_every_command_but_train(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (source,) = re.findall(r"```python title=\"coins.py\"\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(source.splitlines()) <= 60
+    (tmp_path / "coins.py").write_text(source)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    coins = importlib.import_module("coins").WORLD
+    assert main(coins, ["evaluate", "random", "--episodes", "20", "--json", "figures.json"]) == 0
+    assert json.loads(Path("figures.json").read_text())["length"]["mean"] == 5
+    with WorldEnv(coins, render_mode="ansi") as env:
+        check_gymnasium(env, skip_render_check=True)
 
 
 @pytest.mark.long

@@ -50,7 +50,7 @@ COMMANDS = (
         init,
         {
             "folder": {"type": Path, "help": "where to write them"},
-            "--full": {"action": "store_true", "help": "also what rlworldkit trains, evaluates and shows the world by"},
+            "--full": {"action": "store_true", "help": "also what trains it in JAX, evaluates and shows it"},
         },
         {"json": False},
     ),

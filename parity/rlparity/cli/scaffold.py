@@ -26,9 +26,11 @@ def init(options: Namespace) -> int:
         rlparity init my-port
         rlparity init --full my-world
     """
-    texts = {name: files("rlparity.templates").joinpath(template) for template, name in PROJECT.items()}
-    names = [f"orchard/{module}.py" for module in (FULL if options.full else SHORT)]
-    texts |= {name: files("rlparity.templates").joinpath(name) for name in (*names, "orchard/rules.md")}
+    templates = files("rlparity.templates")
+    texts = {name: templates.joinpath(template) for template, name in PROJECT.items()}
+    modules = [f"orchard/{module}.py" for module in (FULL if options.full else SHORT)]
+    texts |= {name: templates.joinpath(name) for name in (*modules, "orchard/rules.md")}
+    texts |= {f"orchard/golden/{each.name}": each for each in templates.joinpath("orchard/golden").iterdir()}
     paths = {options.folder / name: text.read_text(encoding="utf-8") for name, text in texts.items()}
     if there := [path for path in paths if path.exists() or path.is_symlink()]:
         raise UsageError(f"{there[0]} is there already, and nothing was written: name another folder.")
@@ -36,5 +38,6 @@ def init(options: Namespace) -> int:
         lines = text.splitlines()
         kept = [line.removesuffix(_ONLY_FULL) for line in lines if options.full or not line.endswith(_ONLY_FULL)]
         write_text(path, "\n".join(kept) + "\n")
-    print(f"Wrote {', '.join(map(str, paths))}. Run `python -m pytest` there.")
+    world = options.folder / "orchard" / "world.py"
+    print(f"Wrote {world} and {len(paths) - 1} more files. Run `python -m pytest` there.")
     return 0
