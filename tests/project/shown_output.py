@@ -76,7 +76,7 @@ class Shown(NamedTuple):
 
 def in_shell(folder: Path) -> Carry:
     """Runs commands in a folder as somebody types them."""
-    paths = (ROOT / "parity", ROOT / "python", ROOT / "tests" / "parity")
+    paths = (ROOT / "parity", ROOT / "parity/rlparity/templates", ROOT / "python", ROOT / "tests" / "parity")
     variables = {**os.environ, **VARIABLES, "PYTHONPATH": os.pathsep.join(map(str, paths))}
     variables["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 

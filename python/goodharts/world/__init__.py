@@ -52,10 +52,10 @@ def open_jax(
 ) -> BatchEngine:
     """The second engine, jitted in this process; compiled programs are cached for the next one."""
     enable_compilation_cache("goodharts")
-    from goodharts.jax_training import env_of
     from rlworldkit.jax.engine import JaxEngine
 
-    return JaxEngine(games, env_of(mode, numbers, evaluating), marks=options.marks, prices=options.prices)
+    env = resolve_name("goodharts.jax_training:env_of")(mode, numbers, evaluating)
+    return JaxEngine(games, env, marks=options.marks, prices=options.prices)
 
 
 def game_seeds(seed: int, games: int) -> NDArray[np.uint64]:

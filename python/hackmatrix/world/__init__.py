@@ -34,10 +34,9 @@ def open_swift(games: int, options: EngineOptions = EngineOptions()) -> BatchEng
 def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
     """The JAX engine, jitted in this process; what is compiled is kept for the next one."""
     enable_compilation_cache("hackmatrix")
-    from hackmatrix.jax_training import ENV
     from rlworldkit.jax.engine import JaxEngine
 
-    return JaxEngine(games, ENV, marks=options.marks, prices=options.prices)
+    return JaxEngine(games, resolve_name("hackmatrix.jax_training:ENV"), marks=options.marks, prices=options.prices)
 
 
 _SWIFT, _JAX = {"swift": open_swift}, {"jax": open_jax}

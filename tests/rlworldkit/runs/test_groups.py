@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -345,7 +344,7 @@ def test_the_dashboard_shows_every_run_and_stops_it(
         page.stop()
 
     monkeypatch.setattr(LivePage, "write", write)
-    assert main(PROGRAM, ["train", *FLAGS, *flags, "--seed", "0", "--dashboard"]) == 0
+    assert main(WORLD, ["train", *FLAGS, *flags, "--seed", "0", "--dashboard"]) == 0
     assert {run for run, _ in shown} == names
     assert max(update for _, update in shown) == 1  # of two
     assert "Dashboard: http://127.0.0.1:" in capsys.readouterr().out
