@@ -11,7 +11,7 @@ from typing import NamedTuple
 import matplotlib.image
 import numpy as np
 import pytest
-from toy_world.adapter import PROGRAM
+from orchard import WORLD
 
 from rlworldkit.cli.app import main
 from rlworldkit.runs.folder import CONFIG, CURVE, METRICS, METRICS_LINES
@@ -33,7 +33,7 @@ class Trainer(NamedTuple):
         """Train a new run or go on, to so many updates in all; the exit code."""
         begun = [] if "--resume" in flags else [*self.settings.split(), "--checkpoint-dir", str(folder.parent)]
         named = [] if "--resume" in flags else ["--run-name", folder.name]
-        return main(PROGRAM, [self.command, self.steps, str(self.batch * updates), *begun, *named, *flags])
+        return main(WORLD, [self.command, self.steps, str(self.batch * updates), *begun, *named, *flags])
 
 
 JAX = Trainer(
