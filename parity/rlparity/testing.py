@@ -11,17 +11,15 @@ from rlparity.core import prices
 from rlparity.core.guard import DEFAULT_TIMEOUT
 from rlparity.core.ledger import read_ledger
 from rlparity.core.lockstep import Outcome, Settings, run
-from rlparity.core.replay import moments
-from rlparity.core.step_phases import parting_phase
 from rlparity.core.trace import Case, Trace
 from rlparity.engines.registry import load_pair, load_world
 from rlparity.engines.tape import Tape
 from rlparity.errors import UsageError
 from rlparity.io.console import plain_text
 from rlparity.tools.coverage import coverage_of, require_marks
-from rlparity.tools.finding import investigate, open_alone, rules_in_play
+from rlparity.tools.finding import investigate, replayed
 from rlparity.tools.printing import print_rewards, print_run
-from rlparity.tools.report import Report, print_report
+from rlparity.tools.report import print_report
 from rlparity.tools.rewards import all_changes, golden_folder, replay_golden
 from rlparity.world import World
 
@@ -127,13 +125,9 @@ def assert_case(
     __tracebackhide__ = True
     spec = world if isinstance(world, str) else None
     world, spec, pair = load_pair(load_world(world).with_prices(prices or {}), engines, spec=spec)
-    with open_alone(world, pair, case, DEFAULT_TIMEOUT) as opened:
-        played = tuple(moments(opened, case))
-        phase = parting_phase(opened, played)
-    last = played[-1]
+    report = replayed(world, Trace(spec, pair, case), "the case", pair, timeout=DEFAULT_TIMEOUT, command="this test")
+    last = report.moments[-1]
     if last.differences:
-        trace = Trace(spec, pair, case, last.differences, rules_in_play(world, last))
-        report = Report(world, trace, played, "this test", phase)
         raise AssertionError(plain_text(lambda console: print_report(report, console)))
     earned = dict(zip(world.components, last.components[0], strict=True)) if last.components else {}
     if components is not None and earned != dict(components):

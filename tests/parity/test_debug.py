@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from orchard.plain import REST, PlainEngine
 from orchard.planes import PlanesEngine
 
-from rlparity import BatchStep, EngineError, EngineOptions, UsageError, World
+from rlparity import EngineError, EngineOptions, UsageError, World
 from rlparity.core.replay import moments
 from rlparity.core.trace import Case, Trace, read_trace, write_trace
 from rlparity.debug import Session
@@ -150,27 +150,6 @@ def test_play_from_an_earlier_step_goes_on_exactly_as_a_new_game_does() -> None:
     with Session(SPEC, case=case) as again:
         again.go(24)
         assert again.state() == state
-
-
-class _Remembering(CountingEngine):
-    """Pays by the number of steps since the game began, which its states do not hold."""
-
-    def reset(self, seeds: NDArray[np.uint64], slots: NDArray[np.intp]) -> NDArray[Any]:
-        self.taken = 0
-        return super().reset(seeds, slots)
-
-    def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        step = super().step(actions)
-        return replace(step, components=step.components + np.int32(self.taken))
-
-
-def test_an_engine_that_its_states_do_not_restore_is_replayed_from_the_start() -> None:
-    with Session(with_engine(_Remembering), "other", case=Case((REST,) * 20, seed=3)) as game:
-        game.go(20)
-        game.back(8)
-        game.step("right")
-        assert game.position == 13
-        assert game.components()["fruit"] == 13
 
 
 def test_an_engine_that_fails_is_opened_again_and_the_session_is_as_it_was() -> None:

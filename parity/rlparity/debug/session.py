@@ -32,9 +32,8 @@ MOST_STEPS = 10_000
 class Session(GameView, Closable):
     """Two engines of a world in one game, usable in a ``with`` block.
 
-    Going back shows what was kept. Where play goes on from an earlier step, the engines are put into states that were
-    kept shortly before, and what they then give is held to what they gave; an engine that does not come back exactly is
-    replayed from the start, and one that failed is opened again.
+    Going back shows what was kept. Where play goes on from an earlier step, the game is replayed up to there, and what
+    the engines give is held to what they gave; an engine that failed is opened again.
 
     Args:
         world: a world, its name or ``module:attribute``; None: that of the trace, or the only registered one.
@@ -175,7 +174,7 @@ class Session(GameView, Closable):
 
     def check(self) -> None:
         """Replay this fork from its start; raises EngineError where an engine gives anything else than before."""
-        self._timeline.put(self.current, self.current.begins)
+        self._timeline.replay(self.current)
 
     # edits and forks
 

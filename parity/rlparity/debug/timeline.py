@@ -9,18 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from rlparity.core.compare import OBSERVATION, STATE, Fields
-from rlparity.core.guard import GuardedEngine
-from rlparity.core.pair import Observed, Pair
+from rlparity.core.compare import STATE, Fields
+from rlparity.core.pair import Pair
 from rlparity.core.replay import ReplayMoment, act, components_of, differences_of, fired_marks, start
 from rlparity.core.step_phases import StepPhases, step_phases
 from rlparity.core.trace import Action, Case
-from rlparity.engine import Array, Slots, State
+from rlparity.engine import Array, State
 from rlparity.errors import EngineError, StateRefused
-
-_ONLY: Slots = np.zeros(1, dtype=np.intp)
-RUN_UP = 4
-"""Actions that are replayed, and compared, when engines are put back into a kept state."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,17 +110,16 @@ class Timeline:
     def begin(self, fork: Fork) -> None:
         """Play a fork's start. Raises StateRefused where an engine does not take it."""
         with self._moving():
-            fork.path.append(self._start(fork, fork.at))
+            fork.path.append(self._play(fork, fork.at))
         self._now = fork.path[-1]
 
     def extend(self, fork: Fork) -> None:
         """Play the first action of a fork that is not played yet. Raises EngineError."""
-        if self._now is not fork.path[-1]:
-            self.put(fork, max(fork.begins, len(fork.path) - 1 - RUN_UP))
-        action = fork.action(len(fork.path) - 1)
-        assert action is not None
+        before = fork.path[-1]
+        if self._now is not before:
+            self.replay(fork)
         with self._moving():
-            fork.path.append(self._act(fork, fork.path[-1], action))
+            fork.path.append(self._play(fork, before.step + 1, fork.action(len(fork.path) - 1), before.states))
         self._now = fork.path[-1]
 
     @contextmanager
@@ -143,60 +137,32 @@ class Timeline:
             raise
         self._has_failed = False
 
-    def put(self, fork: Fork, place: int) -> None:
-        """Make the engines stand at the end of a path, by a replay from a place in it, else from the start.
+    def replay(self, fork: Fork) -> None:
+        """Play a fork again from its start to the end of its path.
 
         Raises EngineError where an engine gives anything else than it did.
         """
+        since: tuple[State, State] = ({}, {})
         with self._moving():
-            fault = self._replay(fork, place)
-            # an engine that does not come back from its states exactly is replayed from the start
-            if fault is not None and place > fork.begins:
-                fault = self._replay(fork, fork.begins)
-        if fault is not None:
-            raise EngineError(
-                f"engine '{fault[0]}' gives something else at step {fault[1]} when the game is replayed: look for what "
-                "it remembers or draws beside the seed, the state and the actions."
-            )
+            for moment in fork.path[fork.begins :]:
+                seen = self._play(fork, moment.step, moment.action, since).sides
+                for name, one, other in zip(self.pair.names, moment.sides, seen, strict=True):
+                    if not _is_same(one, other):
+                        raise EngineError(
+                            f"engine '{name}' gives something else at step {moment.step} when the game is replayed: "
+                            "look for what it remembers or draws beside the seed, the state and the actions."
+                        )
+                since = moment.states
         self._now = fork.path[-1]
 
-    def _replay(self, fork: Fork, place: int) -> tuple[str, int] | None:
-        """Play from a place in a path again; the engine that gives something else, and at which step, or None."""
-        before = None
-        for moment in fork.path[place:]:
-            if before is not None:
-                assert moment.action is not None
-                seen = self._act(fork, before, moment.action).sides
-            elif place == fork.begins:
-                seen = self._start(fork, moment.step).sides
-            else:
-                try:
-                    shown = [*map(_restored, self.pair.both, moment.states)]
-                    seen = shown[0], shown[-1]
-                except StateRefused:
-                    return self.pair.names[0], moment.step
-            for name, one, other in zip(self.pair.names, moment.sides, seen, strict=True):
-                if not _is_same(one, other):
-                    return name, moment.step
-            before = moment
-        return None
-
-    def _start(self, fork: Fork, step: int) -> Moment:
-        self._counts = self._marks()  # those fired before are none of the start's
-        self.pair.newly_fired()
-        return self._moment(step, None, start(self.pair, fork.case))
-
-    def _act(self, fork: Fork, before: Moment, action: Action) -> Moment:
-        """Play an action where the engines stand."""
-        return self._moment(before.step + 1, action, act(self.pair, fork.case, action), before.states)
-
-    def _marks(self) -> list[Array | None]:
-        counts = [engine.marks() for engine in self.pair.both]
-        return [counts[0], counts[-1]]
-
-    def _moment(
-        self, step: int, action: Action | None, seen: Observed, since: tuple[State, State] = ({}, {})
+    def _play(
+        self, fork: Fork, step: int, action: Action | None = None, since: tuple[State, State] = ({}, {})
     ) -> Moment:
+        """Play a fork's start, or an action where the engines stand, which have the states ``since``."""
+        if action is None:
+            self._counts = self._marks()  # those fired before are none of the start's
+            self.pair.newly_fired()
+        seen = start(self.pair, fork.case) if action is None else act(self.pair, fork.case, action)
         is_alone = len(self.pair.both) == 1
         differences = () if is_alone else differences_of(self.pair, seen)
         before, self._counts = self._counts, self._marks()
@@ -208,11 +174,9 @@ class Timeline:
         phases = step_phases(lambda: self.pair, since, action)  # an engine that failed is opened anew
         return Moment(action, states, components_of(seen), marks, differences, step, (one, other), phases)
 
-
-def _restored(engine: GuardedEngine, state: State) -> Fields:
-    """What an engine shows when it is put into one of its own states."""
-    observation = engine.set_state([state], _ONLY)
-    return {OBSERVATION: observation, "mask": engine.mask(), STATE: engine.get_state(_ONLY)}
+    def _marks(self) -> list[Array | None]:
+        counts = [engine.marks() for engine in self.pair.both]
+        return [counts[0], counts[-1]]
 
 
 def _kept(fields: Fields) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def found_trace(world: World, spec: str, engines: tuple[str, str], case: Case, l
 
 
 def replayed(
-    world: World, trace: Trace, path: Path, engines: tuple[str, str], *, timeout: float, command: str
+    world: World, trace: Trace, path: Path | str, engines: tuple[str, str], *, timeout: float, command: str
 ) -> Report:
     """The trace that is in ``path``, replayed on two engines up to where they first differ.
 
