@@ -65,7 +65,7 @@ def test_mutated_files_are_read_or_refused_in_one_line(name: str, tmp_path: Path
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(st.data())
     def every_one_is_read_or_refused(data: st.DataObject) -> None:
-        is_altered = bool(kind.wrong) and data.draw(st.booleans())
+        is_altered: bool = data.draw(st.booleans()) if kind.wrong else False
         path.write_bytes(
             kind.content(data.draw(altered(kind.tree(), kind.wrong))) if is_altered else data.draw(damaged(whole))
         )
