@@ -15,6 +15,9 @@ LYING = state(credits(3, 2, 3), energy(4, 2, 2))
     case("V1: down to the edge", state(daemon(0, 2, frozen=True)), DOWN, hps={(0, 2): 2}),
     case("V1: left to the edge", state(daemon(2, 0, frozen=True)), LEFT, hps={(2, 0): 2}),
     case("V1: right to the edge", state(daemon(2, 5, frozen=True)), RIGHT, hps={(2, 5): 2}),
+    case(
+        "V1: across the board", state(daemon(0, 5, frozen=True), player=(0, 0)), RIGHT, player=(0, 0), hps={(0, 5): 2}
+    ),
     case("V1: no further", state(daemon(3, 0, frozen=True), player=(2, 4)), RIGHT, player=(2, 5), hps={(3, 0): 3}),
     case("V1: a transmission in front", state(coming("virus", 3, 2), FAR), UP, coming={}, hps={(5, 2): 3}),
     case("V1: an enemy in front", state(coming("virus", 5, 2), daemon(4, 2)), UP, coming={(5, 2): 8}, hps={(4, 2): 2}),
