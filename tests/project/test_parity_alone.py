@@ -17,13 +17,13 @@ from packaging.requirements import Requirement
 
 from tests.project.conftest import DISTRIBUTIONS
 
-ORCHARD = ("--world", "orchard:WORLD")
+ORCHARD = ("--world", "faulty_orchard:WORLD")
 SETTINGS = """
 [tool.pytest.ini_options]
 pythonpath = [".."]
 
 [tool.rlparity.worlds.orchard]
-world = "orchard:WORLD"
+world = "faulty_orchard:WORLD"
 engines = ["plain,planes"]
 sources = ["uniform"]
 games = 4
@@ -67,6 +67,7 @@ class Home:
         self.work = folder / "work"
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(root / "parity" / "rlparity" / "templates" / "orchard", self.work / "orchard", ignore=ignored)
+        shutil.copy(root / "tests" / "parity" / "faulty_orchard.py", self.work)
 
     def link(self, name: str) -> None:
         """Put a distribution and all that it needs there, as links to those of this process, but none of ours."""
@@ -122,12 +123,12 @@ def use_the_commands(home: Home) -> None:
 
 def run_its_tests(home: Home) -> None:
     """``pytest`` compares Orchard's engines, and what ``rlparity init`` wrote, by the plugin of the harness."""
-    (home.work / "orchard").mkdir()
-    (home.work / "orchard" / "pyproject.toml").write_text(SETTINGS, encoding="utf-8")
-    for folder, pair in (("orchard", "rlparity::orchard::plain-planes"), ("new", "rlparity::orchard::plain-planes")):
+    (home.work / "project").mkdir()
+    (home.work / "project" / "pyproject.toml").write_text(SETTINGS, encoding="utf-8")
+    for folder, sources in (("project", ["uniform"]), ("new", ["directed", "golden"])):
         tests = home.run("python", "-m", "pytest", "-v", folder=folder)
-        assert (tests.returncode, "1 passed" in tests.stdout) == (0, True), tests.stdout
-        assert f"{pair}::uniform PASSED" in tests.stdout
+        assert (tests.returncode, f"{len(sources)} passed" in tests.stdout) == (0, True), tests.stdout
+        assert all(f"rlparity::orchard::plain-planes::{source} PASSED" in tests.stdout for source in sources)
 
 
 def test_it_needs_nothing_but_numpy_and_rich(root: Path, wheels: dict[str, Path], tmp_path: Path) -> None:
