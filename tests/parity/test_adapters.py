@@ -58,9 +58,3 @@ def test_a_port_is_compared_from_injected_states() -> None:
     assert run(cart_pole(), ("gym", "gymnax"), settings).divergences == []
     (found,) = run(cart_pole(gravity=9.81), ("gym", "gymnax"), settings).divergences
     assert {"observation[3]"} <= {difference.field for difference in found.differences}
-
-
-def test_games_without_states_see_the_same_seeds_and_actions() -> None:
-    games = {name: lambda: GymGame(make) for name in ("one", "two")}
-    world = Pairing("cart-pole", games, ("left", "right"), (4,)).world()
-    assert run(world, ("one", "two"), Settings(games=4, steps=60)).divergences == []

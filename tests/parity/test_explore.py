@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import rlparity
 from faulty_orchard import WORLD
 from numpy.typing import NDArray
 from orchard.exploration import end_game
 from orchard.plain import Game, PlainEngine
 from orchard.planes import PlanesEngine
 
-from rlparity import EngineError, Slots, State, StateRefused
+from rlparity import Slots, State, StateRefused
 from rlparity.core.features import Features
 from rlparity.core.lockstep import Outcome, Settings, run
 from rlparity.core.pair import Pair
@@ -129,11 +128,6 @@ def test_a_mutation_that_an_engine_refuses_is_dropped_and_its_marks_are_no_diffe
     assert found.marks[0].tolist() == found.marks[1].tolist()
 
 
-def test_a_made_start_that_an_engine_refuses_is_still_an_error() -> None:
-    with pytest.raises(EngineError, match=r"a directed start of world 'orchard' is refused: cells are"):
-        held_to(PlainEngine, starts={"bad": lambda rng: end_game(rng) | {"hp": 7}})
-
-
 def test_masks_with_as_many_valid_actions_have_different_features() -> None:
     features, goes_on = Features(), np.ones(1, np.bool_)
     first, other = (
@@ -142,8 +136,3 @@ def test_masks_with_as_many_valid_actions_have_different_features() -> None:
     )
     assert (other[:, :2] == first[:, :2]).all()
     assert (other[:, 2:] != first[:, 2:]).any()
-
-
-def test_the_command_line_takes_it() -> None:
-    found = rlparity("coverage", "--source", "explore", "--steps", "60", "--json").json
-    assert (found["source"], found["identical"], found["silent_marks"]) == ("explore", True, [])

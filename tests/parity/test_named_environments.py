@@ -98,32 +98,6 @@ def test_an_environment_plays_in_another_process() -> None:
     assert engines("gym:Blackjack-v1,gym:Blackjack-v1@cpu", "--no-report").code == 0
 
 
-def test_spaces_of_several_numbers_are_read() -> None:
-    space = gymnasium.spaces.MultiDiscrete([3, 2], start=[1, 0])
-
-    class Two(gymnasium.Env[Any, Any]):
-        action_space = space
-        observation_space = gymnasium.spaces.Tuple((gymnasium.spaces.Discrete(9), gymnasium.spaces.Text(5)))
-
-        def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:  # noqa: ANN401
-            super().reset(seed=seed)
-            return (int(self.np_random.integers(9)), "a"), {}
-
-        def step(self, action: Any) -> Any:  # noqa: ANN401
-            assert space.contains(np.int64(action))
-            return (int(self.np_random.integers(9)), "ab"), 0.5, False, False, {}
-
-    gymnasium.register("TwoNumbers-v0", lambda **_: Two())
-    try:
-        world, _, pair = load_pair("gym:TwoNumbers-v0", ("gym:TwoNumbers-v0",) * 2)
-        assert world.action_space is not None
-        assert (world.action_space.low, world.action_space.high) == ((1, 0), (3, 1))
-        assert world.observation_fields == {"0": (), "1": ()}
-        assert run(world, pair, Settings(games=2, steps=5)).divergences == []
-    finally:
-        del gymnasium.registry["TwoNumbers-v0"]
-
-
 LARGEST = np.finfo(np.float64).max
 SPACES: list[gymnasium.Space[Any]] = [
     Box(5, np.inf, (2,)),

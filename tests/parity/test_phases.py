@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from command_line import rlparity
@@ -14,7 +12,6 @@ from orchard.plain import PICK, REST, Game, PlainEngine, draw
 from rlparity import Draw, EngineError, Phase, State, UsageError
 from rlparity.core.trace import Case
 from rlparity.debug import Session
-from rlparity.engines.channel import Channel
 from rlparity.testing import assert_case
 
 SPEC = "faulty_orchard:WORLD"
@@ -116,15 +113,6 @@ def test_without_words_or_phases_a_sentence_says_so() -> None:
         assert session.moment.phases.text == ""
 
 
-def test_a_run_and_a_replay_name_the_phase_in_their_report(tmp_path: Path) -> None:
-    ran = rlparity("run", "--engines", "plain,restless", "--games", "8", "--out", tmp_path)
-    assert ran.code == 1
-    assert "The engines first differ in phase 'walker'." in ran.out.splitlines()
-    (trace,) = tmp_path.glob("*.json")
-    assert "The engines first differ in phase 'walker'." in trace.with_suffix(".html").read_text()
-    assert "The engines first differ in phase 'walker'." in rlparity("replay", trace).out
-
-
 def test_a_test_of_one_game_names_the_phase_when_it_fails() -> None:
     state = {"seed": 3, "walker": 0, "wasp": 9, "hp": 2, "score": 4, "turn": 0, "apples": [{"cell": 5, "ripeness": 1}]}
     with pytest.raises(AssertionError, match="The engines first differ in phase 'walker'"):
@@ -146,10 +134,3 @@ def test_phases_that_are_no_json_are_refused() -> None:
         session.step()
         with pytest.raises(EngineError, match=r"'wrong' gives the state after phase 'walker'\.hp as tuple"):
             _ = session.moment.phases.sides
-
-
-def test_phases_and_words_come_through_a_channel() -> None:
-    phases = [Phase("a", {"hp": 1}, (Draw((3, "ORDER", 7), 9),)), Phase("b", {}, ()), Phase("c", {})]
-    sent = io.BytesIO()
-    Channel(io.BytesIO(), sent).send({"result": phases})
-    assert Channel(io.BytesIO(sent.getvalue()), io.BytesIO()).receive() == {"result": phases}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import tracemalloc
 import zipfile
@@ -16,25 +15,6 @@ import pytest
 
 from rlparity.errors import quoted
 from rlparity.io.safe_read import MIB, Unreadable, read_bytes, read_json, read_npz, read_text, read_toml, read_zip
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("pipe", "it is a pipe, a device or the like"),
-        ("/dev/zero", "it is a pipe, a device or the like"),
-        (".", "Is a directory"),
-        ("big", "it is larger than 2 MiB, the most that is read of such a file"),
-        ("x" * 300, "File name too long"),
-        ("a\0b", "embedded null byte"),
-    ],
-)
-def test_only_regular_files_up_to_a_size_are_read(name: str, sentence: str, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "big").touch()
-    os.truncate(tmp_path / "big", 2 * MIB + 1)
-    with pytest.raises(Unreadable, match=sentence):
-        read_bytes(tmp_path / name, 2 * MIB)
 
 
 @pytest.mark.parametrize(
