@@ -11,6 +11,7 @@ import argparse
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 import jax
@@ -24,8 +25,8 @@ from rlparity.io.arguments import GAMES, STANDARD_OUTPUT, IntRange, Parser
 from rlparity.io.console import open_console
 from rlworldkit.bench import env as env_bench
 from rlworldkit.bench import train as train_bench
-from rlworldkit.bench.records import Record, as_json, as_row
-from rlworldkit.bench.timing import beside
+from rlworldkit.bench.records import Record, as_json, as_row, plain_record
+from rlworldkit.bench.timing import Program, calls_per_second
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
 from rlworldkit.jax.env import JaxEnv, StepOutput
 from rlworldkit.jax.xla import prefer_wide_vectors
@@ -193,6 +194,20 @@ def measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> Iterator[Reco
             yield from beside(_names("train", peer), flat.num_envs, programs, flat.batch_size, repetitions)
     if len(are_left_out) == len(PEERS):
         raise ParityError(f"There is no peer to measure: install {', '.join(peer.package for peer in PEERS)}.")
+
+
+def beside(
+    names: tuple[str, str, str],
+    num_envs: int,
+    programs: tuple[Program[Any], Program[Any]],
+    steps: int,
+    repetitions: int,
+) -> Iterator[Record]:
+    """Steps per second of two programs whose samples alternate, and the first as a share of the second."""
+    pairs = [*islice(zip(*map(calls_per_second, programs), strict=True), repetitions)]
+    for name, samples in zip(names, zip(*pairs, strict=True), strict=False):
+        yield plain_record(name, num_envs, [each * steps for each in samples])
+    yield plain_record(names[2], num_envs, [first / second for first, second in pairs], unit="")
 
 
 def reason_of(fault: Exception) -> str:

@@ -225,9 +225,7 @@ def test_without_the_swift_engine_the_starts_that_need_none_are_measured(
     assert (stop.value.code, said.endswith(nothing), list(tmp_path.iterdir())) == (2, True, [])
 
 
-def test_benchmarks_of_environments_measure_both_ways_and_beside_a_ceiling(
-    swift_built: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_benchmarks_of_environments_measure_both_ways(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, value in (
         (gym, "SECONDS_ALONE", 0.01),
         (gym, "STEPS_PER_GAME", 5),
@@ -246,11 +244,8 @@ def test_benchmarks_of_environments_measure_both_ways_and_beside_a_ceiling(
         ("swift_steps_per_second", 1, "steps/s"),
         ("swift_protocol_steps_per_second", 4, "steps/s"),
         ("sb3_steps_per_second", 2, "steps/s"),
-        ("sb3_ceiling_steps_per_second", 2, "steps/s"),
-        ("sb3_share_of_ceiling", 2, ""),
     ]
     assert all(record.value > 0 for record in records)
-    assert records[-1].value < 2
 
 
 @pytest.mark.long

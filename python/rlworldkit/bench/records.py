@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from rlparity.io.strict_json import json_text
 
 MEBIBYTE = 2**20
-_NAME_WIDTH = len("train_ceiling_steps_per_second_network")
+_NAME_WIDTH = len("env_compact_steps_per_second_devices_8")
 _WIDTHS = {"games": 6, "median": 17, "spread": 6, "trace": 6, "compile": 7, "peak": 9}
 """Of the longest values that are to be expected: nobody knows those of the rows to come."""
 
@@ -35,23 +35,6 @@ def plain_record(name: str, num_envs: int, samples: Sequence[float], unit: str =
     """The median of some positive samples, one at least, and their range as a share of it."""
     median = statistics.median(samples)
     return Record(name=name, value=median, unit=unit, num_envs=num_envs, spread=(max(samples) - min(samples)) / median)
-
-
-def ceiling_names(name: str, suffix: str = "") -> tuple[str, str, str]:
-    """Names of a trainer's steps per second, of those in a world that costs nothing, and of their ratio."""
-    real, ceiling, share = "steps_per_second", "ceiling_steps_per_second", "share_of_ceiling"
-    return f"{name}_{real}{suffix}", f"{name}_{ceiling}{suffix}", f"{name}_{share}{suffix}"
-
-
-def paired_records(
-    names: tuple[str, str, str], num_envs: int, pairs: Sequence[tuple[float, float]]
-) -> tuple[Record, Record, Record]:
-    """Steps per second of two programs, neighbouring samples in pairs, and the first as a share of the second."""
-    return (
-        plain_record(names[0], num_envs, [first for first, _ in pairs]),
-        plain_record(names[1], num_envs, [second for _, second in pairs]),
-        plain_record(names[2], num_envs, [first / second for first, second in pairs], unit=""),
-    )
 
 
 def as_json(records: Sequence[Record]) -> str:

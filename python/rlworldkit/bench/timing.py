@@ -2,16 +2,16 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache
 
-from rlworldkit.bench.records import Record, paired_records, plain_record
+from rlworldkit.bench.records import Record, plain_record
 
 # Long enough that the clock and the scheduler do not matter, short enough for five repetitions.
 SECONDS_PER_SAMPLE = 1.0
@@ -83,21 +83,8 @@ def alone(
 ) -> Record:
     """Steps a second of ``clock`` of a program that makes so many of them, over all games, in a call."""
     calls = islice(calls_per_second(program, clock), repetitions)
-    return _with_costs(plain_record(name, num_envs, [each * steps for each in calls]), program)
-
-
-def beside(
-    names: tuple[str, str, str], num_envs: int, programs: Sequence[Program[Any]], steps: int, repetitions: int
-) -> list[Record]:
-    """The ``paired_records`` of two programs whose samples alternate."""
-    calls = islice(zip(*map(calls_per_second, programs), strict=True), repetitions)
-    *measured, share = paired_records(names, num_envs, [(first * steps, second * steps) for first, second in calls])
-    return [*map(_with_costs, measured, programs), share]
-
-
-def _with_costs(record: Record, program: Program[Any]) -> Record:
     return replace(
-        record,
+        plain_record(name, num_envs, [each * steps for each in calls]),
         compile_seconds=program.compile_seconds,
         trace_seconds=program.trace_seconds,
         peak_bytes=program.peak_bytes,

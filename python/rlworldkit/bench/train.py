@@ -1,4 +1,4 @@
-"""Benchmark of the trainer in steps per second, beside the trainer on an environment that costs nothing."""
+"""Benchmark of the trainer in steps per second."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -7,9 +7,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from rlworldkit.bench.constant_env import ConstantEnv
-from rlworldkit.bench.records import Record, ceiling_names
-from rlworldkit.bench.timing import Program, beside, compile_program
+from rlworldkit.bench.records import Record
+from rlworldkit.bench.timing import Program, alone, compile_program
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.jax.switches import training_switches
 from rlworldkit.ppo import parallel
@@ -31,20 +30,15 @@ class Training(NamedTuple):
 
 
 def measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> Iterator[Record]:
-    """For each network ``train_steps_per_second_NETWORK``, ``train_ceiling_steps_per_second_NETWORK``, and their share.
+    """``train_steps_per_second_NETWORK`` of each network: of all games, over whole PPO updates with such settings.
 
-    The first is steps of all games a second over whole PPO updates with settings such as ``config``. An update is
-    rollout, advantages, all epochs and metrics; minibatches and epochs follow the batch size as in the command
-    ``train``. The ceiling is the same in an environment that costs nothing (``ConstantEnv``). The samples of both
-    alternate, and ``train_share_of_ceiling_NETWORK`` is that of neighbours. ``peak_bytes`` is XLA's plan for the
-    compiled update.
+    An update is rollout, advantages, all epochs and metrics; minibatches and epochs follow the batch size as in the
+    command ``train``. ``peak_bytes`` is XLA's plan for the compiled update.
     """
     for network in env.networks():
         sized = dataclasses.replace(one_update(config), network=network)
-        programs = compiled(env, sized), compiled(ConstantEnv(env), sized)
-        yield from beside(
-            ceiling_names("train", f"_{network}"), sized.num_envs, programs, sized.batch_size, repetitions
-        )
+        name = f"train_steps_per_second_{network}"
+        yield alone(name, sized.num_envs, compiled(env, sized), sized.batch_size, repetitions)
 
 
 def one_update(config: TrainConfig) -> TrainConfig:

@@ -102,7 +102,7 @@ def kit_benchmarks(program: Program, world: World) -> dict[str, Benchmark]:
     played = {
         "gym": Benchmark("random play in the Gymnasium environments", gym, needs="gymnasium"),
         "sb3": Benchmark(
-            "MaskablePPO, beside one on an environment that does nothing",
+            "MaskablePPO of Stable-Baselines3",
             sb3,
             games=program.sb3_config().num_envs,
             needs="sb3_contrib",
@@ -114,7 +114,7 @@ def kit_benchmarks(program: Program, world: World) -> dict[str, Benchmark]:
     starts = "commands from their start to what one waits for, with a cold and a warm compilation cache"
     return {
         "env": Benchmark("random play on the JAX engine alone", env, plays=False),
-        "train": Benchmark("whole PPO updates, beside those on an environment that costs nothing", train, plays=False),
+        "train": Benchmark("whole PPO updates", train, plays=False),
         **played,
         "lockstep": Benchmark("two engines in lockstep, everything compared", lockstep),
         "startup": Benchmark(starts, startup, plays=False),
