@@ -109,8 +109,7 @@ def test_every_command_takes_every_kind(
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_harness_draws_by_every_kind(kind: str, swift_built: None, kinds: dict[str, Path]) -> None:
     words = "--engines", "swift,swift", "--games", "2", "--steps", "4"
-    source = kinds[kind] if kind not in ("walk", "random") else kinds["run"]
-    assert rlparity(["run", "--world", "hackmatrix", "--source", f"policy:{source}", *words]) == 0
+    assert rlparity(["run", "--world", "hackmatrix", "--source", f"policy:{kinds[kind]}", *words]) == 0
 
 
 def test_a_checkpoint_and_an_export_judge_as_the_parameters_do(kinds: dict[str, Path]) -> None:

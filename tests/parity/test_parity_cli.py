@@ -178,7 +178,7 @@ def test_coverage_counts_rules_on_both_sides_and_fails_on_one_that_is_never_hit(
         (["run", "--source", "magic"], "there is no source 'magic'"),
         (["run", "--source", "policy:/nowhere/p"], "there is no policy file /nowhere/p"),
         (["run", "--source", "traces:/nowhere"], "no trace files"),
-        (["run", "--source", f"policy:{'x' * 300}"], "there is no policy file"),
+        (["run", "--source", f"policy:{'x' * 300}"], "x is no agent: "),
         (["run", "--source", f"traces:{'x' * 300}"], "no trace files"),
         (["run", "--world", "nowhere"], "there is no world 'nowhere'"),
         (

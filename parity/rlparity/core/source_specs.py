@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -29,10 +28,11 @@ def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -
         if world.read_agent is None:
             raise UsageError(f"world '{world.name}' reads no agents: name none, or use --source uniform.")
         path = world.agent_at(Path(spec.removeprefix(POLICY)))
-        if not os.path.exists(path):  # pathlib's own raises for a name that no file can have
-            raise UsageError(f"there is no policy file {path}: give the path of a checkpoint.")
         with blamed(f"reading the agent {path}"):
-            return Source(_policy_of(world.read_agent(world, path)))
+            try:
+                return Source(_policy_of(world.read_agent(world, path)))
+            except FileNotFoundError:  # a name may be that of a player without a file
+                raise UsageError(f"there is no policy file {path}: give the path of a checkpoint.") from None
     raise UsageError(f"there is no source '{spec}': give uniform, directed, explore, policy:FILE or traces:DIR.")
 
 
