@@ -125,13 +125,6 @@ function curveFigure({ name, steps, values }) {
     make("figcaption", {}, make("span", {}, name), read), make("div", { class: "scaled" }, ...scale, plot));
 }
 
-/** Index of the point nearest to an x coordinate; points are sorted by x. */
-function nearest(points, x) {
-  let [low, high] = [0, points.length - 1];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (points[middle][0] <= x) low = middle;
-    else high = middle;
-  }
-  return x - points[low][0] <= points[high][0] - x ? low : high;
-}
+/** Index of the first point that is nearest to an x coordinate. */
+const nearest = (points, x) => points.reduce((best, [at], index) =>
+  (Math.abs(at - x) < Math.abs(points[best][0] - x) ? index : best), 0);

@@ -11,7 +11,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -40,13 +40,15 @@ def write_page(page: Page, world: World, path: Path) -> None:
     with _replaced(path) as write:
         write(head)
         rows: list[Value] = []
-        seen = BoardExtent()
+        shape, words = (0, 0), set(world.signs)
         for number, episode in enumerate(page.episodes):
             steps = tuple(episode.steps)
             write(f'<script type="text/plain" id="episode-{number}">{packed(episode_data(episode, steps))}</script>\n')
             rows.append(episode_row(episode, steps, world))
-            seen = seen.and_in(steps)
-        whole = page_data(page, world, rows, seen)
+            for board in (board for step in steps for board in step.boards):
+                shape = max(shape[0], len(board.rows)), max([shape[1], *map(len, board.rows)])
+                words.update(word for row in board.rows for text in row for word in text.split())
+        whole = page_data(page, world, rows, shape, words)
         write(f'<script type="application/json" id="page">{script_text(whole)}</script>')
         write(tail)
 
@@ -182,8 +184,8 @@ def episode_row(episode: Episode, steps: Sequence[Step], world: World) -> Value:
     }
 
 
-def page_data(page: Page, world: World, rows: list[Value], seen: BoardExtent) -> Value:
-    """Content of the page beside its episodes; ``rows`` are theirs."""
+def page_data(page: Page, world: World, rows: list[Value], shape: tuple[int, int], words: Iterable[str]) -> Value:
+    """Content of the page beside its episodes; ``rows`` are theirs, ``shape`` and ``words`` those of their boards."""
     return {
         "world": world.name,
         "headline": page.headline,
@@ -194,8 +196,8 @@ def page_data(page: Page, world: World, rows: list[Value], seen: BoardExtent) ->
         "unit": world.component_unit,
         "rowNames": list(world.row_names),
         "columnNames": list(world.column_names),
-        "shape": [seen.rows, seen.columns],
-        "colours": _colours(world, seen.words.union(world.signs)),
+        "shape": shape,
+        "colours": _colours(world, words),
         "signs": [list(sign) for sign in world.signs.items()],
         "curves": list(map(_curve_data, page.curves)),
         "tables": [
@@ -204,25 +206,6 @@ def page_data(page: Page, world: World, rows: list[Value], seen: BoardExtent) ->
         ],
         "episodes": rows,
     }
-
-
-@dataclass(frozen=True)
-class BoardExtent:
-    """Extent of the boards of a page: the most rows and columns, and the words in their cells."""
-
-    rows: int = 0
-    columns: int = 0
-    words: frozenset[str] = frozenset()
-
-    def and_in(self, steps: Sequence[Step]) -> BoardExtent:
-        """The same with the boards of these steps."""
-        boards = [board for step in steps for board in step.boards]
-        texts = {text for board in boards for row in board.rows for text in row}
-        return BoardExtent(
-            max([self.rows, *(len(board.rows) for board in boards)]),
-            max([self.columns, *(len(row) for board in boards for row in board.rows)]),
-            self.words.union(*(text.split() for text in texts)),
-        )
 
 
 def _colours(world: World, words: Iterable[str]) -> Mapping[str, str]:
