@@ -15,13 +15,12 @@ from rlparity.tolerance import Tolerance
 from rlparity.world import Board, EngineFactory, Price, Shrinker, StartMaker, World
 
 if TYPE_CHECKING:
-    from rlparity.adapters.pairing import Pairing, Side
+    from rlparity.adapters.pairing import Pairing
     from rlparity.engines.registry import load_world, open_batch, open_engine
 
 __version__ = "0.1.0"
 _ELSEWHERE = {
     "Pairing": "adapters.pairing",
-    "Side": "adapters.pairing",
     "load_world": "engines.registry",
     "open_batch": "engines.registry",
     "open_engine": "engines.registry",
@@ -48,7 +47,6 @@ __all__ = [
     "Policy",
     "Price",
     "Shrinker",
-    "Side",
     "Slots",
     "StartMaker",
     "State",

@@ -11,25 +11,22 @@ class Tolerance:
 
     absolute: the distance. relative: in shares of the larger of the two. ulps: in units in the last place, of the
         narrower type where the two sides have different ones.
-    any_dtype: the sides may have different types; for a whole field alone. indices: those of the field's first axis
-        that it holds for; None: all.
-    ignored: the field is not compared at all. reason: for reports.
+    any_dtype: the sides may have different types; for a whole field alone. ignored: the field is not compared at all.
+    reason: for reports.
     """
 
     absolute: float = 0.0
     relative: float = 0.0
     ulps: int = 0
     any_dtype: bool = False
-    indices: tuple[int, ...] | None = None
     ignored: bool = False
     reason: str = ""
 
     def __str__(self) -> str:
-        """The distances, where they hold and the reason, such as ``[3, 4] within 2 ulps (sine)``."""
+        """The distances and the reason, such as ``within 2 ulps (sine)``."""
         if self.ignored:
             return "ignored" + (f" ({self.reason})" if self.reason else "")
         distances = {"absolute": self.absolute, "relative": self.relative, "ulps": self.ulps}
         within = " or ".join(f"{value:g} {name}" for name, value in distances.items() if value) or "0"
-        where = "" if self.indices is None else f"{list(self.indices)} "
         types = ", any dtype" if self.any_dtype else ""
-        return f"{where}within {within}{types}" + (f" ({self.reason})" if self.reason else "")
+        return f"within {within}{types}" + (f" ({self.reason})" if self.reason else "")

@@ -121,7 +121,7 @@ class World:
     marks: mark -> rule id. Marks are what engines count; a rule is hit when one of its marks is. Their
         order is that of the columns of ``BatchEngine.marks``.
     rules: rule ids that a coverage run must hit (default: every id that a mark names).
-    tolerances: field -> absolute tolerance, or ``Tolerance``s; all else is compared bit for bit. Fields are
+    tolerances: field -> absolute tolerance, or ``Tolerance``; all else is compared bit for bit. Fields are
         ``observation``, ``observation.NAME``, ``components``, ``reward``, ``facts`` and ``state.NAME``.
     starts, policies: what directed and exploring runs start from and choose actions by.
     read_agent: reads a trained agent for ``--source policy:FILE``; raises UsageError when it cannot.
@@ -170,7 +170,7 @@ class World:
     observation_label: Callable[[tuple[int, ...]], str] | None = None
     marks: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[str, ...] = ()
-    tolerances: Mapping[str, float | Tolerance | tuple[Tolerance, ...]] = field(default_factory=dict)
+    tolerances: Mapping[str, float | Tolerance] = field(default_factory=dict)
     starts: Mapping[str, StartMaker] = field(default_factory=dict)
     policies: Mapping[str, Policy] = field(default_factory=dict)
     read_agent: Callable[[World, Path], Judge] | None = None
@@ -228,17 +228,15 @@ class World:
         whole = components if unit.numerator == 1 else components * unit.numerator
         return whole / unit.denominator
 
-    def tolerances_of(self, name: str) -> tuple[Tolerance, ...]:
-        """The tolerances of a compared field; none where it is compared bit for bit.
+    def tolerance_of(self, name: str) -> Tolerance | None:
+        """The tolerance of a compared field; None where it is compared bit for bit.
 
-        A part of the observation without its own has those of the whole.
+        A part of the observation without its own has that of the whole.
         """
-        given = self.tolerances.get(name, ())
-        if self.observation_fields and given == () and name.startswith("observation."):
-            given = self.tolerances.get("observation", ())
-        if isinstance(given, Tolerance):
-            return (given,)
-        return given if isinstance(given, tuple) else (Tolerance(absolute=given),)
+        given = self.tolerances.get(name)
+        if self.observation_fields and given is None and name.startswith("observation."):
+            given = self.tolerances.get("observation")
+        return given if given is None or isinstance(given, Tolerance) else Tolerance(absolute=given)
 
     def rule_ids(self) -> tuple[str, ...]:
         """The rule ids that coverage demands, in order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import faulty_orchard
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from command_line import Ran, rlparity
 
-from rlparity import Box, MultiDiscrete, Pairing, Side, Tolerance, World
+from rlparity import Box, MultiDiscrete, Pairing, Tolerance, World
 from rlparity.adapters.gymnasium import GymGame
 from rlparity.adapters.pytree import PytreeGame
 from rlparity.adapters.single import Outcome, SingleGame
@@ -51,8 +52,8 @@ class Grid(gymnasium.Env[Any, Any]):
         return {"grid": grid, "agent": agent, "mission": "take it" if self.coin else "walk"}
 
 
-def port(edge: int = 2) -> Game:
-    """The grid world in JAX; with another ``edge`` the lowest row is elsewhere."""
+def port(edge: int = 2, shown: Callable[[Any], Any] = lambda seen: seen) -> Game:
+    """The grid world in JAX; with another ``edge`` the lowest row is elsewhere. ``shown``: of what it observes."""
 
     def observe(state: Any) -> Any:  # noqa: ANN401 - a pytree
         grid = jnp.zeros((3, 3), jnp.uint8).at[2, 2].set(state["coin"].astype(jnp.uint8))
@@ -72,7 +73,11 @@ def port(edge: int = 2) -> Game:
             mixed = (seed ^ (seed >> 16)) * 40503
             at = np.array([mixed // 3 % 3, mixed % 3], np.int32)
             self._state = {"at": at, "coin": np.int32((at != 2).any()), "moves": np.int32(0)}
-            return observe(self._state)
+            return shown(observe(self._state))
+
+        def act(self, action: Any) -> Outcome:  # noqa: ANN401 - a number
+            outcome = super().act(action)
+            return replace(outcome, observation=shown(outcome.observation))
 
     return lambda: Port(lambda key: (None, None), compiled)
 
@@ -82,7 +87,7 @@ def with_mission(observation: Any) -> Any:  # noqa: ANN401 - a dict
 
 
 def grid_world(edge: int = 2) -> World:
-    games: dict[str, Game] = {"gym": lambda: GymGame(Grid), "jax": Side(port(edge), observation=with_mission)}
+    games: dict[str, Game] = {"gym": lambda: GymGame(Grid), "jax": port(edge, with_mission)}
     return Pairing("grid", games, NAMES, PARTS).world()
 
 
@@ -107,7 +112,7 @@ def test_a_fault_in_a_part_of_a_dict_observation_is_named_and_shrunk(tmp_path: A
 
 def test_a_tolerance_of_a_part_and_an_ignored_one_say_why() -> None:
     games: dict[str, Game] = {"gym": lambda: GymGame(Grid), "jax": port()}
-    silent: dict[str, Game] = {**games, "jax": Side(port(), observation=lambda seen: {**seen, "mission": ""})}
+    silent: dict[str, Game] = {**games, "jax": port(shown=lambda seen: {**seen, "mission": ""})}
     reason = Tolerance(ignored=True, reason="the port has no texts")
     world = Pairing("grid", silent, NAMES, PARTS, tolerances={"observation.mission": reason}).world()
     ran = play(world, "--no-report")
@@ -191,43 +196,6 @@ def test_actions_that_are_arrays_are_drawn_within_bounds_and_recorded_exactly(tm
     (tmp_path / "other.json").write_text(text)
     said = rlparity("replay", tmp_path / "other.json", world="faulty_orchard:ANY").refusal()
     assert "holds action 3, which world 'point' does not have" in said
-
-
-def test_numbers_that_are_visible_are_compared_and_not_injected() -> None:
-    class Counted(Point):
-        has_states = True
-        bonus = 0
-
-        def begin(self, seed: int) -> Any:  # noqa: ANN401 - an array
-            self.pushes = 0
-            return super().begin(seed)
-
-        def act(self, action: Any) -> Outcome:  # noqa: ANN401 - (2,) float32
-            self.pushes += 1 + self.bonus
-            return super().act(action)
-
-        def visible(self) -> dict[str, float]:
-            return {"pushes": self.pushes}
-
-        def pull(self) -> dict[str, Any]:
-            return {"at": self.at.tolist()}
-
-        def push(self, state: dict[str, Any]) -> Any:  # noqa: ANN401 - an array
-            self.at, self.pushes = np.array(state["at"], np.float32), 0
-            return self.at.copy()
-
-    class Twice(Counted):
-        bonus = 1
-
-    def world(other: Game) -> World:
-        games = {"one": Counted, "two": other}
-        space = Box(-0.25, 0.25, (2,))
-        return Pairing("point", games, space, (2,), state_fields=("at",), visible=("pushes",)).world()
-
-    settings = Settings(games=4, steps=20, mode="injected")
-    assert run(world(Counted), ("one", "two"), settings).divergences == []
-    (found,) = run(world(Twice), ("one", "two"), settings).divergences
-    assert [(each.field, each.expected, each.observed) for each in found.differences] == [("facts[pushes]", 1, 2)]
 
 
 class Line(SingleGame):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from rlparity.adapters.observations import as_array
 from rlparity.adapters.single import SEED, NextSeed, Outcome, ReplayedGames, SingleGame
@@ -27,8 +27,6 @@ class GymGame(SingleGame):
         to_dict: the complete state of the unwrapped environment as JSON values; None: a state is seed and actions.
         from_dict: ``from_dict(dict, env)`` puts such a state into an environment that was just reset.
         observe: the observation of the unwrapped environment in the present state; needed with ``from_dict``.
-        mask: the valid actions, (actions,) bool, of the unwrapped environment; None: all are.
-        visible: numbers of the unwrapped environment that are compared and not injected, by name.
     """
 
     def __init__(
@@ -37,10 +35,8 @@ class GymGame(SingleGame):
         to_dict: Callable[[Any], State] | None = None,
         from_dict: Callable[[State, Any], None] | None = None,
         observe: Callable[[Any], Any] | None = None,
-        mask: Callable[[Any], ArrayLike] | None = None,
-        visible: Callable[[Any], dict[str, float]] | None = None,
     ) -> None:
-        self._env, self._observe, self._mask, self._visible = make(), observe, mask, visible
+        self._env, self._observe = make(), observe
         if self._env.render_mode == "human":
             self._env.close()
             raise UsageError("its environment opens a window: make it without render_mode='human'")
@@ -57,12 +53,6 @@ class GymGame(SingleGame):
         step: tuple[Any, ...] = self._env.step(action + self._first if self._first else action)
         observation, reward, terminated, truncated, _ = step
         return Outcome(observation, reward if np.ndim(reward) else float(reward), terminated, truncated)
-
-    def mask(self) -> ArrayLike | None:
-        return None if self._mask is None else self._mask(self._inner)
-
-    def visible(self) -> dict[str, float]:
-        return {} if self._visible is None else self._visible(self._inner)
 
     def pull(self) -> State:
         assert self._to_dict is not None

@@ -31,7 +31,6 @@ class PytreeGame(SingleGame):
         to_dict: the state (a pytree of numpy arrays) as JSON values; by default each leaf under its path, and how many
             actions were ``taken``, from which the key of the next step is derived.
         from_dict: ``from_dict(dict, state) -> state``, where ``state`` shows the form; the reverse of ``to_dict``.
-        visible: ``visible(state) -> dict`` of numbers that are compared and not injected.
     """
 
     def __init__(
@@ -42,11 +41,10 @@ class PytreeGame(SingleGame):
         mask: Callable[..., Any] | None = None,
         to_dict: Callable[[Any], State] | None = None,
         from_dict: Callable[[State, Any], Any] | None = None,
-        visible: Callable[[Any], dict[str, float]] | None = None,
     ) -> None:
         self._reset, self._step = compiled("reset", reset), compiled("step", step)
         self._observe, self._mask = observe and compiled("observe", observe), mask and compiled("mask", mask)
-        self._to_dict, self._from_dict, self._visible = to_dict, from_dict or with_leaves, visible
+        self._to_dict, self._from_dict = to_dict, from_dict or with_leaves
         self.has_states = observe is not None
 
     def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
@@ -67,9 +65,6 @@ class PytreeGame(SingleGame):
 
     def mask(self) -> ArrayLike | None:
         return None if self._mask is None else np.asarray(self._mask(self._state))
-
-    def visible(self) -> dict[str, float]:
-        return {} if self._visible is None else self._visible(self._state)
 
     def pull(self) -> State:
         import jax

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,10 +65,6 @@ class SingleGame(ABC):
         """The valid actions, (actions,) bool; None: all."""
         return None
 
-    def visible(self) -> Mapping[str, float]:
-        """Numbers that are compared by their names, and are no part of the state."""
-        return {}
-
     def pull(self) -> dict[str, Any]:
         """The complete state but for the seed, as JSON values."""
         raise NotImplementedError
@@ -122,22 +118,11 @@ class ReplayedGames(BatchEngine):
 
 
 class SingleGames(ReplayedGames):
-    """``games`` games of ``make()`` side by side, played one after another.
+    """``games`` games of ``make()`` side by side, played one after another."""
 
-    visible: the names of ``SingleGame.visible``, which are the world's facts.
-    """
-
-    def __init__(
-        self,
-        games: int,
-        make: Callable[[], SingleGame],
-        actions: int | Box,
-        next_seed: NextSeed,
-        visible: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, games: int, make: Callable[[], SingleGame], actions: int | Box, next_seed: NextSeed) -> None:
         super().__init__(games, actions, next_seed)
         self._games = [make() for _ in range(games)]
-        self._visible = visible
         self._ends: list[Outcome | None] = [None] * games  # of the games that are over, which are not played on
         self._returned: list[tuple[list[Array], list[bytes]]] = [([], [])] * games
         self._has_states = self._games[0].has_states
@@ -154,11 +139,6 @@ class SingleGames(ReplayedGames):
         masks = (game.mask() for game in self._games)
         return np.array([np.ones(self._actions) if mask is None else mask for mask in masks], np.bool_)
 
-    def facts(self) -> Array | None:
-        if not self._visible:
-            return None
-        return np.array([[game.visible()[name] for name in self._visible] for game in self._games], np.float64)
-
     def step(self, actions: NDArray[Any]) -> BatchStep:
         outcomes = [self._act(slot, action) for slot, action in enumerate(actions)]
         rewards = np.array([outcome.reward for outcome in outcomes])
@@ -169,7 +149,6 @@ class SingleGames(ReplayedGames):
             reward=rewards,
             terminated=np.array([outcome.terminated for outcome in outcomes], np.bool_),
             truncated=None if outcomes[0].truncated is None else np.array([each.truncated for each in outcomes], bool),
-            facts=self.facts(),
         )
 
     def _act(self, slot: int, action: Any) -> Outcome:  # noqa: ANN401 - a number or an array

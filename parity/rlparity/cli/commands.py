@@ -267,7 +267,7 @@ def _compared(
         "identical": not outcome.divergences and not any(outcome.known.values()),
         "world": world.name,
         "prices": changed_prices(world),
-        "tolerances": {field: [str(each) for each in world.tolerances_of(field)] for field in world.tolerances},
+        "tolerances": {field: [str(world.tolerance_of(field))] for field in world.tolerances},
         "engines": list(engines),
         "mode": settings.mode,
         **{name: getattr(options, name) for name in ("source", "seed", "games")},

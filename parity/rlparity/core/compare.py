@@ -58,7 +58,8 @@ def rows_that_differ(world: World, expected: Fields, observed: Fields) -> NDArra
 
 
 def _is_ignored(world: World, name: str) -> bool:
-    return any(each.ignored for each in world.tolerances_of(name))
+    tolerance = world.tolerance_of(name)
+    return tolerance is not None and tolerance.ignored
 
 
 def _field_rows(
@@ -73,16 +74,16 @@ def _field_rows(
 
 def elements_that_differ(world: World, name: str, expected: Array, observed: Array) -> NDArray[np.bool_]:
     """The elements (rows, …) of an array field that differ: all of them where the arrays have different forms."""
-    tolerances = world.tolerances_of(name)
-    if tolerances and tolerances[0].ignored:
+    if _is_ignored(world, name):
         return np.zeros((len(expected), 1), dtype=np.bool_)
     if world.observation_fields and name == OBSERVATION:
         parts = ((f"{name}.{each}", expected[each], observed[each]) for each in world.observation_fields)
         rows = (elements_that_differ(world, *part).reshape(len(expected), -1).any(axis=1) for part in parts)
         return np.stack([*rows], axis=1)
-    if not _same_form(expected, observed, tolerances):
+    tolerance = world.tolerance_of(name)
+    if not _same_form(expected, observed, tolerance):
         return np.ones(expected.shape if expected.size else (len(expected), 1), dtype=np.bool_)
-    return _elements_differ(expected, observed, tolerances)
+    return _elements_differ(expected, observed, tolerance)
 
 
 def _same_state(world: World, expected: object, observed: object) -> bool:
@@ -93,26 +94,21 @@ def _same_state(world: World, expected: object, observed: object) -> bool:
     return one == other or next(state_differences(world, expected, observed), None) is None
 
 
-def _same_form(expected: Array, observed: Array, tolerances: tuple[Tolerance, ...]) -> bool:
+def _same_form(expected: Array, observed: Array, tolerance: Tolerance | None) -> bool:
     """Same shape, and the same type where bits count (floats); integers of any width and flags compare by value."""
-    if any(each.any_dtype for each in tolerances):
+    if tolerance is not None and tolerance.any_dtype:
         return expected.shape == observed.shape
     floating = np.issubdtype(expected.dtype, np.floating) or np.issubdtype(observed.dtype, np.floating)
     return expected.shape == observed.shape and (not floating or expected.dtype == observed.dtype)
 
 
-def _elements_differ(expected: Array, observed: Array, tolerances: tuple[Tolerance, ...]) -> NDArray[np.bool_]:
+def _elements_differ(expected: Array, observed: Array, tolerance: Tolerance | None) -> NDArray[np.bool_]:
     differ = _bits_differ(expected, observed)
+    if tolerance is None:
+        return differ
     types = [side.dtype for side in (expected, observed) if np.issubdtype(side.dtype, np.floating)]
     narrowest = min(types, key=lambda kind: kind.itemsize, default=None)
-    for tolerance in tolerances:
-        near = _are_near(expected, observed, tolerance, narrowest)
-        if tolerance.indices is None:
-            differ &= ~near
-        else:
-            places = list(tolerance.indices)
-            differ[:, places] &= ~near[:, places]
-    return differ
+    return differ & ~_are_near(expected, observed, tolerance, narrowest)
 
 
 def _bits_differ(expected: Array, observed: Array) -> NDArray[np.bool_]:
@@ -149,17 +145,17 @@ def _explain_field(world: World, name: str, expected: Fields, observed: Fields, 
     if name not in expected or name not in observed:
         yield Difference(name, *("present" if name in side else ABSENT for side in (expected, observed)))
         return
-    one, other, tolerances = expected[name], observed[name], world.tolerances_of(name)
+    one, other, tolerance = expected[name], observed[name], world.tolerance_of(name)
     if isinstance(one, list) or isinstance(other, list):
         yield from state_differences(world, one[row], other[row])
     elif world.observation_fields and name == OBSERVATION:
         for part in world.observation_fields:
             label = f"{name}.{part}"
             yield from _explain_field(world, label, {label: one[part]}, {label: other[part]}, row)
-    elif not _same_form(one, other, tolerances):
+    elif not _same_form(one, other, tolerance):
         yield Difference(name, f"{one.dtype} {one.shape[1:]}", f"{other.dtype} {other.shape[1:]}")
     else:
-        places = np.argwhere(_elements_differ(one[row : row + 1], other[row : row + 1], tolerances)[0])
+        places = np.argwhere(_elements_differ(one[row : row + 1], other[row : row + 1], tolerance)[0])
         for place in map(tuple, places.tolist()):
             label = _label(world, name, place)
             yield Difference(label, one[(row, *place)].item(), other[(row, *place)].item())
@@ -208,8 +204,8 @@ def _are_near_in_state(world: World, expected: object, observed: object, path: s
         return False
     place = re.sub(r"\[\d+\]", "", path)
     one, other = np.float64(expected), np.float64(observed)  # type: ignore[arg-type]
-    tolerances = world.tolerances_of(place) or world.tolerances_of(STATE)
-    return any(bool(_are_near(one, other, each, np.float32)) for each in tolerances)
+    tolerance = world.tolerance_of(place) or world.tolerance_of(STATE)
+    return tolerance is not None and bool(_are_near(one, other, tolerance, np.float32))
 
 
 def value_text(value: object) -> str:

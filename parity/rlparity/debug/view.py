@@ -106,10 +106,10 @@ class GameView:
         """What differs between the engines, as ``rlparity run`` compares it; ``expected``: the reference's values."""
         return self.moment.differences
 
-    def board(self, engine: str | None = None, state: State | None = None) -> Board:
-        """The state, or another ``state``, as the world draws it."""
+    def board(self, engine: str | None = None) -> Board:
+        """The state as the world draws it."""
         with blamed(f"drawing a state of world '{self.world.name}'"):
-            return self.world.draw(self.state(engine) if state is None else state)
+            return self.world.draw(self.state(engine))
 
     def save(self, path: Path | str, shrink_seconds: float | None = None) -> Trace:
         """Write this fork up to this step as a trace, which ``rlparity replay`` plays; returns it.

@@ -101,8 +101,7 @@ def print_notes(world: World, outcome: Outcome, prices: Mapping[str, float], con
     if prices:
         console.print(f"Prices: {prices_text(prices)}.", soft_wrap=True)
     for field in world.tolerances:
-        within = "; ".join(map(str, world.tolerances_of(field)))
-        console.print(f"Not compared bit for bit: {field} {within}.", soft_wrap=True)
+        console.print(f"Not compared bit for bit: {field} {world.tolerance_of(field)}.", soft_wrap=True)
 
 
 def print_coverage(found: Coverage, engines: tuple[str, str], console: Console) -> None:
