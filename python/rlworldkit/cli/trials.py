@@ -1,15 +1,13 @@
 """Trials of a sweep, side by side: each trains with what Optuna suggests, is reported to it, and may be given up."""
 
-import contextlib
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import optuna
-from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 
 from rlparity.errors import ParityError, UsageError
@@ -21,11 +19,10 @@ from rlworldkit.program import Program
 from rlworldkit.runs.folder import METRICS, make_folder
 from rlworldkit.runs.lock import locked
 from rlworldkit.runs.many import last_value, train_many
-from rlworldkit.runs.saved_config import now
 from rlworldkit.runs.sinks import Metrics, read_csv
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.sweep.space import Sweep
-from rlworldkit.sweep.storage import SILENCE, Attribute, owner_of
+from rlworldkit.sweep.storage import Attribute, owner_of
 from rlworldkit.sweep.study import (
     PARTS,
     figure_of,
@@ -33,14 +30,12 @@ from rlworldkit.sweep.study import (
     postpone,
     running_trials,
     spent_share,
-    take_over,
     take_up,
     write_toml,
 )
 
 MOST_FAILURES = 5
 """So many trials in a row that fail end a sweep."""
-_ALIVE_SECONDS = SILENCE.seconds / 15
 
 
 class Trials:
@@ -56,7 +51,6 @@ class Trials:
         self._owner = owner_of(sweep.folder)
         self._choosing, self._playing = threading.Lock(), threading.Lock()
         self._is_over, self._failures = False, 0
-        self._running: dict[int, optuna.Trial] = {}
 
     def run(self) -> None:
         """Run them; raises ParityError where that makes no sense."""
@@ -65,23 +59,15 @@ class Trials:
             for run in (self._sweep.folder / name).glob("seed-*"):
                 self._wait_for_end(run)
         for trial in running_trials(self._study):
-            rest = f"it is begun anew when nothing has been heard of it for {SILENCE.seconds // 60} minutes."
-            self._say(f"Trial {trial.number} is in another folder: {rest}")
+            self._say(f"Trial {trial.number} is in another folder, where the same command goes on with it.")
         with ThreadPoolExecutor(self._sweep.at_once) as pool:
             workers = [pool.submit(self._work) for _ in range(self._sweep.at_once)]
             try:
-                while not _are_over(workers):
-                    self._say_alive()
+                wait(workers, return_when=FIRST_EXCEPTION)
             finally:
                 self._is_over = True
         for worker in workers:
             worker.result()
-
-    def _say_alive(self) -> None:
-        """Tell other machines that the trials of this one run."""
-        for trial in [*self._running.values()]:
-            with contextlib.suppress(UpdateFinishedTrialError):  # it has just ended
-                trial.set_user_attr(Attribute.ALIVE, now())
 
     def _is_ending(self) -> bool:
         return self._is_over or self._stop.requested
@@ -97,19 +83,11 @@ class Trials:
 
     def _work(self) -> None:
         while (chosen := self._next()) is not None:
-            trial, config = chosen
-            try:
-                self._train(trial, config)
-            except UpdateFinishedTrialError:
-                self._say(f"Trial {trial.number} was begun anew elsewhere: this machine had been silent.")
-            finally:
-                del self._running[trial.number]
+            self._train(*chosen)
 
     def _next(self) -> tuple[optuna.Trial, TrainConfig] | None:
         """The next trial, which is charged with all of its steps, and its configuration; None: it was the last."""
         with self._choosing:
-            for name in take_over(self._study, self._owner):
-                self._say(f"Begins {name} anew, of which nothing has been heard for long.")
             while not self._is_ending() and spent_share(self._study, self._sweep.options) < 1:
                 trial = self._study.ask(self._sweep.space)
                 try:
@@ -121,9 +99,7 @@ class Trials:
                 if folder.exists() and Attribute.FOLDER not in trial.user_attrs:
                     self._study.tell(trial, state=TrialState.FAIL)  # lest it goes on with another's runs
                     raise UsageError(f"{folder} is of another study: name another --folder, or move it away.")
-                self._running[trial.number] = trial
                 trial.set_user_attr(Attribute.OWNER, self._owner)
-                trial.set_user_attr(Attribute.ALIVE, now())
                 steps = config.num_updates * config.batch_size * self._sweep.options.seeds
                 trial.set_user_attr(Attribute.STEPS, steps)
                 return trial, config
@@ -169,12 +145,6 @@ class Trials:
         params = ", ".join(f"{name} {value}" for name, value in rounded.items())
         share = spent_share(self._study, self._sweep.options)
         self._say(f"Trial {trial.number}: {done} with {params}; {share:.0%} of the budget.")
-
-
-def _are_over(workers: Sequence[Future[None]]) -> bool:
-    """Wait a while; whether all have ended since, or one has failed."""
-    done, running = wait(workers, _ALIVE_SECONDS, FIRST_EXCEPTION)
-    return not running or any(worker.exception() for worker in done)
 
 
 class _TrialRuns:

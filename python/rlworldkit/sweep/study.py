@@ -29,7 +29,7 @@ from rlworldkit.ppo.loop import metric_names
 from rlworldkit.program import Program
 from rlworldkit.sweep.options import EVALUATE, HALVING, MEDIAN, NONE, SweepOptions
 from rlworldkit.sweep.space import Sweep
-from rlworldkit.sweep.storage import Attribute, is_silent, open_storage, shown_storage, without_secrets
+from rlworldkit.sweep.storage import Attribute, open_storage, shown_storage
 
 PARTS = 20
 """A trial is reported, and may be given up, after each of so many parts of its run."""
@@ -69,7 +69,8 @@ def open_study(program: Program, sweep: Sweep) -> optuna.Study:
         if before is None and not has_trials:
             study.set_user_attr(_SWEEP, before := now)
     except Exception as error:  # each kind of storage fails in its own ways, another version's too
-        fault = without_secrets((str(error) or type(error).__name__).splitlines()[0], where)
+        # what a driver of a server says may hold the password
+        fault = (str(error).splitlines() or [""])[0] if where == shown else type(error).__name__
         refusal = f"{shown} cannot be used as Optuna's storage ({fault:.200}): name another --storage."
         raise UsageError(refusal) from error
     if before != now:
@@ -137,23 +138,17 @@ def take_up(study: optuna.Study, owner: str) -> list[str]:
     return [postpone(study, trial) for trial in running_trials(study) if trial.user_attrs.get(Attribute.OWNER) == owner]
 
 
-def take_over(study: optuna.Study, owner: str) -> list[str]:
-    """Queue the trials again of others than ``owner`` that have been silent for long, without their runs."""
-    others = (trial for trial in running_trials(study) if trial.user_attrs.get(Attribute.OWNER) != owner)
-    return [postpone(study, trial, with_runs=False) for trial in others if is_silent(trial)]
-
-
 def running_trials(study: optuna.Study) -> list[FrozenTrial]:
     """Trials that have neither ended nor been queued again."""
     return study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
 
 
-def postpone(study: optuna.Study, trial: FrozenTrial | optuna.Trial, with_runs: bool = True) -> str:
-    """Queue a trial again, to go on with its runs or to begin anew; returns its folder's name."""
-    folder, continues = folder_of(trial), {Attribute.CONTINUES: trial.number}
+def postpone(study: optuna.Study, trial: FrozenTrial | optuna.Trial) -> str:
+    """Queue a trial again, to go on with its runs; returns its folder's name."""
+    folder = folder_of(trial)
     if not any(each.user_attrs.get(Attribute.CONTINUES) == trial.number for each in study.get_trials(deepcopy=False)):
         # first, so that a kill between the two loses nothing
-        study.enqueue_trial(trial.params, user_attrs=continues | ({Attribute.FOLDER: folder} if with_runs else {}))
+        study.enqueue_trial(trial.params, user_attrs={Attribute.CONTINUES: trial.number, Attribute.FOLDER: folder})
     study.tell(trial.number, state=TrialState.FAIL, skip_if_finished=True)
     return folder
 
