@@ -42,8 +42,8 @@ API = {
         *("rlworldkit.ppo.training", "rlworldkit.ppo.config", "rlworldkit.sb3.training", "rlworldkit.sb3.config"),
         *("rlworldkit.settings", "rlworldkit.evaluation.spec"),
     ),
-    "HackMatrix": ("hackmatrix.gym_env", "hackmatrix.gym_wrappers", "hackmatrix.rules", "hackmatrix.jax_training"),
-    "Goodharts": ("goodharts.gym_env", "goodharts.rules", "goodharts.jax_training"),
+    "HackMatrix": ("hackmatrix.gym_env", "hackmatrix.gym_wrappers", "hackmatrix.rules", "hackmatrix.env"),
+    "Goodharts": ("goodharts.gym_env", "goodharts.rules", "goodharts.env"),
 }
 """Modules of the Python reference, by heading."""
 MARKS = {

@@ -132,9 +132,9 @@ def operations(_: Plan) -> Rows:
 
 
 def _env(world: str) -> Any:  # noqa: ANN401 - a JaxEnv, whose module is heavy to import
-    from goodharts.jax_training import env_of
+    from goodharts.env import env_of
     from goodharts.rules import DEFAULT_MODE, MODES
-    from hackmatrix.jax_training import ENV
+    from hackmatrix.env import ENV
 
     return ENV if world == HACKMATRIX else env_of(MODES[DEFAULT_MODE])
 
@@ -259,7 +259,7 @@ def torch_speed(network: str, amp: bool, compile_mode: str, plan: Plan) -> Rows:
     return _prepared_and_measured(dataclasses.replace(plan, games=small), make, measure)
 
 
-TAPE_FOLDER = ROOT / "python" / "hackmatrix" / "world" / "tape"
+TAPE_FOLDER = ROOT / "python" / "hackmatrix" / "tape"
 PARTS: dict[str, Callable[[Plan], Rows]] = {
     "lockstep hackmatrix swift": partial(lockstep, HACKMATRIX, ("swift", "jax")),
     "lockstep hackmatrix tape": partial(lockstep, HACKMATRIX, (f"tape:{TAPE_FOLDER}", "jax")),

@@ -16,7 +16,7 @@ from shared import board_costs, growth
 from shared.boards import boards
 from shared.pictures import IMAGES
 
-from hackmatrix.jax_training import HackMatrixJaxEnv
+from hackmatrix.env import HackMatrixJaxEnv
 from rlparity.errors import ParityError
 from rlparity.io.arguments import STANDARD_OUTPUT, IntRange, Parser
 from rlparity.io.atomic_write import write_whole

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from hackmatrix import jax_env
-from hackmatrix.jax_training import HackMatrixJaxEnv
+from hackmatrix.env import HackMatrixJaxEnv
 from hackmatrix.rules import PLAYER_FEATURES
 from hackmatrix.world import WORLD
 from rlparity import EngineOptions, World

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from hackmatrix import train_config
-from hackmatrix.jax_training import HackMatrixJaxEnv
+from hackmatrix.env import HackMatrixJaxEnv
 from rlparity.errors import ParityError
 from rlparity.io.arguments import GAMES, STANDARD_OUTPUT, IntRange, Parser
 from rlparity.io.console import open_console

@@ -22,8 +22,8 @@ from shared.pictures import IMAGES
 from shared.work import FLOAT, Work, evaluating, learning
 
 from hackmatrix import jax_env
+from hackmatrix.env import HackMatrixJaxEnv
 from hackmatrix.jax_env.observation import player_cell
-from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.train_config import TrainConfig
 from rlparity.io.arguments import STANDARD_OUTPUT, Parser
 from rlparity.io.atomic_write import write_whole

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from goodharts.config import Config
 from goodharts.models import Model, read_model
-from goodharts.networks import Inputs
 from goodharts.numpy_networks import NUMPY_NETWORKS
 from goodharts.onnx_model import OnnxModel
 from goodharts.render.surroundings import around
 from goodharts.rules import MODES, REACH, Numbers
+from goodharts.torch_networks import Inputs
 from rlparity import State, UsageError, World
 from rlworldkit.agents.agent import Agent
 from rlworldkit.agents.choice import Masks
@@ -62,7 +62,7 @@ class Judge:
 
     def network(self) -> NumpyNetwork:
         """The network in numpy, with parameters as rlworldkit's trainer has them."""
-        from goodharts.jax_networks import network_and_params  # JAX takes a while to import
+        from goodharts.networks import network_and_params  # JAX takes a while to import
 
         _, params = network_and_params(self._model.network, self.policy.cpu().state_dict())
         return NumpyNetwork(params, NUMPY_NETWORKS)

@@ -19,7 +19,7 @@ from rlparity.spaces import is_count
 if TYPE_CHECKING:  # torch takes a while to import, which a trainer that does without it need not wait for
     from torch import nn
 
-    from goodharts.networks import ActorCritic
+    from goodharts.torch_networks import ActorCritic
 
 MODEL = ".pth"
 FORMAT = 1
@@ -170,7 +170,7 @@ def policy_of(network: NetworkConfig, weights: object) -> ActorCritic:
     """Return a network with these weights; raises Unreadable as ``load_weights``."""
     import torch
 
-    from goodharts.networks import ActorCritic
+    from goodharts.torch_networks import ActorCritic
 
     with torch.device("meta"):  # no memory is taken for what a file merely claims
         policy = ActorCritic(network)

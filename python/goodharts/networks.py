@@ -1,98 +1,131 @@
-"""The networks that policies and values are computed by (G8), in torch."""
+"""The networks of G8 for rlworldkit's trainer, and their weights in the layout of ``torch_networks`` and back."""
 
-from collections import OrderedDict
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import pairwise
-from typing import assert_never
+from typing import Any
 
-import torch
-from torch import Tensor, nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import linen as nn
+from jax import Array
+from numpy.typing import NDArray
 
-from goodharts.architecture import CELLS, PRIVILEGES, SEEN, NetworkConfig
-from goodharts.rules import ACTIONS, FOOD, OBSERVATION_SHAPE, POISON, Mode, Numbers
-from goodharts.torch_env.observation import observation_of
-from goodharts.torch_env.tables import channels
+from goodharts.architecture import NetworkConfig, NetworkKind
+from goodharts.rules import ACTIONS, OBSERVATION_SHAPE
+from rlworldkit.jax.env import Encoder
+from rlworldkit.ppo.config import RELU
+from rlworldkit.ppo.networks import ActorCritic, make_network
+from rlworldkit.ppo.params import CRITIC, Params, hidden_layer
+from rlworldkit.ppo.value_heads import HEADS, PLAIN, ValueHead, head_of
+
+_CHUNK = 128
+"""Boards convolved at once on a CPU: as fast as 32 or 512, in little memory."""
 
 
-class ActorCritic(nn.Module):
-    """Policy and value over one body. The value joins the privileges after it; the policy never sees them."""
+class Cnn(nn.Module):
+    """Convolutions of 3 × 3 with ReLU: observations (n, 2, 11, 11) to (n, channels × 121) in torch's order, float32."""
 
-    def __init__(self, config: NetworkConfig) -> None:
-        super().__init__()
-        self.config = config
-        self.body = _body(config)
-        self.policy = nn.Linear(config.hidden, len(ACTIONS))
-        if config.privileged:
-            self.joined = nn.Sequential(nn.Linear(config.hidden + PRIVILEGES, config.hidden), nn.ReLU())
-        self.value = nn.Linear(config.hidden, 1)
-        # orthogonal, as PPO's implementations have them: small for the policy, so that it begins undecided
-        for module in self.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                nn.init.orthogonal_(module.weight, 2**0.5)
-                nn.init.constant_(module.get_parameter("bias"), 0.0)
-        nn.init.orthogonal_(self.policy.weight, 0.01)
-        nn.init.orthogonal_(self.value.weight, 1.0)
+    dtype: str = "float32"
+    channels: tuple[int, ...] = NetworkConfig.channels
 
-    def forward(self, observation: Tensor, privileges: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Logits (n, 8), and values (n,) as the value head scales them.
+    @nn.compact
+    def __call__(self, observation: Array) -> Array:
+        """Convolve; on a CPU by matrix products, since XLA's convolutions are slow there inside loops.
 
-        observation: float32 (n, 2, 11, 11). privileges: float32 (n, PRIVILEGES), for a privileged critic.
+        Their patches are nine times as large as the boards, so few boards have theirs at once, and have them anew when
+        gradients are taken.
         """
-        seen = known = self.body(observation)
-        if self.config.privileged:
-            assert privileges is not None
-            known = self.joined(torch.cat((seen, privileges), dim=1))
-        return self.policy(seen), self.value(known)[:, 0]
+        layers = []
+        for number, (inputs, outputs) in enumerate(pairwise((OBSERVATION_SHAPE[0], *self.channels)), start=1):
+            init = nn.initializers.orthogonal(2**0.5, column_axis=0)
+            kernel = self.param(f"conv{number}_kernel", init, (outputs, inputs, 3, 3))
+            layers.append((kernel, self.param(f"conv{number}_bias", nn.initializers.zeros, (outputs,))))
 
-    def logits(self, observation: Tensor) -> Tensor:
-        """Logits (n, 8) alone, as an agent plays by."""
-        return self.policy(self.body(observation))
+        def in_chunks(boards: Array) -> Array:
+            convolve = jax.checkpoint(partial(_convolved, layers, self.dtype, _product_of_patches))
+            return jax.lax.map(lambda board: convolve(board[None])[0], boards, batch_size=_CHUNK)
 
-    def layers(self, observation: Tensor) -> list[tuple[str, Tensor]]:
-        """Return the policy's layers by name with their activations, float32 (n, …), the last being the logits."""
-        found, out = [], observation
-        for name, module in self.body.named_children():
-            out = module(out)
-            if isinstance(module, nn.ReLU):
-                found.append((name, out))
-        return [*found, ("logits", self.policy(out))]
+        at_once = partial(_convolved, layers, self.dtype, _convolution)
+        return jax.lax.platform_dependent(observation, cpu=in_chunks, default=at_once)
 
 
-class Inputs:
-    """Turns compact observations into what a policy sees (G7) and what its critic knows beside it (G8)."""
-
-    def __init__(self, mode: Mode, numbers: Numbers, privileged: bool, device: torch.device) -> None:
-        self._mode, self._privileged = mode, privileged
-        self._channels = torch.tensor(channels(mode, numbers), device=device)
-        self._least = torch.tensor([numbers.min_food, numbers.min_poison], device=device)
-        self._span = torch.tensor([numbers.max_food, numbers.max_poison], device=device) - self._least
-
-    def __call__(self, codes: Tensor, counts: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Observations, float32 (n, 2, 11, 11), and privileges, float32 (n, PRIVILEGES), for a privileged critic.
-
-        codes: int8 (n, 121). counts: the episodes' food and poison (n, 2), which privileges have on the scale from -1
-        to 1 of their training range, and as 0 where there is only one.
-        """
-        if not self._privileged:
-            return observation_of(codes, self._channels), None
-        truth = torch.stack((codes == FOOD, codes == POISON), dim=1).float()
-        sees = truth.view(-1, *OBSERVATION_SHAPE) if self._mode.sees_truth else observation_of(codes, self._channels)
-        share = (counts - self._least) / self._span.clamp_min(1)
-        scaled = torch.where(self._span > 0, 2 * share - 1, 0.0)
-        return sees, torch.cat((scaled, truth.flatten(1)), dim=1)
+NETWORKS: dict[str, Encoder | None] = {"mlp": None, "cnn": Cnn}
 
 
-def _body(config: NetworkConfig) -> nn.Sequential:
-    layers: dict[str, nn.Module] = {}
-    match config.kind:
-        case "cnn":
-            depths = (OBSERVATION_SHAPE[0], *config.channels)
-            for number, (depth_in, depth_out) in enumerate(pairwise(depths), start=1):
-                layers[f"conv{number}"] = nn.Conv2d(depth_in, depth_out, 3, padding=1)
-                layers[f"conv{number}_relu"] = nn.ReLU()
-            layers |= {"flat": nn.Flatten(), "dense": nn.Linear(depths[-1] * CELLS, config.hidden)}
-        case "mlp":
-            layers |= {"flat": nn.Flatten(), "dense1": nn.Linear(SEEN, config.hidden), "dense1_relu": nn.ReLU()}
-            layers["dense"] = nn.Linear(config.hidden, config.hidden)
-        case unknown:
-            assert_never(unknown)
-    return nn.Sequential(OrderedDict(layers, dense_relu=nn.ReLU()))
+def num_layers(kind: NetworkKind) -> int:
+    """Return the number of hidden layers, after the encoder if there is one."""
+    return {"cnn": 1, "mlp": 2}[kind]
+
+
+def network_and_params(shape: NetworkConfig, weights: Mapping[str, Any]) -> tuple[ActorCritic, Params]:
+    """The network of this shape, and torch's weights by name as its parameters; values are in units of reward."""
+    layers: dict[str, dict[str, NDArray[np.float32]]] = {}
+    for theirs, (layer, kernel, bias) in _names(shape, PLAIN).items():
+        weight = np.asarray(weights[f"{theirs}.weight"])
+        layers.setdefault(layer, {})[kernel] = weight if weight.ndim == 4 else weight.T
+        layers[layer][bias] = np.asarray(weights[f"{theirs}.bias"])
+    encoder = partial(Cnn, channels=shape.channels) if shape.kind == "cnn" else None
+    privileges = len(layers[CRITIC]["kernel"]) - shape.hidden if shape.privileged else 0
+    network = make_network(
+        shape.kind,
+        encoder,
+        len(ACTIONS),
+        shape.hidden,
+        num_layers(shape.kind),
+        observation_axes=len(OBSERVATION_SHAPE),
+        num_privileges=privileges,
+        activation=RELU,
+    )
+    return network, {"params": layers}
+
+
+def torch_weights(shape: NetworkConfig, params: Params) -> dict[str, NDArray[np.float32]]:
+    """Parameters as torch's weights by name; the inverse of ``network_and_params``."""
+    weights = {}
+    for theirs, (layer, kernel, bias) in _names(shape, head_of(params["params"])).items():
+        of_layer = params["params"][layer]
+        weight = np.array(of_layer[kernel])
+        weights[f"{theirs}.weight"] = weight if weight.ndim == 4 else np.ascontiguousarray(weight.T)
+        weights[f"{theirs}.bias"] = np.array(of_layer[bias])
+    return weights
+
+
+def _names(shape: NetworkConfig, head: ValueHead) -> dict[str, tuple[str, str, str]]:
+    """Torch's name of each layer, and the layer, kernel and bias that it is here."""
+    dense = ["body.dense1", "body.dense"] if shape.kind == "mlp" else ["body.dense"]
+    names = {name: hidden_layer(RELU, number) for number, name in enumerate(dense)}
+    names |= {"policy": "policy", "value": HEADS[head].layer} | ({"joined.0": CRITIC} if shape.privileged else {})
+    found = {theirs: (ours, "kernel", "bias") for theirs, ours in names.items()}
+    if shape.kind == "cnn":
+        for number in range(1, len(shape.channels) + 1):
+            found[f"body.conv{number}"] = "cnn", f"conv{number}_kernel", f"conv{number}_bias"
+    return found
+
+
+def _convolved(
+    layers: list[tuple[Array, Array]], dtype: str, convolution: Callable[[Array, Array], Array], observation: Array
+) -> Array:
+    """convolution: of boards (n, rows, columns, channels) with a kernel (out, in, 3, 3), to as many cells."""
+    out = observation.transpose(0, 2, 3, 1)
+    for kernel, bias in layers:
+        out = jax.nn.relu(convolution(out.astype(dtype), kernel.astype(dtype)) + bias)
+    return out.transpose(0, 3, 1, 2).reshape(len(out), -1)
+
+
+def _convolution(boards: Array, kernel: Array) -> Array:
+    layout = ("NHWC", "OIHW", "NHWC")
+    return jax.lax.conv_general_dilated(boards, kernel, (1, 1), "SAME", dimension_numbers=layout).astype(jnp.float32)
+
+
+def _product_of_patches(boards: Array, kernel: Array) -> Array:
+    (rows, columns), (height, width) = boards.shape[1:3], kernel.shape[2:]
+    padded = jnp.pad(boards, ((0, 0), (height // 2,) * 2, (width // 2,) * 2, (0, 0)))
+    corners = [(down, right) for down in range(height) for right in range(width)]
+    shifted = [padded[:, down : down + rows, right : right + columns] for down, right in corners]
+    along = (((3,), (1,)), ((), ()))
+    flat = kernel.transpose(0, 2, 3, 1).reshape(len(kernel), -1)
+    return jax.lax.dot_general(jnp.concatenate(shifted, axis=3), flat, along, preferred_element_type=jnp.float32)

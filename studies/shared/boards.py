@@ -8,9 +8,9 @@ import jax
 import numpy as np
 
 from hackmatrix import jax_env
+from hackmatrix.exploration.starts import CELLS, ENEMY_HP, Place, at
 from hackmatrix.rules import ENEMIES, MOVES, NUM_STAGES
 from hackmatrix.world import open_swift
-from hackmatrix.world.starts import CELLS, ENEMY_HP, Place, at
 from rlparity import BatchEngine, State
 
 ENEMY_COUNTS = (0, 1, 2, 5, 10, 20, 30)

@@ -13,7 +13,7 @@ from goodharts.evaluation.evaluate import Evaluation, evaluate
 from goodharts.evaluation.figures import figures
 from goodharts.evaluation.lives import LIFE, Lives
 from goodharts.models import Model, write_model
-from goodharts.networks import ActorCritic
+from goodharts.torch_networks import ActorCritic
 from rlworldkit.agents.choice import DRAWN, Choice
 
 SMALL = Config().over({"evaluation": {"games": 12, "steps": 40}}, "a test")

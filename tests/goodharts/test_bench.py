@@ -9,7 +9,7 @@ import pytest
 from goodharts.bench import env, train
 from goodharts.cli.main import PROGRAM
 from goodharts.config import Config
-from goodharts.jax_training import GoodhartsJaxEnv
+from goodharts.env import GoodhartsJaxEnv
 from goodharts.torch_env.env import Games, Outcome
 from rlparity.core.prices import price_values
 from rlworldkit.bench import timing

@@ -26,10 +26,10 @@ from goodharts.brain_view.picture import HEIGHT, WIDTH, draw_picture, draw_surfa
 from goodharts.cli import brain_view as command
 from goodharts.evaluation.lives import play
 from goodharts.models import Model, write_model
-from goodharts.networks import ActorCritic
 from goodharts.render.signs import draw_food, draw_poison
 from goodharts.render.surroundings import around
 from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, POISON, REACH, SIZE, Numbers
+from goodharts.torch_networks import ActorCritic
 from goodharts.world import evaluation_world
 from rlparity.errors import UsageError
 from rlworldkit.agents.agent import AgentPlayer

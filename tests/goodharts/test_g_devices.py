@@ -9,10 +9,10 @@ import torch
 from jax import Array, export
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from goodharts.env import env_of
 from goodharts.jax_env.env import Game
 from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.tables import Variant
-from goodharts.jax_training import env_of
 from goodharts.rules import DEFAULT_NUMBERS, MODES
 from goodharts.torch_env.rewards import Rewards
 from goodharts.torch_env.tables import PRICES

@@ -9,14 +9,14 @@ from reading_worlds import PAIRED
 from single_games import made, open_game
 
 from goodharts.architecture import NetworkConfig
+from goodharts.exploration.policies import policies
+from goodharts.exploration.starts import STARTS
 from goodharts.models import Model, write_model
-from goodharts.networks import ActorCritic
+from goodharts.render.board import colour_of, draw_board
 from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.rules import ACTIONS, MODES
+from goodharts.torch_networks import ActorCritic
 from goodharts.world import GROUND_TRUTH, WORLDS
-from goodharts.world.board import colour_of, draw_board
-from goodharts.world.policies import policies
-from goodharts.world.starts import STARTS
 from rlparity import State, StateRefused, UsageError, View
 from rlparity.cli.main import main
 from rlparity.core.source_specs import open_source

@@ -11,10 +11,10 @@ from goodharts.architecture import NetworkConfig
 from goodharts.cli.main import PROGRAM, main
 from goodharts.gym_env import GoodhartsEnv
 from goodharts.models import Model, model_path, read_model, write_model
-from goodharts.networks import ActorCritic, Inputs
 from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MODES
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
+from goodharts.torch_networks import ActorCritic, Inputs
 from goodharts.world import WORLDS
 from rlparity.core.trace import Case, Trace, write_trace
 from rlparity.errors import UsageError

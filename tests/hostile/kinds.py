@@ -24,7 +24,7 @@ from goodharts.architecture import NetworkConfig
 from goodharts.config import USER_FILE, read_config
 from goodharts.evaluation.report import as_json, comparison, read_results
 from goodharts.models import read_model
-from goodharts.networks import ActorCritic
+from goodharts.torch_networks import ActorCritic
 from hackmatrix.cli.main import PROGRAM
 from hackmatrix.world import WORLD
 from rlparity.core.ledger import read_ledger

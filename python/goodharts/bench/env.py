@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from goodharts.jax_training import env_of
+from goodharts.env import env_of
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.observation import observation_of

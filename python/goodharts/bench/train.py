@@ -10,7 +10,7 @@ import jax
 from goodharts.architecture import NETWORKS, network_config
 from goodharts.config import ENGINES, Config, Prices
 from goodharts.devices import choose_device, prepare
-from goodharts.jax_training import env_by
+from goodharts.env import env_by
 from goodharts.rules import DEFAULT_MODE, MODES
 from goodharts.training.jax_ppo import precision_on, train_config
 from goodharts.training.torch_ppo import TorchTrainer

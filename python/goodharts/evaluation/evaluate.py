@@ -94,7 +94,7 @@ def evaluate(
 
 def searcher_of(model: Model | OnnxModel, numbers: Numbers, choice: Choice) -> Callable[[BatchEngine], Player]:
     """The model with a search on top, on a JAX engine whose games are the ones that are played."""
-    from goodharts.jax_training import env_of
+    from goodharts.env import env_of
     from rlworldkit.agents.search import Search, judge_of, search_program
     from rlworldkit.jax.engine import JaxEngine
     from rlworldkit.threefry import seed_pairs

@@ -79,7 +79,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
             if begun.config.training.engine != JAX:
                 progress = Progress(**part(payload, "progress"))
                 return begun._replace(progress=progress, arrays=runner_of(payload))
-        from goodharts.jax_training import env_by
+        from goodharts.env import env_by
         from rlworldkit.ppo.checkpoints import read_checkpoint as read_in_jax
 
         state = read_in_jax(path, env_by(begun.config, begun.mode), BEGIN_ANEW)

@@ -41,8 +41,8 @@ def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
     """Train on all devices of the kind that the settings name, or on the one with a number, and save."""
     import jax
 
-    from goodharts.jax_networks import torch_weights
-    from goodharts.jax_training import env_by
+    from goodharts.env import env_by
+    from goodharts.networks import torch_weights
     from rlworldkit.ppo.saving import SavePlan
     from rlworldkit.ppo.training import train as train_in_jax
 
@@ -91,7 +91,7 @@ def precision_on(platform: str, amp: bool) -> str:
 
 def train_config(training: Training, network: NetworkConfig, dtype: str = "float32") -> TrainConfig:
     """The settings as rlworldkit has them."""
-    from goodharts.jax_networks import num_layers
+    from goodharts.networks import num_layers
 
     return TrainConfig(
         num_envs=training.n_envs,

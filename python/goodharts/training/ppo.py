@@ -11,8 +11,8 @@ from goodharts.architecture import NetworkConfig
 from goodharts.config import OFF, Config, Rates
 from goodharts.devices import mixed_precision
 from goodharts.models import load_weights
-from goodharts.networks import ActorCritic, Inputs
 from goodharts.rules import ACTIONS, Mode
+from goodharts.torch_networks import ActorCritic, Inputs
 from goodharts.training.parallel import Processes
 from goodharts.training.rollout import Rollout
 from rlparity.io.safe_read import Unreadable

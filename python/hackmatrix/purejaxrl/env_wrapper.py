@@ -1,6 +1,6 @@
 """HackMatrix as a Gymnax-style environment."""
 
-from hackmatrix.jax_training import HackMatrixJaxEnv
+from hackmatrix.env import HackMatrixJaxEnv
 from rlworldkit.envs.gymnax_style import EnvParams, EnvState, GymnaxStyle
 
 

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from goodharts.architecture import NetworkConfig, NetworkKind
 from goodharts.cli.evaluate import main as evaluate_main
 from goodharts.config import Config
-from goodharts.jax_networks import network_and_params, torch_weights
-from goodharts.jax_training import GoodhartsJaxEnv, env_of
+from goodharts.env import GoodhartsJaxEnv, env_of
 from goodharts.models import read_model
-from goodharts.networks import ActorCritic, Inputs
+from goodharts.networks import network_and_params, torch_weights
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
+from goodharts.torch_networks import ActorCritic, Inputs
 from goodharts.training.checkpoints import read_checkpoint
 from goodharts.training.jax_ppo import _finished, precision_on, train_config
 from goodharts.training.torch_ppo import TorchTrainer

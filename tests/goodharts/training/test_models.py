@@ -7,7 +7,7 @@ import torch
 
 from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
 from goodharts.models import Model, model_path, read_model, write_model
-from goodharts.networks import ActorCritic
+from goodharts.torch_networks import ActorCritic
 from goodharts.training.checkpoints import read_checkpoint
 from rlparity.errors import UsageError
 

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 from goodharts.architecture import PRIVILEGES
 from goodharts.config import Training
-from goodharts.networks import Inputs
 from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, POISON, Mode, Numbers
 from goodharts.torch_env.env import Outcome
+from goodharts.torch_networks import Inputs
 from goodharts.training import ppo
 from goodharts.training.ppo import Batch, Losses, advantages, losses, rescale
 from goodharts.training.rollout import Rollout

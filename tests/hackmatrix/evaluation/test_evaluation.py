@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hackmatrix.cli.main import main
-from hackmatrix.jax_training import HackMatrixJaxEnv
+from hackmatrix.env import HackMatrixJaxEnv
 from hackmatrix.rules import ACTIONS
 from hackmatrix.world import WORLD, open_jax
 from rlworldkit.agents.agent import AgentPlayer, Player

@@ -8,9 +8,9 @@ import pytest
 
 from hackmatrix import jax_env
 from hackmatrix.explain.actions import PROGRAM_TABLE, costs_of, obstacle
+from hackmatrix.exploration.starts import STARTS
 from hackmatrix.rules import ACTIONS, FIRST_PROGRAM, MARKS, NUM_ACTIONS, PROGRAMS, SIPHON
 from hackmatrix.world import WORLD
-from hackmatrix.world.starts import STARTS
 from rlparity import BatchEngine, State
 from rlworldkit.render.panels import Obstacle
 from tests.hackmatrix.rules.blocks import data

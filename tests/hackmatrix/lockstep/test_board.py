@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from hackmatrix import jax_env, rules
+from hackmatrix.exploration.starts import STARTS
 from hackmatrix.rules import ACTIONS, BLOCKS, ENEMIES, OBSERVATION_SIZE, STATE_FIELDS, observation_label
 from hackmatrix.world import draw_board
-from hackmatrix.world.starts import STARTS
 
 
 def changed_leaves(value: Any, path: str = "state") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - JSON values

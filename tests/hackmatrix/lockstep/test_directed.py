@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hackmatrix import rules
+from hackmatrix.exploration.starts import STARTS
 from hackmatrix.world import WORLD
-from hackmatrix.world.starts import STARTS
 from rlparity import BatchEngine, State, StateRefused, View
 
 ONLY = np.zeros(1, np.intp)

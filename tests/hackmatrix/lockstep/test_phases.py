@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hackmatrix import jax_training, rules
+from hackmatrix import rules
+from hackmatrix.env import ENV
+from hackmatrix.exploration.policies import POLICIES
+from hackmatrix.exploration.starts import STARTS
 from hackmatrix.jax_env import enemy_turn
 from hackmatrix.swift_env import SwiftGames
 from hackmatrix.swift_env.protocol import Command, CommandRefused, content
 from hackmatrix.world import WORLD
-from hackmatrix.world.policies import POLICIES
-from hackmatrix.world.starts import STARTS
 from rlparity import BatchEngine, Draw, EngineError, EngineOptions, State, View
 from rlparity.core.pair import Pair
 from rlparity.core.sources import choose_actions
@@ -129,7 +130,7 @@ def test_a_run_of_the_jax_engine_alone_stops_where_a_word_is_drawn() -> None:
 
 @pytest.mark.long
 def test_the_phase_of_a_planted_fault_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    env = copy(jax_training.ENV)
+    env = copy(ENV)
     env.packages = ()  # these programs are others than those that are cached
     monkeypatch.setattr(enemy_turn, "recover", lambda now, runs: now)
 

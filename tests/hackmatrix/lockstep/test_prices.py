@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hackmatrix.env import ENV
 from hackmatrix.explain.readings import readings_of
 from hackmatrix.explain.transition import Transition
-from hackmatrix.jax_training import ENV
+from hackmatrix.prices import PRICES
 from hackmatrix.world import WORLD, open_jax, rules_of
-from hackmatrix.world.prices import PRICES
 from rlparity import EngineOptions, Price
 from rlparity.core.prices import draw_prices
 from rlparity.testing import assert_lockstep

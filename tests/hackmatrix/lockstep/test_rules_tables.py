@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hackmatrix import jax_env, rules
+from hackmatrix.prices import PRICES
 from hackmatrix.swift_env import SwiftGames
-from hackmatrix.world.prices import PRICES
 
 RULEBOOK = (Path(__file__).parents[3] / "docs" / "reference" / "hackmatrix-rules.md").read_text()
 

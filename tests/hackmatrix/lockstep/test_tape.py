@@ -1,7 +1,7 @@
 """The tape of Swift that comes with the world: the JAX engine is held to it on machines without Swift too.
 
 After a change of the rules, delete the folder and record it anew, in the root of the checkout:
-rlparity record --world hackmatrix --tape python/hackmatrix/world/tape --source directed --games 8 --steps 120 --seed 3
+rlparity record --world hackmatrix --tape python/hackmatrix/tape --source directed --games 8 --steps 120 --seed 3
 --states --marks
 """
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from textual.pilot import Pilot
 
+from hackmatrix.prices import PRICES
 from hackmatrix.rules import COMPONENT_UNIT, NUM_ACTIONS
 from hackmatrix.world import WORLD
-from hackmatrix.world.prices import PRICES
 from rlparity import EngineError
 from rlworldkit.agents.agent import Agent, AgentPlayer
 from rlworldkit.agents.choice import LIKELIEST, Choice

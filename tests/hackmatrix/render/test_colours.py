@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from hackmatrix.exploration.starts import STARTS
 from hackmatrix.render.colours import BLOCKS, CREDITS, ENEMIES, ENERGY, PICKUP, colour_of
 from hackmatrix.render.model import BoardModel
 from hackmatrix.render.words import cell_text
 from hackmatrix.world import WORLD
-from hackmatrix.world.starts import STARTS
 from rlworldkit.render.colours import AGENT, GOOD, MUTED, TEXT, mix
 
 from .conftest import model_of

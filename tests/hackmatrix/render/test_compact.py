@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hackmatrix.exploration.starts import STARTS
 from hackmatrix.render.model import BoardModel, Cell, board_model
 from hackmatrix.render.text import COMPACT_WIDTH, MORE, beings, compact_lines, fixtures, ground
 from hackmatrix.rules import SIZE
-from hackmatrix.world.starts import STARTS
 from rlworldkit.render.spans import painted, width
 
 

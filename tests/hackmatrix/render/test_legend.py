@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 
+from hackmatrix.exploration.starts import STARTS
 from hackmatrix.render.model import BoardModel
 from hackmatrix.render.words import EXIT, SIGNS, cell_text, legend
 from hackmatrix.rules import PROGRAMS
-from hackmatrix.world.starts import STARTS
 
 from .conftest import model_of
 

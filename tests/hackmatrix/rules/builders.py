@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hackmatrix.world.starts import STARTS
+from hackmatrix.exploration.starts import STARTS
 
 from .blocks import data
 from .engines import Entry, Json, Place, StateDict

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hackmatrix.prices import PRICES
 from hackmatrix.rules import COMPONENTS, EVENTS
 from hackmatrix.world import WORLD
-from hackmatrix.world.prices import PRICES
 from rlparity import BatchEngine, EngineOptions, Slots
 
 from .tables import PROGRAM_TABLE

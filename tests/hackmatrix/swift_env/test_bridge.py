@@ -12,13 +12,13 @@ import psutil
 import pytest
 
 from hackmatrix import rules
+from hackmatrix.prices import PRICES
 from hackmatrix.rules import EVENTS
 from hackmatrix.swift_env import CommandRefused, ObservationFormat, SwiftEngineError, SwiftGames
 from hackmatrix.swift_env.memory import MEMORY, PIPE
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 from hackmatrix.swift_env.protocol import VERSION
 from hackmatrix.world import open_swift
-from hackmatrix.world.prices import PRICES
 from rlparity import EngineOptions
 
 DEFAULTS = {price.name: price.default for price in PRICES}

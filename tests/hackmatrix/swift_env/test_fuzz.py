@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from hackmatrix import rules
+from hackmatrix.exploration.starts import STARTS
 from hackmatrix.swift_env.process import SwiftProcess, binary_path
 from hackmatrix.swift_env.protocol import Command, games_of, hello, request, states_with_games
-from hackmatrix.world.starts import STARTS
 
 pytestmark = pytest.mark.usefixtures("swift_built")
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hackmatrix.prices import PRICES
 from hackmatrix.rules import COMPONENTS
 from hackmatrix.swift_env import CommandRefused, SwiftGames
 from hackmatrix.swift_env.process import binary_path
 from hackmatrix.world import open_swift
-from hackmatrix.world.prices import PRICES
 from rlparity import EngineOptions
 
 pytestmark = pytest.mark.usefixtures("swift_built")

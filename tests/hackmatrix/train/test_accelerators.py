@@ -16,7 +16,7 @@ from jax.sharding import AbstractMesh
 from jax.stages import Traced
 
 from hackmatrix import rules
-from hackmatrix.jax_training import HackMatrixJaxEnv
+from hackmatrix.env import HackMatrixJaxEnv
 from hackmatrix.train_config import CONV, TrainConfig
 from rlworldkit.bench.env import count_operations
 from rlworldkit.ppo import parallel

@@ -12,7 +12,7 @@ import pytest
 
 from hackmatrix.cli.main import PROGRAM
 from hackmatrix.cli.main import main as command
-from hackmatrix.jax_training import HackMatrixJaxEnv
+from hackmatrix.env import HackMatrixJaxEnv
 from hackmatrix.purejaxrl import config as documented_config
 from hackmatrix.purejaxrl import masked_ppo as documented
 from hackmatrix.train_config import TrainConfig

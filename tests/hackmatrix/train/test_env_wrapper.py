@@ -5,8 +5,8 @@ import pickle
 import pytest
 
 from hackmatrix import rules
+from hackmatrix.prices import PRICES
 from hackmatrix.purejaxrl.env_wrapper import EnvParams, HackMatrixGymnax
-from hackmatrix.world.prices import PRICES
 from rlparity.errors import UsageError
 
 DEFAULT_PRICES = tuple(price.default for price in PRICES)

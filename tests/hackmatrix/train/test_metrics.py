@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import pytest
 
 from hackmatrix import jax_env
+from hackmatrix.env import HackMatrixJaxEnv
 from hackmatrix.jax_env import StepResult
 from hackmatrix.jax_env.rewards import Counts
-from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.rules import EVENTS, SIPHON, WON_STAGE
 from rlworldkit.jax.env import StepOutput
 

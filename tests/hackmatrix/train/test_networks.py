@@ -13,7 +13,7 @@ from jax import Array
 
 from hackmatrix import jax_env, rules
 from hackmatrix.egocentric import EgocentricBoard
-from hackmatrix.jax_training import ENV, HackMatrixJaxEnv
+from hackmatrix.env import ENV, HackMatrixJaxEnv
 from hackmatrix.networks import Conv, PlayerCentred, Turned
 from rlworldkit.ppo.networks import ActorCritic, network_of
 from rlworldkit.ppo.networks import make_network as make_kit_network

@@ -111,7 +111,7 @@ class GoodhartsJaxEnv(JaxEnv, world=GROUND_TRUTH):
         return jnp.concatenate([counts, truth.reshape(len(truth), -1)], axis=1)
 
     def networks(self) -> Mapping[str, Encoder | None]:
-        from goodharts.jax_networks import NETWORKS  # here: Flax takes long to import
+        from goodharts.networks import NETWORKS  # here: Flax takes long to import
 
         return NETWORKS
 

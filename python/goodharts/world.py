@@ -1,6 +1,6 @@
 """Goodharts as worlds of the harness rlparity, one for each mode (entry points ``rlparity.worlds``)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goodharts import rules
+from goodharts.exploration.policies import policies
+from goodharts.exploration.shrinkers import SHRINKERS
+from goodharts.exploration.starts import STARTS
 from goodharts.models import MODEL, model_path
+from goodharts.render.board import LINE_NAMES, SIGNS, colour_of, draw_board, observation_label
 from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
 from goodharts.torch_env.tables import PRICES
-from goodharts.world.board import LINE_NAMES, SIGNS, colour_of, draw_board, observation_label
-from goodharts.world.policies import policies
-from goodharts.world.starts import STARTS
-from rlparity import BatchEngine, EngineError, EngineOptions, MutationBench, Price, State, UsageError, World
+from rlparity import BatchEngine, EngineError, EngineOptions, MutationBench, Price, UsageError, World
 from rlparity.engine import consecutive_seeds
 from rlparity.tools.mutant_table import read_mutants
 from rlworldkit.agents.reader import AgentReader
@@ -25,7 +26,7 @@ from rlworldkit.extras import install_package
 from rlworldkit.jax.xla import enable_compilation_cache, for_mutants
 from rlworldkit.threefry import seed_pair, seeds_of, threefry2x32
 
-_FOLDER = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parent
 _MOST_PRICE = 10**8
 """In hundred-thousandths: 1,000."""
 _KEYS_EVENT = np.uint32(2**32 - 1)
@@ -54,7 +55,7 @@ def open_jax(
     enable_compilation_cache("goodharts")
     from rlworldkit.jax.engine import JaxEngine
 
-    env = resolve_name("goodharts.jax_training:env_of")(mode, numbers, evaluating)
+    env = resolve_name("goodharts.env:env_of")(mode, numbers, evaluating)
     return JaxEngine(games, env, marks=options.marks, prices=options.prices)
 
 
@@ -65,42 +66,12 @@ def game_seeds(seed: int, games: int) -> NDArray[np.uint64]:
     return seeds_of(np.stack(threefry2x32((low, high), (np.full(games, _KEYS_EVENT), numbers)), axis=1))
 
 
-def fewer_items(state: State) -> Iterator[State]:
-    """Without a half of what lies about, then without a quarter, and so on down to a single item."""
-    for name, count in (("food", "foodCount"), ("poison", "poisonCount")):
-        cells = state[name]
-        size = len(cells)
-        while size > 1:
-            size = -(-size // 2)
-            for first in range(0, len(cells), size):
-                kept = cells[:first] + cells[first + size :]
-                yield {**state, name: kept, count: len(kept)}
-        if len(cells) == 1:
-            yield {**state, name: [], count: 0}
-
-
-def smaller_numbers(state: State) -> Iterator[State]:
-    """One number nearer to 0, boldly first. The engines refuse an agent on top of an item."""
-    for name in ("event", "steps", "energy", "x", "y"):
-        for value in _nearer(state[name]):
-            yield {**state, name: value}
-    low, high = state["key"]
-    yield from ({**state, "key": [low, value]} for value in _nearer(high))
-    yield from ({**state, "key": [value, high]} for value in _nearer(low))
-
-
-def _nearer(value: int) -> Iterator[int]:
-    sign = 1 if value > 0 else -1
-    size = abs(value)
-    yield from (sign * smaller for smaller in dict.fromkeys((0, 1, size // 2, size - 1)) if 0 <= smaller < size)
-
-
 def _bench(engine: str, reference: str, mode: Mode) -> MutationBench:
     """A bench of ``rlparity mutants``: a copy of an engine's source, with the faults that show in a mode."""
     parts = (f"{engine}_{part}" for part in ("world", mode.rewarded_for, "mortal" if mode.is_mortal else "frozen"))
-    mutants = read_mutants(_FOLDER / "mutants.toml", *parts, folder=f"goodharts/{engine}_env/")
-    packages = (_FOLDER.parent.name, "rlworldkit")  # whose integers of 64 bits the JAX engine has
-    return MutationBench(engine, reference, _FOLDER.parents[1], mutants, _with_source, parts=packages)
+    mutants = read_mutants(_PACKAGE / "mutants.toml", *parts, folder=f"goodharts/{engine}_env/")
+    packages = (_PACKAGE.name, "rlworldkit")  # whose integers of 64 bits the JAX engine has
+    return MutationBench(engine, reference, _PACKAGE.parent, mutants, _with_source, parts=packages)
 
 
 def _with_source(copy: Path) -> Mapping[str, str]:
@@ -125,7 +96,7 @@ def _world(mode: Mode) -> World:
         title="Goodharts",
         rules_version=rules.VERSION,
         home=f"{__name__}:{mode.name.upper()}",
-        jax=lambda: resolve_name("goodharts.jax_training:env_of")(mode),
+        jax=lambda: resolve_name("goodharts.env:env_of")(mode),
         show=lambda: resolve_name("goodharts.show:SHOW"),
         score=lambda: resolve_name("goodharts.score:SCORE"),
         observation_range=(0.0, 1.0),
@@ -148,10 +119,10 @@ def _world(mode: Mode) -> World:
             files={MODEL: lambda world, path: resolve_name("goodharts.agents:read_agent")(world, path)},
         ),
         agents={mode.name: model_path(mode.name)},
-        shrinkers=(fewer_items, smaller_numbers),
-        rule_book=_FOLDER.parents[2] / "docs/reference/goodharts.md",
-        sources={"torch": _FOLDER.parent / "torch_env", "jax": _FOLDER.parent / "jax_env"},
-        golden=_FOLDER / "golden" / mode.name,
+        shrinkers=SHRINKERS,
+        rule_book=_PACKAGE.parents[1] / "docs/reference/goodharts.md",
+        sources={"torch": _PACKAGE / "torch_env", "jax": _PACKAGE / "jax_env"},
+        golden=_PACKAGE / "golden" / mode.name,
         benches=(_bench("torch", "jax", mode), _bench("jax", "torch", mode)),
     )
 

@@ -9,8 +9,8 @@ from rlparity import EngineError, MutationBench
 from rlparity.tools.mutant_table import read_mutants
 from rlworldkit.jax.xla import for_mutants
 
-_PACKAGE = Path(__file__).resolve().parents[1]
-_MUTANTS = Path(__file__).parent / "mutants.toml"
+_PACKAGE = Path(__file__).resolve().parent
+_MUTANTS = _PACKAGE / "mutants.toml"
 
 
 def _scratch(copy: Path) -> Path:

@@ -1,6 +1,5 @@
 """HackMatrix as a world of the harness rlparity (entry point ``rlparity.worlds``)."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -9,15 +8,16 @@ import numpy as np
 
 from hackmatrix import rules
 from hackmatrix.agents import AGENTS
+from hackmatrix.benches import BENCHES
+from hackmatrix.exploration.policies import POLICIES, walk
+from hackmatrix.exploration.shrinkers import SHRINKERS
+from hackmatrix.exploration.starts import STARTS
+from hackmatrix.prices import PRICES
 from hackmatrix.render.colours import colour_of
 from hackmatrix.render.model import NUMBERS, board_model
 from hackmatrix.render.words import SIGNS, cell_text
 from hackmatrix.spaces import dict_space, split
 from hackmatrix.swift_env.process import is_engine_expected
-from hackmatrix.world.benches import BENCHES
-from hackmatrix.world.policies import POLICIES, walk
-from hackmatrix.world.prices import PRICES
-from hackmatrix.world.starts import STARTS
 from rlparity import BatchEngine, Board, EngineOptions, State, World
 from rlparity.world import PriceValues
 from rlworldkit.agents.reader import AgentReader
@@ -36,7 +36,7 @@ def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngin
     enable_compilation_cache("hackmatrix")
     from rlworldkit.jax.engine import JaxEngine
 
-    return JaxEngine(games, resolve_name("hackmatrix.jax_training:ENV"), marks=options.marks, prices=options.prices)
+    return JaxEngine(games, resolve_name("hackmatrix.env:ENV"), marks=options.marks, prices=options.prices)
 
 
 _SWIFT, _JAX = {"swift": open_swift}, {"jax": open_jax}
@@ -70,43 +70,7 @@ def draw_board(state: State) -> Board:
     return Board(tuple(tuple(map(cell_text, row)) for row in model.rows), scalars)
 
 
-def _no_history(state: State) -> Iterator[State]:
-    """Without what UNDO would bring back."""
-    if state["history"] is not None:
-        yield {**state, "history": None, "killsSinceHistory": 0, "pickupsSinceHistory": 0}
-
-
-def _fewer_entries(state: State) -> Iterator[State]:
-    """Half of a list, then a list without one of its entries."""
-    for name in rules.STATE_FIELDS:
-        entries = state[name] if isinstance(state[name], list) else []
-        if len(entries) > 2:
-            middle = len(entries) // 2
-            yield {**state, name: entries[:middle]}
-            yield {**state, name: entries[middle:]}
-        for index in range(len(entries)):
-            yield {**state, name: entries[:index] + entries[index + 1 :]}
-
-
-def _smaller_numbers(state: State) -> Iterator[State]:
-    """One number or flag smaller, the smallest first. The engines refuse what is too small."""
-    for name in rules.STATE_FIELDS:
-        for value in _below(state[name]):
-            yield {**state, name: value}
-    player = state["player"]
-    for name in sorted(player.keys() - {"row", "col"}):
-        for value in _below(player[name]):
-            yield {**state, "player": {**player, name: value}}
-
-
-def _below(value: object) -> Iterator[Any]:
-    if value is True:
-        yield False
-    elif type(value) is int:
-        yield from (smaller for smaller in dict.fromkeys((0, 1, value // 2, value - 1)) if 0 <= smaller < value)
-
-
-_PACKAGE = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parents[1]
 
 WORLD = World(
@@ -120,7 +84,7 @@ WORLD = World(
     title="HackMatrix",
     rules_version=rules.VERSION,
     home=f"{__name__}:WORLD",
-    jax=lambda: resolve_name("hackmatrix.jax_training:HackMatrixJaxEnv")(),
+    jax=lambda: resolve_name("hackmatrix.env:HackMatrixJaxEnv")(),
     show=lambda: resolve_name("hackmatrix.show:SHOW"),
     score=lambda: resolve_name("hackmatrix.score:SCORE"),
     train_config=lambda: resolve_name("hackmatrix.train_config:TrainConfig"),
@@ -141,9 +105,9 @@ WORLD = World(
     policies=POLICIES,
     read_agent=AgentReader(lambda: resolve_name("hackmatrix.numpy_networks:NUMPY_NETWORKS"), players={"walk": walk}),
     agents=AGENTS,
-    shrinkers=(_no_history, _fewer_entries, _smaller_numbers),
+    shrinkers=SHRINKERS,
     rule_book=_CHECKOUT / "docs/reference/hackmatrix-rules.md",
     sources={"swift": _CHECKOUT / "swift/Sources/HackMatrixCore", "jax": _PACKAGE / "jax_env"},
-    golden=Path(__file__).parent / "golden",
+    golden=_PACKAGE / "golden",
     benches=BENCHES,
 )

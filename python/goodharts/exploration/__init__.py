@@ -1,0 +1,1 @@
+"""Where directed runs start, how they play, and what is smaller than a state."""
