@@ -9,19 +9,21 @@ import torch
 from numpy.typing import NDArray
 
 from goodharts.config import Config
-from goodharts.models import Model, read_model
+from goodharts.models import Model, config_of, progress_of, read_model
 from goodharts.numpy_networks import NUMPY_NETWORKS
-from goodharts.onnx_model import OnnxModel
 from goodharts.render.surroundings import around
 from goodharts.rules import MODES, REACH, Numbers
 from goodharts.torch_networks import Inputs
 from rlparity import State, UsageError, World
+from rlparity.io.safe_read import Unreadable
 from rlworldkit.agents.agent import Agent
 from rlworldkit.agents.choice import Masks
 from rlworldkit.agents.numpy_network import NumpyNetwork
 from rlworldkit.runs.saved_config import PRICES
 
 Floats = NDArray[np.float32]
+Trained = Mapping[str, Mapping[str, Any]]
+"""The settings of a training by section and key."""
 
 
 class Judge:
@@ -31,9 +33,14 @@ class Judge:
     """
 
     def __init__(self, model: Model, device: torch.device | str = "cpu") -> None:
-        self.policy = model.policy.to(device).eval()
-        self._model, self._device = model, torch.device(device)
-        self._inputs = Inputs(MODES[model.mode], numbers_of(model), model.network.privileged, self._device)
+        self._model = model
+        self.to(device)
+
+    def to(self, device: torch.device | str) -> None:
+        """Compute on this device from here on."""
+        model = self._model
+        self.policy, self._device = model.policy.to(device).eval(), torch.device(device)
+        self._inputs = Inputs(MODES[model.mode], numbers_of(model.config), model.network.privileged, self._device)
 
     @torch.inference_mode()
     def __call__(self, observations: Floats, masks: Masks) -> tuple[Floats, Floats]:
@@ -78,23 +85,32 @@ class Judge:
         return torch.tensor(observations, device=self._device)  # a copy: engines may lend theirs
 
 
-def agent_of(model: Model | OnnxModel, device: torch.device | str = "cpu", path: Path = Path()) -> Agent:
+def agent_of(model: Model, device: torch.device | str = "cpu", path: Path = Path()) -> Agent:
     """The agent of a model, on a device; raises UsageError where the world that it was trained in is impossible."""
-    if isinstance(model, OnnxModel):
-        return model.agent
     judge = Judge(model, device)
     return Agent(judge, path, judge.network, judge.settings, judge.values_in if model.network.privileged else None)
 
 
-def numbers_of(model: Model | OnnxModel | None, config: Config | None = None, source: str = "The model") -> Numbers:
-    """The world that a model was trained in; with a configuration that of an evaluation by it, else as the file says.
+def training_of(agent: Agent) -> tuple[Trained, dict[str, int]]:
+    """The settings that an agent was trained with, and its ``update`` and ``timesteps``; nothing where none are known.
+
+    Raises UsageError where its file says something else there.
+    """
+    told = {"config": {}, "update": 0, "timesteps": 0, **agent.settings()}
+    try:
+        return config_of(told), dict(zip(("update", "timesteps"), progress_of(told), strict=True))
+    except Unreadable as fault:
+        raise UsageError(f"{agent.path} cannot be read: {fault}; give a file that `train` or `export` wrote.") from None
+
+
+def numbers_of(trained: Trained, config: Config | None = None, source: str = "The model") -> Numbers:
+    """The world of a training; with a configuration that of an evaluation by it, else as the training says.
 
     Raises UsageError, which names the ``source`` of the model, where that world is impossible.
     """
-    trained_in = {} if model is None else dict(model.config)
-    if config is not None:
-        trained_in = {name: values for name, values in trained_in.items() if name not in ("evaluation", "runtime")}
-    return (config or Config()).over(trained_in, source).validated().numbers()
+    left_out = () if config is None else ("evaluation", "runtime")
+    kept = {name: values for name, values in trained.items() if name not in left_out}
+    return (config or Config()).over(kept, source).validated().numbers()
 
 
 def read_agent(world: World, path: Path) -> Agent:

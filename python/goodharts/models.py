@@ -84,14 +84,6 @@ def read_model(path: Path) -> Model:
         raise UsageError(f"{path} cannot be read: {fault}; {_MIND}.") from None
 
 
-def read_model_of(path: Path, mode: str | None) -> Model:
-    """Read a model as ``read_model``; raises UsageError also where it is of another mode than the one asked for."""
-    model = read_model(path)
-    if mode not in (None, model.mode):
-        raise UsageError(f"{path} is a model of {model.mode}, not of {mode}: leave out --mode, or name another model.")
-    return model
-
-
 def _read_torch(path: Path) -> dict[str, Any]:
     """Read the plain values and tensors in a file; raises FileNotFoundError, or Unreadable for all else."""
     import torch

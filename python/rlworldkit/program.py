@@ -113,6 +113,8 @@ class Program:
         if not path.is_file() or path.suffix not in (".json", ONNX):
             return self.mode_of(path, wanted)
         named = read_trace(path).world if path.suffix == ".json" else onnx_metadata(path).get(WORLD, "")
+        if not named and wanted is None:
+            raise UsageError(f"{path} does not say which mode it is of: give --mode, one of {', '.join(self.modes)}.")
         return next((mode for mode, world in self.modes.items() if named in (world.name, world.home)), None)
 
 

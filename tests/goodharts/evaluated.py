@@ -7,14 +7,18 @@ import numpy as np
 import torch
 from torch import nn
 
+from goodharts.agents import agent_of
 from goodharts.architecture import NetworkConfig, NetworkKind
 from goodharts.config import Config
 from goodharts.evaluation.evaluate import Evaluation, evaluate
 from goodharts.evaluation.figures import figures
 from goodharts.evaluation.lives import LIFE, Lives
 from goodharts.models import Model, write_model
+from goodharts.rules import DEFAULT_MODE, MODES
 from goodharts.torch_networks import ActorCritic
-from rlworldkit.agents.choice import DRAWN, Choice
+from rlworldkit.agents.agent import agent_of_logits, uniform
+from rlworldkit.agents.choice import DEFAULT, Choice
+from rlworldkit.agents.reader import RANDOM
 
 SMALL = Config().over({"evaluation": {"games": 12, "steps": 40}}, "a test")
 
@@ -45,8 +49,10 @@ def lives_of(*rows: tuple[int, int, int, int, bool]) -> Lives:
     )
 
 
-def evaluated(model: Model | None, *, how: str = DRAWN, config: Config = SMALL) -> Evaluation:
-    return evaluate(model, config, torch.device("cpu"), choice=Choice(how))
+def evaluated(model: Model | None, choice: Choice = DEFAULT, config: Config = SMALL) -> Evaluation:
+    agent = agent_of(model) if model else agent_of_logits(RANDOM, uniform)
+    mode = MODES[model.mode if model else DEFAULT_MODE]
+    return evaluate(mode, agent, config, torch.device("cpu"), choice=choice)
 
 
 def evaluation_by_hand(player: str = "proxy") -> Evaluation:

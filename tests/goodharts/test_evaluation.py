@@ -20,7 +20,7 @@ from goodharts.architecture import NetworkKind
 from goodharts.cli.evaluate import written
 from goodharts.cli.main import main
 from goodharts.config import Config
-from goodharts.evaluation.evaluate import Evaluation, evaluate
+from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import FIGURES, PUBLISHED, TABLE, figures
 from goodharts.evaluation.lives import CPU_BATCH, Lives, play
 from goodharts.evaluation.report import as_json, as_sentence, as_table
@@ -214,10 +214,10 @@ def test_a_crew_that_fails_ends_the_others(two_threads: None) -> None:
 
 
 def test_an_evaluation_is_bit_for_bit_reproducible_and_chance_never_deterministic() -> None:
-    one, same = (as_json([evaluated(small_model(), how=LIKELIEST)]) for _ in range(2))
+    one, same = (as_json([evaluated(small_model(), Choice(LIKELIEST))]) for _ in range(2))
     assert one == same
     chance = evaluated(None)
-    assert chance == evaluated(None, how=LIKELIEST)
+    assert chance == evaluated(None, Choice(LIKELIEST))
     assert (chance.player, chance.model) == ("random", None)
 
 
@@ -225,8 +225,7 @@ def test_a_search_seeks_what_the_model_was_paid_for_and_does_not_heed() -> None:
     config = Config().over({"evaluation": {"games": 4, "steps": 24, "food": 3000, "poison": 3000}}, "a test")
     model = small_model("ground_truth", prices={"poison": 20.0})
     alone, searching = (
-        evaluate(model, config, torch.device("cpu"), choice=choice)
-        for choice in (Choice(LIKELIEST), Choice(search=Lookahead(2, 1)))
+        evaluated(model, choice, config) for choice in (Choice(LIKELIEST), Choice(search=Lookahead(2, 1)))
     )
     assert searching.settings == {**alone.settings, "search": "2×1"}
     poison, more = (each.figures["poison_per_1000_steps"]["mean"] for each in (alone, searching))
@@ -237,9 +236,9 @@ def test_a_search_seeks_what_the_model_was_paid_for_and_does_not_heed() -> None:
 def test_a_model_lives_in_the_world_that_it_was_trained_in() -> None:
     model = small_model(world={"poison_interestingness": 0.9, "start_energy": 0.25})
     config = Config().over({"evaluation": {"food": 5}, "world": {"start_energy": 2.0}}, "a test")
-    world = numbers_of(model, config)
+    world = numbers_of(model.config, config)
     assert (world.poison_interest, world.start_energy, world.evaluation_food) == (900, 250, 5)
-    assert numbers_of(None, config).start_energy == 2000
+    assert numbers_of({}, config).start_energy == 2000
 
 
 def test_the_table_has_every_figure_beside_the_published_one() -> None:

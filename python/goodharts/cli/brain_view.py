@@ -54,12 +54,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Imported only now: a mistaken command line should not have to wait for torch.
     from goodharts.agents import numbers_of
     from goodharts.brain_view.brain import Brain
+    from goodharts.cli.main import PROGRAM
     from goodharts.devices import choose_device
-    from goodharts.models import model_path, read_model_of
+    from goodharts.models import model_path, read_model
 
     device, path = choose_device(args.device), args.model or model_path(args.mode or DEFAULT_MODE)
-    model = read_model_of(path, args.mode)
-    numbers = numbers_of(model, source=str(path))
+    PROGRAM.world_of(args.mode, path)  # raises where the model is of another mode
+    model = read_model(path)
+    numbers = numbers_of(model.config, source=str(path))
     brain = Brain(model, numbers, seed=args.seed, choice=choice_of(args), device=device)
     if args.record is None:
         view(brain, Controls(args.speed, _SPEED.most), args.steps or math.inf)

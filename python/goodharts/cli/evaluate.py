@@ -5,18 +5,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 
 from goodharts.config import ALL, Config, Modes, read_config
-from goodharts.evaluation import RANDOM
 from goodharts.evaluation.figures import FIGURES
-from goodharts.rules import DEFAULT_MODES, MODES
+from goodharts.models import model_path
+from goodharts.rules import DEFAULT_MODE, DEFAULT_MODES, MODES
 from rlparity.errors import UsageError
 from rlparity.io.arguments import STANDARD_OUTPUT, OneOf, Parser
 from rlparity.io.console import open_console, typed_command
-from rlworldkit.agents.onnx_policy import ONNX
+from rlworldkit.agents.agent import Agent
+from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import RANDOM
 from rlworldkit.cli.compare import add_group_flags, checked_groups, write_comparison
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
 from rlworldkit.cli.players import add_choice_flags, add_older_names, choice_of
@@ -25,12 +27,17 @@ from rlworldkit.sections import add_setting, flags_given
 
 if TYPE_CHECKING:
     from goodharts.evaluation.evaluate import Evaluation
-    from goodharts.models import Model
-    from goodharts.onnx_model import OnnxModel
 
 _MODELS, _FIGURE = Path("models"), "efficiency"
 _SETTINGS = (("evaluation", "games"), ("evaluation", "steps"), ("evaluation", "seed"), ("runtime", "device"))
 _PUBLISHED_SIZE = {"games": "; published are 8,192", "steps": "; published are 16,384"}
+
+
+class _Player(NamedTuple):
+    """Who is evaluated, in which mode."""
+
+    mode: str
+    agent: Agent
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -52,11 +59,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         help=f"modes, separated by commas, whose models/ppo_MODE.pth play: {', '.join(MODES)}; {ALL}: all but the "
         f"last; {RANDOM}: nobody's model, but chance (default {ALL})",
     )
-    parser.add_argument("--model", type=Path, metavar="FILE", help="the model, or its policy as .onnx, to evaluate")
+    parser.add_argument("--model", type=Path, metavar="FILE", help="the model, or another agent's file, to evaluate")
     args = parser.parse_args(argv)
     config = read_config(flags_given(args))
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
-    written(_played(_models(args.mode, args.model), config, args, console, printing=True), args.json)
+    written(_played(_players(args.mode, args.model), config, args, console, printing=True), args.json)
     return 0
 
 
@@ -95,8 +102,8 @@ def compare(argv: Sequence[str] | None = None) -> int:
             )
         found = written(read, args.json)
     else:
-        config, models = read_config(flags_given(args)), _models_in(args.models or _MODELS)
-        found = written(_played([*models, None], config, args, console), args.json)
+        config, players = read_config(flags_given(args)), _players_in(args.models or _MODELS)
+        found = written(_played([*players, _chance()], config, args, console), args.json)
     console.print(comparison(found))
     for each in found:
         console.print(as_sentence(each), soft_wrap=True)
@@ -111,7 +118,7 @@ def _compare_groups(parser: Parser, args: argparse.Namespace, groups: Mapping[st
     """Compare groups of models by a figure of each; models that were trained from the same seed are pairs."""
     if args.results or args.models:
         parser.error("--group names all that is compared: leave files and --models out")
-    from goodharts.models import model_path
+    from goodharts.agents import training_of
     from rlworldkit.evaluation.comparison import ScoredRun
 
     config, console = read_config(flags_given(args)), open_console(stderr=args.json == STANDARD_OUTPUT)
@@ -123,11 +130,11 @@ def _compare_groups(parser: Parser, args: argparse.Namespace, groups: Mapping[st
             if not found:
                 raise UsageError(f"There is no model in {path}, such as {names[0]}: name files or folders.")
             paths += found
-        read[name] = paths, [_model_at(path) for path in paths]
+        read[name] = paths, [_player_at(path) for path in paths]
     scored = {}
-    for name, (paths, models) in read.items():
-        figures = [found.figures[args.figure]["mean"] for found in _played(models, config, args, console)]
-        seeds = [model.config.get("training", {}).get("seed") for model in models]
+    for name, (paths, players) in read.items():
+        figures = [found.figures[args.figure]["mean"] for found in _played(players, config, args, console)]
+        seeds = [training_of(player.agent)[0].get("training", {}).get("seed") for player in players]
         scored[name] = [ScoredRun(str(path), *each) for path, *each in zip(paths, seeds, figures, strict=True)]
     write_comparison(console, scored, args, FIGURES[args.figure].title)
     return 0
@@ -147,13 +154,13 @@ def written(evaluations: Iterable[Evaluation], target: Path | None) -> list[Eval
 
 
 def _played(
-    models: Sequence[Model | OnnxModel | None],
+    players: Sequence[_Player],
     config: Config,
     args: argparse.Namespace,
     console: Console,
     printing: bool = False,
 ) -> Iterator[Evaluation]:
-    """An evaluation of each model, and of chance for None, one after the other, with live progress on a terminal.
+    """An evaluation of each player, one after the other, with live progress on a terminal.
 
     printing: print each once it is there.
     """
@@ -162,45 +169,45 @@ def _played(
     from goodharts.evaluation.report import as_sentence, as_table
 
     device, how = choose_device(config.runtime.device), config.evaluation
-    for model in models:
-        text = f"{model.mode if model else RANDOM}: playing {how.games:,} games of {how.steps:,} steps"
+    for mode, agent in players:
+        text = f"{RANDOM if agent.path == Path(RANDOM) else mode}: playing {how.games:,} games of {how.steps:,} steps"
         with working(console, text, how.games * how.steps) as advance:
-            found = evaluate(model, config, device, choice=choice_of(args), advanced=advance)
+            found = evaluate(MODES[mode], agent, config, device, choice=choice_of(args), advanced=advance)
         if printing:
             console.print(as_table(found))
             console.print(as_sentence(found), soft_wrap=True)
         yield found
 
 
-def _models(players: tuple[str, ...] | None, path: Path | None) -> Sequence[Model | OnnxModel | None]:
-    """The models to evaluate, None for chance; raises UsageError where one cannot be used."""
-    from goodharts.models import model_path, read_model
-
+def _players(names: tuple[str, ...] | None, path: Path | None) -> Sequence[_Player]:
+    """The players to evaluate; raises UsageError where one cannot be used."""
     if path is not None:
-        return [_model_at(path, None if players is None else ",".join(players))]
-    return [None if name == RANDOM else read_model(model_path(name)) for name in players or DEFAULT_MODES]
+        return [_player_at(path, None if names is None else ",".join(names))]
+    return [_chance() if name == RANDOM else _player_at(model_path(name), name) for name in names or DEFAULT_MODES]
 
 
-def _model_at(path: Path, mode: str | None = None) -> Model | OnnxModel:
-    """The model in a file, of a mode if one is given; raises UsageError where it cannot be used."""
-    from goodharts.models import read_model_of
-    from goodharts.onnx_model import read_onnx_model
-
-    return read_onnx_model(path, mode) if path.suffix == ONNX else read_model_of(path, mode)
+def _chance() -> _Player:
+    return _player_at(Path(RANDOM), DEFAULT_MODE)
 
 
-def _models_in(folder: Path) -> list[Model]:
+def _player_at(path: Path, mode: str | None = None) -> _Player:
+    """The agent in a file, of a mode if one is given; raises UsageError where it cannot be used."""
+    from goodharts.cli.main import PROGRAM
+
+    world = PROGRAM.world_of(mode, path)
+    return _Player(world.name.removeprefix(f"{PROGRAM.name}-"), read_agent(world, path))
+
+
+def _players_in(folder: Path) -> list[_Player]:
     """The models of all modes that there are; raises UsageError where one cannot be used, or there is none."""
-    from goodharts.models import model_path, read_model
-
-    paths = [path for path in (model_path(mode, folder) for mode in MODES) if path.exists()]
+    paths = {mode: path for mode in MODES if (path := model_path(mode, folder)).exists()}
     if not paths:
         train = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", "all")
         raise UsageError(
             f"There is no model in {folder}, such as {model_path(next(iter(MODES)), folder)}: train them with "
             f"`{train}`, or name another --models."
         )
-    return [read_model(path) for path in paths]
+    return [_player_at(path, mode) for mode, path in paths.items()]
 
 
 def _parser(command: str, description: str) -> Parser:

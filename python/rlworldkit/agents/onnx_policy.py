@@ -10,10 +10,11 @@ import numpy as np
 
 from rlparity import World
 from rlparity.errors import UsageError, quoted
-from rlparity.io.safe_read import MIB, Unreadable, read_bytes
+from rlparity.io.safe_read import MIB, Unreadable, is_object, json_of, read_bytes
 from rlworldkit.agents.choice import Masks
 from rlworldkit.agents.numpy_network import Floats
 from rlworldkit.agents.onnx_process import OnnxProcess
+from rlworldkit.runs.saved_config import read_saved_config
 
 ONNX = ".onnx"
 LIMIT = 512 * MIB
@@ -59,6 +60,16 @@ def onnx_metadata(path: Path) -> Mapping[str, str]:
     """What a file says of its policy; raises UsageError as ``read_onnx``."""
     metadata: Mapping[str, str] = _opened(path).description["metadata"]
     return metadata
+
+
+def onnx_settings(path: Path) -> dict[str, Any]:
+    """The settings of the training that a file names, or those beside it; raises UsageError as ``read_onnx``."""
+    try:
+        provenance = json_of(onnx_metadata(path).get("provenance", "{}").encode())
+    except Unreadable as fault:
+        raise _refusal(path, fault) from None
+    settings = provenance.get("settings") if is_object(provenance) else None
+    return settings if is_object(settings) and settings else read_saved_config(path.parent)
 
 
 def _opened(path: Path) -> OnnxProcess:

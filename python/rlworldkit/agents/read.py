@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from rlparity import World
 from rlparity.errors import ParityError, UsageError
 from rlworldkit.agents.agent import Agent, agent_of_logits, uniform
 from rlworldkit.agents.numpy_network import NumpyNetwork
-from rlworldkit.agents.onnx_policy import ONNX, read_onnx
+from rlworldkit.agents.onnx_policy import ONNX, onnx_settings, read_onnx
 from rlworldkit.agents.reader import RANDOM, reader_of
 from rlworldkit.extras import install_package
 from rlworldkit.ppo.params import Params, load_params, misfit, other_actions, params_of_checkpoint, trained_files
@@ -120,7 +121,7 @@ def read_file(
     if sizes != (None, None):
         raise UsageError("--hidden-dim and --num-layers are for params_*.npz and checkpoint_*.pkl: leave them out.")
     if path.suffix == ONNX:
-        return Agent(read_onnx(path, world), path, settings=lambda: read_saved_config(path.parent))
+        return Agent(read_onnx(path, world), path, settings=partial(onnx_settings, path))
     if path.suffix == MODEL:
         if any(find_spec(name) is None for name in ("stable_baselines3", "sb3_contrib")):
             raise UsageError(f"{path} needs Stable-Baselines3: run `{install_package('sb3_contrib')}`.")
