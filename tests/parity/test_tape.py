@@ -11,14 +11,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from command_line import ORCHARD, orchard, rlparity
-from faulty_orchard import WORLD, changed
-from orchard.plain import PlainEngine
+from faulty_orchard import WORLD
 from written_page import episode_data, page_data
 
-from rlparity import State, UsageError, World
+from rlparity import UsageError, World
 from rlparity.core.lockstep import Outcome, Settings, run
 from rlparity.core.prices import changed_prices
 from rlparity.core.trace import read_trace
@@ -114,25 +112,12 @@ def test_marks_that_differ_are_found_in_no_certain_game(recorded: Path, tmp_path
     assert (ran.code, divergence["fields"]) == (1, ["marks[sting]"])
 
 
-def _cannot_say(engine: object, states: list[State]) -> list[State]:
-    raise NotImplementedError
-
-
-def test_what_an_engine_cannot_say_is_not_compared(tmp_path: Path) -> None:
-    closed = changed(
-        PlainEngine,
-        get_state=_cannot_say,
-        seeds=lambda engine, seeds: np.zeros_like(seeds),
-        mask=lambda engine, mask: mask | (np.arange(6) == 0),
-    )
-    world = replace(WORLD, engines={**WORLD.engines, "closed": closed})
-    settings = Settings(steps=80, games=32)
-    tape = record_tape(world, "closed", settings, tmp_path / "tape", ["state", "seed", "mask"])
-    assert tape.unknown == {"state", "seed", "mask", "marks"}
-    assert against(tmp_path / "tape", "plain").divergences == []
+def test_states_and_marks_that_were_not_recorded_are_not_compared(tmp_path: Path) -> None:
+    tape = record_tape(WORLD, "plain", Settings(steps=80, games=32), tmp_path / "tape", states=False)
+    assert tape.unknown == {"state", "marks"}
+    assert against(tmp_path / "tape", "planes").divergences == []
     (found,) = against(tmp_path / "tape", "restless").divergences
     assert {each.field for each in found.differences} == {"observation[0: hp]"}
-    assert found.case.seed is not None
     # the page shows nothing where nothing is known
     engines = f"tape:{tmp_path / 'tape'},restless"
     assert rlparity("run", "--engines", engines, "--out", tmp_path).code == 1

@@ -201,9 +201,9 @@ def record(options: Namespace) -> int:
 
 
 def _record_tape(world: World, engine: str, options: Namespace) -> int:
-    unknown = () if options.states else ("state",)
+    settings = run_settings(options, marks=options.marks)
     with progress_bar(options.json, "steps of each game", options.steps) as advance:
-        tape = record_tape(world, engine, run_settings(options, marks=options.marks), options.tape, unknown, advance)
+        tape = record_tape(world, engine, settings, options.tape, advance, states=options.states)
     answer = {"tape": str(tape.folder), "digest": tape.manifest()["digest"], "unknown": sorted(tape.unknown)}
     print_answer(options, answer, lambda console: console.print(f"Recorded {tape.folder}, digest {answer['digest']}."))
     return 0

@@ -223,7 +223,7 @@ class LockstepRun:
         self._place(dict(zip(slots.tolist(), states, strict=True)), "state of the reference")
 
     def _note_seeds(self, slots: Slots) -> None:
-        seeds = (self.pair.other if "seed" in self.pair.unknown else self.pair.reference).seeds()
+        seeds = self.pair.reference.seeds()
         for slot in slots:
             self.history.begin(int(slot), int(seeds[slot]))
 

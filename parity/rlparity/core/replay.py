@@ -150,7 +150,7 @@ def batch_divergence(pair: Pair, case: Case, seen: Observed, row: int, slot: int
 
 def components_of(seen: Observed, row: int = 0) -> tuple[tuple[int | float, ...], tuple[int | float, ...]] | None:
     """What a step earned on each side; None after a start."""
-    if seen.step is None or "components" not in seen.expected:
+    if seen.step is None:
         return None
     one, other = (np.asarray(side["components"])[row].tolist() for side in (seen.expected, seen.observed))
     return tuple(one), tuple(other)

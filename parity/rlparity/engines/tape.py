@@ -31,7 +31,7 @@ from rlparity.world import World
 
 TAPE = "tape:"
 MANIFEST, VERSION = "tape.json", 1
-FIELDS = ("components", "reward", "terminated", "truncated", "facts", "events", "mask", "seed", "state", "marks")
+UNRECORDED = {"state", "marks"}
 """Compared fields that a tape need not know."""
 SETTINGS: Mapping[str, Values | type] = {
     "source": str,
@@ -97,7 +97,7 @@ class Tape(RecordedRun):
     """A tape, and the factory of the engine that plays it.
 
     world: as ``describe_world`` has it. engine: what was recorded. settings: those of ``SETTINGS``. unknown: what it
-    does not know of ``FIELDS``. prices: those that were not the game's own, in reward. chunks: the SHA-256 of each.
+    does not know of ``UNRECORDED``. prices: those that were not the game's own, in reward. chunks: the SHA-256 of each.
     """
 
     folder: Path
@@ -179,7 +179,7 @@ def read_tape(folder: Path) -> Tape:
         value = read_json(path, MIB)
         parts = {name: value[name] for name in ("world", "engine", "settings", "prices")}
         tape = Tape(folder, **parts, unknown=frozenset(value["unknown"]), chunks=tuple(value["chunks"]))
-        is_right = tape.manifest() == value and tape.settings.keys() == SETTINGS.keys() and tape.unknown <= {*FIELDS}
+        is_right = tape.manifest() == value and tape.settings.keys() == SETTINGS.keys() and tape.unknown <= UNRECORDED
         is_right = is_right and all(_is_of(SETTINGS[name], value) for name, value in tape.settings.items())
         is_right = is_right and all(map(is_object, (tape.world, tape.world["marks"], tape.prices)))
     except FileNotFoundError:

@@ -7,7 +7,7 @@ import hashlib
 import io
 import lzma
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -78,23 +78,24 @@ def record_tape(
     engine: str,
     settings: Settings,
     folder: Path,
-    unknown: Collection[str] = (),
     progress: Callable[[], object] = lambda: None,
+    *,
+    states: bool = True,
 ) -> Tape:
     """Play a run on one engine and write all that it gives into a new tape.
 
-    ``unknown``: of ``FIELDS`` of a tape, what the engine cannot say. Marks are recorded where ``settings`` ask for
-    them. Raises UsageError where the folder holds a tape or cannot be written, EngineError where the engine fails.
+    ``states``: of every game after every step, too. Marks are recorded where ``settings`` ask for them. Raises
+    UsageError where the folder holds a tape or cannot be written, EngineError where the engine fails.
     """
     if os.path.exists(folder / MANIFEST):  # pathlib's own raises for a name that no file can have
         raise UsageError(f"there is a tape in {folder} already: name another folder, or delete that one.")
     check_output(folder / MANIFEST, makes_folders=True)
-    not_known = frozenset(unknown) | (set() if settings.marks else {"marks"})
+    unknown = frozenset(name for name, has in (("state", states), ("marks", settings.marks)) if not has)
     opened: list[_RecordingEngine] = []
 
     def open_recorded(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
         batch = world.engines[engine](games, options)
-        opened.append(_RecordingEngine(batch, folder, marks=settings.marks, states="state" not in not_known))
+        opened.append(_RecordingEngine(batch, folder, marks=settings.marks, states=states))
         return opened[0]
 
     recorded = replace(world, engines={engine: open_recorded})
@@ -103,12 +104,12 @@ def record_tape(
         with Pair(
             recorded, (engine, engine), settings.games, marks=settings.marks, timeout=settings.timeout, alone=True
         ) as pair:
-            pair.unknown |= not_known
+            pair.unknown |= unknown
             LockstepRun(pair, settings).play(progress)
             opened[0].end_chunk()
         fixed = {name: getattr(settings, name) for name in SETTINGS}
         tape = Tape(
-            folder, describe_world(world), engine, fixed, not_known, changed_prices(world), tuple(opened[0].chunks)
+            folder, describe_world(world), engine, fixed, unknown, changed_prices(world), tuple(opened[0].chunks)
         )
         write_whole(folder / MANIFEST, json_text(tape.manifest(), indent=1).encode())
     except BaseException as error:  # Ctrl+C, too: chunks without a manifest are no tape
