@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,6 @@ TAKEN = "taken"
 
 class PytreeGame(SingleGame):
     """One game of an environment of pure functions, which `jax.jit` compiles unless they are compiled already.
-
-    What cannot be traced is played as it is, one operation after another, and a line on standard error says so.
 
     Args:
         reset: ``reset(key) -> (observation, state)``.
@@ -42,8 +39,8 @@ class PytreeGame(SingleGame):
         to_dict: Callable[[Any], State] | None = None,
         from_dict: Callable[[State, Any], Any] | None = None,
     ) -> None:
-        self._reset, self._step = compiled("reset", reset), compiled("step", step)
-        self._observe, self._mask = observe and compiled("observe", observe), mask and compiled("mask", mask)
+        self._reset, self._step = compiled(reset), compiled(step)
+        self._observe, self._mask = observe and compiled(observe), mask and compiled(mask)
         self._to_dict, self._from_dict = to_dict, from_dict or with_leaves
         self.has_states = observe is not None
 
@@ -81,34 +78,11 @@ class PytreeGame(SingleGame):
 
 
 @lru_cache(256)  # all games of an environment share what is compiled
-def compiled(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as JAX compiles it, at its first call; as it is, which is slow, where it cannot be traced."""
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as JAX compiles it, at its first call."""
     import jax
 
-    if isinstance(function, jax.stages.Wrapped):
-        return function
-    chosen: Callable[..., Any] = jax.jit(function)
-
-    def call(*args: Any) -> Any:  # noqa: ANN401 - pytrees
-        nonlocal chosen
-        try:
-            return chosen(*args)
-        except Exception as error:
-            fault = error
-        result = function(*args)  # raises what has nothing to do with tracing
-        if chosen is not function:
-            chosen = function
-            _say_once(
-                f"{name} is slow, because jax.jit cannot trace it ({type(fault).__name__}): write it for tracing."
-            )
-        return result
-
-    return call
-
-
-@cache
-def _say_once(sentence: str) -> None:
-    print(sentence, file=sys.stderr)
+    return function if isinstance(function, jax.stages.Wrapped) else jax.jit(function)
 
 
 def gymnax_game(env: Any, params: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - Gymnax's
