@@ -90,7 +90,6 @@ def assert_lockstep(
 
 def _missed(world: World, outcome: Outcome, coverage: float | Collection[str]) -> str:
     """The rules and marks that a run should have hit and did not, in words; nothing where there are none."""
-    assert outcome.marks is not None
     found = coverage_of(world, outcome.marks)
     never, rules = found.never(), len(found.rules)
     if isinstance(coverage, Collection):

@@ -111,7 +111,6 @@ def coverage(options: Namespace) -> int:
     world, spec, engines = _pair(options)
     require_marks(world)
     outcome, findings, answer = _compared(world, spec, engines, options, marks=True)
-    assert outcome.marks is not None
     found = coverage_of(world, outcome.marks)
     answer |= {
         "rules": {rule: found.hits(rule) for rule in found.rules},

@@ -57,7 +57,7 @@ class Effect:
 
 @dataclass
 class Outcome:
-    """Result of a run. steps: transitions compared in all; marks: per engine, total count of each mark.
+    """Result of a run. steps: transitions compared in all; marks: per engine, total count of each mark, if counted.
 
     is_black_box: engines without states were compared by what they show. ledger: the entries for these engines;
     known: by id, how many differences each explained; faults: sentences on what is wrong with it. effect: of a
@@ -68,7 +68,7 @@ class Outcome:
     episodes: int = 0
     seconds: float = 0.0
     divergences: list[Divergence] = field(default_factory=list)
-    marks: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    marks: tuple[NDArray[np.int64], NDArray[np.int64]] = (np.zeros(0, np.int64),) * 2
     is_black_box: bool = False
     ledger: Ledger | None = None
     known: Mapping[str, int] = field(default_factory=dict)
