@@ -40,7 +40,7 @@ API = {
     "Worlds in rlworldkit": ("rlworldkit.jax.env", "rlworldkit.show", "rlworldkit.score", "rlworldkit.program"),
     "Training and evaluation": (
         *("rlworldkit.ppo.training", "rlworldkit.ppo.config", "rlworldkit.sb3.training", "rlworldkit.sb3.config"),
-        *("rlworldkit.settings", "rlworldkit.evaluation.spec"),
+        *("rlworldkit.settings", "rlworldkit.agents.agent", "rlworldkit.agents.read"),
     ),
     "HackMatrix": ("hackmatrix.gym_env", "hackmatrix.gym_wrappers", "hackmatrix.rules", "hackmatrix.env"),
     "Goodharts": ("goodharts.gym_env", "goodharts.rules", "goodharts.env"),
