@@ -16,7 +16,7 @@ from rlparity.io.strict_json import json_text
 from rlworldkit.agents.agent import Agent, AgentPlayer
 from rlworldkit.agents.read import agent_files, read_agent
 from rlworldkit.cli import players
-from rlworldkit.cli.evaluate import add_playing_flags
+from rlworldkit.cli.evaluate import add_evaluation_flags
 from rlworldkit.cli.outputs import OUTPUT, write_output
 from rlworldkit.jax.xla import enable_compilation_cache
 from rlworldkit.program import Program
@@ -35,18 +35,17 @@ def main(program: Program, argv: Sequence[str]) -> int:
     parser = _parser(program)
     args = parser.parse_args(argv)
     named = checked_groups(parser, args)
-    world = program.world.with_prices(read_prices(args.price, args.prices))
+    world = program.world_of(args.mode).with_prices(read_prices(args.price, args.prices))
     enable_compilation_cache(program.name)
     # Imported only now: a mistaken command line should not have to wait for JAX.
     from rlworldkit.evaluation.comparison import RETURN, ScoredRun
     from rlworldkit.evaluation.play import play_episodes
 
-    choice, how = players.choice_of(args), players.reading(args)
     runs = {
         name: [
-            (label, agent.settings().get("seed"), players.player_of(world, agent, choice))
+            (label, agent.settings().get("seed"), players.player_of(world, agent, args))
             for member in members
-            for label, agent in _agents(world, member, **how)
+            for label, agent in _agents(world, member, **players.reading(args))
         ]
         for name, members in named.items()
     }
@@ -132,5 +131,5 @@ def _parser(program: Program) -> Parser:
         allow_abbrev=False,
     )
     add_group_flags(parser)
-    add_playing_flags(parser, program, 300, "one of the world's")
+    add_evaluation_flags(parser, program, 300)
     return parser

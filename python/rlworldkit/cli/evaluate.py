@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from rlparity.core.prices import add_price_flags, read_prices
+from rlparity.core.prices import read_prices
 from rlparity.io.arguments import GAMES, STANDARD_OUTPUT, Parser
 from rlparity.io.console import open_console
-from rlworldkit.agents.read import agents_text, read_agent
+from rlworldkit.agents.read import agents_text
 from rlworldkit.cli import players
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
 from rlworldkit.jax.xla import enable_compilation_cache
@@ -19,21 +19,15 @@ def main(program: Program, argv: Sequence[str]) -> int:
     """Play and print the figures; return 1 where the two engines gave different episodes, else 0."""
     parser = _parser(program)
     args = parser.parse_args(argv)
-    world = program.world.with_prices(read_prices(args.price, args.prices))
+    world = program.world_of(args.mode).with_prices(read_prices(args.price, args.prices))
     enable_compilation_cache(program.name)
     # Imported only now: a mistaken command line should not have to wait for JAX.
     from rlworldkit.evaluation.play import play_episodes
     from rlworldkit.evaluation.report import as_json, as_tables, summary
 
-    names = tuple(world.engines)
-    if args.engine not in (None, *names, BOTH):
-        parser.error(f"there is no engine {args.engine!r}: choose {', '.join((*names, BOTH))}")
-    if args.engine == BOTH and len(names) < 2:
-        parser.error(f"there is only the engine {names[0]}: `{BOTH}` needs two")
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
-    agent = read_agent(world, args.player, **players.reading(args))
-    player = players.player_of(world, agent, players.choice_of(args))
-    engines = names[:2] if args.engine == BOTH else (players.engine_of(world, args.engine),)
+    player = players.player_of(world, args.player, args)
+    engines = tuple(world.engines)[:2] if args.engine == BOTH else (players.engine_of(world, args.engine),)
     sizes = {"num_envs": args.num_envs, "max_steps": args.max_steps}
     with players.playing(program, engines, args.episodes * len(engines)) as advance:
         played = [
@@ -55,16 +49,11 @@ def main(program: Program, argv: Sequence[str]) -> int:
     return DIFFERENT_EXIT_CODE if different else 0
 
 
-def add_playing_flags(parser: Parser, program: Program, episodes: int, engines: str) -> None:
-    """Add flags for agents, and for how games are played and written."""
-    players.add_agent_flags(parser, searches=program.world.jax is not None)
-    players.add_game_flags(parser, episodes=episodes)
-    default = "default: the first that is built; all play the same games"
-    parser.add_argument("--engine", metavar="NAME", help=f"{engines} ({default})")
+def add_evaluation_flags(parser: Parser, program: Program, episodes: int, also: Sequence[str] = ()) -> None:
+    """Add the flags of whoever evaluates agents; the arguments are those of ``players.add_player_flags``."""
     parser.add_argument("--num-envs", type=GAMES, default=256, metavar="N", help="games at once (default 256)")
     parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
-    add_price_flags(parser, lambda: program.world)
-    players.add_older_names(parser)
+    players.add_player_flags(parser, program, episodes=episodes, also=also)
 
 
 def _parser(program: Program) -> Parser:
@@ -75,5 +64,5 @@ def _parser(program: Program) -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument("player", metavar="AGENT", help=agents_text(program.world))
-    add_playing_flags(parser, program, 1000, f"one of the world's, or `{BOTH}`")
+    add_evaluation_flags(parser, program, 1000, (BOTH,) * (len(program.world.engines) > 1))
     return parser

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import sys
@@ -12,13 +11,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlparity import World
-from rlparity.core.prices import add_price_flags, changed_prices, price_flags, read_prices
+from rlparity.core.prices import changed_prices, price_flags, read_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError
-from rlparity.io.arguments import SEED, FloatRange, OutputFile, Parser
+from rlparity.io.arguments import FloatRange, OutputFile, Parser
 from rlparity.io.console import open_console, typed_command
-from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.read import agents_text, read_agent
+from rlworldkit.agents.read import agents_text
 from rlworldkit.cli import players
 from rlworldkit.extras import install_package
 from rlworldkit.program import Program
@@ -47,7 +44,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
     from rlworldkit.play.session import Session
 
     world = program.world_of(args.mode, args.agent).with_prices(read_prices(args.price, args.prices))
-    player = _player(world, args)
+    player = None if args.agent is None else players.player_of(world, args.agent, args)
     chosen: list[str] = []
     args.engine = players.engine_of(world, args.engine, chosen.append)
     with closing(open_table(world, args.engine)) as table:
@@ -92,13 +89,6 @@ def _keep(program: Program, session: Session) -> None:
         raise UsageError(f"{error} The game is played again by: {again}") from error
 
 
-def _player(world: World, args: argparse.Namespace) -> AgentPlayer | None:
-    if args.agent is None:
-        return None
-    agent = read_agent(world, args.agent, **players.reading(args))
-    return players.player_of(world, agent, players.choice_of(args))
-
-
 def _check_terminal() -> None:
     """Raises UsageError, which says what to do, where there is no terminal that can show the game."""
     if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
@@ -115,21 +105,14 @@ def _parser(program: Program) -> Parser:
         epilog=f"Keys: {show_of(program.world).panels(program.world, '').hint}, ? is help, q leaves.",
         allow_abbrev=False,
     )
-    parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
-    players.add_engine_flag(parser, program.world)
     parser.add_argument(
         "--save",
         type=OutputFile(),
         metavar="FILE",
         help=f"where the game is saved as a trace (default {program.world.name}-SEED.json)",
     )
-    players.add_mode_flag(parser, program)
-    add_price_flags(parser, lambda: program.world)
-    agent = parser.add_argument_group("agent")
-    agent.add_argument("--agent", type=Path, metavar="PATH", help=agents_text(program.world))
-    players.add_agent_flags(agent, searches=False)
-    agent.add_argument(
-        "--speed", type=FloatRange(SLOWEST, FASTEST), default=4.0, metavar="N", help="its actions a second (default 4)"
-    )
-    players.add_older_names(parser)
+    parser.add_argument("--agent", type=Path, metavar="PATH", help=agents_text(program.world))
+    text = "its actions a second (default 4)"
+    parser.add_argument("--speed", type=FloatRange(SLOWEST, FASTEST), default=4.0, metavar="N", help=text)
+    players.add_player_flags(parser, program, searches=False)
     return parser

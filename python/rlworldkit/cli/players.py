@@ -6,15 +6,17 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 from rlparity import World
-from rlparity.core.prices import changed_prices, prices_note
+from rlparity.core.prices import add_price_flags, changed_prices, prices_note
 from rlparity.errors import EngineMissing, UsageError
-from rlparity.io.arguments import SEED, STEPS, IntRange
+from rlparity.io.arguments import SEED, STEPS, IntRange, Parser
 from rlparity.io.console import counted, open_console
 from rlworldkit.agents.agent import Agent, AgentPlayer
 from rlworldkit.agents.choice import DRAWN, LIKELIEST, LOOKAHEAD, Choice
+from rlworldkit.agents.read import read_agent
 from rlworldkit.jax.opening import jax_env_of
 from rlworldkit.jax.xla import enable_compilation_cache
 from rlworldkit.program import Program
@@ -36,12 +38,38 @@ def add_mode_flag(parser: argparse.ArgumentParser, program: Program) -> None:
         parser.add_argument("-m", "--mode", choices=tuple(program.modes), metavar="MODE", help=default)
 
 
-def add_agent_flags(group: argparse._ActionsContainer, *, searches: bool = True) -> None:
-    """Add flags for reading an agent's file, and for how the agent chooses. searches: it may look ahead."""
-    group.add_argument("--hidden-dim", type=_SIZE, metavar="N", help="hidden width (default: as the file has it)")
-    group.add_argument("--num-layers", type=_SIZE, metavar="N", help="hidden layers (default: as the file has them)")
-    add_trust_flag(group)
-    add_choice_flags(group, searches=searches)
+def add_player_flags(
+    parser: Parser,
+    program: Program,
+    *,
+    episodes: int | None = None,
+    searches: bool = True,
+    also: Sequence[str] = (),
+    engine: str = "plays the games",
+) -> None:
+    """Add what every command has that lets an agent play, after what it has alone; the agent itself is not among it.
+
+    episodes: so many games by default; None: it plays one after another. searches: it may look ahead. also: what may be
+    given for an engine beside those of the world. engine: what the engine does.
+    """
+    world = program.world
+    add_mode_flag(parser, program)
+    agent = parser.add_argument_group("agent")
+    agent.add_argument("--hidden-dim", type=_SIZE, metavar="N", help="hidden width (default: as the file has it)")
+    agent.add_argument("--num-layers", type=_SIZE, metavar="N", help="hidden layers (default: as the file has them)")
+    add_trust_flag(agent)
+    add_choice_flags(agent, searches=searches and world.jax is not None)
+    games = parser.add_argument_group("games")
+    if episodes is not None:
+        text = f"how many games (default {episodes})"
+        names = "--games", "--episodes"
+        games.add_argument(*names, dest="episodes", type=EPISODES, default=episodes, metavar="N", help=text)
+        games.add_argument("--max-steps", type=STEPS, default=5000, metavar="N", help="truncate after (default 5000)")
+    games.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
+    text = f"{engine} (default {next(iter(world.engines))} where it is built; all play the same games)"
+    games.add_argument("--engine", choices=(*world.engines, *also), help=text)
+    add_price_flags(parser, lambda: world)
+    add_older_names(parser)
 
 
 def add_trust_flag(group: argparse._ActionsContainer) -> None:
@@ -84,31 +112,18 @@ def choice_of(args: argparse.Namespace) -> Choice:
     return Choice(next(iter(given), DRAWN), player_seed=args.player_seed, search=args.search)
 
 
-def add_game_flags(group: argparse._ActionsContainer, episodes: int) -> None:
-    """Add the flags for the games to play; ``episodes`` of them by default."""
-    group.add_argument(
-        "--games",
-        "--episodes",
-        dest="episodes",
-        type=EPISODES,
-        default=episodes,
-        metavar="N",
-        help=f"how many games (default {episodes})",
-    )
-    group.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
-    group.add_argument("--max-steps", type=STEPS, default=5000, metavar="N", help="truncate after (default 5000)")
-
-
 def reading(args: argparse.Namespace) -> dict[str, Any]:
     """The flags for an agent's file, as ``read_agent`` takes them."""
     return {"hidden_dim": args.hidden_dim, "num_layers": args.num_layers, "trust": args.trust}
 
 
-def player_of(world: World, agent: Agent, choice: Choice) -> AgentPlayer:
-    """The player with an agent's judgement; a search is announced on standard error.
+def player_of(world: World, agent: Agent | str | Path, args: argparse.Namespace) -> AgentPlayer:
+    """The player that the flags want, with the judgement of an agent; a search is announced on standard error.
 
-    Raises ParityError where the world, or the agent, has nothing to search with.
+    Raises ParityError where the agent cannot be read, or the world or the agent has nothing to search with.
     """
+    choice = choice_of(args)
+    agent = agent if isinstance(agent, Agent) else read_agent(world, agent, **reading(args))
     if choice.search is None:
         return AgentPlayer(agent, choice)
     enable_compilation_cache(world.name)  # before JAX is imported
@@ -117,12 +132,6 @@ def player_of(world: World, agent: Agent, choice: Choice) -> AgentPlayer:
     searcher = searcher_of(world, jax_env_of(world), agent, choice)
     print("Compiling the search, which takes about a minute ...", file=sys.stderr)
     return AgentPlayer(agent, choice, searcher)
-
-
-def add_engine_flag(parser: argparse._ActionsContainer, world: World) -> None:
-    """Add the flag for the engine that plays the games."""
-    default = f"(default {next(iter(world.engines))} where it is built; all play the same games)"
-    parser.add_argument("--engine", choices=tuple(world.engines), help=default)
 
 
 def _say(line: str) -> None:

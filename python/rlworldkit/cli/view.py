@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from rlparity import World
 from rlparity.core.guard import DEFAULT_TIMEOUT
-from rlparity.core.prices import add_price_flags, changed_prices, read_prices
+from rlparity.core.prices import changed_prices, read_prices
 from rlparity.errors import UsageError
 from rlparity.io.arguments import OutputFile, Parser
 from rlparity.io.atomic_write import check_output
 from rlparity.io.console import typed_command
-from rlworldkit.agents.read import agent_files, agents_text, is_agent, player_names, read_agent
+from rlworldkit.agents.read import agent_files, agents_text, is_agent, player_names
 from rlworldkit.cli import players
 from rlworldkit.program import Program
 from rlworldkit.runs.console import Advance
@@ -72,8 +72,7 @@ def _of_agent(program: Program, world: World, args: argparse.Namespace, command:
             raise UsageError(f"{args.path} holds no run: name a folder that training wrote, or an agent's file.")
         print(f"{args.path} has no agent yet: the page shows the curves alone.", file=sys.stderr)
         return Page(headline=f"{name}: no agent yet", sides=(), episodes=(), command=command, curves=drawn)
-    agent = read_agent(world, args.path, **players.reading(args))
-    player = players.player_of(world, agent, players.choice_of(args))
+    player = players.player_of(world, args.path, args)
     games = Games(args.seed, args.episodes, players.engine_of(world, args.engine), args.max_steps)
     caption = players.caption_of(world, player)
     return replace(agent_page(world, f"{name}, {caption}" if is_run else caption, player, games, command), curves=drawn)
@@ -125,29 +124,19 @@ def _default_name(world: World, path: Path) -> str:
 
 def _parser(program: Program) -> Parser:
     world = program.world
-    engines = tuple(world.engines)
     parser = Parser(
         prog=f"{program.name} view",
         description="Write one HTML page of an agent's games, of a trace file, or of a run of training.",
         allow_abbrev=False,
     )
     parser.add_argument("path", type=Path, metavar="PATH", help=f"a trace file (*.json), {agents_text(world)}")
-    players.add_mode_flag(parser, program)
     parser.add_argument(
         "--output",
         type=OutputFile(),
         metavar="FILE",
         help="where the page goes (default: PATH's name, in the working directory)",
     )
-    parser.add_argument(
-        "--engine",
-        choices=engines,
-        help=f"plays the games (default {engines[0]} where it is built), or replays a trace (default: both of it)",
+    players.add_player_flags(
+        parser, program, episodes=_EPISODES, engine="replays a trace (default: both of it), or plays the games"
     )
-    players.add_agent_flags(
-        parser.add_argument_group("agent, or a run's furthest one"), searches=program.world.jax is not None
-    )
-    players.add_game_flags(parser.add_argument_group("games"), episodes=_EPISODES)
-    add_price_flags(parser, lambda: program.world)
-    players.add_older_names(parser)
     return parser

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlparity import World
-from rlparity.core.prices import add_price_flags, read_prices
+from rlparity.core.prices import read_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlparity.io.arguments import FloatRange, OutputFile, Parser
 from rlparity.io.console import open_console
 from rlworldkit.agents.agent import Agent, AgentPlayer
-from rlworldkit.agents.read import agents_text, first_agent, read_agent
+from rlworldkit.agents.read import agents_text, first_agent
 from rlworldkit.cli import players
 from rlworldkit.ppo.params import trained_files
 from rlworldkit.program import Program
@@ -44,14 +44,13 @@ def main(program: Program, argv: Sequence[str], *, command: str = "watch") -> in
     args = parser.parse_args(argv)
     _check(parser, args)
     world = program.world_of(args.mode, args.agent).with_prices(read_prices(args.price, args.prices))
-    agent = _agent(world, args)
+    player = players.player_of(world, _agent(world, args), args)
     # Imported only now: a mistaken command line should not have to wait.
     from rlworldkit.envs.episodes import Episodes
     from rlworldkit.runs.stop import StopRequest
     from rlworldkit.watch.frames import games, recorded
 
     show = _in_window if args.render == WINDOW else _in_terminal if _is_terminal() else _as_text
-    player = players.player_of(world, agent, players.choice_of(args))
     args.engine = players.engine_of(world, args.engine)
     caption = f"{players.caption_of(world, player)}, {args.engine}"
     opened = closing(Episodes(world, 1, args.engine, max_episode_steps=args.max_steps))
@@ -108,13 +107,13 @@ def _as_text(args: argparse.Namespace, played: Games, world: World, caption: str
         console.print(frame.verdict)
 
 
-def _agent(world: World, args: argparse.Namespace) -> Agent:
+def _agent(world: World, args: argparse.Namespace) -> Agent | Path:
     """The agent that was asked for; what was passed over on the way is named on standard error."""
     if args.latest is None:
-        name = args.agent or next(iter(world.agents.values()), None)
+        name: Path | None = args.agent or next(iter(world.agents.values()), None)
         if name is None:
             raise UsageError(f"There is no agent to watch: name one, {agents_text(world)}, or give --latest.")
-        return read_agent(world, name, **players.reading(args))
+        return name
     found = first_agent(world, trained_files(args.latest), **players.reading(args))
     if found is None:
         raise UsageError(
@@ -170,12 +169,10 @@ def _parser(program: Program, command: str) -> Parser:
         "is printed as text.",
         allow_abbrev=False,
     )
-    players.add_mode_flag(parser, program)
     default = "".join(f" (default {name})" for name in [*world.agents][:1])
-    agent = parser.add_argument_group("agent")
-    agent.add_argument("agent", nargs="?", type=Path, metavar="PATH", help=agents_text(world) + default)
-    agent.add_argument("--model", type=Path, metavar="FILE", help="the same")
-    agent.add_argument(
+    parser.add_argument("agent", nargs="?", type=Path, metavar="PATH", help=agents_text(world) + default)
+    parser.add_argument("--model", type=Path, metavar="FILE", help="the same")
+    parser.add_argument(
         "--latest",
         nargs="?",
         type=Path,
@@ -183,11 +180,6 @@ def _parser(program: Program, command: str) -> Parser:
         metavar="DIR",
         help=f"the furthest agent of the run that began last in a folder (default {_CHECKPOINTS})",
     )
-    players.add_agent_flags(agent, searches=program.world.jax is not None)
-    games = parser.add_argument_group("games")
-    players.add_game_flags(games, episodes=1)
-    players.add_engine_flag(games, world)
-    add_price_flags(parser, lambda: program.world)
     shown = parser.add_argument_group("screen")
     shown.add_argument(
         "--render",
@@ -204,5 +196,5 @@ def _parser(program: Program, command: str) -> Parser:
     shown.add_argument(
         "--record", type=OutputFile(), metavar="FILE", help="also write a film, .mp4 or .gif, or a page, .html"
     )
-    players.add_older_names(parser)
+    players.add_player_flags(parser, program, episodes=1)
     return parser
