@@ -40,7 +40,7 @@ PROGRAM = Program(
     mode_of=_mode_of,
     commands={
         "train": _command(
-            "training.train_ppo", "train agents of one or more modes with PPO, on the torch engine or in JAX"
+            "training.train_ppo", "train agents of one or more modes with PPO, on the torch engine or in JAX", "train"
         ),
         "evaluate": _command("cli.evaluate", "let trained agents live on, and count what they eat and when they die"),
         "compare": _command("cli.evaluate", "one table and one picture of all modes", "compare"),

@@ -123,8 +123,7 @@ def train_job(
     report: takes the metrics of each update. print_line: takes lines for the user. stop: asks for an early end.
 
     Raises UsageError where the device is missing, the games cannot be shared, the network cannot be compiled, or the
-    checkpoint is damaged, TrainingDiverged where a loss is no longer a number, and ParityError where there is not
-    enough memory.
+    checkpoint is damaged, and TrainingDiverged where a loss is no longer a number.
     """
     logs, is_first = Logs(job), rank() == 0
 
@@ -148,7 +147,7 @@ def train_job(
         report=take,
         print_line=print_line,
     )
-    with run, one_sentence(job), contextlib.ExitStack() as ending:
+    with run, _telling_what_cannot_be_compiled(), contextlib.ExitStack() as ending:
         if run.folder:
             _keep_later(job, logs, run)
             ending.push(partial(_end_logs, run, logs))
@@ -231,16 +230,12 @@ def check(config: Config) -> None:
 
 
 @contextlib.contextmanager
-def one_sentence(job: Job) -> Iterator[None]:
-    """Say in one sentence what the machine cannot do."""
+def _telling_what_cannot_be_compiled() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if is_out_of_memory(error) or (error.__cause__ and is_out_of_memory(error.__cause__)):
-            raise ParityError(
-                f"Training {job.mode} needs more memory than {job.config.runtime.device} has: give fewer --num-envs, "
-                "or more minibatches in config.toml."
-            ) from None
+        if error.__cause__ and is_out_of_memory(error.__cause__):
+            raise error.__cause__ from None
         if type(error).__module__.startswith(_COMPILERS):
             reason = (str(error).splitlines() or [type(error).__name__])[0]
             raise UsageError(f"torch.compile failed ({reason:.200}): leave --compile-mode out.") from None

@@ -17,9 +17,9 @@ from goodharts.config import ALL, BENCHMARK_UPDATES, COMPILE_MODES, JAX, Config,
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, MOVES
 from goodharts.training.torchrun import is_launched, rank
 from rlparity.core.prices import add_price_flags, read_prices
-from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
+from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlparity.io.arguments import ALL_STEPS, SEEDS, OneOf, Parser
-from rlparity.io.console import open_console, open_missing_streams, typed_command
+from rlparity.io.console import open_console, typed_command
 from rlworldkit.extras import install_package
 from rlworldkit.jax.xla import available_cores, enable_compilation_cache, prefer_wide_vectors
 from rlworldkit.runs.console import print_line, print_nothing_to_save
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from rlworldkit.runs.many import Parent
     from rlworldkit.runs.sinks import Metrics
 
+MODULE, COMMAND = "goodharts.cli.main", "train"
 TITLE = "Goodharts training"
 """Of the page of a run."""
 _LINES_PER_RUN = 32
@@ -47,24 +48,21 @@ _SIGNS = "↖←↙↑↓↗→↘"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Train, by the process's own command line unless told otherwise, and return the exit code.
+    """Run `goodharts train`, by the process's own words unless told otherwise, and return the exit code."""
+    code: int = resolve_name(f"{MODULE}:main")([COMMAND, *(sys.argv[1:] if argv is None else argv)])
+    return code
 
-    That is 0; 1 if a mode failed or a file is not complete; 130 if stopped before there was anything to keep; 2 with
-    one sentence on standard error where the command line or the configuration is wrong.
+
+def train(argv: Sequence[str]) -> int:
+    """Train; return 0, 1 if a mode failed or a file is not complete, or 130 if stopped before anything was kept.
+
+    Raises ParityError for what cannot be trained, or diverges.
     """
-    open_missing_streams()
     prefer_wide_vectors()  # before anything imports JAX
     enable_compilation_cache("goodharts")
-    try:
-        if argv is None and (parent := parent_process()):
-            return _train_for(parent)
-        return _train(_parser().parse_args(argv))
-    except KeyboardInterrupt:
-        print("goodharts: interrupted.", file=sys.stderr)
-        return INTERRUPTED_EXIT_CODE
-    except ParityError as error:
-        print(error, file=sys.stderr)
-        return 2 if isinstance(error, UsageError) else 1
+    if parent := parent_process():
+        return _train_for(parent)
+    return _train(_parser().parse_args(argv))
 
 
 def _parser() -> Parser:
@@ -139,8 +137,8 @@ def _train(arguments: argparse.Namespace) -> int:
         _sum_up(jobs, console)
     if stopped := [job.mode for job, each in zip(left, results, strict=True) if each.is_stopped]:
         seeds = [] if arguments.seeds is None else [f"--seeds={arguments.seeds}"]
-        words = ["train", "--mode", ",".join(arguments.mode if seeds else stopped), *seeds, "--resume"]
-        print_line(console, f"Resume: {typed_command('goodharts', 'goodharts.cli.main', *words)}")
+        words = [COMMAND, "--mode", ",".join(arguments.mode if seeds else stopped), *seeds, "--resume"]
+        print_line(console, f"Resume: {typed_command('goodharts', MODULE, *words)}")
     if any(each.outcome == "failed" or not each.is_complete for each in results):
         return 1
     is_nothing_kept = not arguments.benchmark and is_first and not any(each.files for each in results)
@@ -186,7 +184,7 @@ def _sum_up(jobs: list[Job], console: Console) -> None:
         print_line(console, f"  {CURVE}")
     if models:
         groups = [f"--group={mode}={','.join(paths)}" for mode, paths in models.items()]
-        print_line(console, f"Compare: {typed_command('goodharts', 'goodharts.cli.main', 'compare', *groups)}")
+        print_line(console, f"Compare: {typed_command('goodharts', MODULE, 'compare', *groups)}")
 
 
 def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) -> list[RunResult]:
@@ -222,7 +220,7 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
     def train_here(job: Job) -> RunResult:
         try:
             found = train_job(job, report=partial(report, run=job.label), print_line=write_line, stop=stop)
-        except ParityError as error:
+        except Exception as error:
             ended(job.label, error)
             raise
         ended(job.label, found)
@@ -231,7 +229,7 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
     with contextlib.closing(page) if page else contextlib.nullcontext(), stop, progress:
         if is_alone:
             return [train_here(job) for job in jobs]
-        tasks = [RunTask(job.label, job.folder / RUNS / job.name, [__spec__.name], job) for job in jobs]
+        tasks = [RunTask(job.label, job.folder / RUNS / job.name, [MODULE, COMMAND], job) for job in jobs]
         many = train_many(
             tasks, at_once, report=report, print_line=write_line, ended=ended, should_stop=lambda: stop.requested
         )

@@ -82,7 +82,7 @@ def main(program: Program | World, argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return exit_code
     except ParityError as error:
-        fail(error)
+        fail(error, min(error.exit_code, UsageError.exit_code))
     except KeyboardInterrupt:
         print(f"{program.name}: interrupted.", file=sys.stderr)
         return INTERRUPTED_EXIT_CODE

@@ -4,12 +4,11 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from rlparity.errors import ParityError, printable
+from rlparity.errors import ParityError, UsageError, printable
 from rlparity.io import atomic_write
 from rlparity.io.arguments import STANDARD_OUTPUT, OutputFile
 
 OUTPUT = OutputFile(has_streams=True)
-USAGE_EXIT_CODE = 2
 JSON_HELP = "write the figures as JSON; - is standard output"
 
 
@@ -23,7 +22,7 @@ def write_output(target: Path, answer: str | bytes) -> None:
     sys.stdout.flush()
 
 
-def fail(error: ParityError | str) -> NoReturn:
-    """Print one sentence on standard error and exit with code 2."""
+def fail(error: ParityError | str, code: int = UsageError.exit_code) -> NoReturn:
+    """Print one sentence on standard error and exit with a code."""
     print(printable(str(error)), file=sys.stderr)
-    raise SystemExit(USAGE_EXIT_CODE)
+    raise SystemExit(code)

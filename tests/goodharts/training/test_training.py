@@ -31,6 +31,7 @@ from tests.rlworldkit.runs.test_stop import NATIVE, call
 
 from .small_runs import small_config, small_trainer, write_small_config
 
+FULL = "needs more memory than there is: give fewer --num-envs."
 MODEL, CHECKPOINT = Path("models/ppo_ground_truth.pth"), Path("models/ppo_ground_truth.checkpoint.pth")
 
 
@@ -162,7 +163,7 @@ def test_updates_and_timesteps_are_never_more_than_asked_for() -> None:
     assert run(main, "--resume").err == error
     assert main(["--resume", "--timesteps", "300"]) == 0
     assert read_model(MODEL).update == 2
-    assert main(["--resume", "--timesteps", "383"]) == 2
+    assert run(main, "--resume", "--timesteps", "383").code == 2
 
 
 def test_of_several_modes_those_that_are_done_are_left_alone() -> None:
@@ -373,7 +374,7 @@ def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves
 ) -> None:
     def on_row(self: StandIn, row: Mapping[str, Any]) -> None:
         if row["run"] == "ground_truth":
-            workers = [each for each in psutil.Process().children() if "train_ppo" in " ".join(each.cmdline())]
+            workers = [each for each in psutil.Process().children() if "goodharts.cli.main" in each.cmdline()]
             if len(workers) == 2:
                 workers[0].kill()
         elif "ground_truth" in self.ended:
@@ -430,26 +431,22 @@ def test_a_run_that_diverges_is_one_sentence_and_keeps_its_last_checkpoint(monke
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "sentence"),
+    ("error", "sentence"),
     [
-        (lambda: import_module("torch._dynamo.exc").TorchDynamoException("no g++"), 2, "torch.compile failed ("),
-        (
-            lambda: torch.OutOfMemoryError("CUDA out of memory."),
-            1,
-            "Training ground_truth needs more memory than cpu has: ",
-        ),
-        (MemoryError, 1, "Training ground_truth needs more memory than cpu has: give fewer --num-envs, or more"),
+        (lambda: import_module("torch._dynamo.exc").TorchDynamoException("no g++"), "torch.compile failed ("),
+        (lambda: torch.OutOfMemoryError("CUDA out of memory."), f"goodharts train {FULL}"),
+        (MemoryError, f"goodharts train {FULL}"),
     ],
     ids=["no compiler", "a GPU's memory", "the memory"],
 )
 def test_what_the_machine_cannot_do_is_one_sentence(
-    error: Callable[[], Exception], code: int, sentence: str, monkeypatch: pytest.MonkeyPatch
+    error: Callable[[], Exception], sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise error()
 
     monkeypatch.setattr("torch.compile", lambda policy, mode: fail)
-    assert run(main, "--updates", "1", "--compile-mode", "max-autotune").refusal(code).startswith(sentence)
+    assert run(main, "--updates", "1", "--compile-mode", "max-autotune").refusal().startswith(sentence)
 
 
 def test_settings_of_the_beginning_stay_when_a_run_goes_on(folder: Path) -> None:
