@@ -18,7 +18,6 @@ from orchard.plain import REST, PlainEngine
 from orchard.planes import PlanesEngine
 
 from rlparity import EngineError, EngineOptions, UsageError, World
-from rlparity.core.replay import moments
 from rlparity.core.trace import Case, Trace, read_trace, write_trace
 from rlparity.debug import Session
 
@@ -363,19 +362,6 @@ def test_a_written_test_fails_while_the_engines_differ_and_holds_the_reward(tmp_
         runpy.run_path(str(path))["test_engines_agree"]()
     with Session(WORLD) as game, pytest.raises(UsageError, match="open the session with its module:attribute"):
         game.write_test(path)
-
-
-def test_moments_are_those_of_a_replay() -> None:
-    case = read_trace(GOLDEN).case
-    with Session(SPEC, case=case) as game:
-        game.run_until()
-        for step, moment in enumerate(moments(game._timeline.pair, case)):
-            game.go(step)
-            assert (game.moment.states, game.moment.components, game.moment.marks) == (
-                moment.states,
-                moment.components,
-                moment.marks,
-            )
 
 
 def test_a_restart_is_a_step() -> None:

@@ -235,7 +235,7 @@ def test_a_difference_that_two_entries_explain_is_an_error(ledger: Path) -> None
         ("share = 0.5", "share = true", "share must be a number from 0 to 1, got True"),
         ('"bug"', '"big"', "kind must be bug or deliberate or format or rounding, got 'big'"),
         ('then = "resynchronise"', "", "it lacks then: add it"),
-        ("witness = ", "actions = ", "cannot be read: it is no TOML"),
+        ("witness = ", "actions = ", "cannot be read as a ledger: it is no TOML"),
         ('"actions": ', '"acts": ', "the witness of entry 'known' of"),
         ('["pick"]', '["pluck"]', "world 'orchard' has no action 'pluck'"),
         ('"numpy" = "', '"numpy" = "0', "look at it again"),

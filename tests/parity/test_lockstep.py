@@ -54,14 +54,6 @@ def test_equal_engines_never_differ(engines: tuple[str, str], source: str, auto_
     assert found.marks[0].tolist() == found.marks[1].tolist()
 
 
-def test_invalid_actions_are_mixed_in_as_often_as_asked() -> None:
-    invalid = list(WORLD.marks).index("invalid")
-    counts = [outcome("planes", "planes", marks=True, invalid=share).marks for share in (0.0, 0.2)]
-    assert counts[0][0][invalid] == 0
-    # A few games have no invalid action at times, so a little less than a fifth.
-    assert 0.12 < counts[1][0][invalid] / (80 * 32) < 0.22
-
-
 def test_a_planted_fault_is_found_with_the_actions_that_led_to_it_which_follows_from_the_seed() -> None:
     (found,), same, other = (outcome("restless", seed=seed).divergences for seed in (3, 3, 4))
     assert ([found] == same, [found] == other) == (True, False)

@@ -38,7 +38,7 @@ from rlparity.core.trace import RESTART, Action, Trace, trace_of
 from rlparity.engine import State
 from rlparity.errors import UsageError, blamed, quoted
 from rlparity.io.arguments import SHARE
-from rlparity.io.safe_read import MIB, Unreadable, is_object, json_of, read_text, toml_of
+from rlparity.io.safe_read import MIB, Unreadable, is_object, json_of, read_text, refused, toml_of
 from rlparity.spaces import is_number
 from rlparity.world import PLACE, EngineFactory, World, imported
 
@@ -206,20 +206,14 @@ def installed_versions(factory: EngineFactory, packages: Sequence[str]) -> dict[
 
 def read_ledger(path: Path) -> Ledger:
     """The ledger in a file; raises UsageError, naming the entry and the fault, where it is not one."""
-    try:
+    with refused(path, "ledger", "name a file, or write one with `rlparity ledger add`"):
         return ledger_of(read_text(path, LIMIT), path)
-    except FileNotFoundError:
-        raise UsageError(f"there is no ledger {path}: name a file, or write one with `rlparity ledger add`.") from None
-    except Unreadable as error:
-        raise UsageError(f"{path} cannot be read: {error}.") from error
 
 
 def ledger_of(text: str, path: Path) -> Ledger:
     """The ledger that a text is, which stands in ``path``; raises UsageError as ``read_ledger`` does."""
-    try:
+    with refused(path, "ledger"):
         content = toml_of(text)
-    except Unreadable as error:
-        raise UsageError(f"{path} cannot be read: {error}: correct it.") from error
     worlds, entries = content.get("worlds", []), content.get("entries", {})
     are_tables = is_object(entries) and entries and all(map(is_object, entries.values()))
     if content.keys() - {"worlds", "entries"} or not _are_texts(worlds) or not are_tables:

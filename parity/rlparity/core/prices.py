@@ -12,7 +12,7 @@ import numpy as np
 
 from rlparity.errors import UsageError, quoted
 from rlparity.io.arguments import Parser
-from rlparity.io.safe_read import Unreadable, read_toml
+from rlparity.io.safe_read import read_toml, refused
 from rlparity.world import PriceValues, World
 
 
@@ -63,12 +63,8 @@ def read_prices(words: Iterable[str], path: Path | None) -> dict[str, object]:
     """
     prices: dict[str, object] = {}
     if path is not None:
-        try:
+        with refused(path, "file of prices", "give the path of a TOML file", "give lines such as kills = 0.4"):
             prices |= read_toml(path)
-        except FileNotFoundError:
-            raise UsageError(f"there is no file of prices {path}: give the path of a TOML file.") from None
-        except Unreadable as fault:
-            raise UsageError(f"{path} cannot be read as prices: {fault}: give lines such as kills = 0.4.") from fault
     for word in words:
         name, equals, value = word.partition("=")
         if not (name and equals and value):

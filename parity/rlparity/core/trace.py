@@ -16,7 +16,7 @@ from rlparity.core.compare import Difference
 from rlparity.engine import State
 from rlparity.errors import UsageError, quoted
 from rlparity.io.atomic_write import write_text
-from rlparity.io.safe_read import MIB, Unreadable, read_json
+from rlparity.io.safe_read import MIB, read_json, refused
 from rlparity.io.strict_json import is_json_number, json_text, number_of
 from rlparity.spaces import action_numbers, is_count, is_number
 from rlparity.world import World
@@ -158,13 +158,8 @@ def _case_value(case: Case) -> dict[str, Any]:
 
 def read_trace(path: Path) -> Trace:
     """The trace in a file; raises UsageError, naming the fault, when it is not one."""
-    try:
-        value = read_json(path, LIMIT)
-    except FileNotFoundError:
-        raise UsageError(f"there is no trace file {path}: give the path of one.") from None
-    except Unreadable as fault:
-        raise UsageError(f"{path} cannot be read as a trace: {fault}.") from fault
-    return trace_of(value, path)
+    with refused(path, "trace file", "give the path of one", "write it anew"):
+        return trace_of(read_json(path, LIMIT), path)
 
 
 def trace_of(value: object, path: Path | str) -> Trace:

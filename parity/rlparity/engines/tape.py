@@ -25,7 +25,7 @@ from rlparity.engines.channel import Channel
 from rlparity.engines.remote import describe_world, methods
 from rlparity.errors import UsageError
 from rlparity.io.arguments import GAMES, SEED, SHARE, STEPS, OneOf, Values
-from rlparity.io.safe_read import GIB, MIB, Unreadable, is_object, read_bytes, read_json
+from rlparity.io.safe_read import GIB, MIB, Unreadable, is_object, read_bytes, read_json, refused
 from rlparity.io.strict_json import json_text
 from rlparity.world import World
 
@@ -45,6 +45,7 @@ SETTINGS: Mapping[str, Values | type] = {
 """Settings of the run that a tape fixes, and what they may be."""
 _WHOLE: Mapping[str, Any] = {"dtype": "int32", "shape": ()}
 """The form of actions that have names, as that of ``World.action_space``."""
+_ANEW = "fetch or record the tape anew"
 _LIMIT = GIB
 """The most bytes of a chunk, packed and unpacked."""
 
@@ -125,15 +126,14 @@ class Tape(RecordedRun):
         """The calls in their order. Raises UsageError for a chunk that is missing, broken or edited."""
         for expected in self.chunks:
             path = self.folder / f"{expected}.xz"
-            try:
+            with refused(path, "chunk of the tape", _ANEW, _ANEW):
                 packed = lzma.LZMADecompressor(memlimit=_LIMIT)
-                content = packed.decompress(read_bytes(path, _LIMIT), _LIMIT)
-            except FileNotFoundError:
-                raise UsageError(f"there is no {path}, a chunk of the tape: fetch or record the tape anew.") from None
-            except (Unreadable, lzma.LZMAError, EOFError) as fault:
-                raise UsageError(f"{path} cannot be read ({fault}): fetch or record the tape anew.") from None
+                try:
+                    content = packed.decompress(read_bytes(path, _LIMIT), _LIMIT)
+                except (lzma.LZMAError, EOFError) as fault:
+                    raise Unreadable(str(fault)) from None
             if not packed.eof or hashlib.sha256(content).hexdigest() != expected:
-                raise UsageError(f"{path} is broken or edited, as its SHA-256 shows: fetch or record the tape anew.")
+                raise UsageError(f"{path} is broken or edited, as its SHA-256 shows: {_ANEW}.")
             source = io.BytesIO(content)
             channel = Channel(source, source)
             while source.tell() < len(content):
@@ -175,19 +175,18 @@ def open_tape(world: World, folder: Path) -> tuple[World, Tape]:
 def read_tape(folder: Path) -> Tape:
     """The tape in a folder; raises UsageError where there is none, or its manifest is broken or edited."""
     path = folder / MANIFEST
-    try:
+    with refused(path, "tape", "name the folder that rlparity record --tape wrote", _ANEW):
         value = read_json(path, MIB)
+    try:
         parts = {name: value[name] for name in ("world", "engine", "settings", "prices")}
         tape = Tape(folder, **parts, unknown=frozenset(value["unknown"]), chunks=tuple(value["chunks"]))
         is_right = tape.manifest() == value and tape.settings.keys() == SETTINGS.keys() and tape.unknown <= UNRECORDED
         is_right = is_right and all(_is_of(SETTINGS[name], value) for name, value in tape.settings.items())
         is_right = is_right and all(map(is_object, (tape.world, tape.world["marks"], tape.prices)))
-    except FileNotFoundError:
-        raise UsageError(f"there is no tape {path}: name the folder that rlparity record --tape wrote.") from None
-    except (Unreadable, LookupError, TypeError, AttributeError, ValueError) as fault:
-        raise UsageError(f"{path} cannot be read as a tape ({fault}): fetch or record the tape anew.") from None
+    except (LookupError, TypeError, AttributeError, ValueError):
+        is_right = False
     if not is_right:
-        raise UsageError(f"{path} is broken, edited or of another version: fetch or record the tape anew.")
+        raise UsageError(f"{path} is broken, edited or of another version: {_ANEW}.")
     return tape
 
 

@@ -15,6 +15,8 @@ import stat
 import tomllib
 import zipfile
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -22,7 +24,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from rlparity.errors import QUOTED_LENGTH, quoted
+from rlparity.errors import QUOTED_LENGTH, UsageError, quoted
 from rlparity.spaces import is_number
 
 MIB = 2**20
@@ -35,6 +37,20 @@ _DEEP_KEY = re.compile(r"""(?<![\w."'-])(?:["'\w-]++[ \t]*+\.[ \t]*+){100}""")
 
 class Unreadable(Exception):
     """Why a file cannot be read, as words that fit behind its name and a colon."""
+
+
+@contextmanager
+def refused(path: Path, what: str, missing: str = "", broken: str = "correct it") -> Iterator[None]:
+    """Turn what reading a file raises into a UsageError of one sentence.
+
+    what: the file should hold. missing, broken: what to do where there is none, and where it cannot be read.
+    """
+    try:
+        yield
+    except FileNotFoundError:
+        raise UsageError(f"there is no {what} {path}: {missing}.") from None
+    except Unreadable as fault:
+        raise UsageError(f"{path} cannot be read as a {what}: {fault}: {broken}.") from fault
 
 
 def read_bytes(path: Path, limit: int) -> bytes:

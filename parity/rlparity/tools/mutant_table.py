@@ -18,7 +18,7 @@ import threading
 from pathlib import Path
 
 from rlparity.errors import UsageError
-from rlparity.io.safe_read import Unreadable, read_toml
+from rlparity.io.safe_read import read_toml, refused
 from rlparity.mutant import Mutant
 
 _PARSING = threading.Lock()
@@ -31,8 +31,9 @@ def read_mutants(table: Path, *sections: str, folder: str = "") -> tuple[Mutant,
     ``rules`` holds ids between spaces; a mutant's ``tests`` are its own, or those of its file.
     Raises UsageError where the table cannot be read.
     """
-    try:
+    with refused(table, "table of mutants", "name a TOML file"):
         content = read_toml(table)
+    try:
         mutants = tuple(
             Mutant(
                 name=entry["name"],
@@ -51,10 +52,6 @@ def read_mutants(table: Path, *sections: str, folder: str = "") -> tuple[Mutant,
             if not all(isinstance(text, str) for text in (mutant.name, mutant.old, mutant.new, *mutant.tests)):
                 raise TypeError("names, texts and tests must be texts")
         return mutants
-    except FileNotFoundError:
-        raise UsageError(f"there is no table of mutants {table}: name a TOML file.") from None
-    except Unreadable as error:
-        raise UsageError(f"{table} cannot be read: {error}: correct it.") from None
     except (KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{table} is no table of mutants ({type(error).__name__}: {error}): correct it.") from None
 
