@@ -1,6 +1,7 @@
 """Agents in each kind of file, and commands that refuse what they are given."""
 
 import contextlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,6 +35,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("checkpoints")
     for name, updates in (("hackmatrix-20260101-000000-seed0", 900), ("hackmatrix-20260102-000000-seed0", 10)):
         (folder / name).mkdir()
+        (folder / name / "config.json").write_text(json.dumps({"began": name}))
         save_params(folder / name / f"params_{updates}.npz", new_params())
     write_checkpoint(folder / name / "checkpoint_10.pkl", new_params())
     write_checkpoint(folder / name / "checkpoint_20.pkl", new_params())

@@ -21,7 +21,7 @@ from rlworldkit.agents.onnx_policy import onnx_metadata
 from rlworldkit.agents.read import read_agent
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.ppo.params import load_params, save_params
-from rlworldkit.ppo.value_heads import HEADS, PLAIN, SYMLOG, TWO_HOT, ValueHead
+from rlworldkit.ppo.value_heads import HEADS, PLAIN, POPART, TWO_HOT, ValueHead
 from tests.hackmatrix.agents import new_params
 from tests.hackmatrix.test_reading_agents import all_valid, observations
 
@@ -69,7 +69,7 @@ def test_the_policy_plays_the_agent_s_games_on_the_swift_engine(
     assert len({episode.stats["return"] for episode in expected}) > GAMES / 4, "games differ"
 
 
-@pytest.mark.parametrize(("network", "head"), [*zip(NETWORKS, (TWO_HOT, SYMLOG, PLAIN, PLAIN), strict=True)])
+@pytest.mark.parametrize(("network", "head"), [*zip(NETWORKS, (TWO_HOT, POPART, PLAIN, PLAIN), strict=True)])
 def test_every_network_and_value_head_is_computed_as_in_numpy(network: str, head: ValueHead, tmp_path: Path) -> None:
     agent, policy = tmp_path / "params_1.npz", tmp_path / "policy.onnx"
     params, (layer, outputs) = new_params(network), HEADS[head]

@@ -120,14 +120,6 @@ def _resumed(arguments: argparse.Namespace, options: TrainOptions, words: list[s
     """The group in a folder with what the command line adds to it; raises UsageError where they do not fit."""
     path = options.checkpoint_dir / GROUP
     group = read_group(path)
-    if group is None:
-        # earlier versions wrote none
-        if arguments.seed is None or not _folders_of_runs(options.checkpoint_dir):
-            raise UsageError(
-                f"There is no {path}: give --checkpoint-dir the folder of a group, and for one of an earlier version "
-                "all words of its first command, with --seed."
-            )
-        return Group(arguments.seed, options.seeds or 1, _others(arguments.variant, words))
     if not all(_is_list_of_texts(group.others.get(name)) for name in (_VARIANTS, _WORDS)):
         raise UsageError(f"{path} describes no group of `train`: restore it, or start another group.")
     before, variants = group.others[_WORDS], [*dict.fromkeys([*group.others[_VARIANTS], *arguments.variant])]

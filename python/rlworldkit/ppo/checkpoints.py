@@ -136,12 +136,7 @@ def _config_of(value: object, runner: dict[str, NDArray[Any]]) -> dict[str, Any]
 
 
 def _log_of(payload: dict[str, Any], progress: Progress) -> Log:
-    """The log of a run at ``progress``; without one, as in earlier versions, its last row was at its last update.
-
-    ``check_metrics`` compares its unlogged updates with this world's.
-    """
-    if "logged" not in payload and "unlogged" not in payload:
-        return Log(progress)
+    """The log of a run at ``progress``; ``check_metrics`` compares its unlogged updates with this world's."""
     logged = _progress_of(part(payload, "logged"), "log")
     metrics, entries = part(payload, "metrics"), part(payload, "unlogged")
     if any(at > done for at, done in zip(logged, progress, strict=True)):

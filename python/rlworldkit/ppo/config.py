@@ -128,8 +128,8 @@ class TrainConfig:
     )
     value_head: ValueHead = setting(
         PLAIN,
-        "what says the value: a `plain` number, its `symlog`, probabilities of a row of values, `two-hot`, or a number "
-        "on a scale that follows the returns, `popart`",
+        "what says the value: a `plain` number, probabilities of a row of values, `two-hot`, or a number on a scale "
+        "that follows the returns, `popart`",
         group=_NETWORK,
     )
     popart_beta: float = setting(

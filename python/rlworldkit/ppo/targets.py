@@ -8,7 +8,7 @@ from jax import Array
 
 from rlworldkit.ppo.config import LEVELS, STANDARD, AdvantageScale, TrainConfig
 from rlworldkit.ppo.state import Samples, TrainState
-from rlworldkit.ppo.value_heads import rescaled, symlog, two_hot
+from rlworldkit.ppo.value_heads import rescaled, two_hot
 
 ADVANTAGE_EPSILON = 1e-8
 MOST_DEVIATIONS = 10.0
@@ -42,14 +42,11 @@ def value_errors(
     """Errors of a value head's outputs (samples, outputs), float32 (samples,).
 
     ``plain``, and ``popart`` on its own scale: half the squared error, or that of the value clipped around
-    ``old_value``, whichever is larger.
-    ``symlog``: half the squared error of the symmetric logarithm. ``two-hot``: cross-entropy.
+    ``old_value``, whichever is larger. ``two-hot``: cross-entropy.
     """
     match config.value_head:
         case "two-hot":
             return -(two_hot(target, jnp) * jax.nn.log_softmax(outputs)).sum(axis=-1)
-        case "symlog":
-            return 0.5 * jnp.square(outputs[..., 0] - symlog(target, jnp))
         case "plain" | "popart":
             value = outputs[..., 0]
             if not config.clip_value_loss:

@@ -1,10 +1,10 @@
 """Value heads, ``--value-head``: how the last layer represents the value.
 
 Returns differ by orders of magnitude where a step brings a hundredth and a victory hundreds. ``plain`` says the value
-itself. ``symlog`` says its symmetric logarithm, which large values do not dominate. ``two-hot`` gives each of a row of
-values a probability, and is worth their mean (both: Hafner et al. 2023, arXiv:2301.04104). ``popart`` says it on a
-scale that follows the returns, and keeps its values when the scale moves (van Hasselt et al. 2016, arXiv:1602.07714).
-Saved parameters have the scale worked in: their values are in units of reward.
+itself. ``two-hot`` gives each of a row of values a probability, and is worth their mean (Hafner et al. 2023,
+arXiv:2301.04104). ``popart`` says it on a scale that follows the returns, and keeps its values when the scale moves
+(van Hasselt et al. 2016, arXiv:1602.07714). Saved parameters have the scale worked in: their values are in units of
+reward.
 
 The name of its layer identifies a head, so parameters alone say which one they need. Nothing here imports JAX: what
 computes takes the module of arrays, ``numpy`` or ``jax.numpy``, as ``xp``.
@@ -16,28 +16,18 @@ from typing import Any, Final, Literal, NamedTuple, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-ValueHead = Literal["plain", "symlog", "two-hot", "popart"]
+ValueHead = Literal["plain", "two-hot", "popart"]
 PLAIN: Final = "plain"
-SYMLOG: Final = "symlog"
 TWO_HOT: Final = "two-hot"
 POPART: Final = "popart"
 
 NUM_BINS = 127
 _MOST = 8.0
-"""Symlog of the largest value that ``two-hot`` can say, about 2,980; values beyond are taken for it."""
+"""ln(1 + v) of the largest value v that ``two-hot`` can say, about 2,980; values beyond are taken for it."""
 
 
-def symlog(x: Any, xp: Any = np) -> Any:  # noqa: ANN401 - arrays of either module
-    """sign(x) ln(1 + |x|)."""
-    return xp.sign(x) * xp.log1p(xp.abs(x))
-
-
-def symexp(x: Any, xp: Any = np) -> Any:  # noqa: ANN401 - arrays of either module
-    """The inverse of ``symlog``."""
-    return xp.sign(x) * xp.expm1(xp.abs(x))
-
-
-BINS: NDArray[np.float32] = symexp(np.linspace(-_MOST, _MOST, NUM_BINS)).astype(np.float32)
+_EXPONENTS = np.linspace(-_MOST, _MOST, NUM_BINS)
+BINS: NDArray[np.float32] = (np.sign(_EXPONENTS) * np.expm1(np.abs(_EXPONENTS))).astype(np.float32)
 """The values of ``two-hot``, ascending, 0 in the middle: close together where values are small."""
 
 
@@ -50,7 +40,6 @@ class Head(NamedTuple):
 
 HEADS: dict[ValueHead, Head] = {
     PLAIN: Head("value", 1),
-    SYMLOG: Head("value_symlog", 1),
     TWO_HOT: Head("value_two_hot", NUM_BINS),
     POPART: Head("value_popart", 1),
 }
@@ -67,8 +56,6 @@ def values_of(head: ValueHead, outputs: Any, xp: Any = np) -> Any:  # noqa: ANN4
         case "two-hot":
             weights = xp.exp(outputs - outputs.max(axis=-1, keepdims=True))
             return weights @ BINS / weights.sum(axis=-1)
-        case "symlog":
-            return symexp(outputs[..., 0], xp)
         case "plain" | "popart":
             return outputs[..., 0]
         case unknown:

@@ -33,8 +33,8 @@ class Group(NamedTuple):
         return self._replace(seeds=seeds or self.seeds)
 
 
-def read_group(path: Path) -> Group | None:
-    """The group that a file describes, None where there is none; raises UsageError where it cannot be read."""
+def read_group(path: Path) -> Group:
+    """The group that a file describes; raises UsageError where it cannot be read."""
     try:
         found = read_json(path, MIB)
         if not (is_object(found) and found.keys() == set(Group._fields) and is_object(found["others"])):
@@ -43,7 +43,7 @@ def read_group(path: Path) -> Group | None:
             if fault := values.fault(found[name]):
                 raise Unreadable(f"its {name} {fault}")
     except FileNotFoundError:
-        return None
+        raise UsageError(f"There is no {path}: give --checkpoint-dir the folder of a group.") from None
     except Unreadable as fault:
         raise UsageError(f"{path} cannot be read: {fault}; restore it, or start another group.") from fault
     return Group(**found)

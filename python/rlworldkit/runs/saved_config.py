@@ -2,7 +2,6 @@
 
 import contextlib
 import datetime
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -51,27 +50,17 @@ def saved_prices(settings: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def began(folder: Path) -> str:
-    """The start time of a folder's run, as ``now`` gives it; empty where it is not known.
+    """The start time of a folder's run, as its settings tell it; empty where they do not.
 
-    It stands in the run's settings, or else in the date of its name. The times of files mean nothing: copying changes
-    them.
+    The times of files mean nothing: copying changes them.
     """
     with contextlib.suppress(UsageError):  # settings that cannot be read tell nothing
         saved = read_saved_config(folder).get(BEGAN)
         if isinstance(saved, str):
             return saved
-    found = re.search(r"\d{8}-\d{6}", folder.name)
-    try:
-        return _in_utc(datetime.datetime.strptime(found[0], "%Y%m%d-%H%M%S")) if found else ""
-    except ValueError:
-        return ""
+    return ""
 
 
 def now() -> str:
     """The time as a run's settings tell when it began: text whose order is that of time."""
-    return _in_utc(datetime.datetime.now(datetime.UTC))
-
-
-def _in_utc(time: datetime.datetime) -> str:
-    """A time, which is local unless it names its zone, as text."""
-    return time.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")

@@ -292,7 +292,7 @@ def test_runs_without_a_score_are_left_out_and_what_has_no_interval_is_said() ->
 
 def test_agents_are_read_before_any_plays(refused: Callable[..., str]) -> None:
     assert "nosuch.npz does not exist" in refused("compare", "--group=a=random", "--group=b=nosuch.npz")
-    assert "There is no run of `train` with an agent in ." in refused("compare", "--group=a=random,.")
+    assert "There is no agent in ." in refused("compare", "--group=a=random,.")
 
 
 def test_two_outputs_do_not_mix(refused: Callable[..., str]) -> None:
