@@ -79,7 +79,7 @@ class Judge:
         model = self._model
         config = Config().over(model.config, "The model")
         trained = {"config": model.config, "update": model.update, "timesteps": model.timesteps}
-        return {**trained, PRICES: config.changed_prices(model.mode)}
+        return {**trained, "gamma": config.training.gamma, PRICES: config.changed_prices(model.mode)}
 
     def _seen(self, observations: Floats) -> torch.Tensor:
         return torch.tensor(observations, device=self._device)  # a copy: engines may lend theirs

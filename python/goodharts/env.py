@@ -1,7 +1,7 @@
 """Goodharts as a ``JaxEnv``: its JAX engine, and what a privileged critic reads."""
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -11,8 +11,8 @@ from jax import Array
 from goodharts import rules
 from goodharts.architecture import PRIVILEGES
 from goodharts.config import Config
+from goodharts.jax_env import env as game
 from goodharts.jax_env import grid, observation, rewards, state_dict
-from goodharts.jax_env.env import Game
 from goodharts.jax_env.observation import View
 from goodharts.jax_env.state import State
 from goodharts.jax_env.tables import PRICES, Variant
@@ -48,21 +48,24 @@ class GoodhartsJaxEnv(JaxEnv, world=GROUND_TRUTH):
     packages = ("goodharts",)
 
     def __init__(self, mode: Mode, numbers: Numbers = DEFAULT_NUMBERS, evaluating: bool = False) -> None:
-        self._variant = Variant(mode, evaluating, numbers)
+        self._variant = variant = Variant(mode, evaluating, numbers)
         self.name = f"goodharts-{mode.name}{' in an evaluation' if evaluating else ''}"
         if numbers != DEFAULT_NUMBERS:
             self.name += f" with {numbers}"
         self.prices = PRICES[mode.rewarded_for]
         self.marks = tuple(rules.marks_of(mode))
-        self._game = Game(self._variant)
-        self._following = self._game.respawn if evaluating else self._game.restart
+        following = game.respawn if evaluating else game.restart
+        self._following = batch_native(partial(following, variant))
+        self._step = batch_native(partial(game.step, variant))
+        self._reset = batch_native(partial(game.reset, variant))
+        self._observe = batch_native(partial(observation.observe, variant))
         self._look = batch_native(observation.look)
 
     def reset(self, seed: Array) -> State:
-        return self._game.reset(Seed(seed[0], seed[1]))
+        return self._reset(Seed(seed[0], seed[1]))
 
     def step(self, state: State, action: Array) -> StepOutput:
-        after, outcome = self._game.step(state, action)
+        after, outcome = self._step(state, action)
         components = rewards.components(outcome.events, outcome.shaping, self.prices)
         return StepOutput(
             state=after,
@@ -84,7 +87,7 @@ class GoodhartsJaxEnv(JaxEnv, world=GROUND_TRUTH):
         return step._replace(state=self._following(step.final, step.terminated | truncated), truncated=truncated)
 
     def observe(self, state: State) -> Array:
-        return self._game.observe(state)
+        return self._observe(state)
 
     def seed(self, state: State) -> Array:
         return jnp.stack(state.key)

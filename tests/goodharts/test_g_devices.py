@@ -10,9 +10,7 @@ from jax import Array, export
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from goodharts.env import env_of
-from goodharts.jax_env.env import Game
 from goodharts.jax_env.state import State, blank
-from goodharts.jax_env.tables import Variant
 from goodharts.rules import DEFAULT_NUMBERS, MODES
 from goodharts.torch_env.rewards import Rewards
 from goodharts.torch_env.tables import PRICES
@@ -22,17 +20,16 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_name("sharded_games.py")
 ACCELERATORS = ("tpu", "cuda")
 GAMES = 192
-TRAINED, EVALUATED = Game(Variant(MODES["ground_truth_handhold"])), Game(Variant(MODES["proxy"], evaluating=True))
-STATE, ACTIONS, WANTED = blank(GAMES), np.zeros(GAMES, np.int32), np.zeros(GAMES, np.bool_)
+TRAINED, EVALUATED = env_of(MODES["ground_truth_handhold"]), env_of(MODES["proxy"], evaluating=True)
+STATE, ACTIONS, SEEDS = blank(GAMES), np.zeros(GAMES, np.int32), np.zeros((GAMES, 2), np.uint32)
 
 
 def test_an_engine_s_functions_are_lowered_for_accelerators_that_are_not_here() -> None:
-    def functions(state: State, action: Array, wanted: Array) -> Any:  # noqa: ANN401 - trees
-        steps = TRAINED.step(state, action), EVALUATED.step(state, action)
-        following = TRAINED.reset(state.key), TRAINED.restart(state, wanted), EVALUATED.respawn(state, wanted)
-        return steps, following, TRAINED.observe(state)
+    def functions(state: State, action: Array, seed: Array) -> Any:  # noqa: ANN401 - trees
+        steps = TRAINED.step_autoreset(state, action), EVALUATED.step_autoreset(state, action)
+        return steps, TRAINED.reset(seed), TRAINED.observe(state)
 
-    lowered = export.export(jax.jit(jax.vmap(functions)), platforms=ACCELERATORS)(STATE, ACTIONS, WANTED)
+    lowered = export.export(jax.jit(jax.vmap(functions)), platforms=ACCELERATORS)(STATE, ACTIONS, SEEDS)
     assert lowered.platforms == ACCELERATORS
     assert all(result.dtype.itemsize <= 4 for result in lowered.out_avals)
 

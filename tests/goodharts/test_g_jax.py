@@ -7,13 +7,12 @@ import pytest
 from numpy.typing import NDArray
 from reading_worlds import PAIRED
 
+from goodharts.env import env_of
 from goodharts.jax_env import grid
-from goodharts.jax_env.env import Game
 from goodharts.jax_env.placement import place
 from goodharts.jax_env.rewards import total
 from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.state_dict import flags
-from goodharts.jax_env.tables import Variant
 from goodharts.rules import MODES, NUM_CELLS
 from rlworldkit.jax.int64_pair import Int64Pair, to_int64
 from rlworldkit.jax.threefry import Draws, Seed
@@ -71,31 +70,30 @@ def test_G13_a_game_takes_no_more_than_four_and_a_half_kilobytes() -> None:
 
 
 def test_G10_a_game_alone_and_under_nested_vmaps_is_the_same() -> None:
-    game = Game(Variant(MODES["ground_truth"]))
+    game = env_of(MODES["ground_truth"])
     keys = np.arange(12, dtype=np.uint32).reshape(2, 3, 2)
 
-    def played(key: Seed) -> tuple[State, jax.Array]:
+    def played(seed: jax.Array) -> tuple[State, jax.Array]:
         def step(state: State, action: jax.Array) -> tuple[State, jax.Array]:
-            state, outcome = game.step(state, action)
-            return state, outcome.events.ate_food
+            after = game.step(state, action)
+            return after.state, after.events["ate_food"]
 
-        return jax.lax.scan(step, game.reset(key), jnp.arange(150) % 7)
+        return jax.lax.scan(step, game.reset(seed), jnp.arange(150) % 7)
 
     alone = jax.jit(played)
-    nested = jax.tree.leaves(jax.jit(jax.vmap(jax.vmap(played)))(Seed(*keys.transpose(2, 0, 1))))
+    nested = jax.tree.leaves(jax.jit(jax.vmap(jax.vmap(played)))(keys))
     for at in np.ndindex(2, 3):
-        for one, beside in zip(jax.tree.leaves(alone(Seed(*keys[at]))), nested, strict=True):
+        for one, beside in zip(jax.tree.leaves(alone(keys[at])), nested, strict=True):
             np.testing.assert_array_equal(one, beside[at])
 
 
 @pytest.mark.long
 def test_no_step_copies_the_grids_of_all_games() -> None:
-    games, game = 4096, Game(Variant(MODES["ground_truth_handhold"]))
+    games, game = 4096, env_of(MODES["ground_truth_handhold"])
 
     def played(state: State, actions: jax.Array) -> tuple[State, jax.Array]:
         def step(state: State, action: jax.Array) -> tuple[State, jax.Array]:
-            state, outcome = jax.vmap(game.step)(state, action)
-            state = jax.vmap(game.restart)(state, outcome.terminated | outcome.truncated)
+            state = jax.vmap(game.step_autoreset)(state, action).state
             return state, jax.vmap(game.observe)(state).sum(axis=(1, 2, 3))
 
         return jax.lax.scan(step, state, actions)

@@ -98,14 +98,14 @@ def searcher_of(
 ) -> Callable[[BatchEngine], Player]:
     """An agent with a search on top, on a JAX engine whose games are the ones that are played."""
     from goodharts.env import env_of
-    from rlworldkit.agents.search import Search, judge_of, search_program
+    from rlworldkit.agents.search import Search, discount_of, judge_of, search_program
     from rlworldkit.jax.engine import JaxEngine
     from rlworldkit.threefry import seed_pairs
 
     config = Config().over(trained, "The model")
     env = env_of(mode, numbers, True).with_prices(np.array(config.price_values(mode.name), np.int32))
     assert choice.search is not None
-    search = Search(*choice.search, config.training.gamma)
+    search = Search(*choice.search, discount_of(agent))
     program = search_program(env, *judge_of(agent, env), search, choice.player_seed)
 
     def player_on(engine: BatchEngine) -> Player:

@@ -1,26 +1,21 @@
-"""The game: reset, step, and what follows an end (G4-G6).
+"""The game: reset, step, and what follows an end (G4-G6), for many games, every leaf ``(n, …)``."""
 
-The functions work on many games, every leaf ``(n, …)``; ``Game`` has them for one, and under ``vmap`` they run as they
-are (``batching``).
-"""
-
-from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from goodharts.jax_env import grid, observation, rewards
+from goodharts.jax_env import grid, rewards
 from goodharts.jax_env.placement import first_empty, new_episode
 from goodharts.jax_env.random import Site
 from goodharts.jax_env.rewards import StepEvents
 from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.tables import Variant
 from goodharts.rules import MOVES, SIZE
-from rlworldkit.jax.batching import batch_native, choose, where_wanted
+from rlworldkit.jax.batching import choose, where_wanted
 from rlworldkit.jax.int64_pair import wide
 from rlworldkit.jax.marks import mark
 from rlworldkit.jax.threefry import Draws, Seed
@@ -143,19 +138,3 @@ def _mark_step(variant: Variant, events: StepEvents, truncated: Array) -> None:
         mark("G5.starved", lambda: events.died & ~events.ate_poison)
         mark("G5.poisoned", lambda: events.died & events.ate_poison)
         mark("G5.terminated_and_truncated", lambda: truncated & events.died)
-
-
-class Game:
-    """One game of a variant as pure functions of arrays without an axis of games; ``vmap`` runs them natively.
-
-    reset(key): ``key`` is a ``Seed`` of uint32. step(state, action): the state after it, and its ``Outcome``.
-    restart(state, wanted), respawn(state, wanted): bool ``wanted``. observe(state): float32 (2, 11, 11).
-    """
-
-    def __init__(self, variant: Variant) -> None:
-        self.variant = variant
-        self.reset: Callable[..., Any] = batch_native(partial(reset, variant))
-        self.step: Callable[..., Any] = batch_native(partial(step, variant))
-        self.restart: Callable[..., Any] = batch_native(partial(restart, variant))
-        self.respawn: Callable[..., Any] = batch_native(partial(respawn, variant))
-        self.observe: Callable[..., Any] = batch_native(partial(observation.observe, variant))
