@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,13 +34,10 @@ from rlworldkit.agents.search import (
 from rlworldkit.cli.app import main
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.jax.env import JaxEnv
-from rlworldkit.ppo.networks import ActorCritic
-from rlworldkit.ppo.params import save_params
 
 ORCHARD = OrchardJaxEnv()
 LEFT = 2
 SEARCH = Search(rollouts=8, steps=3, discount=0.9)
-NETWORK = ActorCritic(ORCHARD.num_actions, hidden_dim=16, num_layers=1)
 GAMES = 8
 
 
@@ -98,21 +96,6 @@ def searched(orchards: list[Orchard], policy: Policy = ANYTHING, *, seed: int = 
     logits = jnp.array([100.0 * (each == policy.favourite) + 50.0 * (each == policy.second) for each in actions])
     keys = jnp.broadcast_to(jax.random.key(seed), CELLS)
     return np.asarray(mean_returns(filled, keys, logits, policy.value))[: len(orchards)]
-
-
-@pytest.fixture(scope="module")
-def firm() -> Any:  # noqa: ANN401 - parameters
-    """The parameters of a new network with firm opinions."""
-    made: Any = NETWORK.init(jax.random.key(1), jnp.zeros((1, *ORCHARD.observation_shape)))
-    made["params"]["policy"]["kernel"] *= 100
-    return made
-
-
-@pytest.fixture(scope="module")
-def params(tmp_path_factory: pytest.TempPathFactory, firm: Any) -> Path:  # noqa: ANN401 - parameters
-    path = tmp_path_factory.mktemp("params") / "params_1.npz"
-    save_params(path, firm)
-    return path
 
 
 def decided(orchard: Orchard, logits: dict[int, float]) -> int:
@@ -214,10 +197,9 @@ def test_the_chance_of_the_tried_action_itself_is_drawn_anew_in_every_rollout() 
     assert 0 < round(float(stung)) < SEARCH.rollouts
 
 
-def test_the_number_of_games_side_by_side_changes_no_bit(firm: Any) -> None:  # noqa: ANN401 - parameters
-    def network(compact: Array) -> tuple[Array, Array]:
-        judged: Any = NETWORK.apply(firm, compact)
-        return judged
+def test_the_number_of_games_side_by_side_changes_no_bit(params: Path) -> None:
+    firm, judge = judge_of(read_agent(WORLD, params), ORCHARD)
+    network = partial(judge, firm)
 
     @jax.jit
     def returns(orchards: Orchard, keys: Array) -> Array:

@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import imageio_ffmpeg
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pygame
 import pytest
+from numpy.typing import NDArray
 from orchard import WORLD
 from written_page import episode_data, page_data
 
 from rlparity.core.trace import read_trace
-from rlworldkit.agents.agent import AgentPlayer
+from rlworldkit.agents.agent import AgentPlayer, Player
 from rlworldkit.agents.choice import DRAWN, LIKELIEST, Choice
 from rlworldkit.agents.read import read_agent
 from rlworldkit.cli.app import main
@@ -27,26 +26,13 @@ from rlworldkit.play.app import PlayApp
 from rlworldkit.play.game import open_table
 from rlworldkit.play.panes import layout_of
 from rlworldkit.play.session import Session
-from rlworldkit.ppo.networks import make_network
-from rlworldkit.ppo.params import MLP, save_params
 from rlworldkit.render.window import Window
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.watch.controls import FASTEST, SLOWEST, Controls, play
-from rlworldkit.watch.frames import Frame, games
+from rlworldkit.watch.frames import Frame, frames, games
 from rlworldkit.watch.text import likeliest_first
 
-MOST_STEPS = 80
-
-
-@pytest.fixture(scope="module")
-def params(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The parameters of a new network with firm opinions."""
-    network = make_network(MLP, None, len(WORLD.actions), 8, 1)
-    made: Any = jax.jit(network.init)(jax.random.key(3), jnp.zeros((1, 34)))
-    made["params"]["policy"]["kernel"] *= 100
-    path = tmp_path_factory.mktemp("params") / "params_1.npz"
-    save_params(path, made)
-    return path
+MOST_STEPS, GAMES = 80, 3
 
 
 @pytest.fixture
@@ -55,13 +41,24 @@ def episodes() -> Iterator[Episodes]:
         yield opened
 
 
-@pytest.mark.parametrize("how", [LIKELIEST, DRAWN])
-def test_what_is_watched_is_what_evaluate_plays(episodes: Episodes, params: Path, how: str) -> None:
-    player = AgentPlayer(read_agent(WORLD, params), Choice(how, player_seed=5))
-    expected = play_episodes(WORLD, player, 40, 8, num_envs=8, engine="plain", max_steps=MOST_STEPS)
-    for game, episode in zip(games(episodes, player, 40, 8), expected, strict=True):
-        *_, last = game
-        assert (last.seed, last.ending, last.step) == (episode.seed, episode.ending, episode.stats["steps"])
+def last_valid(*seen: NDArray[Any]) -> NDArray[np.int32]:
+    """A search of whom everybody knows what it does; it is asked about all games, those that have ended too."""
+    assert {len(part) for part in seen} == {GAMES}
+    return (len(WORLD.actions) - 1 - seen[1][:, ::-1].argmax(axis=1)).astype(np.int32)
+
+
+@pytest.mark.parametrize(("how", "searcher"), [(LIKELIEST, None), (DRAWN, None), (DRAWN, last_valid)])
+def test_what_is_watched_is_what_evaluate_plays(params: Path, how: str, searcher: Player | None) -> None:
+    """Some games begin after others have ended."""
+    player = AgentPlayer(read_agent(WORLD, params), Choice(how, player_seed=5), searcher)
+    count = 2 * GAMES + 1
+    expected = play_episodes(WORLD, player, 40, count, num_envs=GAMES, engine="plain", max_steps=MOST_STEPS)
+    with contextlib.closing(Episodes(WORLD, GAMES, "plain", max_episode_steps=MOST_STEPS)) as opened:
+        lasts = {last.seed: last for last in frames(opened, player, 40, count) if last.ending is not None}
+    assert len(lasts) == count
+    for episode in expected:
+        last = lasts[episode.seed]
+        assert (last.ending, last.step) == (episode.ending, episode.stats["steps"])
         assert dict(zip(WORLD.components, last.earned.tolist(), strict=True)) == episode.stats["reward_breakdown"]
 
 

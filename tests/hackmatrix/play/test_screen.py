@@ -10,7 +10,6 @@ from textual.pilot import Pilot
 
 from hackmatrix.panels import HackMatrixPanels
 from hackmatrix.rules import ACTIONS, COMPONENTS, NUM_ACTIONS, PROGRAMS
-from hackmatrix.world import WORLD
 from rlparity import EngineError
 from rlparity.core.trace import read_trace
 from rlworldkit.play.dialogs import COMMANDS, help_text
@@ -200,16 +199,3 @@ def test_a_long_seed_has_room(table: Table, tmp_path: Path) -> None:
     assert f"game {2**64 - 1}, step 0" in seen.splitlines()[0]
     assert "? help" in seen.splitlines()[0]
     assert "…" not in seen
-
-
-def test_an_engine_that_dies_ends_the_screen_with_its_error(tmp_path: Path, table: Table) -> None:
-    class Dying(Table):
-        def play(self, action: int) -> None:  # type: ignore[override]
-            raise EngineError("the engine is gone.")
-
-    with_two = WORLD.engines["swift"](2)
-    session = Session(Dying(WORLD, with_two, table.panels), 7, tmp_path / "game.json")
-
-    assert str(drive(session, lambda pilot: pilot.press("up")).return_value) == "the engine is gone."
-    with_two.close()
-    assert session.game.turns == ()
