@@ -261,7 +261,9 @@ KINDS: dict[str, Kind] = {
         "[training]\nlearning_rate = VALUE", "1e-3", lambda path: read_config(folder=path.parent, environ={})
     ),
     "trace.json": Kind(traced, as_json_bytes, read_trace, JSON_WRONG),
-    "group.json": Kind(lambda: {"seed": 3, "seeds": 2, "others": {}}, as_json_bytes, read_group, JSON_WRONG),
+    "group.json": Kind(
+        lambda: {"seed": 3, "seeds": 2, "others": {"variants": [], "words": []}}, as_json_bytes, read_group, JSON_WRONG
+    ),
     "config.json": Kind(
         lambda: SETTINGS,
         as_json_bytes,

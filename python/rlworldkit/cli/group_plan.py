@@ -20,9 +20,6 @@ from rlworldkit.runs.lock import locked
 from rlworldkit.runs.many import RunTask
 from rlworldkit.settings import from_flags
 
-_VARIANTS, _WORDS = "variants", "words"
-"""What a group's file has beside its seeds: the values of ``--variant``, and the words of ``train`` that all share."""
-
 
 class Variant(NamedTuple):
     """A name, and the prices that are not the game's own, such as ``kills=0.4``."""
@@ -56,13 +53,13 @@ def plan_group(
         raise UsageError(f"--seeds resumes all of its runs: give --resume {LATEST} and the group's --checkpoint-dir.")
     if options.resume:
         group = _resumed(arguments, options, words)
-        before, words = {"seed": group.seed}, group.others[_WORDS]
+        before, words = {"seed": group.seed}, [*group.words]
         arguments = parser_of_train(program).parse_args([*words, *argv])
         options = from_flags(arguments, TrainOptions)
     config = config_of(program, arguments, options, before)
     if not options.resume:
-        group = Group(config.seed, options.seeds or 1, _others(arguments.variant, words))
-    variants = [*map(_variant, group.others[_VARIANTS])] or [Variant()]
+        group = Group(config.seed, options.seeds or 1, arguments.variant, words)
+    variants = [*map(_variant, group.variants)] or [Variant()]
     _check(program, options, group, variants)
     initial_of(program, options, config)  # raises before any run begins
     name = options.run_name or f"{fresh_run_name(program.name, group.seed)}-to-{group.seed + group.seeds - 1}"
@@ -120,21 +117,16 @@ def _resumed(arguments: argparse.Namespace, options: TrainOptions, words: list[s
     """The group in a folder with what the command line adds to it; raises UsageError where they do not fit."""
     path = options.checkpoint_dir / GROUP
     group = read_group(path)
-    if not all(_is_list_of_texts(group.others.get(name)) for name in (_VARIANTS, _WORDS)):
-        raise UsageError(f"{path} describes no group of `train`: restore it, or start another group.")
-    before, variants = group.others[_WORDS], [*dict.fromkeys([*group.others[_VARIANTS], *arguments.variant])]
-    if variants and not group.others[_VARIANTS]:
+    if arguments.seed not in (None, group.seed):
+        raise UsageError(f"The runs of {path} are from seed {group.seed}, not {arguments.seed}: leave --seed out.")
+    seeds = options.seeds or group.seeds
+    if seeds < group.seeds:
+        raise UsageError(f"The runs of {path} are from {group.seeds} seeds, not {seeds}: leave --seeds out.")
+    if arguments.variant and not group.variants:
         raise UsageError(f"The runs of {path} are of no variant: leave --variant out.")
+    before, variants = [*group.words], [*dict.fromkeys([*group.variants, *arguments.variant])]
     words = before if before[len(before) - len(words) :] == words else [*before, *words]
-    return group.extended(path, arguments.seed, options.seeds)._replace(others=_others(variants, words))
-
-
-def _others(variants: Sequence[str], words: Sequence[str]) -> dict[str, Any]:
-    return {_VARIANTS: [*variants], _WORDS: [*words]}
-
-
-def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list) and all(type(each) is str for each in value)
+    return Group(group.seed, seeds, variants, words)
 
 
 def _folders_of_runs(folder: Path) -> list[Path]:

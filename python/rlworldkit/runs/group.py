@@ -1,8 +1,8 @@
 """The file in which a group of runs says what it is, written before any of them begins."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from rlparity.errors import UsageError
 from rlparity.io.arguments import SEED, SEEDS
@@ -14,36 +14,38 @@ GROUP = "group.json"
 
 
 class Group(NamedTuple):
-    """Runs from ``seeds`` seeds, of which ``seed`` is the first. others: what else they have in common, as JSON."""
+    """Runs from ``seeds`` seeds, of which ``seed`` is the first, of each variant.
+
+    variants: values of ``--variant``. words: those of ``train`` that all runs share.
+    """
 
     seed: int
     seeds: int
-    others: Mapping[str, Any]
+    variants: Sequence[str]
+    words: Sequence[str]
 
     def write(self, path: Path) -> None:
         """Write the file at once; raises UsageError where it cannot be written."""
-        write_text(path, json_text({**self._asdict()}, indent=2) + "\n")
-
-    def extended(self, path: Path, seed: int | None, seeds: int | None) -> Self:
-        """The group in the file ``path``, with as many seeds as a command asks for; raises UsageError for fewer."""
-        if seed not in (None, self.seed):
-            raise UsageError(f"The runs of {path} are from seed {self.seed}, not {seed}: leave --seed out.")
-        if (seeds or self.seeds) < self.seeds:
-            raise UsageError(f"The runs of {path} are from {self.seeds} seeds, not {seeds}: leave --seeds out.")
-        return self._replace(seeds=seeds or self.seeds)
+        others = {"variants": [*self.variants], "words": [*self.words]}
+        write_text(path, json_text({"seed": self.seed, "seeds": self.seeds, "others": others}, indent=2) + "\n")
 
 
 def read_group(path: Path) -> Group:
     """The group that a file describes; raises UsageError where it cannot be read."""
     try:
         found = read_json(path, MIB)
-        if not (is_object(found) and found.keys() == set(Group._fields) and is_object(found["others"])):
-            raise Unreadable("it describes no group")
+        others = found.get("others") if is_object(found) else None
+        if not (is_object(others) and all(_is_list_of_texts(others.get(name)) for name in ("variants", "words"))):
+            raise Unreadable("it describes no group of `train`")
         for name, values in (("seed", SEED), ("seeds", SEEDS)):
-            if fault := values.fault(found[name]):
+            if fault := values.fault(found.get(name)):
                 raise Unreadable(f"its {name} {fault}")
     except FileNotFoundError:
         raise UsageError(f"There is no {path}: give --checkpoint-dir the folder of a group.") from None
     except Unreadable as fault:
         raise UsageError(f"{path} cannot be read: {fault}; restore it, or start another group.") from fault
-    return Group(**found)
+    return Group(found["seed"], found["seeds"], others["variants"], others["words"])
+
+
+def _is_list_of_texts(value: Any) -> bool:  # noqa: ANN401 - of JSON
+    return isinstance(value, list) and all(type(each) is str for each in value)

@@ -47,12 +47,7 @@ def run(
 
 
 @pytest.fixture(scope="session")
-def finished_and_said(swift_built: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    folder, said = tmp_path_factory.mktemp("sb3") / "short", io.StringIO()
-    run(folder, console=Console(file=said, width=200))
-    return folder, said.getvalue()
-
-
-@pytest.fixture(scope="session")
-def finished(finished_and_said: tuple[Path, str]) -> Path:
-    return finished_and_said[0]
+def finished(swift_built: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sb3") / "short"
+    run(folder)
+    return folder

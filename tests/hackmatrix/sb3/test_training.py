@@ -212,16 +212,6 @@ def returns(model: MaskablePPO | None, games: int = 200) -> np.ndarray:
     return np.array(list(ended.values()))
 
 
-def test_progress_is_told_in_lines_where_there_is_no_terminal(finished_and_said: tuple[Path, str]) -> None:
-    headline, *lines = finished_and_said[1].splitlines()
-    assert headline.startswith(
-        "Training MaskablePPO for at most 2,048 steps in 4 games of the swift engine, seed 0, into "
-    )
-    assert [line.split()[0] for line in lines] == ["512", "1,024", "1,536", "2,048"]
-    assert "return" in lines[-1]
-    assert lines[-1].rstrip().endswith("0:00:00 left")
-
-
 def test_seconds_count_on_and_steps_per_second_are_those_since_the_last_row(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[dict[str, float]] = []
     clock = iter([100.0, 100.25, 104.25])  # less than the second that Stable-Baselines3 shows as 0

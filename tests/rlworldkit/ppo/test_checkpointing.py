@@ -298,14 +298,6 @@ def test_a_file_system_need_not_force_folders_to_the_disk_but_must_not_fail_to(
     assert (tmp_path / "file").read_bytes() == b"new"
 
 
-def test_what_is_no_plain_file_stays_what_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    with pytest.raises(OSError, match="Not a regular file"), replacing(path) as file:
-        file.write(b"new")
-    assert path.is_fifo()
-
-
 def test_a_process_killed_at_any_moment_leaves_a_good_checkpoint(tmp_path: Path) -> None:
     rng, last = random.Random(1), 0
     for _ in range(3):

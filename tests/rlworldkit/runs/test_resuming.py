@@ -5,8 +5,6 @@ import dataclasses
 import errno
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,26 +28,6 @@ from tests.rlworldkit.runs.conftest import SMALL
 
 ENV = OrchardJaxEnv()
 KINDS = (("checkpoint", "pkl"), ("params", "npz"))
-
-KILLING = """
-import json, os, random, signal, sys, time
-from pathlib import Path
-from rlworldkit.runs.run import Run
-
-folder, after, rng = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
-for session in range(12):
-    child = os.fork()
-    if not child:
-        with Run(folder) as run:
-            run.begin({}, 1000, after=after, is_resumed=True)
-            for update in range(after + 1, 1000):
-                run.write({"update": update, "timesteps": update, "seconds": 1.0, "session": session})
-    time.sleep(0.15 * rng.random())
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    texts = [(folder / name).read_bytes().decode() for name in ("metrics.csv", "metrics.jsonl")]
-    print(json.dumps(texts), flush=True)
-"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -83,29 +61,6 @@ def logged_rows(folder: Path) -> list[tuple[int, int]]:
     in_csv = [(int(each["update"]), int(each["session"])) for each in read_csv(folder / "metrics.csv")]
     assert [(line["update"], line["session"]) for line in lines] == in_csv
     return in_csv
-
-
-def test_no_row_is_missing_whenever_a_resuming_run_is_killed(tmp_path: Path) -> None:
-    write_session(tmp_path, range(1, 61), session=-1)
-    words = [sys.executable, "-c", KILLING, str(tmp_path), "50", "7"]
-    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert len(told) == 12
-    has_written = 0
-    for session, line in enumerate(told):
-        for number, text in enumerate(json.loads(line)):
-            path = tmp_path / f"{session}-{number}"
-            path.write_bytes(text.encode())
-            if number == 0:
-                rows = [(int(each["update"]), int(each["session"])) for each in read_csv(path)]
-            else:
-                whole = text[: text.rfind("\n") + 1].splitlines()
-                rows = [(each["update"], each["session"]) for each in map(json.loads, whole)]
-            updates = [update for update, _ in rows]
-            assert updates == list(range(1, len(updates) + 1))
-            assert len(updates) >= 60, "rows that had not come again are gone"
-            assert all(by == -1 for update, by in rows if update <= 50)
-            has_written += (51, session) in rows
-    assert has_written > 2, "the kills came before anything was written"
 
 
 def test_rows_stay_until_they_come_again(tmp_path: Path) -> None:
