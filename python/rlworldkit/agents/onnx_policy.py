@@ -32,12 +32,13 @@ def read_onnx(path: Path, world: World) -> Callable[[Floats, Masks], tuple[Float
     Raises UsageError with one sentence for anything else: a larger file, data in other files, other shapes, a policy
     that names another world, or one that needs more memory or time than an ``OnnxProcess`` has.
     """
-    process = _opened(path)
-    named = process.description["metadata"].get(WORLD, world.name)
-    if named != world.name:
-        raise UsageError(f"{path} is a policy of {quoted(named)}, not of {world.name}: give one of this world.")
+    content, metadata = _read(path)
+    if metadata.get(WORLD, world.name) != world.name:
+        named = quoted(metadata[WORLD])
+        raise UsageError(f"{path} is a policy of {named}, not of {world.name}: give one of this world.")
     try:
-        seen, mask, outputs = _ports(process.description, world)
+        process = OnnxProcess(content)
+        seen, mask, outputs = _ports(process.ports, world)
     except Unreadable as fault:
         raise _refusal(path, fault) from None
 
@@ -56,10 +57,9 @@ def read_onnx(path: Path, world: World) -> Callable[[Floats, Masks], tuple[Float
     return policy
 
 
-def onnx_metadata(path: Path) -> Mapping[str, str]:
+def onnx_metadata(path: Path) -> dict[str, str]:
     """What a file says of its policy; raises UsageError as ``read_onnx``."""
-    metadata: Mapping[str, str] = _opened(path).description["metadata"]
-    return metadata
+    return _read(path)[1]
 
 
 def onnx_settings(path: Path) -> dict[str, Any]:
@@ -72,24 +72,22 @@ def onnx_settings(path: Path) -> dict[str, Any]:
     return settings if is_object(settings) and settings else read_saved_config(path.parent)
 
 
-def _opened(path: Path) -> OnnxProcess:
+def _read(path: Path) -> tuple[bytes, dict[str, str]]:
+    """The content of a file and its metadata, once it is known to need no other files."""
     import onnx
 
     try:
         content = read_bytes(path, LIMIT)
-        is_partial = _has_external_data(onnx.load_model_from_string(content))
+        model = onnx.load_model_from_string(content)
+        if _has_external_data(model):
+            raise Unreadable("it keeps data in other files")
+        return content, {entry.key: entry.value for entry in model.metadata_props}
     except FileNotFoundError:
         raise UsageError(f"{path} does not exist; give the path of an .onnx policy.") from None
     except Unreadable as error:
         raise _refusal(path, error) from None
     except Exception:  # protobuf's, of whichever of its implementations
         raise _refusal(path, "it is no ONNX model, or a damaged one") from None
-    if is_partial:
-        raise _refusal(path, "it keeps data in other files")
-    try:
-        return OnnxProcess(content)
-    except Unreadable as error:
-        raise _refusal(path, error) from None
 
 
 def _has_external_data(message: Any) -> bool:  # noqa: ANN401 - of protobuf, which reads none nested over 100 deep
@@ -105,10 +103,10 @@ def _refusal(path: Path, fault: object) -> UsageError:
     return UsageError(f"{path} cannot be used: {fault}; give an .onnx policy such as `export` writes.")
 
 
-def _ports(description: Mapping[str, Any], world: World) -> tuple[str, list[str], Sequence[str]]:
+def _ports(ports: Mapping[str, list[Any]], world: World) -> tuple[str, list[str], Sequence[str]]:
     """Names of the inputs for observations and for a mask, and of the outputs; raises Unreadable for others."""
     floats, actions = "tensor(float)", [len(world.actions)]
-    inputs, outputs = description["inputs"], description["outputs"]
+    inputs, outputs = ports["inputs"], ports["outputs"]
     if any(not shape or isinstance(shape[0], int) for _, _, shape in inputs):
         raise Unreadable("the first axis of its inputs is not a batch of any length")
     seen = [name for name, kind, shape in inputs if (kind, shape[1:]) == (floats, list(world.observation_shape))]

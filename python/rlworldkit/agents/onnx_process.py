@@ -47,8 +47,8 @@ class OnnxProcess:
         weakref.finalize(self, end_process, process, log, _CLOSING_SECONDS)
         self._process, self._lock = process, threading.Lock()
         self._channel = Channel(process.stdout, process.stdin)
-        self.description = self._ask(content=np.frombuffer(content, np.uint8))
-        """``metadata``, and name, type and shape of the ``inputs`` and ``outputs``."""
+        self.ports = self._ask(content=np.frombuffer(content, np.uint8))
+        """Name, type and shape of each of the ``inputs`` and ``outputs``."""
 
     def run(self, outputs: Sequence[str], inputs: dict[str, Any]) -> list[Any]:
         """The arrays of these outputs; raises Unreadable where they cannot be had."""
@@ -94,7 +94,6 @@ def main() -> None:
                 session = onnxruntime.InferenceSession(request["content"].tobytes(), options, **how)
                 ports = {"inputs": session.get_inputs(), "outputs": session.get_outputs()}
                 answer = {end: [(port.name, port.type, port.shape) for port in each] for end, each in ports.items()}
-                answer["metadata"] = session.get_modelmeta().custom_metadata_map
             else:
                 answer = {"arrays": session.run(request["outputs"], request["inputs"])}
         except Exception as error:  # onnxruntime's errors have no base of their own
