@@ -14,6 +14,7 @@ from goodharts.rules import DEFAULT_NUMBERS, MODES
 from goodharts.score import DIED
 from rlparity import State
 from rlworldkit.render.panels import Panels
+from rlworldkit.runs.saved_config import read_saved_config
 from rlworldkit.show import Show
 
 if TYPE_CHECKING:
@@ -35,12 +36,15 @@ def _picture(state: State) -> NDArray[np.uint8]:
 
 
 def mode_of(path: Path, wanted: str | None) -> str | None:
-    """The mode of a model; in a folder the first of which it has a model, unless one is wanted."""
+    """The mode of a model, or of the run that left a file; in a folder of models the first, unless one is wanted."""
     if str(path) in MODES:
         return str(path)
-    if not path.is_file():
-        return wanted or next((mode for mode in MODES if model_path(mode, path).exists()), None)
-    return read_model(path).mode if path.suffix == MODEL else None
+    if path.suffix == MODEL and path.is_file():
+        return read_model(path).mode
+    if wanted and not path.is_file():
+        return wanted
+    saved = read_saved_config(path if path.is_dir() else path.parent).get("mode") if path.exists() else None
+    return next((mode for mode in MODES if mode == saved or model_path(mode, path).exists()), None)
 
 
 def _end(before: State, after: State, action: int, ending: str | None) -> tuple[End | None, str]:

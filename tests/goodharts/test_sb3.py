@@ -52,3 +52,8 @@ def test_maskable_ppo_trains_a_mode_and_a_resumed_run_keeps_it(tmp_path: Path, m
     assert (ran.code, "Done after 256 steps" in ran.out) == (0, True)
     config = json.loads((folder / "config.json").read_text())
     assert (config["mode"], config["timesteps"]) == ("proxy", 256)
+    for agent in (folder / "final_model.zip", folder):
+        ran = run(main, "evaluate", "--model", agent, "--games", "2", "--steps", "9")
+        assert (ran.code, "proxy: 2 games of 9 steps, drawn actions" in ran.out) == (0, True)
+    wrong = run(main, "evaluate", "--model", folder / "final_model.zip", "--mode", "ground_truth")
+    assert "is of mode proxy, not of ground_truth: leave out --mode" in wrong.refusal()
