@@ -174,7 +174,30 @@ def test_the_limit_is_that_of_the_innermost_gym_make_and_of_no_other_call() -> N
         registered.max_episode_steps = None
 
 
-@pytest.mark.parametrize("make", [WorldEnv, WorldVectorEnv])
-def test_a_limit_below_one_is_one_sentence(make: Any) -> None:  # noqa: ANN401 - either class
-    with pytest.raises(UsageError, match="max_episode_steps must be at least 1, not 0; leave it out for no limit"):
-        make(WORLD, max_episode_steps=0)
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: WorldEnv(WORLD, max_episode_steps=0),
+            "max_episode_steps must be at least 1, not 0; leave it out",
+        ),
+        (lambda: WorldEnv(WORLD, "teletext"), "no render mode 'teletext': choose one of ansi, rgb_array, human"),
+        (lambda: WorldEnv(WORLD, engine="torch"), "no engine 'torch': choose plain or jax or planes"),
+        (lambda: WorldEnv(WORLD).reset(seed=-1), "a seed is a whole number from 0 to 2**64 - 1, not -1"),
+        (lambda: WorldEnv(WORLD).reset(seed=1 << 64), "a seed is a whole number from 0 to 2**64 - 1, not 1844"),
+        (lambda: WorldVectorEnv(WORLD, 0), "at least one game"),
+        (lambda: WorldVectorEnv(WORLD, 2, autoreset_mode="Never"), "no autoreset mode 'Never'"),
+        (lambda: WorldVectorEnv(WORLD, 2).reset(seed=[1, 2, 3]), "one seed for each of 2 games, not 3"),
+        (lambda: WorldVectorEnv(WORLD, 2).reset(options={"reset_mask": [True, False]}), "must be a bool array"),
+    ],
+)
+def test_mistakes_are_one_sentence(call: Callable[[], object], sentence: str) -> None:
+    with refused_in_one_sentence(sentence):
+        call()
+
+
+def test_every_environment_draws_from_spaces_of_its_own() -> None:
+    one, other = WorldEnv(WORLD), WorldEnv(WORLD)
+    one.action_space.seed(5)
+    other.action_space.seed(5)
+    assert [one.action_space.sample() for _ in range(20)] == [other.action_space.sample() for _ in range(20)]

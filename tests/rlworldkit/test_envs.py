@@ -5,31 +5,37 @@ import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import repeat
+from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers.vector import RecordVideo
 from numpy.typing import NDArray
 from orchard.planes import PlanesEngine
 from orchard.world import WORLD as ORCHARD
 from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from rlparity import BatchStep, EngineError, EngineOptions, UsageError
+from rlparity import BatchStep, EngineError, EngineOptions, UsageError, World
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.choice import Choice
 from rlworldkit.agents.read import read_agent
 from rlworldkit.bench import lockstep
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
+from rlworldkit.envs.spaces import env_id
 from rlworldkit.envs.statistics import Statistics
 from rlworldkit.envs.vector_env import WorldVectorEnv
+from rlworldkit.envs.wrappers import MaskInObservation
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.report import as_tables, summary
 from rlworldkit.score import Score
 from tests.played import assert_same, choose
-from tests.rlworldkit.side_by_side import played_alike
+from tests.rlworldkit.side_by_side import played_alike, played_alike_in_sb3
 
 DUSK, GAMES = 12, 4
 PICKED, STUNG = 1, 2
@@ -68,6 +74,9 @@ WORLD = replace(
 )
 
 
+ORCHARD_IN_JAX = replace(ORCHARD, engines={"jax": ORCHARD.engines["jax"]})
+
+
 def first_valid(env: Any) -> NDArray[np.intp]:  # noqa: ANN401 - any environment of many games
     return np.asarray(env.action_masks()).argmax(axis=1)
 
@@ -96,11 +105,15 @@ def test_facts_events_and_the_worlds_own_truncation_reach_the_infos() -> None:
     assert happened == {"picked", "stung"}
 
 
-@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
-def test_many_games_say_what_each_alone_says(mode: AutoresetMode) -> None:
-    native = WorldVectorEnv(WORLD, GAMES, autoreset_mode=mode)
-    alone = SyncVectorEnv([lambda: WorldEnv(WORLD)] * GAMES, autoreset_mode=mode)
-    assert sum(said[3].sum() for said in played_alike(native, alone, 40)) > 0
+@pytest.mark.parametrize("mode", AutoresetMode)
+@pytest.mark.parametrize("world", [WORLD, ORCHARD_IN_JAX], ids=["evening", "jax"])
+def test_many_games_say_what_each_alone_says(world: World, mode: AutoresetMode) -> None:
+    native = WorldVectorEnv(world, GAMES, autoreset_mode=mode)
+    alone = SyncVectorEnv([lambda: WorldEnv(world)] * GAMES, autoreset_mode=mode)
+    assert native.metadata["autoreset_mode"] is alone.metadata["autoreset_mode"] is mode
+    assert (native.observation_space, native.action_space) == (alone.observation_space, alone.action_space)
+    cut = sum(said[3].sum() for said in played_alike(native, alone, 60, wrong=0.05))
+    assert (cut > 0) == (world is WORLD)
 
 
 @pytest.mark.parametrize("shape", [(4, 4, 2), ()])
@@ -112,10 +125,9 @@ def test_observations_of_any_shape_are_played_and_learned_from(shape: tuple[int,
     world = replace(
         ORCHARD, engines={"shaped": ShapedEngine}, observation_shape=shape, observation_range=(0.0, 1.0), score=None
     )
-    for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):
-        native = WorldVectorEnv(world, GAMES, autoreset_mode=mode)
-        alone = SyncVectorEnv([lambda: WorldEnv(world)] * GAMES, autoreset_mode=mode)
-        assert len(list(played_alike(native, alone, 20))) == 20
+    native = WorldVectorEnv(world, GAMES, autoreset_mode=AutoresetMode.SAME_STEP)
+    alone = SyncVectorEnv([lambda: WorldEnv(world)] * GAMES, autoreset_mode=AutoresetMode.SAME_STEP)
+    assert len(list(played_alike(native, alone, 20))) == 20
     single = WorldEnv(world).reset(seed=3)[0]
     assert (type(single), single.shape) == (np.ndarray, shape)
 
@@ -127,27 +139,91 @@ def test_observations_of_any_shape_are_played_and_learned_from(shape: tuple[int,
 
 
 def test_stable_baselines_tells_truncation_from_the_end_as_over_single_games() -> None:
-    native, alone = WorldVecEnv(WORLD, GAMES, seed=3), DummyVecEnv([lambda: WorldEnv(WORLD)] * GAMES)
-    alone.seed(3)
-    assert_same(native.reset(), alone.reset())
-    rng, limits = np.random.default_rng(0), set()
-    returns, lengths = np.zeros(GAMES), np.zeros(GAMES, int)
-    for _ in range(40):
-        actions = choose(native.action_masks(), rng)
-        (seen, rewards, dones, infos), (seen_alone, rewards_alone, dones_alone, infos_alone) = (
-            env.step(actions) for env in (native, alone)
-        )
-        assert_same([seen, dones], [seen_alone, dones_alone])
-        np.testing.assert_array_equal(rewards, rewards_alone)
-        returns, lengths = returns + rewards, lengths + 1
-        for game in np.flatnonzero(dones):
-            limits.add(infos[game]["TimeLimit.truncated"])
-            as_monitor_tells = {"r": pytest.approx(returns[game]), "l": lengths[game], "t": 0.0}
-            assert infos[game].pop("episode") == as_monitor_tells
-            returns[game] = lengths[game] = 0
-        assert_same(infos, infos_alone)
+    native, alone = WorldVecEnv(WORLD, GAMES), DummyVecEnv([lambda: WorldEnv(WORLD)] * GAMES)
+    limits = set()
+    for _, _, dones, infos in played_alike_in_sb3(native, alone, 40, wrong=0.05):
+        limits |= {infos[game]["TimeLimit.truncated"] for game in np.flatnonzero(dones)}
     assert limits == {False, True}
-    assert [np.asarray(image).shape for image in native.get_images()] == [(608, 848, 3)] * GAMES  # the board
+
+
+def test_stable_baselines_has_masks_pictures_and_no_other_method_of_single_games() -> None:
+    env = WorldVecEnv(WORLD, 2, seed=0)
+    env.reset()
+    assert is_masking_supported(env)
+    np.testing.assert_array_equal(get_action_masks(env), env.action_masks())
+    assert env.get_attr("render_mode") == ["rgb_array"] * 2
+    assert [np.asarray(image).shape for image in env.get_images()] == [(608, 848, 3)] * 2  # the board
+    with pytest.raises(AttributeError, match="no method 'fly'"):
+        env.env_method("fly")
+
+
+def test_games_that_wait_for_their_reset_are_named_and_only_those_of_the_mask_are_reset() -> None:
+    env = WorldVectorEnv(ORCHARD, 3, autoreset_mode=AutoresetMode.DISABLED)
+    _, infos = env.reset(seed=[1, 2, 3])
+    actions = infos["action_mask"].argmax(axis=1)
+    actions[1] = infos["action_mask"][1].argmin()
+    _, _, terminated, _, infos = env.step(actions)
+    assert terminated.tolist() == [False, True, False]
+    with pytest.raises(UsageError, match=r"games \[1\] have ended"):
+        env.step(actions)
+    seen = env.get_states()
+    _, infos = env.reset(options={"reset_mask": terminated})
+    assert infos["_seed"].tolist() == [False, True, False]
+    after = env.get_states()
+    assert after[1]["seed"] not in (1, 2, 3)
+    assert (after[0], after[2]) == (seen[0], seen[2])
+
+
+def test_what_was_handed_out_stays_as_it_was() -> None:
+    env = WorldVectorEnv(WORLD, 2)
+    first, infos = env.reset(seed=0)
+    kept = [first.copy(), {name: value.copy() for name, value in infos.items()}]
+    env.step(first_valid(env))
+    env.reset(options={"reset_mask": np.array([True, False])})
+    assert_same([first, infos], kept)
+
+
+def test_infos_hold_no_unsigned_words_and_the_seed_is_not_lost() -> None:
+    def leaves(tree: Any) -> list[Any]:  # noqa: ANN401 - a tree
+        return [leaf for value in tree.values() for leaf in leaves(value)] if isinstance(tree, dict) else [tree]
+
+    env, envs, high = WorldEnv(WORLD), WorldVectorEnv(WORLD, 2), 2**64 - 3
+    (_, info), (_, infos) = env.reset(seed=high), envs.reset(seed=high)
+    assert info["seed"] % 2**64 == high
+    assert (infos["seed"].dtype, infos["seed"].tolist()) == (np.dtype(np.int64), [-3, -2])
+    for said in (info, infos, env.step(5)[4], envs.step([5, 5])[4]):
+        assert np.uint64 not in {np.asarray(leaf).dtype.type for leaf in leaves(said)}
+
+
+def test_many_games_are_drawn_as_each_alone_and_filmed(tmp_path: Path) -> None:
+    envs = gym.make_vec(env_id(ORCHARD), 2, "vector_entry_point", render_mode="rgb_array")
+    assert isinstance(envs.unwrapped, WorldVectorEnv)
+    alone = gym.make(env_id(ORCHARD), render_mode="rgb_array")
+    envs.reset(seed=4)
+    frames: Any = envs.render()
+    for game in range(2):
+        alone.reset(seed=4 + game)
+        np.testing.assert_array_equal(frames[game], alone.render())
+    assert envs.metadata["render_fps"] == alone.metadata["render_fps"]
+    recorded: Any = RecordVideo(envs, str(tmp_path), video_length=3)
+    recorded.reset(seed=0)
+    for _ in range(4):
+        recorded.step([5, 5])
+    recorded.close()
+    (video,) = tmp_path.glob("*.mp4")
+    assert video.stat().st_size > 1000
+
+
+def test_an_environment_with_its_mask_in_the_observation_is_made_again_from_its_spec() -> None:
+    env: Any = MaskInObservation(gym.make(env_id(ORCHARD)), "obs", "mask")
+    for made in (env, gym.make(env.spec)):
+        observation, info = made.reset(seed=3)
+        for _ in range(5):
+            assert made.observation_space.contains(observation)
+            np.testing.assert_array_equal(observation["mask"], info["action_mask"])
+            observation, *_, info = made.step(int(observation["mask"].argmax()))
+    with pytest.raises(UsageError, match="a mask belongs to Discrete actions, not to Box"):
+        MaskInObservation(gym.make("Pendulum-v1"))
 
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])

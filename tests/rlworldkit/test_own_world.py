@@ -16,7 +16,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env as check_gymnasium
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from orchard import WORLD
 from orchard.env import OrchardJaxEnv
 from stable_baselines3.common.env_checker import check_env as check_sb3
@@ -28,11 +27,9 @@ from rlworldkit.agents.read import read_agent
 from rlworldkit.cli.app import main
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.spaces import env_id
-from rlworldkit.envs.vector_env import WorldVectorEnv
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.training import train
-from tests.rlworldkit.side_by_side import played_alike
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = ROOT / "parity/rlparity/templates/orchard"
@@ -143,15 +140,6 @@ def test_gymnasium_and_sb3_find_no_fault(engine: str) -> None:
         check_sb3(env.unwrapped)
     assert "W" in str(env.unwrapped.render())
     env.close()
-
-
-@pytest.mark.parametrize("mode", AutoresetMode)
-@pytest.mark.parametrize("engine", ENGINES)
-def test_many_games_are_as_each_alone(engine: str, mode: AutoresetMode) -> None:
-    """Against Gymnasium's own vector environment, array for array, infos included."""
-    native = WorldVectorEnv(WORLD, 4, engine=engine, autoreset_mode=mode)
-    alone = SyncVectorEnv([lambda: WorldEnv(WORLD, engine=engine)] * 4, autoreset_mode=mode)
-    assert len(list(played_alike(native, alone, 60, wrong=0.05))) == 60
 
 
 def test_training_is_a_call_that_changes_nothing_around_it() -> None:
