@@ -72,8 +72,9 @@ def in_terminal(
     def wait_for(text: str) -> None:
         nonlocal seen
         while text.encode() not in seen:
-            assert time.monotonic() < end, f"no {text!r} in {seen[-3000:]!r}"
+            is_over = process.poll() is not None or time.monotonic() > end
             read(0.1)
+            assert not is_over or text.encode() in seen, f"no {text!r} in {seen[-3000:]!r}"
         seen = seen.partition(text.encode())[2]
 
     try:

@@ -271,10 +271,9 @@ def test_a_signal_ends_the_command_and_leaves_the_terminal_as_before(number: sig
         os.kill(process, number)
 
     words = [sys.executable, "-m", "rlparity", "debug", "--world", SPEC]
-    folder = Path(__file__).parent  # where faulty_orchard is
     before = signal.signal(number, signal.SIG_IGN)  # as under nohup, which is none of a command in a terminal
     try:
-        output, code, is_as_before = in_terminal(words, act, (30, 100), folder)
+        output, code, is_as_before = in_terminal(words, act, (30, 100), PYTHONPATH=os.pathsep.join(sys.path))
     finally:
         signal.signal(number, before)
     assert (code, is_as_before) == (-number, True)

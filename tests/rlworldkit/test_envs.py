@@ -141,7 +141,7 @@ def test_observations_of_any_shape_are_played_and_learned_from(shape: tuple[int,
 def test_stable_baselines_tells_truncation_from_the_end_as_over_single_games() -> None:
     native, alone = WorldVecEnv(WORLD, GAMES), DummyVecEnv([lambda: WorldEnv(WORLD)] * GAMES)
     limits = set()
-    for _, _, dones, infos in played_alike_in_sb3(native, alone, 40, wrong=0.05):
+    for _, _, dones, infos in played_alike_in_sb3(native, alone, 150, wrong=0.05):
         limits |= {infos[game]["TimeLimit.truncated"] for game in np.flatnonzero(dones)}
     assert limits == {False, True}
 
