@@ -30,7 +30,7 @@ def draw(path: Path, seed: int, step: int) -> None:
     from rlworldkit.render.pen import surface_of
     from rlworldkit.watch.picture import draw_frame
 
-    with closing(Episodes(WORLD, 1, "swift")) as episodes:
+    with closing(Episodes(WORLD, 1, engine="swift")) as episodes:
         played = games(episodes, AgentPlayer(read_agent(WORLD, path)), seed, _TRIED)
         reached = (next(islice(game, step, None), None) for game in played)
         frame = next((frame for frame in reached if frame), None)

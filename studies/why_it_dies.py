@@ -119,7 +119,7 @@ def deaths_of(watched: AgentPlayer, first_seed: int, episodes: int, max_steps: i
     """
     told: dict[int, deque[Frame]] = {}
     deaths = []
-    with closing(Episodes(WORLD, min(episodes, SIDE_BY_SIDE), "swift", max_episode_steps=max_steps)) as opened:
+    with closing(Episodes(WORLD, min(episodes, SIDE_BY_SIDE), engine="swift", max_episode_steps=max_steps)) as opened:
         for moment in frames(opened, watched, first_seed, episodes):
             told.setdefault(moment.seed, deque(maxlen=max(BEFORE) + 1)).append(moment)
             if moment.ending is not None:
@@ -157,7 +157,7 @@ def avoidable(watched: AgentPlayer, deaths: Sequence[Death]) -> dict[int, list[b
 def valid_actions(positions: Sequence[Position]) -> Iterator[list[int]]:
     """The valid actions in each position."""
     for part in _parts(positions):
-        with closing(Episodes(WORLD, len(part), "swift")) as episodes:
+        with closing(Episodes(WORLD, len(part), engine="swift")) as episodes:
             episodes.start_from([position.state for position in part], np.arange(len(part)))
             yield from (np.flatnonzero(mask).tolist() for mask in episodes.mask)
 
@@ -176,7 +176,7 @@ def _outlived(watched: AgentPlayer, tries: Sequence[Try]) -> NDArray[np.bool_]:
     actions = np.array([one.action for one in tries], np.int32)
     lives, won = np.ones(len(tries), np.bool_), np.zeros(len(tries), np.bool_)
     victory = WORLD.events.index("victory")
-    with closing(Episodes(WORLD, len(tries), "swift")) as episodes:
+    with closing(Episodes(WORLD, len(tries), engine="swift")) as episodes:
         episodes.start_from([one.position.state for one in tries], np.arange(len(tries)))
         for number in range(1, limits.max() + 1):
             episodes.begin_step(actions)

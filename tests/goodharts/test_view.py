@@ -53,7 +53,7 @@ def test_what_is_watched_is_the_game_of_the_environment(models: Path) -> None:
     agent = read_agent(WORLDS["proxy"], "proxy")
     with GoodhartsEnv(mode="proxy") as env:
         seen, _ = env.reset(seed=7)
-        episodes = Episodes(WORLDS["proxy"], 1, "torch", max_episode_steps=5)
+        episodes = Episodes(WORLDS["proxy"], 1, engine="torch", max_episode_steps=5)
         for frame in frames(episodes, AgentPlayer(agent, Choice(LIKELIEST)), 7, 1):
             assert frame.seed == 7
             assert frame.state == env.unwrapped.get_state()
@@ -63,7 +63,7 @@ def test_what_is_watched_is_the_game_of_the_environment(models: Path) -> None:
 def test_a_privileged_critic_judges_the_complete_state(models: Path) -> None:
     model = read_model(model_path("ground_truth"))
     agent = read_agent(WORLDS["ground_truth"], "ground_truth")
-    episodes = Episodes(WORLDS["ground_truth"], 1, "torch", max_episode_steps=3)
+    episodes = Episodes(WORLDS["ground_truth"], 1, engine="torch", max_episode_steps=3)
     watched = list(frames(episodes, AgentPlayer(agent, Choice(LIKELIEST)), 7, 1))
     games = Games(mode := MODES["ground_truth"], 1)
     codes = games.start(game_keys(7, 1))

@@ -49,12 +49,12 @@ def test_a_project_is_told_to_require_the_plugin(tmp_path: Path, monkeypatch: py
     assert " project " not in run(main, "doctor").out
     assert run(main, "init", tmp_path).code == 0
     monkeypatch.syspath_prepend(tmp_path)
-    assert "pyproject.toml declares 1 comparison\n" in run(main, "doctor").out
+    assert "pyproject.toml declares 2 comparisons\n" in run(main, "doctor").out
     file = tmp_path / "pyproject.toml"
     file.write_text(file.read_text().replace("required_plugins", "testpaths"))
-    assert 'declares 1 comparison; add required_plugins = ["rl-parity"] to [tool.pytest' in run(main, "doctor").out
+    assert 'declares 2 comparisons; add required_plugins = ["rl-parity"] to [tool.pytest' in run(main, "doctor").out
     file.write_text(file.read_text().replace("games =", "game ="))
-    assert "climb], game: there is no such key" in run(main, "doctor").out
+    assert "orchard], game: there is no such key" in run(main, "doctor").out
 
 
 @pytest.mark.usefixtures("needy")

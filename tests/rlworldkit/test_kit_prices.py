@@ -150,7 +150,7 @@ def test_what_is_watched_viewed_and_played_says_its_prices(tmp_path: Path, capsy
     network = make_network(MLP, None, 6, 8, 1)
     params, page, trace = tmp_path / "params_1.npz", tmp_path / "page.html", tmp_path / "game.json"
     save_params(params, jax.jit(network.init)(jax.random.key(3), jnp.zeros((1, 34))))
-    words = [str(params), "--max-steps", "9", "--seed", "5", "--price", "step=0.5"]
+    words = [str(params), "--max-steps", "9", "--seed", "5", "--price", "step=0.5", "--choose", "likeliest"]
     assert main(WORLD, ["watch", *words, "--render", "ansi"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert ", likeliest actions, prices step 0.5, plain " in said

@@ -37,7 +37,7 @@ MOST_STEPS, GAMES = 80, 3
 
 @pytest.fixture
 def episodes() -> Iterator[Episodes]:
-    with contextlib.closing(Episodes(WORLD, 1, "plain", max_episode_steps=MOST_STEPS)) as opened:
+    with contextlib.closing(Episodes(WORLD, 1, engine="plain", max_episode_steps=MOST_STEPS)) as opened:
         yield opened
 
 
@@ -53,7 +53,7 @@ def test_what_is_watched_is_what_evaluate_plays(params: Path, how: str, searcher
     player = AgentPlayer(read_agent(WORLD, params), Choice(how, player_seed=5), searcher)
     count = 2 * GAMES + 1
     expected = play_episodes(WORLD, player, 40, count, num_envs=GAMES, engine="plain", max_steps=MOST_STEPS)
-    with contextlib.closing(Episodes(WORLD, GAMES, "plain", max_episode_steps=MOST_STEPS)) as opened:
+    with contextlib.closing(Episodes(WORLD, GAMES, engine="plain", max_episode_steps=MOST_STEPS)) as opened:
         lasts = {last.seed: last for last in frames(opened, player, 40, count) if last.ending is not None}
     assert len(lasts) == count
     for episode in expected:

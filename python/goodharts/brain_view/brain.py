@@ -50,7 +50,7 @@ class Brain:
     ) -> None:
         self.model, self.judge, self.agent = model, Judge(model, device), agent_of(model, device)
         world = evaluation_world(MODES[model.mode], numbers or numbers_of(model.config), device)
-        self._episodes, self._seed = Episodes(world, 1, "torch"), int(game_seeds(seed, 1)[0])
+        self._episodes, self._seed = Episodes(world, 1, engine="torch"), int(game_seeds(seed, 1)[0])
         chosen, steps = AgentPlayer(self.agent, choice), count()
         # draws are numbered by the steps of all lives, as in an evaluation
         self._player = AgentPlayer(

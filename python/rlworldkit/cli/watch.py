@@ -53,7 +53,7 @@ def main(program: Program, argv: Sequence[str], *, command: str = "watch") -> in
     show = _in_window if args.render == WINDOW else _in_terminal if _is_terminal() else _as_text
     args.engine = players.engine_of(world, args.engine)
     caption = f"{players.caption_of(world, player)}, {args.engine}"
-    opened = closing(Episodes(world, 1, args.engine, max_episode_steps=args.max_steps))
+    opened = closing(Episodes(world, 1, engine=args.engine, max_episode_steps=args.max_steps))
     with StopRequest(give_up=lambda: None) as stop, opened as episodes:
         with players.playing(program, [args.engine]):
             _warm_up(episodes, player)

@@ -2,8 +2,8 @@
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,26 @@ class EpisodeStep(NamedTuple):
     failure: str | None
 
 
+class EpisodeOptions(TypedDict, total=False):
+    """How the games of every environment are played.
+
+    engine: one of the world's engines; None: its first.
+    deadline: seconds that the engine may take for an answer, where it heeds that; None: its own choice.
+    restart: start an engine again when it fails: the next step plays nothing and truncates the episodes that were lost,
+        whose ``info["engine_restarted"]`` says why. One that fails again before it has played a step is not started a
+        third time. Without it EngineError is raised.
+    max_episode_steps: an episode is truncated after this many steps, even where it terminates with the last of them, as
+        ``TimeLimit`` of Gymnasium does; None and -1: only when the world says so.
+    prices: those of the reward that are not the world's own, by name.
+    """
+
+    engine: str | None
+    deadline: float | None
+    restart: bool
+    max_episode_steps: int | None
+    prices: Mapping[str, object] | None
+
+
 class SingleThreadGuard:
     """Admits one thread at a time; two would read each other's answers. Raises UsageError for a second one.
 
@@ -64,20 +84,8 @@ class Episodes:
     ``observation`` (n, *shape), ``mask`` bool (n, actions), ``seeds`` uint64 (n,) and ``facts`` (n, facts), int64 or
     float64, are those of the last answer; every step makes new arrays.
 
-    With ``restart``, an engine that fails is started again, and the next step plays nothing and truncates the episodes
-    that were lost. One that fails again before it has played a step is not started a third time: the error is raised.
-
-    Args:
-        world: the world.
-        num_games: n.
-        engine: one of the world's engines; None: its first.
-        deadline: seconds that the engine may take for an answer, where it heeds that; None: its own choice.
-        restart: whether to start a failed engine again.
-        max_episode_steps: an episode is truncated after this many steps, even where it terminates with the last of
-            them, as ``TimeLimit`` of Gymnasium does; None and -1: only when the world says so.
-
     Raises:
-        UsageError: there is no such engine, the limit is below 1, or another thread is playing.
+        UsageError: an option is wrong, or another thread is playing.
         EngineError: the engine cannot be started or, later, fails.
     """
 
@@ -86,25 +94,19 @@ class Episodes:
     seeds: NDArray[np.uint64]
     facts: Array
 
-    def __init__(
-        self,
-        world: World,
-        num_games: int,
-        engine: str | None = None,
-        *,
-        deadline: float | None = None,
-        restart: bool = False,
-        max_episode_steps: int | None = None,
-    ) -> None:
+    def __init__(self, world: World, num_games: int, **options: Unpack[EpisodeOptions]) -> None:
         if num_games < 1:
             raise UsageError(f"there must be at least one game, not {num_games}.")
-        name = next(iter(world.engines)) if engine is None else engine
-        if name not in world.engines:
-            raise UsageError(f"there is no engine {name!r}: choose {' or '.join(world.engines)}.")
+        if unknown := options.keys() - EpisodeOptions.__annotations__:
+            raise TypeError(f"there is no option {min(unknown)!r}: choose {', '.join(EpisodeOptions.__annotations__)}")
+        world = world.with_prices(options.get("prices") or {})
+        self.engine = options.get("engine") or next(iter(world.engines))
+        if self.engine not in world.engines:
+            raise UsageError(f"there is no engine {self.engine!r}: choose {' or '.join(world.engines)}.")
         self.world, self.score, self.num_games = world, score_of(world), num_games
         self._user = SingleThreadGuard()
-        self.engine, self._deadline = name, deadline
-        self._restart, self._max_episode_steps = restart, check_limit(max_episode_steps)
+        self._deadline, self._restart = options.get("deadline"), options.get("restart", False)
+        self._max_episode_steps = check_limit(options.get("max_episode_steps"))
         self._all: Slots = np.arange(num_games)
         self._actions = np.zeros(num_games, np.int32)
         self._lost = np.zeros(num_games, np.bool_)

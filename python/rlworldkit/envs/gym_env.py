@@ -1,8 +1,7 @@
 """One game of a world as a Gymnasium environment."""
 
 import inspect
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import gymnasium as gym
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from rlparity import UsageError, World
 from rlworldkit.envs import infos
 from rlworldkit.envs.arguments import check_action, check_limit, check_seed, plain_state
-from rlworldkit.envs.episodes import Episodes
+from rlworldkit.envs.episodes import EpisodeOptions, Episodes
 from rlworldkit.envs.spaces import RENDER_MODES, action_space, env_id, metadata_of, observation_space
 from rlworldkit.show import picture_of, text_of
 
@@ -40,13 +39,8 @@ class WorldEnv(gym.Env[Any, np.int64]):
     Args:
         world: the world.
         render_mode: ``ansi``, ``rgb_array``, ``human`` (a window), or None.
-        engine: one of the world's engines; None: its first.
-        deadline: seconds that the engine may take for an answer, where it heeds that; None: its own choice.
-        restart: start the engine again when it fails: the episode is truncated, and
-            ``info["engine_restarted"]`` says why. Otherwise EngineError is raised.
-        max_episode_steps: an episode is truncated after this many steps, or when the world says so; None: as many as
-            the ``gym.make`` that makes this environment is told.
-        prices: those of the reward that are not the world's own, by name.
+        options: `episodes.EpisodeOptions`. Without ``max_episode_steps`` episodes may have as many steps as the
+            ``gym.make`` that makes this environment is told.
 
     Raises:
         UsageError: an argument is wrong.
@@ -56,25 +50,15 @@ class WorldEnv(gym.Env[Any, np.int64]):
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # noqa: RUF012 - Gymnasium's own
     """Of any world; that of an environment has its world's pace, too."""
 
-    def __init__(
-        self,
-        world: World,
-        render_mode: str | None = None,
-        *,
-        engine: str | None = None,
-        deadline: float | None = None,
-        restart: bool = False,
-        max_episode_steps: int | None = None,
-        prices: Mapping[str, object] | None = None,
-    ) -> None:
+    def __init__(self, world: World, render_mode: str | None = None, **options: Unpack[EpisodeOptions]) -> None:
         if render_mode not in (None, *RENDER_MODES):
             raise UsageError(f"there is no render mode {render_mode!r}: choose one of {', '.join(RENDER_MODES)}.")
-        self.world = world.with_prices(prices or {})
         self.render_mode, self.metadata = render_mode, metadata_of(world)
         self.observation_space, self.action_space = observation_space(world), action_space(world)
-        limit = _limit_of_make() if max_episode_steps is None else max_episode_steps
-        self._episodes = Episodes(self.world, 1, engine, deadline=deadline, restart=restart, max_episode_steps=limit)
-        self.engine = self._episodes.engine
+        if options.get("max_episode_steps") is None:
+            options["max_episode_steps"] = _limit_of_make()
+        self._episodes = Episodes(world, 1, **options)
+        self.world, self.engine = self._episodes.world, self._episodes.engine
         self._window: Window | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:

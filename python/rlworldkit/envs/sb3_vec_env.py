@@ -1,7 +1,7 @@
 """Many games of a world as a vector environment of Stable-Baselines3: all in one engine, one call for all."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Unpack
 
 import gymnasium as gym
 import numpy as np
@@ -13,7 +13,7 @@ from rlparity import State, World
 from rlparity.engine import Array
 from rlworldkit.envs import infos
 from rlworldkit.envs.arguments import check_actions, check_seed
-from rlworldkit.envs.episodes import Episodes
+from rlworldkit.envs.episodes import EpisodeOptions, Episodes
 from rlworldkit.envs.spaces import action_space, env_id, observation_space
 from rlworldkit.show import picture_of
 
@@ -29,9 +29,8 @@ class WorldVecEnv(VecEnv):
     Args:
         world: the world.
         num_envs: how many games.
-        engine, deadline, restart, prices: as in `gym_env.WorldEnv`.
         seed: ``reset`` plays the games seed, seed + 1, …, as after ``seed(seed)``; None: random ones.
-        max_episode_steps: an episode is truncated after this many steps, or when the world says so.
+        options: `episodes.EpisodeOptions`.
 
     Raises:
         UsageError: an argument is wrong.
@@ -39,22 +38,10 @@ class WorldVecEnv(VecEnv):
     """
 
     def __init__(
-        self,
-        world: World,
-        num_envs: int,
-        *,
-        engine: str | None = None,
-        seed: int | None = None,
-        deadline: float | None = None,
-        restart: bool = False,
-        max_episode_steps: int | None = None,
-        prices: Mapping[str, object] | None = None,
+        self, world: World, num_envs: int, *, seed: int | None = None, **options: Unpack[EpisodeOptions]
     ) -> None:
-        self.world = world = world.with_prices(prices or {})
-        self._episodes = Episodes(
-            world, num_envs, engine, deadline=deadline, restart=restart, max_episode_steps=max_episode_steps
-        )
-        self.engine = self._episodes.engine
+        self._episodes = Episodes(world, num_envs, **options)
+        self.world, self.engine = self._episodes.world, self._episodes.engine
         self.render_mode, self.metadata = "rgb_array", {"render_modes": ["rgb_array"]}
         space = observation_space(world)
         self._lacks_axis = isinstance(space, gym.spaces.Box) and space.shape == ()

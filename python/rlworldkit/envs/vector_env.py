@@ -1,7 +1,7 @@
 """Many games of a world as a native vector environment: all in one engine, one call for all."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Unpack
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rlparity import State, UsageError, World
 from rlworldkit.envs import infos
 from rlworldkit.envs.arguments import check_actions, check_seed
-from rlworldkit.envs.episodes import Episodes, EpisodeStep
+from rlworldkit.envs.episodes import EpisodeOptions, Episodes, EpisodeStep
 from rlworldkit.envs.spaces import RENDER_MODES, action_space, metadata_of, observation_space
 from rlworldkit.show import picture_of, text_of
 
@@ -37,9 +37,8 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         world: the world.
         num_envs: how many games.
         render_mode: ``ansi``, ``rgb_array`` or None.
-        engine, deadline, restart, prices: as in `gym_env.WorldEnv`.
         autoreset_mode: an AutoresetMode or its value.
-        max_episode_steps: an episode is truncated after this many steps, or when the world says so.
+        options: `episodes.EpisodeOptions`.
 
     Raises:
         UsageError: an argument is wrong.
@@ -52,12 +51,8 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         num_envs: int = 1,
         render_mode: str | None = None,
         *,
-        engine: str | None = None,
-        deadline: float | None = None,
-        restart: bool = False,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-        max_episode_steps: int | None = None,
-        prices: Mapping[str, object] | None = None,
+        **options: Unpack[EpisodeOptions],
     ) -> None:
         try:
             self._mode = AutoresetMode(autoreset_mode)
@@ -67,16 +62,13 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         drawn = [mode for mode in RENDER_MODES if mode != "human"]  # a window shows one game
         if render_mode not in (None, *drawn):
             raise UsageError(f"there is no render mode {render_mode!r} for many games: choose {' or '.join(drawn)}.")
-        self.world = world = world.with_prices(prices or {})
         self.num_envs, self.render_mode = num_envs, render_mode
         self.metadata = {**metadata_of(world), "render_modes": drawn, "autoreset_mode": self._mode}
         self.single_observation_space, self.single_action_space = observation_space(world), action_space(world)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._episodes = Episodes(
-            world, num_envs, engine, deadline=deadline, restart=restart, max_episode_steps=max_episode_steps
-        )
-        self.engine = self._episodes.engine
+        self._episodes = Episodes(world, num_envs, **options)
+        self.world, self.engine = self._episodes.world, self._episodes.engine
         self._ended = np.zeros(num_envs, np.bool_)
 
     def reset(

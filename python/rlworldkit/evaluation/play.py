@@ -34,7 +34,7 @@ def play_episodes(
     """
     games, seeds = min(num_envs, num_episodes), consecutive_seeds(first_seed, num_episodes)
     found: dict[int, Episode] = {}
-    with closing(Episodes(world, games, engine, max_episode_steps=max_steps)) as episodes:
+    with closing(Episodes(world, games, engine=engine, max_episode_steps=max_steps)) as episodes:
         numbers = np.arange(games)
         episodes.start(numbers.copy(), seeds[numbers])
         begun = games

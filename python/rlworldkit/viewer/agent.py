@@ -63,7 +63,7 @@ def how_it_plays(player: AgentPlayer) -> str:
 def played(world: World, player: AgentPlayer, games: Games) -> Iterator[Episode]:
     """The episodes in the order of their seeds; raises EngineError where the engine cannot start, or fails."""
     side_by_side = min(games.count, SIDE_BY_SIDE)
-    with closing(Episodes(world, side_by_side, games.engine, max_episode_steps=games.max_steps)) as opened:
+    with closing(Episodes(world, side_by_side, engine=games.engine, max_episode_steps=games.max_steps)) as opened:
         yield from episodes(frames(opened, player, games.first_seed, games.count))
 
 

@@ -21,13 +21,13 @@ FIRST, COUNT, MOST_STEPS = 40, 7, 25
 
 
 def shown(watched: AgentPlayer, side_by_side: int) -> list[Episode]:
-    with contextlib.closing(Episodes(WORLD, side_by_side, "swift", max_episode_steps=MOST_STEPS)) as opened:
+    with contextlib.closing(Episodes(WORLD, side_by_side, engine="swift", max_episode_steps=MOST_STEPS)) as opened:
         return list(episodes(frames(opened, watched, FIRST, COUNT)))
 
 
 def test_each_step_has_its_board_its_decision_and_what_it_earned(swift_built: None, params: Path) -> None:
     watched = AgentPlayer(read_agent(WORLD, params))
-    with contextlib.closing(Episodes(WORLD, 2, "swift", max_episode_steps=MOST_STEPS)) as opened:
+    with contextlib.closing(Episodes(WORLD, 2, engine="swift", max_episode_steps=MOST_STEPS)) as opened:
         seen = [moment for moment in frames(opened, watched, 3, 2) if moment.seed == 3]
     (episode,) = episodes(seen)
     steps = list(episode.steps)

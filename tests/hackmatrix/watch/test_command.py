@@ -140,7 +140,7 @@ def test_in_80_columns_and_24_lines_there_is_a_small_board_with_the_decision_and
         return [line.rstrip() for line in console.export_text().splitlines()]
 
     panels = show_of(WORLD).panels(WORLD, "swift")
-    with closing(Episodes(WORLD, 1, "swift", max_episode_steps=3)) as episodes:
+    with closing(Episodes(WORLD, 1, engine="swift", max_episode_steps=3)) as episodes:
         (game,) = games(episodes, AgentPlayer(read_agent(WORLD, params), Choice(LIKELIEST)), 0, 1)
         played = list(game)
     lines = page_of(2, (80, 24))
