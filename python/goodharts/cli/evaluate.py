@@ -21,7 +21,7 @@ from rlworldkit.agents.read import read_agent
 from rlworldkit.agents.reader import RANDOM
 from rlworldkit.cli.compare import add_group_flags, checked_groups, write_comparison
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
-from rlworldkit.cli.players import add_choice_flags, add_older_names, choice_of
+from rlworldkit.cli.players import add_choice_flags, add_older_names, add_trust_flag, choice_of
 from rlworldkit.runs.console import working
 from rlworldkit.sections import add_setting, flags_given
 
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     config = read_config(flags_given(args))
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
-    written(_played(_players(args.mode, args.model), config, args, console, printing=True), args.json)
+    written(_played(_players(args), config, args, console, printing=True), args.json)
     return 0
 
 
@@ -130,7 +130,7 @@ def _compare_groups(parser: Parser, args: argparse.Namespace, groups: Mapping[st
             if not found:
                 raise UsageError(f"There is no model in {path}, such as {names[0]}: name files or folders.")
             paths += found
-        read[name] = paths, [_player_at(path) for path in paths]
+        read[name] = paths, [_player_at(path, trust=args.trust) for path in paths]
     scored = {}
     for name, (paths, players) in read.items():
         figures = [found.figures[args.figure]["mean"] for found in _played(players, config, args, console)]
@@ -179,23 +179,23 @@ def _played(
         yield found
 
 
-def _players(names: tuple[str, ...] | None, path: Path | None) -> Sequence[_Player]:
+def _players(args: argparse.Namespace) -> Sequence[_Player]:
     """The players to evaluate; raises UsageError where one cannot be used."""
-    if path is not None:
-        return [_player_at(path, None if names is None else ",".join(names))]
-    return [_chance() if name == RANDOM else _player_at(model_path(name), name) for name in names or DEFAULT_MODES]
+    if args.model is not None:
+        return [_player_at(args.model, ",".join(args.mode or ()) or None, trust=args.trust)]
+    return [_chance() if name == RANDOM else _player_at(model_path(name), name) for name in args.mode or DEFAULT_MODES]
 
 
 def _chance() -> _Player:
     return _player_at(Path(RANDOM), DEFAULT_MODE)
 
 
-def _player_at(path: Path, mode: str | None = None) -> _Player:
+def _player_at(path: Path, mode: str | None = None, *, trust: bool = False) -> _Player:
     """The agent in a file, of a mode if one is given; raises UsageError where it cannot be used."""
     from goodharts.cli.main import PROGRAM
 
     world = PROGRAM.world_of(mode, path)
-    return _Player(world.name.removeprefix(f"{PROGRAM.name}-"), read_agent(world, path))
+    return _Player(world.name.removeprefix(f"{PROGRAM.name}-"), read_agent(world, path, trust=trust))
 
 
 def _players_in(folder: Path) -> list[_Player]:
@@ -215,6 +215,7 @@ def _parser(command: str, description: str) -> Parser:
     parser = Parser(prog=f"goodharts {command}", description=description, allow_abbrev=False)
     for section, key in _SETTINGS:
         add_setting(parser, Config, section, key, note=_PUBLISHED_SIZE.get(key, ""))
+    add_trust_flag(parser)
     add_choice_flags(parser)
     parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
     add_older_names(parser)
