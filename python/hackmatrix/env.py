@@ -10,7 +10,7 @@ from hackmatrix import jax_env, rules
 from hackmatrix.jax_env.observation import player_cell
 from hackmatrix.jax_env.state_from_dict import read_state
 from hackmatrix.jax_env.state_to_dict import state_arrays
-from hackmatrix.metrics import HIGHEST_STAGE, action_share
+from hackmatrix.score import HIGHEST_STAGE, action_share
 from hackmatrix.world import WORLD
 from rlworldkit.jax.env import Encoder, JaxEnv, StepMetrics, StepOutput
 from rlworldkit.jax.threefry import Seed

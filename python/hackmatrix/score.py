@@ -1,4 +1,4 @@
-"""What episodes of HackMatrix are reported by: ``SCORE``, its statistics and figures."""
+"""What episodes of HackMatrix are reported by, in training and evaluation: ``SCORE``, its statistics and figures."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,13 +8,27 @@ import numpy as np
 
 from hackmatrix import rules
 from hackmatrix.explain.transition import around, place_of
-from hackmatrix.metrics import HIGHEST_STAGE, MILESTONE, action_share
 from hackmatrix.rules import ACTIONS, SIPHON, WON_STAGE
 from rlparity import State
 from rlworldkit.evaluation.report import interval, mean, percent, share, shares
+from rlworldkit.runs.sinks import Milestone
 from rlworldkit.score import Counts, Episode, Figures, Rows, Score, Summary
 
 WON, DIED, INVALID = "won", "died", "invalid"
+HIGHEST_STAGE = "stats/highest_stage"
+MILESTONE = Milestone(
+    HIGHEST_STAGE,
+    name="highest stage",
+    title=f"Highest stage in any game ({WON_STAGE}: game won)",
+    unit="stage",
+    least=1,
+    most=WON_STAGE,
+)
+
+
+def action_share(kind: str) -> str:
+    """The metric that says how many of the actions are of a kind."""
+    return f"actions/{kind}_frac"
 
 
 def statistics(counts: Counts) -> Summary:

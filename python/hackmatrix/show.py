@@ -1,7 +1,6 @@
 """How HackMatrix is watched, played and viewed: ``SHOW``."""
 
-import numpy as np
-from numpy.typing import NDArray
+from pkgutil import resolve_name
 
 from hackmatrix.explain.ending import LEFT, STEP_LIMIT, ending
 from hackmatrix.explain.transition import Transition
@@ -16,12 +15,6 @@ from rlworldkit.evaluation.play import TRUNCATED
 from rlworldkit.show import Show
 
 
-def _picture(state: State) -> NDArray[np.uint8]:
-    from hackmatrix.render.picture import draw_picture
-
-    return draw_picture(board_model(state))
-
-
 def _end(before: State, after: State, action: int, how: str | None) -> tuple[End, str]:
     """The end in its drawn cell, row 0 on top (A1 has it at the bottom), and who killed the player, if somebody did."""
     ended = ending(Transition(before, after, action), STEP_LIMIT if how == TRUNCATED else LEFT)
@@ -33,7 +26,7 @@ def _end(before: State, after: State, action: int, how: str | None) -> tuple[End
 
 SHOW = Show(
     text=lambda state: draw_text(board_model(state)),
-    picture=_picture,
+    picture=lambda state: resolve_name("hackmatrix.render.picture:draw_picture")(board_model(state)),
     victory=WON,
     progress=lambda state: f" in stage {min(state['stage'], NUM_STAGES)}",
     end=_end,

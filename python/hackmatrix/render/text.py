@@ -7,8 +7,6 @@ from rlworldkit.render.spans import BAD, FAINT, GOOD, Line, Span, joined, painte
 
 LEGEND = words.legend(29)
 """The legend, in the 29 columns that are left beside a board."""
-COMPACT_WIDTH = 56
-"""Columns of every line of a compact board."""
 MORE = "…"
 """Stands at the right edge of a compact cell that has more words than fit."""
 

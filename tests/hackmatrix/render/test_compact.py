@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hackmatrix.exploration.starts import STARTS
 from hackmatrix.render.model import BoardModel, Cell, board_model
-from hackmatrix.render.text import COMPACT_WIDTH, MORE, beings, compact_lines, fixtures, ground
+from hackmatrix.render.text import MORE, beings, compact_lines, fixtures, ground
 from hackmatrix.rules import SIZE
 from rlworldkit.render.spans import painted, width
 
@@ -23,8 +23,8 @@ def test_every_word_of_a_cell_is_there_or_the_cell_says_that_there_are_more(star
     made = STARTS[start](np.random.default_rng(seed))
     model = board_model({"history": None, "killsSinceHistory": 0, "pickupsSinceHistory": 0} | made)
     lines = compact_lines(model)
-    assert [width(line) for line in lines] == [COMPACT_WIDTH] * (2 * SIZE + 1)
-    texts = [painted(line, colour=False).ljust(COMPACT_WIDTH) for line in lines]
+    assert [width(line) for line in lines] == [56] * (2 * SIZE + 1)
+    texts = [painted(line, colour=False).ljust(56) for line in lines]
     for row, cells in enumerate(model.rows):
         for col, cell in enumerate(cells):
             at = slice(2 + 9 * col, 11 + 9 * col)

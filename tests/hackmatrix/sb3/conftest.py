@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from hackmatrix.metrics import MILESTONE
+from hackmatrix.score import MILESTONE
 from hackmatrix.training_config import MaskablePPOConfig
 from hackmatrix.world import WORLD
 from rlworldkit.runs.result import TrainResult

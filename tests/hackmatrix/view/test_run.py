@@ -9,7 +9,7 @@ import pytest
 from written_page import page_data
 
 from hackmatrix.cli.main import main
-from hackmatrix.metrics import MILESTONE
+from hackmatrix.score import MILESTONE
 from rlparity.errors import install_command
 from rlworldkit.runs.sinks import CsvLog
 from rlworldkit.viewer.run import curves
