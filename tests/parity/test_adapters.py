@@ -1,18 +1,26 @@
-"""Environments of Gymnasium and Gymnax, held to each other."""
+"""Environments of libraries, functions of JAX and single games as engines."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
 import gymnax
+import jax.numpy as jnp
 import numpy as np
+import pytest
+from command_line import orchard, rlparity
+from faulty_orchard import WORLD
+from orchard.plain import Game, mix, refuse_bad
 
-from rlparity import State, Tolerance, World
+from rlparity import Board, State, Tolerance, World
 from rlparity.adapters.gymnasium import GymGame
 from rlparity.adapters.pairing import Pairing
-from rlparity.adapters.pytree import gymnax_game
+from rlparity.adapters.pytree import PytreeGame, gymnax_game
+from rlparity.adapters.single import REPLAYED_STATE, Outcome, SingleGame, SingleGames
 from rlparity.core.lockstep import Settings, run
+from rlparity.core.trace import read_trace
 
 FIELDS = ("x", "x_dot", "theta", "theta_dot")
 ROUNDING = Tolerance(ulps=4, absolute=1e-6, reason="Gymnax computes in float32")
@@ -58,3 +66,92 @@ def test_a_port_is_compared_from_injected_states() -> None:
     assert run(cart_pole(), ("gym", "gymnax"), settings).divergences == []
     (found,) = run(cart_pole(gravity=9.81), ("gym", "gymnax"), settings).divergences
     assert {"observation[3]"} <= {difference.field for difference in found.differences}
+
+
+class Sum:
+    """A game of plain functions that adds actions up. ``traced``: how often Python carried out a step."""
+
+    traced = 0
+
+    def step(self, key: Any, state: Any, action: Any) -> Any:  # noqa: ANN401 - pytrees
+        self.traced += 1
+        return state + action, state + action, jnp.float32(0.5), state > 100
+
+    def game(self) -> PytreeGame:
+        return PytreeGame(
+            lambda key: (jnp.int32(0), jnp.int32(0)), self.step, mask=lambda state: state + jnp.arange(3) < 9
+        )
+
+
+def test_plain_functions_are_compiled_once_for_all_games() -> None:
+    environment = Sum()
+    for game in (environment.game(), environment.game()):
+        game.begin(0)
+        seen = [game.act(action % 3) for action in range(30)]
+        assert [int(each.observation) for each in seen] == np.cumsum(np.arange(30) % 3).tolist()
+        assert {each.reward for each in seen} == {0.5}
+        np.testing.assert_array_equal(game.mask(), [False] * 3)
+    assert environment.traced == 1
+
+
+class Blind(SingleGame):
+    """Orchard without its states."""
+
+    game = Game
+
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an array
+        self._game = self.game()
+        self._game.start(seed)
+        return self._game.observation()
+
+    def act(self, action: int) -> Outcome:
+        components, over = self._game.step(action)
+        reward = np.float32(sum(components)) / np.float32(1000)
+        return Outcome(self._game.observation(), reward, over, components=components)
+
+    def mask(self) -> list[bool]:
+        return self._game.mask()
+
+
+class Open(Blind):
+    """Orchard with its states."""
+
+    has_states = True
+
+    def pull(self) -> State:
+        return self._game.state()
+
+    def push(self, state: State) -> Any:  # noqa: ANN401 - an array
+        refuse_bad(state)
+        self._game.take(state)
+        return self._game.observation()
+
+
+class Lame(Blind):
+    """Rests without healing in its fifth turn and later."""
+
+    class game(Game):
+        def rest(self) -> None:
+            self.hp = self.hp if self.turn >= 4 else min(3, self.hp + 1)
+
+
+def factory(game: type[SingleGame]) -> Any:  # noqa: ANN401 - of engines
+    return lambda games, _: SingleGames(games, game, len(WORLD.actions), mix)
+
+
+@pytest.mark.parametrize("auto_reset", [False, True])
+def test_single_games_are_an_engine_like_any_other(auto_reset: bool) -> None:
+    world = replace(WORLD, engines={"planes": WORLD.engines["planes"], "open": factory(Open)})
+    settings = Settings(source="directed", steps=40, games=8, auto_reset=auto_reset)
+    assert run(world, ("planes", "open"), settings).divergences == []
+
+
+def test_games_without_states_are_compared_and_shrunk_by_their_actions(tmp_path: Any) -> None:  # noqa: ANN401
+    engines = {"blind": factory(Blind), "again": factory(Blind), "lame": factory(Lame)}
+    parts = {"state_fields": REPLAYED_STATE, "states_replay": True, "draw": lambda state: Board((), state)}
+    world = orchard(engines=engines, starts={}, policies={}, shrinkers=(), **parts)
+    words = "--steps", "40", "--games", "16", "--out", tmp_path
+    assert rlparity("run", "--engines", "blind,again", *words, world=world).code == 0
+    assert rlparity("run", "--engines", "blind,lame", *words, world=world).code == 1
+    case = read_trace(tmp_path / "trace.json").case
+    assert (case.state, len(case.actions), case.actions[-1]) == (None, 5, 5)
