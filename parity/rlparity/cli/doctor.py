@@ -6,7 +6,6 @@ import contextlib
 import os
 import platform
 import re
-import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rlparity import __version__
+from rlparity.engines.checkout import output
 from rlparity.engines.module_paths import own_copy
 from rlparity.engines.places import cache_folder
 from rlparity.engines.registry import load_world, registered
@@ -218,10 +218,9 @@ def _requires_plugin(folder: Path) -> bool:
 
 def _git() -> Check:
     try:
-        done = subprocess.run(["git", "--version"], capture_output=True, text=True, errors="replace", check=True)
-    except (OSError, subprocess.CalledProcessError):
+        return Check("git", OK, output("git fails", "git", "--version"))
+    except UsageError:
         return Check("git", NOTE, "there is none on the PATH that runs", "install it to compare revisions")
-    return Check("git", OK, done.stdout.strip())
 
 
 def _cache() -> Check:

@@ -42,26 +42,24 @@ def _of_width(seeds: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
     return seeds & np.uint64(2**bits - 1)
 
 
-def check_engine(world: World, engine: GuardedEngine, seed: int, *, restarting: bool, seeds: bool = True) -> None:
+def check_engine(
+    world: World, engine: GuardedEngine, seed: int, *, restarting: bool, seeds: bool, repeats: bool
+) -> None:
     """Raises EngineError where states are not complete or, with ``seeds``, games do not follow from their seeds.
 
-    The engine's games are others afterwards. ``restarting``: step with the engine's own auto-reset, as the run did, so
-    that an engine which compiles its steps need not compile another one.
+    ``repeats``: look only whether games of the same seeds repeat themselves; where engines differ, that is the first
+    thing to fix. The engine's games are others afterwards. ``restarting``: step with the engine's own auto-reset, as
+    the run did, so that an engine which compiles its steps need not compile another one.
     """
     step = engine.step_restarting if restarting else engine.step
-    _check_states(world, engine, step)
-    if world.draws and seeds:
-        _check_seeds(world, engine, seed, step)
+    if not repeats:
+        _check_states(world, engine, step)
+    if seeds and (repeats or world.draws):
+        (_check_repeats if repeats else _check_seeds)(world, engine, seed, step)
 
 
-def check_repeats(world: World, engine: GuardedEngine, seed: int, *, restarting: bool, seeds: bool = True) -> None:
-    """Raises EngineError where, with ``seeds``, the same seeds and actions play other games the second time.
-
-    Such an engine differs from any other, so that it is the first thing to fix where two engines differ.
-    """
-    if not seeds:
-        return
-    step = engine.step_restarting if restarting else engine.step
+def _check_repeats(world: World, engine: GuardedEngine, seed: int, step: StepFunction) -> None:
+    """The same seeds and actions play the same games a second time."""
     first = run_seeds(seed, engine.games, world.seed_bits)
     shown: list[list[Array]] = []
     with suppress(EngineError):  # which the run did not meet

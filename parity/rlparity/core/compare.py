@@ -167,14 +167,14 @@ def _label(world: World, name: str, place: tuple[int, ...]) -> str:
     index = ", ".join(map(str, place))
     if name == OBSERVATION and world.observation_label is not None:
         return f"{name}[{index}: {world.observation_label(place)}]"
-    names: Mapping[str, Sequence[str]] = {
-        "components": world.components,
-        "mask": world.actions,
-        "facts": world.facts,
-        "events": world.events,
-        "marks": tuple(world.marks),
-    }
+    names = element_names(world)
     return f"{name}[{names[name][place[0]]}]" if name in names else f"{name}[{index}]"
+
+
+def element_names(world: World) -> dict[str, tuple[str, ...]]:
+    """What the elements of fields are called, by the fields that have such names."""
+    names = {name: getattr(world, name) for name in ("components", "facts", "events")}
+    return {**names, "mask": world.actions, "marks": tuple(world.marks)}
 
 
 def state_differences(world: World, expected: object, observed: object, path: str = STATE) -> Iterator[Difference]:

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from itertools import groupby
 from pathlib import Path
 
-from rlparity.core.checks import check_engine, check_repeats
+from rlparity.core.checks import check_engine
 from rlparity.core.compare import Difference, value_text
 from rlparity.core.free_running import FreeRun
 from rlparity.core.ledger import MARKS, Entry, Ledger
@@ -74,8 +74,8 @@ def _run_games(pair: Pair, settings: Settings, progress: Callable[[], object]) -
     for engine in () if is_free else pair.both[1 if isinstance(tape, RecordedRun) else 0 :]:
         # an engine whose games never begin from seeds need not take any
         seeds = settings.mode == STRICT or engine is pair.reference
-        check = check_repeats if run.outcome.divergences else check_engine
-        check(pair.world, engine, settings.seed, restarting=settings.auto_reset, seeds=seeds)
+        how = {"restarting": settings.auto_reset, "seeds": seeds, "repeats": bool(run.outcome.divergences)}
+        check_engine(pair.world, engine, settings.seed, **how)
     return run.outcome
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rlparity.core.compare import ABSENT, OBSERVATION, STATE, Fields
+from rlparity.core.compare import ABSENT, OBSERVATION, STATE, Fields, element_names
 from rlparity.core.trace import RESTART, Action
 from rlparity.debug.timeline import Moment
 from rlparity.engine import State
@@ -30,11 +30,7 @@ class FieldReader:
     def __init__(self, world: World) -> None:
         label = world.observation_label
         labels = () if label is None else tuple(map(label, np.ndindex(*world.observation_shape)))
-        self._names: dict[str, tuple[str, ...]] = {
-            OBSERVATION: labels if len(set(labels)) == len(labels) else (),
-            **{name: getattr(world, name) for name in ("components", "facts", "events")},
-            "mask": world.actions,
-        }
+        self._names = {**element_names(world), OBSERVATION: labels if len(set(labels)) == len(labels) else ()}
 
     def family(self, fields: Fields, family: str) -> Any:  # noqa: ANN401 - a JSON value
         """A family of one engine's fields, by names where these have some; ABSENT stands for what there is not."""

@@ -146,8 +146,8 @@ def output(fault: str, *command: str | Path, env: Mapping[str, str] | None = Non
     """What a command prints; raises UsageError with the last line of its errors where it fails, or is not there."""
     try:
         done = subprocess.run(command, env=env, capture_output=True, check=False)
-    except FileNotFoundError:
-        raise UsageError(f"there is no {command[0]} on the PATH: install it.") from None
+    except OSError:
+        raise UsageError(f"there is no {command[0]} on the PATH that runs: install it.") from None
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         raise UsageError(f"{': '.join([fault, *said[-1:]]).rstrip('.')}.")
