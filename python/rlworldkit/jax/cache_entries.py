@@ -12,8 +12,6 @@ from typing import Any
 
 _FAULT = re.compile(r"Error (reading|writing) persistent compilation cache entry for '(.*?)': (.*)", re.DOTALL)
 """How JAX warns."""
-_SUFFIX = "-cache"
-"""Of an entry's file, after its key."""
 
 
 def replace_damaged_entries() -> None:
@@ -23,11 +21,11 @@ def replace_damaged_entries() -> None:
         warnings.showwarning = partial(_show, warnings.showwarning)
 
 
-def damaged_entries(folder: Path) -> Iterator[Path]:
-    """The entries in a folder that cannot be read or unpacked."""
+def damaged_entries(folder: Path, program: str = "") -> Iterator[Path]:
+    """The entries in a folder, of this program or of all, that cannot be read or unpacked."""
     from jax._src.compilation_cache import decompress_executable
 
-    for path in folder.glob(f"*{_SUFFIX}"):
+    for path in folder.glob(f"{program}*-cache"):
         try:
             decompress_executable(path.read_bytes())
         except FileNotFoundError:  # removed by another process
@@ -42,12 +40,10 @@ def _show(show: Any, message: Warning | str, *args: Any, **options: Any) -> None
         show(message, *args, **options)
         return
     doing, program, fault = found.groups()
-    folder, fault = sys.modules["jax"].config.jax_compilation_cache_dir, fault.partition("\n")[0]
-    key = _key_of_caller() if doing == "reading" else None
-    if key is None:
-        sentence = f"The compilation cache {folder} fails for {program} ({fault}): each run compiles it again."
-    else:
-        path = Path(folder, f"{key}{_SUFFIX}")
+    folder = sys.modules["jax"].config.jax_compilation_cache_dir
+    reason = fault.partition("\n")[0]
+    sentence = f"The compilation cache {folder} fails for {program} ({reason}): each run compiles it again."
+    for path in damaged_entries(Path(folder), f"{program}-") if doing == "reading" else ():
         try:
             path.unlink(missing_ok=True)  # JAX writes no entry that is there
             sentence = f"Compiling {program} again, because {path} was damaged."
@@ -55,13 +51,3 @@ def _show(show: Any, message: Warning | str, *args: Any, **options: Any) -> None
             remedy = "remove it, or each run compiles it again"
             sentence = f"{path} is damaged and cannot be replaced ({error.strerror}): {remedy}."
     print(sentence, file=sys.stderr)
-
-
-def _key_of_caller() -> str | None:
-    """The key that JAX's function looked for which warns; None in a version where it has another name."""
-    frame = sys._getframe()
-    while frame.f_back is not None:
-        frame = frame.f_back
-        if frame.f_code.co_name == "_cache_read":
-            return frame.f_locals.get("cache_key")
-    return None
