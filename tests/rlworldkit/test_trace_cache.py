@@ -182,7 +182,7 @@ def test_a_file_that_cannot_be_used_is_replaced_and_nothing_in_it_is_executed(fo
 @pytest.mark.parametrize("name", ["builtins:exec", "builtins:str", "collections:OrderedDict", "not_imported:Pair"])
 def test_a_file_can_name_named_tuples_that_are_there_and_nothing_else(name: str) -> None:
     with pytest.raises((TypeError, KeyError)):
-        trace_cache._tree_from_json([name, "leaf", "leaf"])
+        trace_cache._named_tuple(name)
 
 
 def test_results_of_a_type_that_has_no_name_are_traced_every_time(folder: Path) -> None:

@@ -13,7 +13,7 @@ import json
 import os
 import sys
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import import_module, metadata
@@ -39,8 +39,8 @@ MAX_FILES = 200
 """Of about half a megabyte each; the least recently used one is removed first."""
 _HEADER, _TRACE = "header.json", "trace"
 """The parts of a file."""
-_LEAF = "leaf"
-"""Any leaf of a tree of results."""
+_PLAIN = (tuple, list, dict, type(None))
+"""Types of nodes that every trace knows."""
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "distrax", "tensorflow-probability")
 """Libraries that are traced through: another version of one may compute something else."""
 _SETTINGS = (*RECORDED, *FIXED)
@@ -81,18 +81,17 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
     ]
     key = _cache_key(names, [*about, str(tree), *map(str, shapes)])
     path = folder / hashlib.sha256(key.encode()).hexdigest()[:32]
-    cached = _read_trace(path, key)
-    if cached is None:
-        cached = _trace(function, tree, shapes)
-        _write_trace(path, key, *cached)
-    exported, outputs = cached
+    exported = _read_trace(path, key)
+    if exported is None:
+        exported = export.export(jax.jit(lambda *leaves: function(*jax.tree.unflatten(tree, leaves))))(*shapes)
+        _write_trace(path, key, exported)
 
     def compile_it() -> Callable[..., Tree]:
         on_leaves = jax.jit(exported.call).lower(*shapes).compile()
-        return lambda *args: jax.tree.unflatten(outputs, on_leaves(*jax.tree.leaves(args)))
+        return lambda *args: on_leaves(*jax.tree.leaves(args))
 
     results = [jax.ShapeDtypeStruct(result.shape, result.dtype) for result in exported.out_avals]
-    return Program(jax.tree.unflatten(outputs, results), compile_it)
+    return Program(jax.tree.unflatten(exported.out_tree, results), compile_it)
 
 
 def compile_in_background() -> ThreadPoolExecutor:
@@ -111,19 +110,6 @@ def reuse_text() -> str:
     if folder is not None and not write_fault(folder):
         return "a minute or two once per configuration; later runs reuse the result"
     return f"a minute or two; later runs reuse the result only if {CACHE_VARIABLE} names a folder that can be written"
-
-
-def _trace(function: Wrapped, tree: Any, shapes: Sequence[Any]) -> tuple[export.Exported, Any]:
-    """The trace of ``function`` on flat arguments and results, and the tree of its results."""
-    trees = []
-
-    def on_leaves(*leaves: Any) -> list[Any]:
-        results, outputs = jax.tree.flatten(function(*jax.tree.unflatten(tree, leaves)))
-        trees.append(outputs)
-        return results
-
-    exported = export.export(jax.jit(on_leaves))(*shapes)
-    return exported, trees[0]
 
 
 def _cache_folder() -> Path | None:
@@ -162,36 +148,35 @@ def _source_digest(packages: tuple[str, ...]) -> str:
     return digest.hexdigest()
 
 
-def _read_trace(path: Path, key: str) -> tuple[export.Exported, Any] | None:
-    """The trace in a file and the tree of its results; None where there is nothing that can be used."""
+def _read_trace(path: Path, key: str) -> export.Exported | None:
+    """The trace in a file; None where there is nothing that can be used."""
     try:
         parts = read_zip(read_bytes(path, GIB), GIB)
         header = json_of(parts[_HEADER])
         if header["key"] != key:
             return None
-        outputs: Any = jax.tree.structure(_tree_from_json(header["results"]))
+        for name in header["types"]:
+            _register(_named_tuple(name))
         exported = export.deserialize(bytearray(parts[_TRACE]))
-        if outputs.num_leaves != len(exported.out_avals):
-            return None
     except Exception:  # bytes that are no trace can fail anywhere, and then it is made again
         return None
     with contextlib.suppress(OSError):  # of somebody else, or on a medium that cannot be written
         os.utime(path)
-    return exported, outputs
+    return exported
 
 
-def _write_trace(path: Path, key: str, exported: export.Exported, outputs: Any) -> None:
+def _write_trace(path: Path, key: str, exported: export.Exported) -> None:
     """Cache a trace; a folder that cannot be written only costs the next start its time."""
-    try:
-        results = _tree_to_json(jax.tree.unflatten(outputs, [_LEAF] * outputs.num_leaves))
-        if jax.tree.structure(_tree_from_json(results)) != outputs:
-            return
-    except (TypeError, KeyError):  # a type that is not found again by its name
-        return
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        archive.writestr(_HEADER, json.dumps({"key": key, "results": results}))
-        archive.writestr(_TRACE, exported.serialize())
+    try:
+        types = {_name_of(kind) for kind in _types_in(exported.out_tree) if kind not in _PLAIN}
+        for name in types:
+            _register(_named_tuple(name))
+        with zipfile.ZipFile(content, "w") as archive:
+            archive.writestr(_HEADER, json.dumps({"key": key, "types": sorted(types)}))
+            archive.writestr(_TRACE, exported.serialize())
+    except (TypeError, KeyError, ValueError):  # a type that is not found again by its name
+        return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # other processes may be writing the same trace; half a file after a power cut is a file that cannot be used
@@ -205,37 +190,30 @@ def _write_trace(path: Path, key: str, exported: export.Exported, outputs: Any) 
         return
 
 
-def _tree_to_json(tree: Tree) -> Any:
-    """A tree of leaves ``_LEAF`` as JSON; raises TypeError for a node of another type than the cache holds."""
-    if tree is None or tree == _LEAF:
-        return tree
-    kind = type(tree)
-    if kind is dict and all(isinstance(name, str) for name in tree):
-        return {name: _tree_to_json(part) for name, part in tree.items()}
-    if kind in (tuple, list):
-        return [kind.__name__, *map(_tree_to_json, tree)]
-    return [f"{kind.__module__}:{_named_tuple(kind, len(tree)).__qualname__}", *map(_tree_to_json, tree)]
+def _types_in(tree: Any) -> Iterator[type]:
+    """The types of the nodes of a tree of results."""
+    if (node := tree.node_data()) is not None:
+        yield node[0]
+        for child in tree.children():
+            yield from _types_in(child)
 
 
-def _tree_from_json(value: Any) -> Tree:
-    """The inverse of ``_tree_to_json``; imports nothing, and makes nothing but tuples, lists and dicts."""
-    if value is None or value == _LEAF:
-        return value
-    if isinstance(value, dict):
-        return {name: _tree_from_json(part) for name, part in value.items()}
-    name, *parts = value
-    nodes = map(_tree_from_json, parts)
-    if name in ("tuple", "list"):
-        return tuple(nodes) if name == "tuple" else list(nodes)
+def _name_of(kind: type) -> str:
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _named_tuple(name: str) -> type[tuple[Any, ...]]:
+    """The type of this name, for which nothing is imported; raises TypeError for any but one of named tuples."""
     module, _, qualified = name.partition(":")
     found: Any = sys.modules[module]
     for part in qualified.split("."):
         found = vars(found)[part]
-    return tuple.__new__(_named_tuple(found, len(parts)), nodes)
+    if not (isinstance(found, type) and issubclass(found, tuple) and hasattr(found, "_fields")):
+        raise TypeError(f"{name} is no type of named tuples")
+    return found
 
 
-def _named_tuple(kind: Any, length: int) -> type[tuple[Any, ...]]:
-    """A type that is one of named tuples of this length; raises TypeError for any other."""
-    if not (isinstance(kind, type) and issubclass(kind, tuple) and len(getattr(kind, "_fields", ())) == length):
-        raise TypeError(f"{kind} is no type of named tuples of {length} fields")
-    return kind
+def _register(kind: type[tuple[Any, ...]]) -> None:
+    """Have traces say by its name where a named tuple of this type stands."""
+    with contextlib.suppress(ValueError):  # it does already
+        export.register_namedtuple_serialization(kind, serialized_name=_name_of(kind))

@@ -25,7 +25,6 @@ WEIGHT = FloatRange(0, 1e6)
 NO_CURRICULUM, ARCHIVE = "none", "archive"
 AdvantageScale = Literal["standard", "robust", "levels"]
 STANDARD: Final = "standard"
-ROBUST: Final = "robust"
 LEVELS: Final = "levels"
 NormalizedOver = Literal["minibatch", "batch"]
 MINIBATCH: Final = "minibatch"

@@ -89,7 +89,7 @@ def test_a_kept_trace_trains_as_a_fresh_one_does_bit_for_bit(
 
     monkeypatch.setattr(trace_cache, "_cache_folder", lambda: tmp_path)
     compile_training(SMALL, KeptEnv())
-    monkeypatch.setattr(trace_cache, "_trace", lambda *_: pytest.fail("it was traced again"))
+    monkeypatch.setattr("rlworldkit.jax.trace_cache.export.export", lambda *_: pytest.fail("it was traced again"))
     longer, dear = dataclasses.replace(SMALL, total_timesteps=2 * SMALL.total_timesteps), np.array([1, 2, 3], np.int32)
     again = compile_training(longer, KeptEnv().with_prices(dear))
     assert jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), again.stats) == jax.tree.map(
