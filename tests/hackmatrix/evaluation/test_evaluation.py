@@ -68,11 +68,6 @@ def test_the_walk_takes_the_shortest_way_and_beats_chance(by_chance: list[Episod
     assert all(episode.stats["actions"]["siphon"] == 0 for episode in walked)
 
 
-def test_a_long_episode_is_truncated(swift_built: None) -> None:
-    played = play_episodes(WORLD, chance(0), 0, 5, engine="swift", num_envs=5, max_steps=3)
-    assert [(episode.ending, episode.stats["steps"]) for episode in played] == [("truncated", 3)] * 5
-
-
 def test_the_summary_is_that_of_the_episodes(by_chance: list[Episode]) -> None:
     figures = summary(WORLD, by_chance)
     returns = np.array([episode.stats["return"] for episode in by_chance])

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hackmatrix.env import ENV
 from hackmatrix.explain.readings import readings_of
 from hackmatrix.explain.transition import Transition
 from hackmatrix.prices import PRICES
@@ -16,7 +15,6 @@ from rlparity import EngineOptions, Price
 from rlparity.core.prices import draw_prices
 from rlparity.testing import assert_lockstep
 from rlparity.tools.coverage import coverage_of
-from rlworldkit.jax import engine as jax_engine
 from tests.hackmatrix.rules.builders import UP, WAIT, doorstep, random_state, rich, state
 from tests.hackmatrix.rules.movers import CALLED, daemon
 from tests.hackmatrix.rules.tables import ACTION
@@ -97,17 +95,3 @@ def test_W_what_is_worth_nothing_leaves_no_mark_on_either_engine(swift_built: No
     coverage = coverage_of(world, outcome.marks)
     assert {"W.kills", "W.resource_gain"} <= set(coverage.silent_marks())
     assert not {"W.step_penalty", "V4.kill"} & set(coverage.silent_marks())
-
-
-def test_other_prices_compile_nothing_anew() -> None:
-    def play(prices: tuple[int, ...] | None) -> list[int]:
-        engine = open_jax(FEW, EngineOptions(prices=prices))
-        engine.reset(np.zeros(FEW, np.uint64), np.arange(FEW))
-        step = engine.step(np.argmax(engine.mask(), axis=1).astype(np.int32))
-        engine.restart(np.arange(FEW))
-        return step.components[:, 0].tolist()
-
-    assert play(None) == [ENV.prices[0]] * FEW
-    compiled = set(jax_engine._PROGRAMS)
-    assert play(tuple(range(7, 7 + len(PRICES)))) == [7] * FEW
-    assert set(jax_engine._PROGRAMS) == compiled
