@@ -56,7 +56,7 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 SLOWEST = (
     (
         "rlparity::hackmatrix",
-        *(f"hackmatrix/{name}" for name in ("lockstep", "gym_env/test_vector_env.py", "evaluation", "explain")),
+        *(f"hackmatrix/{name}" for name in ("lockstep", "test_environments.py", "evaluation", "explain")),
     ),
     ("hackmatrix/rules",),
     ("hackmatrix/train",),

@@ -1,4 +1,4 @@
-"""The networks (G8) in numpy, with parameters named as in `jax_networks`; `rlworldkit.export` traces them."""
+"""The networks (G8) in numpy, with parameters named as in `networks`; `rlworldkit.export` traces them."""
 
 from collections.abc import Mapping
 from itertools import count, product
@@ -11,7 +11,7 @@ from rlworldkit.agents.numpy_network import Floats, NumpyEncoder
 
 
 def cnn(params: Mapping[str, Any], observations: Floats) -> Floats:
-    """Convolutions of 3 × 3 with ReLU, as `jax_networks.Cnn`: (n, 2, 11, 11) to (n, channels × 121)."""
+    """Convolutions of 3 × 3 with ReLU, as `networks.Cnn`: (n, 2, 11, 11) to (n, channels × 121)."""
     boards = observations.transpose(0, 2, 3, 1)
     for number in count(1):
         if f"conv{number}_kernel" not in params:
