@@ -45,11 +45,13 @@ def in_process(folder: Path) -> Carry:
         program, *arguments = shlex.split(command, comments=True)
         if program not in COMMANDS and (program, len(arguments)) != ("python", 1):
             return in_a_shell(command)
-        for file in folder.glob("*.py"):
-            sys.modules.pop(file.stem, None)  # which another test has left
+        packages = (file.parent for file in folder.glob("*/__init__.py"))
+        local = {path.stem for path in (*folder.glob("*.py"), *packages)}
         printed, known = io.StringIO(), set(sys.modules)
         with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            for name in [name for name in sys.modules if name.partition(".")[0] in local]:
+                patch.delitem(sys.modules, name)  # which another test has imported from elsewhere
             patch.chdir(folder)
             patch.syspath_prepend(folder)
             patch.setattr(sys, "dont_write_bytecode", True)  # files change within a second

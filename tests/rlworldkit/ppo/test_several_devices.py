@@ -18,6 +18,7 @@ from rlworldkit.ppo.checkpoints import LoopState, named_leaves, read_checkpoint
 from .orchards import PackedOrchard
 
 ROOT = Path(__file__).resolve().parents[3]
+FOLDERS = ("python", "parity", ".", "parity/rlparity/templates")
 SCRIPT = Path(__file__).with_name("several_devices.py")
 Run = tuple[LoopState, list[Mapping[str, float]]]
 
@@ -32,7 +33,7 @@ def assert_learns_what_one_does(
     environment = {
         **os.environ,
         "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={of_each}",
-        "PYTHONPATH": os.pathsep.join(str(ROOT / name) for name in ("python", "parity", ".", "tests/parity")),
+        "PYTHONPATH": os.pathsep.join(str(ROOT / name) for name in FOLDERS),
     }
     started = [
         subprocess.Popen(

@@ -55,7 +55,8 @@ main(WORLD, ["{command}", "--no-wandb"])
 """
 
 CLOSED = [signal.SIGHUP, signal.SIGHUP, signal.SIGTERM]  # a terminal that closes sends SIGHUP several times
-PATHS = os.pathsep.join(str(Path(__file__).resolve().parents[3] / name) for name in ("python", "tests/parity"))
+ROOT = Path(__file__).resolve().parents[3]
+PATHS = os.pathsep.join(str(ROOT / name) for name in ("python", "parity/rlparity/templates"))
 
 
 def call(program: str, *words: str, folder: Path | None = None) -> tuple[list[str], int]:
