@@ -219,6 +219,7 @@ WRONG_BYTES: dict[str, list[tuple[bytes, str]]] = {
         (pickle.dumps([1, 2]), "something else than a run of orchard"),
         (pickle.dumps({"format": "orchard checkpoint", "version": "\n"}), r"version '\n'"),
         (pickle.dumps({"format": "orchard checkpoint", "version": 1}), "checksum is wrong"),
+        (re.sub(rb"[0-9a-f]{64}", b"0" * 64, sealed([])), "checksum is wrong"),
         (sealed([]), "it lacks 'progress'"),
         (sealed(pickle.dumps({"runner": {"x": {"__array__": "|O", "shape": [1], "data": b"x" * 8}}})), "holds objects"),
         (sealed(pickle.dumps({"x": {"__array__": "<f4", "shape": [10**12], "data": b"x"}})), "it is damaged"),
