@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
@@ -217,16 +218,15 @@ class World:
             values[name] = _in_units(self, known[name], value)
         return replace(self, price_values=tuple(values.values()))
 
-    @property
+    @cached_property
     def unit(self) -> Fraction:
         """The reward of one unit of a component: 1/1000 for 0.001, which as a float is a little more."""
         return Fraction(self.component_unit).limit_denominator(10**9)
 
     def in_rewards(self, components: Array) -> NDArray[np.float64]:
         """Components in units of the reward: divided, so that a thousand thousandths are exactly 1."""
-        unit = self.unit
-        whole = components if unit.numerator == 1 else components * unit.numerator
-        return whole / unit.denominator
+        whole = components if self.unit.numerator == 1 else components * self.unit.numerator
+        return whole / self.unit.denominator
 
     def tolerance_of(self, name: str) -> Tolerance | None:
         """The tolerance of a compared field; None where it is compared bit for bit.
