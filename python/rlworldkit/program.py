@@ -8,6 +8,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from rlparity import UsageError, World
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.sb3.config import MaskablePPOConfig
@@ -15,6 +17,7 @@ from rlworldkit.sb3.config import MaskablePPOConfig
 if TYPE_CHECKING:
     from rlworldkit.bench.records import Record
     from rlworldkit.bench.startup import Start
+    from rlworldkit.jax.env import JaxEnv
 
 
 def measured_by(module: str, *given: object) -> Callable[[int, int], Iterable[Record]]:
@@ -121,3 +124,11 @@ class Program:
 def train_config_of(world: World) -> type[TrainConfig]:
     """The class of a training's settings in this world."""
     return world.train_config() if world.train_config else TrainConfig
+
+
+def jax_env_of(world: World) -> JaxEnv:
+    """The world in JAX, at its prices; raises UsageError where it has no engine there."""
+    if world.jax is None:
+        raise UsageError(f"{world.name} has no engine in JAX, which this needs: take a world that has one.")
+    env: JaxEnv = world.jax()
+    return env if world.price_values is None else env.with_prices(np.array(world.price_values, np.int32))

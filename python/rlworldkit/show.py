@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,8 +42,12 @@ class Show:
 
 def show_of(world: World) -> Show:
     """How people watch, play and view this world."""
-    show: Show = world.show() if world.show else Show()
-    return show
+    return _opened(world.show)
+
+
+@cache  # pictures ask for every frame
+def _opened(open_show: Callable[[], Show] | None) -> Show:
+    return open_show() if open_show else Show()
 
 
 def text_of(world: World, state: State) -> str:

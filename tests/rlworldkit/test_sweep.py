@@ -28,11 +28,11 @@ from rlworldkit.sweep.options import SweepOptions
 from rlworldkit.sweep.space import Sweep
 from rlworldkit.sweep.study import figure_of, write_report
 
-TOY_WORLD = Path(__file__).resolve().parents[1] / "parity"
+ORCHARD = Path(__file__).resolve().parents[2] / "parity/rlparity/templates"
 TRAINER = """
 import math, signal, sys, tomllib
 from pathlib import Path
-from rlworldkit.runs.many import parent_process
+from rlworldkit.runs.pool import parent_process
 
 signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
 parent = parent_process()
@@ -66,12 +66,12 @@ RETURN = "train/mean_episode_return"
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TOY_WORLD), str(tmp_path)]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ORCHARD), str(tmp_path)]))
     monkeypatch.setattr(
         "rlworldkit.cli.sweep.threads_of_a_share", lambda parts: {}
     )  # of this process, for all that follow
     monkeypatch.setattr("rlworldkit.sweep.study.metric_names", lambda config, env: [RETURN])
-    monkeypatch.setattr("rlworldkit.runs.many._POLL_SECONDS", 0.02)
+    monkeypatch.setattr("rlworldkit.runs.pool._POLL_SECONDS", 0.02)
 
     def without_pictures(sweep: Sweep, study: optuna.Study) -> tuple[dict[str, Path], list[str]]:
         return ({"--config": Path("best.toml")} if any(value is not None for value in values(study)) else {}), []

@@ -24,7 +24,7 @@ from rlworldkit.extras import install_package
 from rlworldkit.jax.xla import available_cores, enable_compilation_cache, prefer_wide_vectors
 from rlworldkit.runs.console import print_line, print_nothing_to_save
 from rlworldkit.runs.folder import CURVE, METRICS
-from rlworldkit.runs.many import parent_process
+from rlworldkit.runs.pool import parent_process
 from rlworldkit.runs.sinks import read_csv
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.sections import add_setting, flags_given
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from goodharts.training.jobs import Job
     from goodharts.training.runs import RunResult
     from rlworldkit.runs.live_page import ActionLabel, LivePage
-    from rlworldkit.runs.many import Parent
+    from rlworldkit.runs.pool import Parent
     from rlworldkit.runs.sinks import Metrics
 
 MODULE, COMMAND = "goodharts.cli.main", "train"
@@ -192,7 +192,7 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
     from goodharts.training.jobs import RUNS
     from goodharts.training.runs import train_job
     from rlworldkit.runs.console import ConsoleProgress
-    from rlworldkit.runs.many import RunTask, train_many
+    from rlworldkit.runs.pool import RunTask, train_many
 
     is_alone = len(jobs) == 1 or is_launched()
     write_line = partial(print_line, console)

@@ -16,9 +16,8 @@ from rlparity.io.console import open_console
 from rlworldkit.bench.records import Record, as_json, as_row
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
 from rlworldkit.extras import install_package
-from rlworldkit.jax.opening import jax_env_of
 from rlworldkit.jax.xla import PARTS, of_parts, prefer_wide_vectors
-from rlworldkit.program import Benchmark, Program, measured_by
+from rlworldkit.program import Benchmark, Program, jax_env_of, measured_by
 
 
 def main(program: Program, argv: Sequence[str]) -> int:

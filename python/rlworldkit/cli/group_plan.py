@@ -17,7 +17,7 @@ from rlworldkit.program import Program
 from rlworldkit.runs.folder import LATEST, fresh_run_name, make_folder
 from rlworldkit.runs.group import GROUP, Group, read_group
 from rlworldkit.runs.lock import locked
-from rlworldkit.runs.many import RunTask
+from rlworldkit.runs.pool import RunTask
 from rlworldkit.settings import from_flags
 
 

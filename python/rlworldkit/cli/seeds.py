@@ -25,7 +25,7 @@ from rlworldkit.ppo.params import trained_files
 from rlworldkit.program import Program
 from rlworldkit.runs.console import ConsoleProgress, print_line, print_nothing_to_save
 from rlworldkit.runs.folder import CURVE, METRICS
-from rlworldkit.runs.many import RunTask, last_value, train_many
+from rlworldkit.runs.pool import RunTask, last_value, train_many
 from rlworldkit.runs.result import TrainResult
 from rlworldkit.runs.sinks import Metrics, read_csv
 from rlworldkit.runs.stop import StopRequest

@@ -24,7 +24,7 @@ from rlworldkit.cli.train_plan import (
 from rlworldkit.jax.xla import enable_compilation_cache, of_parts, prefer_wide_vectors
 from rlworldkit.program import Program
 from rlworldkit.runs.folder import CONFIG, CURVE, LATEST, METRICS
-from rlworldkit.runs.many import Parent, parent_process
+from rlworldkit.runs.pool import Parent, parent_process
 from rlworldkit.settings import as_flags, from_flags
 
 if TYPE_CHECKING:

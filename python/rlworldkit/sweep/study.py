@@ -23,10 +23,9 @@ from rlworldkit.agents.read import read_agent
 from rlworldkit.agents.reader import RANDOM
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.report import summary
-from rlworldkit.jax.opening import jax_env_of
 from rlworldkit.pictures import drawn
 from rlworldkit.ppo.loop import metric_names
-from rlworldkit.program import Program
+from rlworldkit.program import Program, jax_env_of
 from rlworldkit.sweep.options import EVALUATE, HALVING, MEDIAN, NONE, SweepOptions
 from rlworldkit.sweep.space import Sweep
 from rlworldkit.sweep.storage import Attribute, open_storage, shown_storage

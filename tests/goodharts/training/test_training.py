@@ -334,7 +334,7 @@ def test_a_run_that_had_not_begun_gets_the_settings_of_its_group() -> None:
 
 
 def test_a_mode_that_had_not_begun_gets_the_settings_of_those_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rlworldkit.runs.many.train_many", lambda jobs, *_, **__: [None] * len(jobs))  # all are killed
+    monkeypatch.setattr("rlworldkit.runs.pool.train_many", lambda jobs, *_, **__: [None] * len(jobs))  # all are killed
     modes = ("--mode", "proxy,ground_truth")
     run(main, *modes, "--updates", "1", "--n-envs", "3", "--seed", "7")
     assert run(main, "--mode", "proxy", "--resume").code == 0

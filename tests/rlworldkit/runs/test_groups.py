@@ -24,17 +24,17 @@ from rlworldkit.ppo.params import load_params
 from rlworldkit.program import Program
 from rlworldkit.runs.group import Group
 from rlworldkit.runs.live_page import LivePage
-from rlworldkit.runs.many import RunTask, train_many
+from rlworldkit.runs.pool import RunTask, train_many
 from tests.rlworldkit.runs.conftest import SMALL
 
-TOY_WORLD = Path(__file__).resolve().parents[2] / "parity"
+ORCHARD = Path(__file__).resolve().parents[3] / "parity/rlparity/templates"
 SIZES = (
     "--num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --num-minibatches 2 --update-epochs 4 --log-interval 1"
 )
 FLAGS = ["--no-wandb", *SIZES.split(), "--log-interval=1", f"--total-timesteps={2 * SMALL.batch_size}"]
 TRAINER = """
 import os, signal, sys
-from rlworldkit.runs.many import parent_process
+from rlworldkit.runs.pool import parent_process
 
 parent, what = parent_process(), sys.argv[1]
 print("a first line", flush=True)
@@ -56,7 +56,7 @@ parent.finish(parent.job)
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    paths = [str(TOY_WORLD), str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [str(ORCHARD), str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
     (tmp_path / "trainer.py").write_text(TRAINER)
 
@@ -91,7 +91,7 @@ def test_stopping_ends_the_runs_that_have_begun_and_begins_no_other() -> None:
 @pytest.mark.skipif(not Path("/proc").exists(), reason="processes are looked up in /proc")
 def test_runs_end_when_the_process_that_started_them_is_killed() -> None:
     Path("parent.py").write_text(
-        "from pathlib import Path\nfrom rlworldkit.runs.many import RunTask, train_many\n"
+        "from pathlib import Path\nfrom rlworldkit.runs.pool import RunTask, train_many\n"
         "run = RunTask('waits', Path('waits'), ['trainer', 'waits'])\n"
         "train_many([run], 1, report=lambda row, name: print(flush=True))\n"
     )
@@ -112,7 +112,7 @@ def group(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     variants = ["--seed=3", "--seeds=1", "--variant", "cheap=step=-0.5", "--variant", "own"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(TOY_WORLD))
+        patch.setenv("PYTHONPATH", str(ORCHARD))
         assert main(WORLD, ["train", *FLAGS, *variants, "--run-name=group", f"--checkpoint-dir={folder}"]) == 0
     return folder / "group"
 
