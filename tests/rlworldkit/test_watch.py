@@ -13,6 +13,7 @@ import pygame
 import pytest
 from numpy.typing import NDArray
 from orchard import WORLD
+from PIL import Image
 from written_page import episode_data, page_data
 
 from rlparity.core.trace import read_trace
@@ -150,6 +151,10 @@ def test_the_picture_a_film_a_window_and_a_page_show_the_same_games(
     assert [line for line in capsys.readouterr().out.splitlines() if line in verdicts] == sorted([*verdicts, *verdicts])
     assert main(WORLD, ["view", *words, "--output", str(page)]) == 0
     text = page.read_text(encoding="utf-8")
+    assert main(WORLD, ["watch", *words, "--steps", "2", "--record", str(tmp_path / "last.png")]) == 0
+    assert "game 5: left after 2 steps" in capsys.readouterr().out
+    with Image.open(tmp_path / "last.png") as last:
+        assert last.size == (1208, 608)
     on_page = [episode["verdict"] for episode in page_data(text)["episodes"]]
     assert [f"game {5 + number}: {verdict}" for number, verdict in enumerate(on_page)] == verdicts
     assert episode_data(text, 0)["steps"][0]["action"] == "start"

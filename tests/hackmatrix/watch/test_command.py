@@ -247,7 +247,7 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_pa
         ([tmp_path], f"There is no agent in {tmp_path}"),
         (["x" * 300], "is no agent"),
         ([params, "--render", "human"], "There is no display to open a window on"),
-        ([params, "--record", "film.avi"], "--record writes .mp4, .gif or .html, not 'film.avi'"),
+        ([params, "--record", "film.avi"], "--record writes .mp4, .gif, .png or .html, not 'film.avi'"),
         ([params, "--record", "/no/such/folder/film.mp4"], "cannot be written"),
         ([params, "--hidden-dim", "64"], "--hidden-dim 16"),
     ):
