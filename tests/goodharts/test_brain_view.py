@@ -23,12 +23,12 @@ from goodharts.rules import FOOD, MODES, POISON, REACH, Numbers
 from goodharts.torch_networks import ActorCritic
 from goodharts.world import WORLDS, evaluation_world, game_seeds
 from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.render.colours import GROUND
 from rlworldkit.render.pen import pixels
-from rlworldkit.watch.frames import frames
-from rlworldkit.watch.layers import draw_layers, shade
+from rlworldkit.show.watch.frames import frames
+from rlworldkit.show.watch.layers import draw_layers, shade
 
 ROOT = Path(__file__).resolve().parents[2]
 CNN = NetworkConfig("cnn", channels=(4, 8), hidden=32)

@@ -19,19 +19,19 @@ from written_page import episode_data, page_data
 from rlparity.core.trace import read_trace
 from rlworldkit.agents.agent import AgentPlayer, Player
 from rlworldkit.agents.choice import DRAWN, LIKELIEST, Choice
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.cli.app import main
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.play import play_episodes
-from rlworldkit.play.app import PlayApp
-from rlworldkit.play.game import open_table
-from rlworldkit.play.panes import layout_of
-from rlworldkit.play.session import Session
 from rlworldkit.render.window import Window
 from rlworldkit.runs.stop import StopRequest
-from rlworldkit.watch.controls import FASTEST, SLOWEST, Controls, play
-from rlworldkit.watch.frames import Frame, frames, games
-from rlworldkit.watch.text import likeliest_first
+from rlworldkit.show.play.app import PlayApp
+from rlworldkit.show.play.game import open_table
+from rlworldkit.show.play.panes import layout_of
+from rlworldkit.show.play.session import Session
+from rlworldkit.show.watch.controls import FASTEST, SLOWEST, Controls, play
+from rlworldkit.show.watch.frames import Frame, frames, games
+from rlworldkit.show.watch.text import likeliest_first
 
 MOST_STEPS, GAMES = 80, 3
 

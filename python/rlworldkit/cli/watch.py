@@ -18,18 +18,18 @@ from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlparity.io.arguments import STEPS, FloatRange, OutputFile, Parser
 from rlparity.io.console import open_console
 from rlworldkit.agents.agent import Agent, AgentPlayer
-from rlworldkit.agents.read import agents_text, first_agent, read_agent
+from rlworldkit.agents.reader import agents_text, first_agent, read_agent
 from rlworldkit.cli import players
 from rlworldkit.ppo.params import trained_files
 from rlworldkit.program import Program
 from rlworldkit.render.display import has_display, require_display
 from rlworldkit.render.film import FILMS, PICTURE
-from rlworldkit.watch.controls import FASTEST, SLOWEST
+from rlworldkit.show.watch.controls import FASTEST, SLOWEST
 
 if TYPE_CHECKING:
     from rlworldkit.envs.episodes import Episodes
     from rlworldkit.runs.stop import StopRequest
-    from rlworldkit.watch.frames import Frame
+    from rlworldkit.show.watch.frames import Frame
 
     Games = Iterator[Iterator[Frame]]
 
@@ -65,7 +65,7 @@ def main(
     # Imported only now: a mistaken command line should not have to wait.
     from rlworldkit.envs.episodes import Episodes
     from rlworldkit.runs.stop import StopRequest
-    from rlworldkit.watch.frames import endless_games, games, recorded
+    from rlworldkit.show.watch.frames import endless_games, games, recorded
 
     show = _in_window if args.render == WINDOW else _in_terminal if _is_terminal() else _as_text
     args.engine = players.engine_of(world, args.engine)
@@ -107,9 +107,9 @@ def _cut(played: Games, steps: float) -> Games:
 
 
 def _in_window(args: argparse.Namespace, played: Games, world: World, caption: str, stop: StopRequest) -> None:
-    from rlworldkit.watch.controls import Controls, play
-    from rlworldkit.watch.picture import draw_frame
-    from rlworldkit.watch.window import WindowScreen
+    from rlworldkit.show.watch.controls import Controls, play
+    from rlworldkit.show.watch.picture import draw_frame
+    from rlworldkit.show.watch.window import WindowScreen
 
     title = world.title
     window: WindowScreen[Frame] = WindowScreen(title, lambda frame, controls: draw_frame(frame, caption, controls))
@@ -119,8 +119,8 @@ def _in_window(args: argparse.Namespace, played: Games, world: World, caption: s
 
 
 def _in_terminal(args: argparse.Namespace, played: Games, world: World, caption: str, stop: StopRequest) -> None:
-    from rlworldkit.watch.controls import Controls, play
-    from rlworldkit.watch.terminal import open_terminal
+    from rlworldkit.show.watch.controls import Controls, play
+    from rlworldkit.show.watch.terminal import open_terminal
 
     verdicts: list[str] = []
     try:
@@ -132,7 +132,7 @@ def _in_terminal(args: argparse.Namespace, played: Games, world: World, caption:
 
 def _as_text(args: argparse.Namespace, played: Games, world: World, caption: str, stop: StopRequest) -> None:
     """Block by block; nobody waits for a pipe."""
-    from rlworldkit.watch.text import print_frame
+    from rlworldkit.show.watch.text import print_frame
 
     console = open_console()
     console.print(caption)
@@ -168,10 +168,10 @@ def _recording(
     if not args.record:
         return nullcontext()
     if args.record.suffix == PAGE:
-        from rlworldkit.viewer.agent import page_of_frames
+        from rlworldkit.show.pages.agent import page_of_frames
 
         return page_of_frames(args.record, caption, world, player, args.engine)
-    from rlworldkit.watch.picture import film_of_frames
+    from rlworldkit.show.watch.picture import film_of_frames
 
     return film_of_frames(args.record, caption, args.speed, world, episodes.get_states()[0], player.agent)
 

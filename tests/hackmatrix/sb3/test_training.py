@@ -19,7 +19,7 @@ from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.training_config import MaskablePPOConfig
 from hackmatrix.world import WORLD
 from rlparity.errors import ParityError, UsageError
-from rlworldkit.agents.read import agent_files
+from rlworldkit.agents.reader import agent_files
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.sb3 import callbacks
 from rlworldkit.sb3.callbacks import EpisodeMetrics, RunWriter

@@ -11,11 +11,11 @@ from hackmatrix.world import WORLD
 from rlparity.viewer.page import Episode
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.choice import LIKELIEST, Choice
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.envs.episodes import Episodes
-from rlworldkit.viewer import agent
-from rlworldkit.viewer.agent import Games, agent_page, episodes
-from rlworldkit.watch.frames import frames
+from rlworldkit.show.pages import agent
+from rlworldkit.show.pages.agent import Games, agent_page, episodes
+from rlworldkit.show.watch.frames import frames
 
 FIRST, COUNT, MOST_STEPS = 40, 7, 25
 

@@ -22,13 +22,13 @@ from hackmatrix.cli.main import main
 from hackmatrix.world import WORLD
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.choice import LIKELIEST, Choice
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.envs.episodes import Episodes
+from rlworldkit.render.show import show_of
 from rlworldkit.render.window import Window
-from rlworldkit.show import show_of
-from rlworldkit.watch.controls import Controls
-from rlworldkit.watch.frames import games
-from rlworldkit.watch.text import page
+from rlworldkit.show.watch.controls import Controls
+from rlworldkit.show.watch.frames import games
+from rlworldkit.show.watch.text import page
 from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import in_terminal
 
@@ -235,7 +235,7 @@ def test_a_record_that_is_not_finished_leaves_the_older_one(
 
     path = tmp_path / name
     path.write_bytes(b"an older one")
-    monkeypatch.setattr("rlworldkit.watch.text.print_frame", broken)
+    monkeypatch.setattr("rlworldkit.show.watch.text.print_frame", broken)
     assert main(["watch", str(params), "--record", str(path), "--render", "ansi"]) == 3
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, b"an older one")]
 

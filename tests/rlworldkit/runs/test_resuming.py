@@ -13,7 +13,7 @@ from orchard import WORLD
 from orchard.env import OrchardJaxEnv
 
 from rlparity.errors import UsageError
-from rlworldkit.agents.read import agent_files
+from rlworldkit.agents.reader import agent_files
 from rlworldkit.ppo.checkpoints import latest_checkpoint, read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import trained_files

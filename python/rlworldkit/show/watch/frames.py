@@ -13,7 +13,7 @@ from rlworldkit.agents.choice import Masks, probabilities
 from rlworldkit.agents.numpy_network import Floats
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.play import ending_of
-from rlworldkit.show import show_of
+from rlworldkit.render.show import show_of
 
 
 @dataclass(frozen=True)

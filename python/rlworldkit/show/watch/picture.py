@@ -13,11 +13,11 @@ from rlworldkit.render._pygame import pygame
 from rlworldkit.render.colours import AGENT, BAD, GOOD, GROUND, MUTED, OFF, TEXT
 from rlworldkit.render.film import PICTURE, film, last_picture
 from rlworldkit.render.pen import Pen, pixels, surface_of
-from rlworldkit.show import picture_of, show_of
-from rlworldkit.watch.controls import KEYS, Controls
-from rlworldkit.watch.frames import Decision, Frame
-from rlworldkit.watch.layers import draw_layers
-from rlworldkit.watch.text import MOST_ACTIONS, VALUE, likeliest_first, reward_rows
+from rlworldkit.render.show import picture_of, show_of
+from rlworldkit.show.watch.controls import KEYS, Controls
+from rlworldkit.show.watch.frames import Decision, Frame
+from rlworldkit.show.watch.layers import draw_layers
+from rlworldkit.show.watch.text import MOST_ACTIONS, VALUE, likeliest_first, reward_rows
 
 _PANEL = 360
 """Pixels beside the board."""
