@@ -1,8 +1,6 @@
 """A command in a terminal of its own, for the tests of commands that take keys."""
 
 import contextlib
-import errno
-import io
 import os
 import pty
 import select
@@ -17,16 +15,6 @@ from typing import Any
 PATIENCE = 120
 """Seconds that a command may take."""
 Act = Callable[[int, Callable[[str], None], int], None]
-
-
-class LostTerminal(io.StringIO):
-    """Standard output that fails as that of a closed terminal does, once it ``has_gone``."""
-
-    has_gone = False
-
-    def flush(self) -> None:
-        if self.has_gone:
-            raise OSError(errno.EIO, "Input/output error")
 
 
 @contextlib.contextmanager

@@ -1,9 +1,5 @@
 """Several commands: one sentence where something is missing."""
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +12,6 @@ from rlworldkit.cli import play
 from rlworldkit.cli.players import engine_of
 from rlworldkit.jax.engine import JaxEngine
 from tests.hackmatrix.conftest import CommandRefused
-from tests.terminals import in_terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -84,26 +79,3 @@ def test_no_command_that_plays_needs_jax_where_the_reference_is_built(
     assert said[0] == "Engine: swift, the reference of hackmatrix."
     games = {"evaluate": 2, "compare": 2, "view": 2}.get(words[0])
     assert said[1:] == ([] if games is None else [f"Playing {games} games ..."])
-
-
-def test_the_first_board_needs_no_jax_and_no_other_extra(swift_built: None, params: Path, tmp_path: Path) -> None:
-    blocked = ("jax", "flax", "gymnasium", "torch", "imageio_ffmpeg", "matplotlib", "pygame")
-    check = f"""
-import sys
-for name in {blocked}:
-    sys.modules[name] = None
-from hackmatrix.cli.main import main
-sys.exit(main(sys.argv[1:]))
-"""
-    words = [sys.executable, "-c", check]
-    watched = [*words, "watch", str(params), "--max-steps", "1"]
-    done = subprocess.run(watched, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.count("└")) == (0, 2), done.stderr
-
-    def leave(terminal: int, wait_for: Callable[[str], None], _: int) -> None:
-        wait_for("stage 1 of 8")
-        os.write(terminal, b"q")
-
-    said, code, _ = in_terminal([*words, "play"], leave, (24, 80), tmp_path)
-    assert code == 0, said
-    assert list(tmp_path.iterdir()) == [], "nothing was done, so nothing is saved"

@@ -14,11 +14,10 @@ from hackmatrix import rules
 from hackmatrix.cli.main import main
 from hackmatrix.networks import NETWORKS
 from hackmatrix.world import WORLD
-from rlparity.errors import UsageError
 from rlworldkit.agents.agent import AgentPlayer, Player
 from rlworldkit.agents.choice import LIKELIEST, Choice
 from rlworldkit.agents.onnx_policy import onnx_metadata
-from rlworldkit.agents.reader import read_agent
+from rlworldkit.agents.read import read_agent
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.ppo.params import load_params, save_params
 from rlworldkit.ppo.value_heads import HEADS, PLAIN, POPART, TWO_HOT, ValueHead
@@ -143,29 +142,3 @@ def test_a_model_of_maskable_ppo_is_exported_as_one_network(model: Path, tmp_pat
         logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))  # as torch has them
         np.testing.assert_allclose(logits, expected, atol=1e-5)
         np.testing.assert_allclose(found, values, atol=1e-5)
-
-
-def test_a_model_with_layers_of_another_kind_is_not_exported(model: Path) -> None:
-    from torch import nn
-
-    from rlworldkit.agents.masked_ppo import network_of
-    from rlworldkit.sb3.models import load_model
-
-    changed = load_model(model, WORLD, "cpu")
-    changed.policy.mlp_extractor.value_net[1] = nn.ReLU()
-    with pytest.raises(UsageError, match="layers of another kind than its own"):
-        network_of(changed, WORLD)
-
-
-def test_what_is_exported_is_not_named_as_another_kind(params: Path) -> None:
-    refusal = run(main, "export", params, "--format", "npz", "--output", "policy.onnx").refusal()
-    assert "policy.onnx is not named as a file of --format npz: name it *.npz" in refusal
-    refusal = run(main, "export", params, "--output", "policy.bin").refusal()
-    assert "policy.bin is not named as a file of --format onnx: name it *.onnx" in refusal
-
-
-def test_prices_are_those_of_the_run_or_not_known(params: Path, tmp_path: Path) -> None:
-    policy = tmp_path / "policy.onnx"
-    assert run(main, "export", params, "--output", policy).code == 0
-    assert json.loads(onnx_metadata(policy)["prices"]) == {}
-    assert "| prices of the reward | not known |" in Path(f"{policy}.md").read_text()

@@ -1,7 +1,6 @@
 """Git checkouts: which one a command compares, and that its revisions are exactly what git checks out."""
 
 import os
-import shutil
 import subprocess
 import sys
 import venv
@@ -17,7 +16,7 @@ from rlparity import UsageError, load_world
 from rlparity.cli.doctor import BROKEN, NOTE, packages
 from rlparity.cli.main import main
 from rlparity.engines import registry
-from rlparity.engines.checkout import check_out, commit_of, key_of, status, trees_of
+from rlparity.engines.checkout import check_out, commit_of, status, trees_of
 from rlparity.engines.module_paths import module_of, require_own_world
 from rlparity.engines.python_process import python_environment
 from rlparity.engines.remote import RemoteFactory
@@ -142,25 +141,6 @@ def test_a_revision_equals_a_clean_checkout_of_it_file_by_file(original: Path, t
     assert status(checkout)[1] is False
 
 
-def test_submodules_that_come_later_are_in_another_export_and_one_that_moved_is_found(
-    original: Path, tmp_path: Path
-) -> None:
-    checkout = clone(original, tmp_path / "checkout", with_submodules=False)
-    head = commit_of(checkout, "HEAD")
-    without = key_of(trees_of(checkout, head))
-    git(checkout, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init", "--recursive")
-    assert key_of(trees_of(checkout, head)) != without
-    before = files_in(checkout)
-    git(checkout, "mv", "lib dep", "moved")
-    commit(checkout)
-    assert exported(checkout, tmp_path / "export" / "old", "HEAD~1") == before
-    assert "moved/deeper/deep.py" in exported(checkout, tmp_path / "export" / "new")
-    git(checkout, "update-index", "--cacheinfo", f"160000,{head},moved")
-    git(checkout, "commit", "--quiet", "--message", "A commit that is not there")
-    with pytest.raises(UsageError, match=f"submodule moved of {checkout} has no commit {head}: fetch that there: "):
-        trees_of(checkout, "HEAD")
-
-
 def climb_repository(root: Path, folder: str) -> Path:
     """A repository with the world climb in a folder, which pays 0 for a step at first and 3 now."""
     (root / folder).mkdir(parents=True)
@@ -253,31 +233,6 @@ def test_revisions_are_those_of_the_working_directory(
         told = diff(*sides).refusal()
         assert f"imported from {second}/source, but revisions and . are those of {elsewhere}, where this runs" in told
     assert rlparity("run", "--engines", "one,one", "--no-report", *SMALL[:4], world="climb:WORLD").code == 0
-
-
-@pytest.mark.parametrize("has_git", [True, False])
-def test_a_repository_without_a_commit_is_compared_with_itself(
-    climbs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_git: bool
-) -> None:
-    new = tmp_path / "new"
-    shutil.copytree(climbs[0] / "source", new)
-    git(new, "init", "--quiet")
-    monkeypatch.syspath_prepend(new)
-    monkeypatch.chdir(new)
-    if not has_git:
-        monkeypatch.setenv("PATH", str(tmp_path))
-    ran = diff(".", ".")
-    sides = [(side["commit"], side["dirty"]) for side in ran.json["sides"]]
-    assert (ran.code, sides) == (0, [(None, has_git)] * 2)
-
-
-def test_an_installed_world_is_of_no_commit(climbs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = climbs
-    monkeypatch.setattr(sys, "prefix", str(first))
-    assert f"imported from {first}/source, but the repository" in diff(".", ".").refusal()
-    shutil.rmtree(second / "source")
-    found = diff(".", ".").json
-    assert [side["commit"] for side in found["sides"]] == [None, None]
 
 
 @pytest.mark.parametrize("layout", ["climb", "renamed"])

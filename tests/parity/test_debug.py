@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from orchard.plain import REST, PlainEngine
 from orchard.planes import PlanesEngine
 
-from rlparity import EngineError, EngineOptions, UsageError, World
+from rlparity import EngineError, UsageError, World
 from rlparity.core.trace import Case, Trace, read_trace, write_trace
 from rlparity.debug import Session
 
@@ -248,35 +248,6 @@ def test_other_actions_fork_and_forks_are_a_tree() -> None:
         assert (game.position, game.state()["hp"]) == (3, 1)
         with pytest.raises(UsageError, match="there is no fork 4: the forks are 0 to 3"):
             game.switch(4)
-
-
-def test_a_session_of_one_engine_opens_it_once_and_compares_nothing() -> None:
-    opened = []
-
-    def factory(games: int, options: EngineOptions) -> PlanesEngine:
-        opened.append(games)
-        return PlanesEngine(games, options)
-
-    with Session(with_engine(factory), "other", seed=3) as game:
-        game.run_until(steps=30)
-        game.back(9)
-        game.set("hp", 1)
-        game.step("rest")
-        assert (game.engines, game.diff(), game.marks("other") == game.marks()) == (("other", "other"), (), True)
-        game.check()
-    assert opened == [1]
-
-
-def test_back_from_a_fork_of_an_edited_one_leads_before_the_edit() -> None:
-    with Session(SPEC, seed=3) as game:
-        game.step("rest")
-        game.set("hp", 1)
-        game.step("rest")
-        game.step("up")
-        game.back()
-        game.step("left")
-        game.back(3)
-        assert (game.current.number, game.position, game.state()["hp"]) == (0, 1, 2)
 
 
 def test_a_golden_episode_ends_with_its_actions_and_an_agent_goes_on(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from orchard.plain import REST
 from textual.events import Key
 from textual.pilot import Pilot
 
-from rlparity import EngineError, Phase, UsageError, World
+from rlparity import World
 from rlparity.core.trace import Case
 from rlparity.debug import Session, panes
 from rlparity.debug.debugger import Debugger
@@ -95,34 +95,6 @@ def test_each_panel_has_its_key() -> None:
         assert "Fork 0, step 1: up (0)." in lines
 
 
-def test_help_closes_by_its_key_and_by_escape_and_tells_the_signs_of_the_board() -> None:
-    world = replace(WORLD, signs={"w": "hidden wasp"})
-    seen = screens("2", "?", "?", "?", "escape", size=(80, 60), world=world)[1:]
-    headings = [lines[6].split()[:1] for lines in seen]
-    assert headings == [["reward"], ["right"], ["reward"], ["right"], ["reward"]]
-    assert "       w  hidden wasp" in seen[1]
-
-
-def test_in_a_small_terminal_rows_are_cut_and_panels_that_are_asked_for_take_the_place_of_the_boards() -> None:
-    with Session(SPEC, ("plain", "restless"), seed=3) as session:
-
-        async def run() -> list[list[str]]:
-            app, seen = DebugApp(Debugger(session)), []
-            async with app.run_test(size=(80, 24)) as pilot:
-                for key, size in (("c", (80, 24)), ("1", (16, 9)), ("6", (16, 9)), ("1", (9, 12)), ("1", (40, 12))):
-                    await pilot.press(key)
-                    await pilot.resize_terminal(*size)
-                    await until_it_stands(app, pilot)
-                    seen.append([strip.text.rstrip() for strip in app.screen._compositor.render_strips()])
-            return seen
-
-        _, boards, panel, narrow, larger = asyncio.run(run())
-    assert boards[1:7] == ["plain", ".  W  .  .", ".  .  .  .", ".  .  .  ●●", ".  ●● .  w", "diff  pla  rest"]
-    assert panel[1:4] == ["stat  pla  rest", "e     in   less▅", "seed  3    3"]
-    assert narrow[2:4] == [".  W  . …", ".  .  . …"]
-    assert [line.split() for line in larger[1:7:5]] == [["plain", "restless"], ["differences", "plain", "restless"]]
-
-
 def test_phases_are_shown_with_their_words() -> None:
     lines = screens("8", "c")[2]
     assert [line.split() for line in lines[6:13]] == [
@@ -134,17 +106,6 @@ def test_phases_are_shown_with_their_words() -> None:
         ["state.hp", "3", "2"],
         ["word", "47", "0", "1433909409", "1433909409"],
     ]
-
-
-def test_phases_that_fail_are_a_sentence() -> None:
-    class Failing(plain.PlainEngine):
-        def phases(self, *given: object) -> tuple[Phase, ...]:
-            raise EngineError("it has none")
-
-    world = replace(WORLD, engines={"plain": plain.PlainEngine, "failing": Failing})
-    lines = screens("8", "n", "n", world=world, engines=("plain", "failing"))[-1]
-    assert lines[0].startswith("orchard, fork 0 of 1, step 2  ")
-    assert "engine 'failing' failed in phases: it has none" in " ".join(lines)
 
 
 def test_rules_are_shown_with_their_texts_and_source_lines() -> None:
@@ -178,21 +139,9 @@ def test_a_command_that_arrives_at_once_is_carried_out_once() -> None:
         assert (debugger.message, session.position) == ("Fork 0, step 1: up (0).", 1)
 
 
-def test_where_two_boards_do_not_fit_a_key_shows_the_other() -> None:
-    wide = replace(WORLD, draw=lambda state: replace(WORLD.draw(state), rows=(("x" * 50,),)))
-    assert [lines[1] for lines in screens("x", world=wide)] == ["plain", "restless"]
-    assert screens(world=wide, size=(140, 40))[0][1].split() == ["plain", "restless"]
-
-
 def test_a_state_that_cannot_be_drawn_is_a_sentence_in_place_of_the_board() -> None:
     lines = screens(world=replace(WORLD, draw=lambda state: state["none"]))[0]
     assert lines[2].startswith("drawing a state of world 'orchard' fails with KeyError: 'none'")
-
-
-def test_tall_boards_stand_beside_the_panel() -> None:
-    tall = replace(WORLD, draw=lambda state: replace(WORLD.draw(state), rows=(("x",),) * 15))
-    lines = screens("6", world=tall)[-1]
-    assert lines[1].split() == ["plain", "restless", "state", "plain", "restless"]
 
 
 def test_commands_reach_the_whole_session(tmp_path: Path) -> None:
@@ -295,15 +244,3 @@ def test_a_run_opens_the_screen_at_its_first_divergence(monkeypatch: pytest.Monk
     assert "leave one out" in rlparity("run", *words, "--debug", "--json").refusal()
     monkeypatch.undo()
     assert "the screen needs a terminal: run it in one, or leave --debug out" in rlparity("run", "--debug").refusal()
-
-
-def test_an_engine_that_fails_while_a_run_goes_on_is_a_message() -> None:
-    with Session(SPEC, ("plain", "dying"), seed=3) as session:
-        debugger = Debugger(session)
-        debugger.do("continue action pick")
-        for _ in range(100):
-            debugger.advance()
-        assert debugger.target is None
-        assert debugger.is_refusal, debugger.message
-        with pytest.raises((EngineError, UsageError)):
-            session.run_until()

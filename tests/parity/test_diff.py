@@ -14,7 +14,6 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-import faulty_orchard
 import numpy as np
 import pytest
 from command_line import Ran, git, orchard, rlparity
@@ -188,15 +187,6 @@ def test_worlds_of_other_shapes_are_compared_by_name() -> None:
     assert REST not in actions
 
 
-def test_states_of_other_fields_are_compared_by_field() -> None:
-    windy = changed(PlainEngine, get_state=lambda engine, states: [{**state, "wind": 3} for state in states])
-    found = compared(windy, replace(WORLD, state_fields=(*WORLD.state_fields, "wind")))
-    assert found.families == {}
-    assert "State fields: wind absent -> present." in found.shared.notes
-    # without states that fit, directed games cannot be begun
-    assert [part.name for part in found.parts] == ["golden", "uniform"]
-
-
 def test_a_start_that_one_side_refuses_is_a_difference() -> None:
     class Strict(PlainEngine):
         def set_state(self, states: Any, slots: Any) -> Any:  # noqa: ANN401 - an engine's
@@ -206,18 +196,6 @@ def test_a_start_that_one_side_refuses_is_a_difference() -> None:
     assert set(found.families) == {"start"}
     assert found.refused > 0
     assert found.unexpected(["start"]) == []
-
-
-def test_components_of_other_types_differ_by_name_too() -> None:
-    class Floating(PlainEngine):
-        def step(self, actions: NDArray[np.int32]) -> BatchStep:
-            step = super().step(actions)
-            return replace(step, components=step.components * np.array([1, 1, 2], np.float32))
-
-    found = compared(Floating)
-    assert found.families.keys() == {"rewards", "rewards:sting"}
-    assert {change.component for change in found.changes} == {"sting"}
-    assert found.families["rewards"].transitions == found.compared.sum() > found.families["rewards:sting"].transitions
 
 
 def test_a_next_game_that_differs_is_noticed() -> None:
@@ -258,35 +236,6 @@ def test_a_page_has_both_sides_and_json_goes_to_a_file_or_to_standard_output(tmp
     steps = episode_data(page_path.read_text(), 1)["steps"]
     assert all(len(step["boards"]) == 2 for step in steps)
     assert [2, "-500", "-3000"] in [part for step in steps for part in step.get("components", [])]
-
-
-def test_the_headline_is_first_and_last_and_a_table_has_ten_rows_without_all(tmp_path: Path) -> None:
-    path = tmp_path / "answer.json"
-    ran, whole = diff(*STINGING, "--json", path), diff(*STINGING, "--all")
-    changes = len(json.loads(path.read_text())["changes"])
-    for text, most in ((ran.out, 10), (whole.out, changes)):
-        first, *_, last = text.splitlines()
-        assert first == last
-        assert "only rewards differ (rewards:sting, reward), not expected." in first
-        assert max(len(re.findall(r"^│", rows, re.M)) for rows in re.findall(r"(?<=┩\n)(?:│.*\n)+", text)) == most
-    assert f"... and {changes - 10} more (--all lists all)." in ran.out
-    assert "more (" not in whole.out
-    components = ran.out.partition("Rewards of")[2].partition("Largest")[0]
-    assert re.findall(r"^│ (\w+) ", components, re.M)[0] == "sting"
-    assert diff().out.count("nothing differs") == 1
-
-
-@pytest.mark.parametrize(("expect", "is_expected"), [("rewards:sting", True), ("rewards:fruit", False)])
-def test_a_page_has_the_tables_and_says_which_differences_are_expected(
-    expect: str, is_expected: bool, tmp_path: Path
-) -> None:
-    ran = diff(*STINGING, "--expect", expect, "--html", tmp_path / "page.html")
-    page = page_data((tmp_path / "page.html").read_text())
-    assert [episode["expected"] for episode in page["episodes"]] == [is_expected] * 4
-    assert [table["title"] for table in page["tables"]] == re.findall(r"^(.*\S) *\n┏", ran.out, re.M)[:5]
-    (families, *_) = page["tables"]
-    assert families["header"][-1] == "expected"
-    assert [row[-1] for row in families["rows"]] == ["yes" if is_expected else "no"] * 2
 
 
 @pytest.mark.parametrize(
@@ -360,23 +309,6 @@ def test_revisions_are_compared_and_named_with_their_commits(checkout: Path) -> 
     assert (len(old["commit"]), old["commit"] == new["commit"]) == (40, False)
 
 
-def test_a_revision_without_the_world_is_one_sentence(checkout: Path) -> None:
-    done = diff_in(checkout, "HEAD~2", ".")
-    assert (done.returncode in (2, 3), done.stdout, done.stderr.count("\n")) == (True, "", 1)
-    assert "orchard" in done.stderr
-
-
-def test_a_commit_without_files_or_that_is_not_there_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    git(tmp_path, "init", "--quiet")
-    commit(tmp_path)
-    monkeypatch.setattr("rlparity.engines.places.checkout_of", lambda spec: tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert "has no files: name another revision" in rlparity("diff", "HEAD", ".").refusal()
-    assert "there is no revision 'no-such-branch'" in rlparity("diff", "no-such-branch", ".").refusal()
-
-
 class _Pushed(SingleGame):
     """A number that actions push about for five steps; ``paid``: what the players earn of it."""
 
@@ -409,10 +341,3 @@ def test_actions_may_be_arrays_and_players_several(paid: tuple[float, ...]) -> N
     other = replace(world, action_space=Box(-2, 2, (1,)))
     with pytest.raises(UsageError, match="have actions of other forms"):
         share(world, (Side("a", world, world.engines["one"]), Side("b", other, other.engines["one"])))
-
-
-def test_the_command_takes_actions_that_are_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = Pairing("pushed", {"one": partial(_Pushed, (1.0,))}, Box(-1, 1, (1,)), (1,)).world()
-    monkeypatch.setattr(faulty_orchard, "PUSHED", world, raising=False)
-    ran = diff(world="faulty_orchard:PUSHED")
-    assert (ran.code, "nothing differs" in ran.out) == (0, True)

@@ -83,13 +83,6 @@ def test_packages_that_are_missing_or_outside_their_limits_are_broken() -> None:
     assert (absent.status, absent.found) == (NOTE, "it, in site, run from its folder without being installed")
 
 
-@pytest.mark.usefixtures("needy")
-def test_another_distribution_with_a_package_of_the_same_name_is_broken() -> None:
-    rival = "needy has a package meadow too: uninstall it first"
-    found = packages("rl-parity", ("rlparity", "meadow"), "it", Path("site"), remedy="pip install it")
-    assert (found.status, found.found) == (BROKEN, f"it, in site; {rival}")
-
-
 def test_remedies_are_those_of_a_checkout_or_of_whoever_installed_a_wheel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

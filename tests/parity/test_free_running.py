@@ -116,13 +116,6 @@ def test_the_command_measures_and_shows_the_first_difference(tmp_path: Path) -> 
     assert rlparity("run", *words[3:], "--engines", "plain,planes").code == 0
 
 
-@pytest.mark.parametrize(("mode", "replays"), [("strict", True), ("free-running", True), ("strict", False)])
-def test_a_report_says_where_states_were_not_compared(mode: str, replays: bool) -> None:
-    words = "run", "--engines", "plain,planes", "--steps", "5", "--games", "2", "--mode", mode
-    ran = rlparity(*words, world=orchard(states_replay=replays))
-    assert (ran.code, "Black box: without states, only what is shown is compared" in ran.out) == (0, replays)
-
-
 def test_an_interval_is_that_of_the_percentile_bootstrap_and_never_below_a_count() -> None:
     rare, usual = np.array([0.0] * 37 + [1.0, 1.0, 4.0]), np.random.default_rng(1).normal(3, 2, 40)
     for values, found in zip((rare, usual), mean_intervals(np.stack([rare, usual], axis=1)), strict=True):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -24,10 +22,8 @@ from orchard.planes import PlanesEngine
 
 from rlparity import BatchStep, State, UsageError
 from rlparity.cli.main import main
-from rlparity.core.compare import Difference
-from rlparity.core.ledger import installed_versions, read_ledger
+from rlparity.core.ledger import read_ledger
 from rlparity.core.lockstep import Settings
-from rlparity.engines.places import with_remote_engines
 from rlparity.testing import assert_lockstep
 from rlparity.tools.mutant_judges import LockstepJudge
 from rlparity.tools.mutants import CAUGHT, mutated_text
@@ -336,13 +332,6 @@ def test_a_comparison_of_tests_has_a_ledger(ledger: Path, tmp_path: Path, monkey
         list(checks_of("orchard", named | {"ledger": "none.toml"}))
 
 
-def test_versions_are_those_of_the_place_of_an_engine() -> None:
-    name = f"planes@python:{sys.executable}"
-    there = with_remote_engines(faulty_orchard.WORLD, ORCHARD, [name]).engines[name]
-    assert installed_versions(there, ["numpy", "no-such-package"]) == {"numpy": version("numpy")}
-    assert installed_versions(PlanesEngine, ["numpy", "no-such-package"]) == {"numpy": version("numpy")}
-
-
 def test_a_mutant_is_caught_by_what_the_ledger_does_not_explain(tmp_path: Path) -> None:
     words = "--engines", "double,planes"
     assert rlparity("run", *words, "--out", tmp_path).code == 1
@@ -358,21 +347,3 @@ def test_a_mutant_is_caught_by_what_the_ledger_does_not_explain(tmp_path: Path) 
     file.write_text(mutated_text(tmp_path, fault))
     verdict = judge.verdict(replace(bench, reference="double"), fault, tmp_path)
     assert (verdict.result, verdict.detail) == (CAUGHT, "observation, components[sting], reward")
-
-
-def test_many_entries_of_a_field_are_told_apart_fast(ledger: Path) -> None:
-    found = read_ledger(ledger)
-    (entry,) = found.entries
-    several = [
-        replace(entry, id=f"{side}{at}", fields=(f"state.x[{at}]",), actions=None) for at in range(60) for side in "ab"
-    ]
-    differences = [Difference(f"state.x[{at}]", 0, 1) for at in range(60)]
-    with pytest.raises(UsageError, match=r"both 'a0' and 'b0' explain state.x\[0\]: narrow the condition of one"):
-        replace(found, entries=tuple(several)).entries_of({}, 4, differences)
-    assert replace(found, entries=tuple(several[::2])).entries_of({}, 4, differences) == tuple(several[::2])
-
-    many = tuple(replace(entry, id=str(score), when={"score": score}, actions=None) for score in range(10_000))
-    differences = [Difference(field, 0, 1) for field in entry.fields]
-    began = time.perf_counter()
-    assert replace(found, entries=many).entries_of({"score": 7}, 4, differences) == (many[7],)
-    assert time.perf_counter() - began < 1

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
-from shutil import copytree
 from signal import SIGINT, pthread_kill
 from subprocess import CompletedProcess, TimeoutExpired
 from threading import Event, main_thread
@@ -16,7 +15,7 @@ from time import monotonic
 from unittest.mock import Mock
 
 import pytest
-from command_line import ORCHARD, orchard, rlparity, run
+from command_line import ORCHARD, rlparity, run
 from faulty_orchard import WORLD
 
 from rlparity import EngineError, Mutant, MutationBench, UsageError
@@ -117,16 +116,6 @@ def test_a_bench_whose_unchanged_copy_fails_proves_nothing(
         run_mutants(BENCH, BENCH.mutants, PLAN, jobs=1)
 
 
-@pytest.mark.parametrize("step", ["self.turn += valid", "while True: pass"])
-def test_a_run_that_takes_too_long_is_ended_in_a_thread_too(step: str, tmp_path: Path) -> None:
-    """Where no alarm rings, with many steps as with one that never ends."""
-    copytree(BENCH.source / "orchard", tmp_path / "orchard")
-    (tmp_path / FILE).write_text(mutated_text(tmp_path, mutant("slow", "self.turn += valid", step)))
-    judge = replace(PLAN, settings=replace(PLAN.settings, steps=10**6), run_timeout=1)
-    with ThreadPoolExecutor() as thread, pytest.raises(TimeoutExpired):
-        thread.submit(judge.verdict, BENCH, BENCH.mutants[0], tmp_path).result()
-
-
 def test_a_copy_has_the_named_parts_and_no_more(tmp_path: Path) -> None:
     """As it must where the source is a package among all that are installed."""
 
@@ -206,12 +195,6 @@ def test_an_edit_that_no_longer_fits_is_one_sentence(planted: Mutant, sentence: 
         run_mutants(BENCH, [planted], PLAN, jobs=1)
 
 
-def test_an_edit_of_what_is_not_copied_is_one_sentence() -> None:
-    beside = Mutant("beside", "project.toml", "my-world", "mine", ())
-    with pytest.raises(UsageError, match=r"edits project.toml, which is in none of the bench's parts: orchard\."):
-        run_mutants(replace(BENCH, parts=("orchard",)), [beside], PLAN, jobs=1)
-
-
 def test_faults_are_planted_by_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Garbage is collected while a file is parsed, which lets another thread go on."""
     thresholds, interval = gc.get_threshold(), sys.getswitchinterval()
@@ -226,13 +209,6 @@ def test_faults_are_planted_by_several_threads_at_once(monkeypatch: pytest.Monke
         gc.set_threshold(*thresholds)
         sys.setswitchinterval(interval)
     assert len(planted) == 1
-
-
-def test_a_world_without_mutants_says_what_it_lacks() -> None:
-    none = rlparity("mutants", world=orchard(benches=()))
-    assert "world 'orchard' has no benches and so no mutants: give it a MutationBench" in none.refusal()
-    empty = rlparity("mutants", world=orchard(benches=(replace(BENCH, mutants=()),)))
-    assert "the benches of world 'orchard' ('planes') hold no mutants: give them some." in empty.refusal()
 
 
 PROJECT = {

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from command_line import Ran
 from command_line import run as run_command
-from gymnasium.spaces import Box, Dict, Discrete, Graph, MultiBinary, MultiDiscrete, OneOf, Sequence, Text, Tuple
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Text, Tuple
 
-from rlparity import UsageError, spaces
+from rlparity import UsageError
 from rlparity.adapters.gymnasium import VectorGames
 from rlparity.cli.main import main
 from rlparity.core.lockstep import Settings, run
@@ -152,20 +152,6 @@ def test_every_space_is_played_by_single_and_vector_environments_alike(
         numbers = [action_numbers(each) for each in drawn]
         assert all(map(actions.contains, numbers))
         np.testing.assert_array_equal(actions.array(numbers), drawn)
-
-
-def test_bounds_on_one_side_are_drawn_beyond_them_and_others_as_ever() -> None:
-    space = spaces.Box((5.0, -np.inf, -np.inf, 0.0), (np.inf, -5.0, np.inf, 0.5), (4,), "float64")
-    drawn = space.sample(np.random.default_rng(0), 1000)
-    assert np.abs(drawn.min(0) - (5, -6, -1, 0)).max() < 0.01
-    assert np.abs(drawn.max(0) - (6, -5, 1, 0.5)).max() < 0.01
-
-
-@pytest.mark.parametrize("shown", [Dict(a=Sequence(Discrete(3))), Graph(Box(0, 1, (2,)), None), OneOf([Discrete(2)])])
-def test_observations_without_a_fixed_form_are_refused(
-    shown: gymnasium.Space[Any], registered: Callable[..., str]
-) -> None:
-    assert "have no fixed form: write a rlparity.Pairing" in engines(registered(Discrete(2), shown)).refusal()
 
 
 def test_a_vector_environment_that_restarts_its_games_is_refused() -> None:

@@ -12,7 +12,6 @@ from command_line import rlparity
 from faulty_orchard import WORLD
 
 from rlparity import UsageError
-from rlparity.debug.session import Session
 from rlparity.io.atomic_write import check_output, replacing, write_output, write_text
 from rlparity.viewer.page import Page
 from rlparity.viewer.write import write_page
@@ -52,16 +51,6 @@ def test_a_folder_that_takes_no_file_or_is_missing_is_noticed(here: Path) -> Non
         with pytest.raises(UsageError, match="cannot be written: "):
             check_output(Path("/proc/none/file"), makes_folders=makes_folders)
     assert not (here / "none").exists()
-
-
-@pytest.mark.parametrize("name", ["/dev/null", "pipe", "file"])
-def test_pipes_and_devices_are_written_to_where_that_will_do(name: str, here: Path) -> None:
-    check_output(Path(name), streams=True)
-    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
-    write_output(Path(name), "text")
-    assert name != "pipe" or os.read(reader, 9) == b"text"
-    os.close(reader)
-    assert (here / "pipe").is_fifo()
 
 
 def page(path: Path) -> None:
@@ -119,11 +108,3 @@ def test_a_link_stays_and_the_file_that_it_points_to_is_written(
 @pytest.mark.parametrize("name", ["file/x", "/proc/none", "x" * 300])
 def test_commands_refuse_an_output_before_they_work(words: str, name: str, here: Path) -> None:
     assert "cannot be written: " in rlparity(*words.format(name).split()).refusal()
-
-
-def test_a_session_refuses_an_output_before_it_makes_a_case_small(here: Path) -> None:
-    with Session("faulty_orchard:WORLD") as session:
-        for write in (lambda path: session.save(path, 60), session.write_test):
-            for name in (".", "/", "file/x"):
-                with pytest.raises(UsageError, match="cannot be written: "):
-                    write(name)

@@ -73,34 +73,6 @@ def test_a_divergence_is_shrunk_reported_and_replayed(tmp_path: Path) -> None:
     assert len(last["boards"][0]["rows"]) == 4
 
 
-def test_without_a_report_the_text_still_says_what_differs(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    words = "--engines", "plain,restless", "--max-divergences", "3", "--no-report", "--out", out
-    said = rlparity("run", *words).out
-    assert (said.count("│ state.hp "), "Game 35, step 12, after rest (5) (2 more" in said) == (
-        said.count("\nGame "),
-        True,
-    )
-    assert not out.exists()
-
-
-def test_the_text_shows_the_board_before_the_last_action_too(tmp_path: Path) -> None:
-    ran = rlparity("run", "--engines", "plain,restless", "--out", tmp_path)
-    assert re.search(r"^╭─+ start ─+╮ ╭─+ plain ─+╮ ╭─+ restless ─+╮$", ran.out, re.MULTILINE)
-    (values,) = re.findall(r"^│ hp +(\d) +│ │ hp +(\d) +│ │ hp +(\d) +│$", ran.out, re.MULTILINE)
-    assert values == ("1", "2", "1")
-    whole = rlparity("run", "--engines", "plain,restless", "--out", tmp_path, "--shrink-seconds", "0").out
-    assert re.search(r"─ before rest \(5\) ─", whole)
-
-
-def test_a_difference_only_within_a_batch_is_said_to_be_one(tmp_path: Path) -> None:
-    ran = rlparity("run", "--engines", "planes,leaky", "--games", "8", "--out", tmp_path)
-    assert (ran.code, "state.score" in ran.out) == (1, True)
-    assert "differ within a batch, but not when this game is played alone" in ran.out
-    text = (tmp_path / "trace.html").read_text(encoding="utf-8")
-    assert episode_data(text, 0)["inBatch"][0][0] == "observation[1: score]"
-
-
 class _Twice(PlanesEngine):
     """Two faults: resting costs nothing, and a pick counts once more."""
 
@@ -246,14 +218,6 @@ def test_a_world_without_marks_has_no_coverage(lacks: dict[str, object], sentenc
 def test_a_failing_engine_is_one_sentence_and_3(engine: str, sentence: str) -> None:
     timeout = "0.2" if engine == "hanging" else "60"
     assert re.search(sentence, rlparity("run", "--engines", f"plain,{engine}", "--timeout", timeout).refusal(3))
-
-
-def test_too_little_memory_outside_an_engine_is_one_sentence_and_2(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr("rlparity.cli.commands.run_lockstep", fail)
-    assert rlparity("run") == (2, "", "rlparity: this needs more memory than there is: give fewer --games.\n")
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,9 @@ from command_line import rlparity
 from faulty_orchard import WORLD
 from orchard.plain import PICK, REST, Game, PlainEngine, draw
 
-from rlparity import Draw, EngineError, Phase, State, UsageError
+from rlparity import Draw, EngineError, Phase, State
 from rlparity.core.trace import Case
 from rlparity.debug import Session
-from rlparity.testing import assert_case
-
-SPEC = "faulty_orchard:WORLD"
 
 
 class _Stingless(Game):
@@ -99,24 +96,6 @@ def test_words_have_an_address_at_which_a_run_stops() -> None:
         assert session.run_until("draw 4", backwards=True) == "draw 4"
         assert session.position == 4
         assert session.run_until("draw 1 7", steps=20) is None
-
-
-def test_without_words_or_phases_a_sentence_says_so() -> None:
-    for engine in ("planes", "silent"):
-        with (
-            Session(STINGLESS, engine, seed=3) as session,
-            pytest.raises(UsageError, match="neither engine tells which words it draws: choose one that does"),
-        ):
-            session.run_until("draw 7 0")
-    with Session(STINGLESS, ("plain", "silent"), seed=3) as session:
-        session.step()
-        assert session.moment.phases.text == ""
-
-
-def test_a_test_of_one_game_names_the_phase_when_it_fails() -> None:
-    state = {"seed": 3, "walker": 0, "wasp": 9, "hp": 2, "score": 4, "turn": 0, "apples": [{"cell": 5, "ripeness": 1}]}
-    with pytest.raises(AssertionError, match="The engines first differ in phase 'walker'"):
-        assert_case(WORLD, ("plain", "restless"), Case((REST,), state=state))
 
 
 def test_the_command_names_the_phase_of_the_step_at_which_it_stops() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,6 @@ from rich.live import Live
 
 from rlparity import Price, StateRefused, UsageError
 from rlparity.core.compare import Difference, value_text
-from rlparity.core.ledger import ledger_of
 from rlparity.io.console import open_console, plain_text
 from rlparity.io.table import Records, Table, markdown_text
 
@@ -83,20 +80,3 @@ def test_a_world_with_odd_names_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     for parts in ({"prices": (Price(ODD, 1, 0, 2),)}, {"actions": (ODD,)}, {"engines": {ODD: PlainEngine}}):
         with pytest.raises(ValueError, match="which is no printable text"):
             replace(faulty_orchard.WORLD, **parts)
-
-
-@pytest.mark.parametrize("part", ["entries.known", '"numpy"', '"pick"', "orchard"])
-def test_a_ledger_with_odd_names_is_refused(part: str, tmp_path: Path) -> None:
-    text = """worlds = ["orchard"]\n[entries.known]\nkind = "bug"\ncitation = "c"\nfields = ["state.hp"]\nthen = "drop"
-share = 1\nactions = ["pick"]\nversions = { "numpy" = "1" }\nwitness = ''\n"""
-    odd = {"entries.known": f"entries.{json.dumps(ODD)}"}.get(part, json.dumps(ODD))
-    with pytest.raises(UsageError) as refused:
-        ledger_of(text.replace(f'"{part}"' if part == "orchard" else part, odd), tmp_path / "ledger.toml")
-    assert str(refused.value).isprintable()
-    assert "witness" not in str(refused.value)
-
-
-@pytest.mark.skipif(shutil.which("git") is None, reason="revisions are git's")
-@pytest.mark.parametrize("words", ["revODD .", ". . --expect ODD", ". . --price ODD=1"])
-def test_an_odd_word_of_a_command_line_is_one_line(words: str) -> None:
-    assert "\x1b" not in rlparity("diff", *(word.replace("ODD", ODD) for word in words.split())).refusal()

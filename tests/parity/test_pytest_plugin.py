@@ -131,20 +131,6 @@ def test_a_divergence_is_shown_shrunk_with_its_page_and_repeats_from_its_seed(pr
     assert (code, f"Seed: {played}." in other) == (1, False)
 
 
-@pytest.mark.long
-def test_workers_of_xdist_share_a_seed_and_the_pairs_of_engines(project: Project) -> None:
-    project.table('engines = ["plain,planes", "planes,planes", "plain,restless"]\ngolden = ""')
-    code, said = project.pytest_alone("-n", "2", "--dist", "loadscope", "-v", "-m", "rlparity")
-    assert code == 1
-    seeds = set(re.findall(r"seed (\d+)", said))
-    assert len(seeds) == 1
-    assert len(re.findall(r"PASSED rlparity::orchard", said)) == 2
-    assert {worker for worker, _ in re.findall(r"\[(gw\d)\] .*(PASSED|FAILED) rlparity", said)} == {"gw0", "gw1"}
-    (played,) = set(re.findall(r"^Seed: (\d+)\.$", said, re.MULTILINE))
-    _, again = project.pytest("rlparity::orchard::plain-restless", "--rlparity-seed", seeds.pop())
-    assert f"Seed: {played}." in again
-
-
 def read_all(path: Path) -> None:
     assert read_checks(read_tables(path) or {})
 
@@ -181,17 +167,6 @@ def test_a_wrong_table_is_one_sentence_that_names_the_key(project: Project, text
         read_all(path)
     assert str(error.value).startswith("[tool.rlparity")
     assert sentence in str(error.value)
-
-
-def test_a_wrong_table_ends_pytest_with_one_line(project: Project) -> None:
-    project.table("game = 3")
-    code, said = project.pytest()
-    assert (code, said.strip().count("\n"), said.startswith("ERROR: [tool.rlparity.worlds.orchard], game:")) == (
-        4,
-        0,
-        True,
-    )
-    assert project.pytest("--help")[0] == 0
 
 
 def rival(folder: Path) -> Path:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlparity.errors import quoted
 from rlparity.io.safe_read import MIB, Unreadable, read_bytes, read_json, read_npz, read_text, read_toml, read_zip
 
 
@@ -138,11 +137,3 @@ def test_an_array_that_claims_to_be_another_takes_no_memory(shape: str, dtype: s
     (tmp_path / "a.npz").write_bytes(zipped(("weights.npy", array)))
     with pytest.raises(Unreadable, match=r"its part 'weights.npy' is no array of numbers"):
         read_npz(tmp_path / "a.npz", MIB)
-
-
-def test_what_a_message_quotes_is_short_and_on_one_line() -> None:
-    for value in ("a\nb" * 100, "\ud800", 10**5000, [1] * 100, -3, 2.5, None, {"a": 1}, b"\n"):
-        said = quoted(value)
-        assert len(said) < 400
-        assert said.isprintable()
-        assert said.isascii()

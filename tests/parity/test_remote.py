@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import subprocess
 import sys
@@ -29,7 +28,7 @@ from rlparity.core.lockstep import Settings
 from rlparity.core.lockstep import run as lockstep
 from rlparity.engines.checkout import commit_of, status
 from rlparity.engines.module_paths import checkout_of
-from rlparity.engines.places import _cached, with_remote_engines
+from rlparity.engines.places import with_remote_engines
 from rlparity.engines.remote import RemoteFactory, describe_world
 
 TOYS, TEMPLATES = Path(faulty_orchard.__file__).parent, Path(orchard.__file__).parents[1]
@@ -118,22 +117,6 @@ def test_errors_of_the_engine_are_raised_here_as_what_they_are(opened: Open) -> 
         dying.step(RESTS)
 
 
-def test_a_server_starts_with_small_pipes_where_the_users_hold_as_much_as_they_may(
-    opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise PermissionError(errno.EPERM, "Operation not permitted")
-
-    monkeypatch.setattr("fcntl.fcntl", refuse)
-    assert len(opened("plain@cpu").get_state(ALL)) == len(ALL)
-
-
-def test_an_interpreter_that_may_not_be_executed_is_not_said_to_be_missing(tmp_path: Path) -> None:
-    (tmp_path / "python").touch()
-    with pytest.raises(UsageError, match=r"python lacks the permission to be run: give it with chmod \+x "):
-        with_remote_engines(WORLD, ORCHARD, [f"plain@python:{tmp_path}/python"])
-
-
 def test_a_server_that_hangs_or_dies_is_ended_and_named(opened: Open) -> None:
     engine: Any = opened("hanging@cpu", deadline=30)
     hanging, dead = server_of(engine), opened("planes@cpu")
@@ -216,13 +199,6 @@ def test_a_server_of_another_protocol_or_world_is_refused(monkeypatch: pytest.Mo
 def test_a_place_that_does_not_exist_is_one_sentence(name: str, sentence: str) -> None:
     ran = rlparity("run", "--engines", f"plain,{name}")
     assert sentence in ran.refusal(3 if "true" in name else 2)
-
-
-def test_serve_without_a_client_or_a_world_is_one_sentence() -> None:
-    command = sys.executable, "-m", "rlparity", "serve", "--world", "no_such:WORLD", "--engine", "plain"
-    done = subprocess.run(command, input="", capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "No module named 'no_such'): go to its folder, or name that in PYTHONPATH." in done.stderr
 
 
 def test_another_interpreter_plays_with_its_own_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -355,16 +331,3 @@ def test_a_requirement_goes_over_what_is_here_and_is_installed_once(meadow: Path
     with pytest.raises(UsageError, match=r"none\.whl cannot be installed: .*none\.whl"):
         paid("loud@pip:none.whl")
     assert len(cached("environments")) == 1
-
-
-def test_a_copy_that_was_left_half_made_is_made_anew(meadow: Path) -> None:
-    """A command that is killed leaves no lock and no folder that the next one would take for whole."""
-    code = (
-        "import os; from rlparity.engines import places; "
-        "places._cached('halves', 'a', lambda _: os.kill(os.getpid(), 9))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
-    parent = Path(os.environ["XDG_CACHE_HOME"], "rlparity", "halves")
-    assert not (parent / "a").exists()
-    assert list(_cached("halves", "a", lambda folder: (folder / "whole").touch()).iterdir()) == [parent / "a" / "whole"]
-    assert {path.name for path in parent.iterdir()} == {"a", "lock"}

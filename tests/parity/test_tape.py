@@ -23,7 +23,6 @@ from rlparity.core.trace import read_trace
 from rlparity.engines.places import with_remote_engines
 from rlparity.engines.tape import read_tape
 from rlparity.testing import assert_lockstep
-from rlparity.tools.project import checks_of
 from rlparity.tools.recording import record_tape
 
 WORDS = "--source", "directed", "--games", "8", "--steps", "40", "--seed", "7"
@@ -104,12 +103,6 @@ def test_a_difference_is_written_as_it_was_found(recorded: Path, tmp_path: Path)
     assert "only rlparity run --engines tape:DIR,B plays it" in rlparity(*replay, "--engines", engines).refusal()
 
 
-def test_marks_that_differ_are_found_in_no_certain_game(recorded: Path, tmp_path: Path) -> None:
-    ran = rlparity("coverage", "--engines", f"tape:{recorded},miscounting", "--out", tmp_path, "--json")
-    (divergence,) = ran.json["divergences"]
-    assert (ran.code, divergence["fields"]) == (1, ["marks[sting]"])
-
-
 def test_states_and_marks_that_were_not_recorded_are_not_compared(tmp_path: Path) -> None:
     tape = record_tape(WORLD, "plain", Settings(steps=80, games=32), tmp_path / "tape", states=False)
     assert tape.unknown == {"state", "marks"}
@@ -133,13 +126,6 @@ def test_prices_are_those_of_the_tape(tmp_path: Path) -> None:
     assert "recorded at other prices" in rlparity("run", *engines, "--price", "fruit=0.2").refusal()
     assert changed_prices(with_remote_engines(WORLD, ORCHARD, [engines[1].split(",")[0]])) == {"fruit": 0.3}
     assert_lockstep(WORLD, (engines[1].split(",")[0], "planes"))
-
-
-def test_no_prices_are_drawn_against_a_tape(recorded: Path) -> None:
-    said = rlparity("run", "--engines", f"tape:{recorded},planes", "--draw-prices").refusal()
-    assert "a tape has the prices that it was recorded at: leave --draw-prices out." in said
-    with pytest.raises(UsageError, match=r"^tape:.* has the prices that it was recorded at: leave draw-prices out\.$"):
-        assert_lockstep(WORLD, (f"tape:{recorded}", "planes"), draw_prices=0.5)
 
 
 def test_flags_that_contradict_the_tape_are_refused(recorded: Path) -> None:
@@ -216,14 +202,6 @@ def test_recording_overwrites_nothing_and_asks_for_what_it_needs(recorded: Path,
     assert not (tmp_path / "dying" / "tape.json").exists()
 
 
-def test_the_same_run_has_the_same_digest(recorded: Path, tmp_path: Path) -> None:
-    ran = rlparity("record", *WORDS, *COMPLETE, "--tape", tmp_path / "again", "--json")
-    assert ran.json["digest"] == json.loads((recorded / "tape.json").read_text())["digest"]
-    assert sorted(path.name for path in (tmp_path / "again").iterdir()) == sorted(
-        path.name for path in recorded.iterdir()
-    )
-
-
 def test_long_runs_are_in_several_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rlparity.tools.recording._CHUNK", 20_000)
     tape = record_tape(WORLD.with_prices({"step": 0}), "plain", SETTINGS, tmp_path)
@@ -246,9 +224,3 @@ def test_an_interrupted_recording_leaves_nothing(tmp_path: Path, monkeypatch: py
     with pytest.raises(KeyboardInterrupt):
         record_tape(WORLD, "plain", SETTINGS, folder, progress=interrupt)
     assert not folder.exists()
-
-
-def test_the_tests_of_a_project_may_name_a_tape(recorded: Path) -> None:
-    table = {"world": ORCHARD, "engines": [f"tape:{recorded},planes"], "sources": ["uniform"]}
-    (check,) = checks_of("orchard", table)  # and none of golden episodes, which a tape does not play
-    assert assert_lockstep(check.spec, check.engines, **check.arguments).steps == 320

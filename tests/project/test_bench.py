@@ -2,27 +2,22 @@
 
 import dataclasses
 import json
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
-from hackmatrix import rules
 from hackmatrix.bench import swift
 from hackmatrix.cli.main import PROGRAM, main
 from hackmatrix.training_config import MaskablePPOConfig
 from hackmatrix.world import WORLD
-from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, install_command
-from rlworldkit.bench import env, gym, sb3, startup, timing
+from rlparity.errors import INTERRUPTED_EXIT_CODE, install_command
+from rlworldkit.bench import gym, sb3, timing
 from rlworldkit.bench.records import Record, plain_record
-from rlworldkit.bench.startup import Start
 from rlworldkit.cli import bench
 from rlworldkit.program import Benchmark
 
@@ -107,18 +102,6 @@ def test_a_record_is_shown_and_in_the_file_before_the_next_is_measured_and_kept_
     assert capsys.readouterr().err.splitlines()[-1] == "hackmatrix: interrupted."
 
 
-def test_random_valid_actions_are_valid_and_uniform() -> None:
-    masks = np.zeros((3, rules.NUM_ACTIONS), bool)
-    masks[0, [0, 4, 27]] = masks[1, 13] = masks[2, :] = True
-    actions = jax.vmap(env.random_valid_actions, in_axes=(0, None))(
-        jax.random.split(jax.random.key(1), 6000), jnp.asarray(masks)
-    )
-    drawn = [Counter(np.asarray(column).tolist()) for column in actions.T]
-    assert [set(each) for each in drawn] == [{0, 4, 27}, {13}, {*range(rules.NUM_ACTIONS)}]
-    # 6000 draws of 3: four standard deviations are 146.
-    assert all(abs(count - 2000) < 146 for count in drawn[0].values())
-
-
 def test_tracing_and_compiling_are_timed_without_any_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {name: jax.config.values[name] for name in ("jax_compilation_cache_dir", CACHE_AGE, CACHE_SIZE)}
     traced, carry = [], jnp.ones((64, 64))
@@ -143,86 +126,6 @@ def test_tracing_and_compiling_are_timed_without_any_cache(tmp_path: Path, monke
         compilation_cache.reset_cache()
     assert min(program.compile_seconds, program.trace_seconds) > 0
     assert program.peak_bytes >= 2 * carry.nbytes
-
-
-def test_a_sample_has_the_calls_that_fill_it_and_hands_the_carry_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 3)
-    seen: list[int] = []
-
-    def call(carry: int) -> int:
-        seen.append(carry)
-        return carry + 1
-
-    ticks = map(float, range(100))
-    samples = timing.calls_per_second(timing.Program(call, 0, 1.0, 2.0, 3), lambda: next(ticks))
-    assert list(islice(samples, 2)) == [3.0, 3.0]  # calls in one tick
-    assert seen == list(range(2 + 3 + 3))
-
-
-CHILD = """
-import os, pathlib, sys, time
-cache, folder = pathlib.Path(os.environ["JAX_COMPILATION_CACHE_DIR"]), pathlib.Path(sys.argv[1])
-kind = "warm" if any(cache.iterdir()) else "cold"
-with open(os.environ["SEEN"], "a") as seen:
-    print(*sys.argv[2:], kind, file=seen)
-time.sleep(0.1 if kind == "cold" else 0.0)
-(cache / "program").touch()
-(folder / "params_1.npz").touch()
-"""
-
-
-@pytest.fixture
-def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file of a module ``child`` that takes longer with an empty cache, and leaves an agent."""
-    (tmp_path / "child.py").write_text(CHILD)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
-    return tmp_path / "child.py"
-
-
-@pytest.mark.usefixtures("shadowing_files")
-def test_every_start_is_cold_once_and_then_warm_and_takes_time_of_both_kinds(child: Path, tmp_path: Path) -> None:
-    first, second = Start("a", ("child", "{folder}", "a"), 8), Start("b", ("child", "{folder}", "b", "{agent}"), 1)
-    records = list(startup.measure([first, second], 1))
-    kinds = ("seconds_to_{}_cold", "cpu_seconds_to_{}_cold", "seconds_to_{}_warm", "cpu_seconds_to_{}_warm")
-    assert [record.name for record in records] == [kind.format(name) for name in "ab" for kind in kinds]
-    assert [record.num_envs for record in records] == [8] * 4 + [1] * 4
-    assert records[0].value >= 0.1
-    assert all(record.value > 0 for record in records)
-    seen = [line.split() for line in (tmp_path / "seen").read_text().splitlines()]
-    assert [(words[0], words[-1]) for words in seen] == [(name, kind) for name in "ab" for kind in ("cold", "warm")]
-    assert all(Path(words[1]).name == "params_1.npz" for words in seen if words[0] == "b")
-
-
-@pytest.mark.parametrize(
-    ("code", "is_there"), [("raise SystemExit('out of luck')", None), ("print('out of luck')", lambda folder: False)]
-)
-def test_startup_says_why_there_was_nothing_to_wait_for(
-    child: Path, code: str, is_there: Callable[[Path], bool] | None
-) -> None:
-    child.write_text(code)
-    with pytest.raises(ParityError, match="`python -m child train` did not get where it should: out of luck"):
-        list(startup.measure([Start("a", ("child", "train"), 8, is_there)], 1))
-
-
-def test_without_the_swift_engine_the_starts_that_need_none_are_measured(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
-    measured: list[str] = []
-
-    def measure(starts: Sequence[Start], repetitions: int) -> Iterator[Record]:
-        measured.extend(start.name for start in starts)
-        return iter(())
-
-    monkeypatch.setattr(startup, "measure", measure)
-    with pytest.raises(SystemExit) as stop:
-        main(["bench", "startup", "--json", str(tmp_path / "bench.json")])
-    said = " ".join(capsys.readouterr().err.split())
-    assert measured == ["first_update", "evaluate"]
-    assert "leaving out the start of explain, first_board, parity_run:" in said
-    nothing = "Nothing was measured: install what is missing, or name another benchmark."
-    assert (stop.value.code, said.endswith(nothing), list(tmp_path.iterdir())) == (2, True, [])
 
 
 def test_benchmarks_of_environments_measure_both_ways(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """The console commands: fast help with no extras, versions, and one sentence for a mistake."""
 
 import os
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -142,24 +141,6 @@ def test_a_command_needs_none_of_the_standard_streams(
     assert capsys.readouterr().err.count("\n") == ("stderr" not in streams)
 
 
-@pytest.mark.parametrize(
-    ("main", "line", "sentence"),
-    [
-        (cli.main, "evaluate random --json -", "argument --json: standard output is closed: name a file"),
-        (goodharts.main, "evaluate --json -", "argument --json: standard output is closed: name a file"),
-        (rlparity, "run --json", "standard output, which is closed"),
-    ],
-)
-def test_an_output_that_is_closed_is_one_sentence(
-    main: Main, line: str, sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    close(monkeypatch, "stdout")
-    assert code_of(main, *line.split()) == 2
-    said = capsys.readouterr().err
-    assert sentence in said
-    assert said.count("\n") == 1
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize(
     ("main", "line"), [(cli.main, "version"), (goodharts.main, "version"), (rlparity, f"rewards {TOY}")]
@@ -173,16 +154,6 @@ def test_an_output_on_a_full_disk_is_one_sentence(
     said = capsys.readouterr().err
     assert "the output could not be written (No space left on device)" in said
     assert said.count("\n") == 1
-
-
-def test_a_closed_stream_is_the_null_device_for_children_too() -> None:
-    child = "import os, sys; sys.exit({os.fstat(0).st_rdev, os.fstat(1).st_rdev} != {os.stat(os.devnull).st_rdev})"
-    parent = (
-        "import subprocess, sys; from rlparity.io.console import open_missing_streams; open_missing_streams();"
-        f"sys.exit(subprocess.run([sys.executable, '-S', '-c', {child!r}]).returncode)"
-    )
-    line = shlex.join([sys.executable, "-c", parent])
-    assert subprocess.run(f"{line} <&- >&-", shell=True, check=False).returncode == 0
 
 
 BLOCKED = ["gymnasium", "gymnax", "imageio_ffmpeg", "moviepy", "optuna", "pygame", "sb3_contrib"]

@@ -2,7 +2,6 @@
 
 import io
 import os
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from rich.panel import Panel
 
 from goodharts.cli.main import PROGRAM as GOODHARTS
 from hackmatrix.cli.main import PROGRAM as HACKMATRIX
@@ -88,19 +86,6 @@ def test_what_an_encoding_lacks_is_printed_as_something_similar_or_as_its_code(
     assert content() == expected
 
 
-def test_boxes_keep_their_columns_in_ascii_and_text_is_no_markup_and_names_no_emoji(encoded: Print) -> None:
-    content = encoded("ascii")
-    table = Table("a", "b")
-    table.add_row("♥♡", "−1")
-    open_console().print(Panel(table, expand=False))
-    assert {len(line) for line in content().decode("ascii").splitlines()} == {15}
-    table = Table(":new:", title="[b]:bug:[/b]")
-    table.add_row("[red]:smile:")
-    open_console().print(":new: [bold]x[/bold]", table)
-    for text in (":new: [bold]x[/bold]", "[b]:bug:[/b]", "[red]:smile:"):
-        assert text in content().decode()
-
-
 def test_every_help_is_printed_in_ascii(encoded: Print) -> None:
     calls: list[tuple[Callable[[list[str]], int], list[str]]] = [
         (parity_cli.main, ["run", "replay", "coverage", "rewards", "record", "mutants"]),
@@ -129,20 +114,6 @@ def test_a_shell_finds_a_typed_command_from_every_directory(
     found, words = subprocess.run(line, shell=True, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
     assert Path(found).samefile(Path(sys.executable).with_name(program))
     assert words == "--help"
-
-
-def test_a_program_that_is_not_installed_is_typed_as_its_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    monkeypatch.chdir("/")
-    done = subprocess.run(typed_command("none", "rlparity", "--help"), shell=True, capture_output=True, check=False)
-    assert (done.returncode, done.stdout[:6]) == (0, b"usage:"), done.stderr
-
-
-def test_words_of_a_typed_command_reach_it_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    words = ["a b", "$HOME", "'", "*", ":new:", "--flag"]
-    typed = typed_command("rlparity", "rlparity", *words, Path("-x/$y"))
-    assert shlex.split(typed) == ["rlparity", *words, "./-x/$y"]
 
 
 @pytest.mark.parametrize("width", [80, 20, 12])

@@ -1,10 +1,8 @@
 """What a package index shows of every distribution, and that a source distribution is the whole project."""
 
 import email
-import os
 import re
 import subprocess
-import sys
 import tomllib
 import zipfile
 from email.message import Message
@@ -55,24 +53,3 @@ def test_a_source_distribution_is_the_whole_repository(root: Path, sources: dict
         pytest.skip("These are no files of a git checkout, but of a source distribution.")
     listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True)
     assert [name for name in listed.stdout.splitlines() if not (sources["hackmatrix"] / name).exists()] == []
-
-
-def test_tests_of_a_source_distribution_pass(sources: dict[str, Path]) -> None:
-    """Those that read the files beside the packages, and a few that play."""
-    home = sources["hackmatrix"]
-    chosen = (
-        "tests/project/test_docs.py",
-        "tests/parity/test_shrink.py",
-        "-k",
-        "not documented_files and not python_of_the_readme",
-    )  # which takes long
-    plain = {name: value for name, value in os.environ.items() if name != "CI"}  # there is no Swift engine
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen],
-        cwd=home,
-        env={**plain, "PYTHONPATH": os.pathsep.join(map(str, (home, home / "parity", home / "python")))},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout

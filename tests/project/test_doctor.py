@@ -8,7 +8,6 @@ import pytest
 from hackmatrix.cli import doctor
 from hackmatrix.cli.main import main
 from rlparity.cli.doctor import BROKEN, NOTE, OK
-from rlparity.errors import install_command
 
 CACHE = "JAX_COMPILATION_CACHE_DIR"
 
@@ -59,23 +58,6 @@ def test_what_is_broken_is_said_in_json_too_and_the_code_is_1(
     assert CACHE in broken["compilation cache"]["remedy"]
 
 
-@pytest.mark.parametrize(
-    ("probed", "found", "remedy"),
-    [
-        ({"devices": ["cpu"], "platform": "cpu", "hit": False}, "did not find", "JAX_ENABLE_COMPILATION_CACHE"),
-        ({"fault": "no moon"}, "could not be tried, because JAX does not run", "fix JAX first"),
-    ],
-)
-def test_a_cache_that_nobody_finds_anything_in_is_broken(
-    probed: dict[str, object], found: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(doctor, "_probe", lambda *_: probed)
-    _, cache = doctor.jax_and_cache(tmp_path)
-    assert cache.status == BROKEN
-    assert found in cache.found
-    assert remedy in cache.remedy
-
-
 def test_entries_of_the_cache_that_cannot_be_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hits = iter([False, True] * 2)
     monkeypatch.setattr(doctor, "_probe", lambda *_: {"devices": ["cpu"], "platform": "cpu", "hit": next(hits)})
@@ -93,23 +75,3 @@ def test_an_engine_that_was_not_built_is_no_fault(monkeypatch: pytest.MonkeyPatc
     engine = doctor.swift_engine()
     assert engine.status == NOTE
     assert f"build it with {tmp_path}/swift-build" in engine.found
-
-
-def test_a_missing_extra_is_noted_with_its_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(doctor._EXTRAS, "moon", ("numpy", "no-such-distribution"))
-    extra = doctor.extra("moon")
-    assert (extra.status, extra.found) == (NOTE, "not installed: no-such-distribution")
-    assert extra.remedy == install_command("hackmatrix[moon]")
-
-
-def test_remedies_are_those_of_a_checkout_or_of_whoever_installed_a_wheel(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(root)
-    assert doctor._setup() == "make setup"
-    monkeypatch.chdir(tmp_path)
-    assert doctor._setup() == f"make -C {root} setup"
-    monkeypatch.setattr("hackmatrix.swift_env.process._ROOT", tmp_path)
-    assert doctor._setup() == install_command("hackmatrix")
-    monkeypatch.setattr(doctor, "jax_and_cache", lambda cache: ())
-    assert "Swift toolchain" not in [check.name for check in doctor._checks(None)]

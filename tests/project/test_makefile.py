@@ -3,12 +3,9 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from tests.terminals import in_terminal
 
 OWN = ("parity", "python/rlworldkit")
 INPUTS = (
@@ -68,24 +65,6 @@ def test_a_fresh_clone_installs_what_the_target_needs(installed: Path, target: s
     assert f" --constraint constraints.txt --editable ./parity --editable ./python/rlworldkit {what}'" in install
 
 
-@pytest.mark.parametrize(
-    ("script", "sentence"),
-    [
-        (None, "There is no some-python on the PATH: install Python 3.11 or newer"),
-        ('[ "$1" = -V ] && echo Python 3.9.2; exit 1', "is Python 3.9.2, but 3.11 or newer is needed"),
-        ('case "$2" in *venv*) exit 1;; esac', "cannot make virtual environments: install them"),
-    ],
-    ids=["not there", "too old", "without venv"],
-)
-def test_a_python_that_will_not_do_is_named_in_one_sentence(installed: Path, script: str | None, sentence: str) -> None:
-    shutil.rmtree(installed / ".venv")
-    python = "some-python" if script is None else executable(installed / "some-python", f"#!/bin/sh\n{script}\n")
-    answer = make(installed, "setup", f"PYTHON={python}")
-    assert answer.returncode != 0
-    assert sentence in answer.stderr
-    assert not (installed / ".venv").exists()
-
-
 WITHOUT_NEWER_PIP = """#!/bin/sh
 case "$*" in
   -m\\ venv*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && touch "$3/pyvenv.cfg" ;;
@@ -115,34 +94,6 @@ def test_a_missing_swift_toolchain_fails_in_ci_only(installed: Path, ci: str, re
     answer = make(installed, "swift", f"CI={ci}", f"PATH={tools}")
     assert answer.returncode == returncode
     assert "https://www.swift.org/install" in answer.stdout + answer.stderr
-
-
-MATRIX_PYTHON = """#!/bin/sh
-case "$*" in
-  -c*) echo 3.13 ;;
-  -m\\ venv*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
-  *) echo "$@" >> python.log; case "$*" in *pytest\\ -n*) exit "$PYTEST_EXIT" ;; esac ;;
-esac
-"""
-
-
-def test_the_matrix_installs_each_version_of_jax_once_and_fails_where_its_tests_do(root: Path, installed: Path) -> None:
-    shutil.copy(root / ".ci" / "test-matrix", installed / ".ci")
-    python = executable(installed / "another-python", MATRIX_PYTHON)
-    entries = f"MATRIX=0.11@{python} 0.12@{python}"
-    assert [make(installed, "test-matrix", entries, f"PYTEST_EXIT={code}").returncode for code in (0, 1)] == [0, 2]
-    log = (installed / "python.log").read_text().splitlines()
-    assert [line.split(" install --quiet ")[-1].split()[0] for line in log if " install " in line] == [
-        "jax==0.11.*",
-        "jax==0.12.*",
-    ]
-    assert sum(line.startswith("-m pytest") for line in log) == 4
-    for variable, code in (("CI=true", 2), ("CI=", 0)):
-        missing = make(installed, "test-matrix", "MATRIX=0.12@python9.9", variable)
-        assert (missing.returncode, "SKIPPED: JAX 0.12, because there is no python9.9" in missing.stderr) == (
-            code,
-            True,
-        )
 
 
 PYTHON = 'case "$2" in *ensurepip*) [ -e "$HERE/venv-installed" ] ;; esac'
@@ -176,15 +127,3 @@ def test_ci_installs_what_is_missing_and_ends_as_make_does(root: Path, tmp_path:
     (tmp_path / "venv-installed").unlink()
     other = ci(0)
     assert (other.returncode, "python3-venv missing" in other.stderr) == (1, True)
-
-
-@pytest.mark.parametrize(("ending", "code"), [("exit 7", 7), ("kill -INT $PPID", 130)])
-def test_a_clock_moves_on_a_terminal_until_the_command_ends(root: Path, ending: str, code: int) -> None:
-    def act(_: int, wait_for: Callable[[str], None], __: int) -> None:
-        wait_for("Building (a minute) ... 1 s")
-
-    words = [str(root / ".ci" / "with-clock"), "Building (a minute)", "sh", "-c", f"sleep 1.3; {ending}"]
-    assert in_terminal(words, act, (24, 80))[1] == code
-    assert subprocess.run(["pgrep", "-f", "Building (a minute)"], capture_output=True, check=False).stdout == b""
-    plain = subprocess.run([*words[:4], "echo built"], capture_output=True, text=True, check=True)
-    assert (plain.stdout, plain.stderr) == ("built\n", "Building (a minute) ...\n")

@@ -1,9 +1,7 @@
 """Every way to install the project installs the same: released versions within the limits of ``pyproject.toml``."""
 
-import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tomllib
@@ -17,7 +15,6 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import rlparity
-from rlparity.errors import install_command
 from tests.project.conftest import DISTRIBUTIONS
 
 
@@ -66,12 +63,6 @@ def test_dependencies_are_pinned_within_their_limits_to_releases_and_the_core_dr
     assert [name for name, pin in pins.items() if pin.is_prerelease or pin.local or "nightly" in name] == []
     assert "torch" not in names_of(projects["rlworldkit"]["optional-dependencies"]["jax"])
     assert [name for name in pins if name.startswith("nvidia")] == []
-
-
-def test_dev_holds_every_other_extra_that_needs_no_accelerator(project: dict[str, Any]) -> None:
-    extras = project["optional-dependencies"]
-    held = set().union(*(r.extras for r in map(Requirement, extras["dev"]) if r.name == project["name"]))
-    assert held == set(extras) - {"dev", "cuda", "cuda13", "tpu"}
 
 
 def test_all_distributions_have_one_version_and_one_license(root: Path, wheels: dict[str, Path]) -> None:
@@ -159,27 +150,3 @@ def test_requirements_are_the_project_itself_as_constraints_pin_it(root: Path, p
     assert lines[1:3] == ["--editable ./parity", "--editable ./python/rlworldkit"]
     assert itself.extras == {"dev"} <= project["optional-dependencies"].keys()
     assert len(lines) == 4
-
-
-def test_the_dev_container_runs_commands_that_exist_on_what_they_need_and_activates_what_they_fill(root: Path) -> None:
-    devcontainer = json.loads((root / ".devcontainer" / "devcontainer.json").read_text())
-    makefile = (root / "Makefile").read_text()
-    assert devcontainer["postCreateCommand"] == "make setup && ./swift-build"
-    assert re.search("^setup:", makefile, re.MULTILINE)
-    assert os.access(root / "swift-build", os.X_OK)
-    image = (root / ".devcontainer" / devcontainer["build"]["dockerfile"]).read_text()
-    assert re.search(r"^FROM swift:6\.\d+-noble$", image, re.MULTILINE)
-    assert {"git", "make", "python3", "python3-venv"} <= set(image.split())
-    (venv,) = re.findall(r"^VENV := (.+)$", makefile, re.MULTILINE)
-    folder = f"${{containerWorkspaceFolder}}/{venv}"
-    assert devcontainer["remoteEnv"]["VIRTUAL_ENV"] == folder
-    assert devcontainer["remoteEnv"]["PATH"].split(":")[0] == f"{folder}/bin"
-
-
-def test_the_command_for_an_extra_works_in_every_directory_and_needs_no_index_that_has_the_package(
-    tmp_path: Path,
-) -> None:
-    words = [*shlex.split(install_command("hackmatrix[play]")), "--dry-run", "--no-index"]
-    answer = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert answer.returncode == 0, answer.stderr
-    assert "Would install" not in answer.stdout

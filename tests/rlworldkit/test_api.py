@@ -1,6 +1,5 @@
 """``import rlworldkit``: make, train and evaluate a world by its name, as the commands do."""
 
-import doctest
 import json
 import subprocess
 import sys
@@ -51,12 +50,6 @@ def test_the_package_says_what_it_offers_and_imports_nothing_until_asked() -> No
     names = ["__version__", "evaluate", "make", "train"]
     assert printed.splitlines() == ["", f"{names} {rlworldkit.__version__}"]
     assert not hasattr(rlworldkit, "trian")
-
-
-def test_the_example_of_the_docstring_runs_and_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert doctest.testmod(rlworldkit) == doctest.TestResults(failed=0, attempted=4)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_world_is_made_for_gymnasium_alone_and_in_batches_and_for_jax() -> None:

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable
-from types import ModuleType
 
 import jax
 import jax.interpreters.xla
@@ -10,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import Array
-from jax._src import core
 
 from rlworldkit.jax.categorical import Categorical, categorical_class, restore_aval_table
 from rlworldkit.ppo.ppo import masked_categorical
@@ -75,17 +73,3 @@ def test_where_distrax_does_not_import_policies_do_without_it(
         assert type(masked_categorical(jnp.zeros(2), jnp.ones(2, bool))) is Categorical
     finally:
         categorical_class.cache_clear()
-
-
-def test_where_distrax_imports_it_is_what_policies_use() -> None:
-    assert type(masked_categorical(jnp.zeros(2), jnp.ones(2, bool))) is distrax.Categorical
-
-
-def test_the_table_that_distrax_looks_for_is_put_back_where_it_is_missing_alone() -> None:
-    module = ModuleType("xla")
-    restore_aval_table(module)
-    assert module.pytype_aval_mappings is core.pytype_aval_mappings
-    table: dict[type, object] = {}
-    module.pytype_aval_mappings = table  # type: ignore[attr-defined]
-    restore_aval_table(module)
-    assert module.pytype_aval_mappings is table

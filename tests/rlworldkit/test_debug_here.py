@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,16 +12,11 @@ import pytest
 from gymnasium.vector import SyncVectorEnv
 from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
 from orchard import WORLD
-from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
 from rlparity import UsageError
 from rlparity.debug import here
 from rlparity.debug.screen import DebugApp
 from rlworldkit.envs.gym_env import WorldEnv
-from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.envs.vector_env import WorldVectorEnv
 
 REST = 5
@@ -76,28 +70,6 @@ def test_the_state_of_an_environment_of_gymnasium_is_shown_and_stays(
     here(env, index)
     assert re.search(r"turn +5 +5\n", screens[1])
     env.close()
-
-
-@pytest.mark.parametrize("make", [lambda: WorldVecEnv(WORLD, 2), lambda: DummyVecEnv([lambda: Monitor(single())] * 2)])
-def test_it_opens_in_the_middle_of_a_training_of_stable_baselines3(make: Callable[[], Any], screens: list[str]) -> None:
-    class Look(BaseCallback):
-        def _on_step(self) -> bool:
-            if self.n_calls == 7:
-                here(self.training_env, 1)
-            return True
-
-    model = MaskablePPO("MlpPolicy", VecMonitor(make()), n_steps=16, batch_size=16, n_epochs=1)
-    model.learn(32, callback=Look())
-    assert (len(screens), model.num_timesteps) == (1, 32)
-    assert "orchard, fork 0 of 1, step 0" in screens[0]
-
-
-@pytest.mark.parametrize("make", [WorldEnv, partial(WorldVectorEnv, num_envs=2), partial(WorldVecEnv, num_envs=2)])
-def test_the_engine_of_the_environment_comes_first(make: Callable[..., Any], screens: list[str]) -> None:
-    with closing(make(WORLD, engine="planes")) as env:
-        env.reset()
-        here(env)
-    assert "planes and plain agree" in screens[0]
 
 
 def test_without_a_terminal_it_is_one_sentence_and_wrong_arguments_are_refused(

@@ -5,14 +5,11 @@ import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import repeat
-from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from gymnasium.wrappers.vector import RecordVideo
 from numpy.typing import NDArray
 from orchard.planes import PlanesEngine
 from orchard.world import WORLD as ORCHARD
@@ -23,14 +20,11 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 from rlparity import BatchStep, EngineError, EngineOptions, UsageError, World
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.choice import Choice
-from rlworldkit.agents.reader import read_agent
-from rlworldkit.bench import lockstep
+from rlworldkit.agents.read import read_agent
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
-from rlworldkit.envs.spaces import env_id
 from rlworldkit.envs.statistics import Statistics
 from rlworldkit.envs.vector_env import WorldVectorEnv
-from rlworldkit.envs.wrappers import MaskInObservation
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.report import as_tables, summary
 from rlworldkit.score import Score
@@ -195,37 +189,6 @@ def test_infos_hold_no_unsigned_words_and_the_seed_is_not_lost() -> None:
         assert np.uint64 not in {np.asarray(leaf).dtype.type for leaf in leaves(said)}
 
 
-def test_many_games_are_drawn_as_each_alone_and_filmed(tmp_path: Path) -> None:
-    envs = gym.make_vec(env_id(ORCHARD), 2, "vector_entry_point", render_mode="rgb_array")
-    assert isinstance(envs.unwrapped, WorldVectorEnv)
-    alone = gym.make(env_id(ORCHARD), render_mode="rgb_array")
-    envs.reset(seed=4)
-    frames: Any = envs.render()
-    for game in range(2):
-        alone.reset(seed=4 + game)
-        np.testing.assert_array_equal(frames[game], alone.render())
-    assert envs.metadata["render_fps"] == alone.metadata["render_fps"]
-    recorded: Any = RecordVideo(envs, str(tmp_path), video_length=3)
-    recorded.reset(seed=0)
-    for _ in range(4):
-        recorded.step([5, 5])
-    recorded.close()
-    (video,) = tmp_path.glob("*.mp4")
-    assert video.stat().st_size > 1000
-
-
-def test_an_environment_with_its_mask_in_the_observation_is_made_again_from_its_spec() -> None:
-    env: Any = MaskInObservation(gym.make(env_id(ORCHARD)), "obs", "mask")
-    for made in (env, gym.make(env.spec)):
-        observation, info = made.reset(seed=3)
-        for _ in range(5):
-            assert made.observation_space.contains(observation)
-            np.testing.assert_array_equal(observation["mask"], info["action_mask"])
-            observation, *_, info = made.step(int(observation["mask"].argmax()))
-    with pytest.raises(UsageError, match="a mask belongs to Discrete actions, not to Box"):
-        MaskInObservation(gym.make("Pendulum-v1"))
-
-
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_an_engine_that_fails_is_started_again_once_it_has_played(
     mode: AutoresetMode, monkeypatch: pytest.MonkeyPatch
@@ -315,11 +278,6 @@ def test_the_last_seed_is_followed_by_the_first() -> None:
     episodes = play_episodes(world, player, 2**64 - 2, 5, num_envs=2)
     assert [episode.seed for episode in episodes] == [2**64 - 2, 2**64 - 1, 0, 1, 2]
     assert episodes[3:] == play_episodes(world, player, 1, 2, num_envs=1)
-
-
-def test_lockstep_of_one_engine_is_one_sentence() -> None:
-    with pytest.raises(UsageError, match="world 'evening' has one engine only: lockstep needs two"):
-        lockstep.measure(WORLD, 2, 1)
 
 
 def test_the_highest_of_a_fact_is_kept_when_it_falls() -> None:

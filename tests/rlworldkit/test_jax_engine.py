@@ -73,13 +73,6 @@ def test_marks_count_in_the_games_asked_for_and_in_no_copies(games: int) -> None
     np.testing.assert_array_equal(engine.marks(), [2, games, 3 + games])
 
 
-def test_without_jit_functions_are_called_as_they_are() -> None:
-    engine = JaxEngine(1, ENV)
-    with jax.disable_jit():
-        env, *others = engine._run(lambda *args: args, "no array")
-    assert (type(env), others) == (type(ENV), [(), "no array"])
-
-
 GAMES = jnp.arange(5)
 NAMES = ("walked", "fell", "rose")
 
@@ -88,13 +81,6 @@ def marking(games: Array) -> Array:
     """The games as they are; the mark fires in those above 2."""
     mark("fell", lambda: games > 2)
     return games
-
-
-def test_nothing_is_computed_when_nobody_collects() -> None:
-    def fails() -> Array:
-        raise AssertionError("a mark was asked for")
-
-    mark("fell", fails)
 
 
 def through_while_loop() -> Array:
@@ -205,19 +191,6 @@ def test_a_debugger_is_told_which_words_each_phase_draws(action: int) -> None:
     assert phases == (Phase("walk", state, tuple(walk)), Phase("rest", state, tuple(rest)))
 
 
-def test_an_engine_that_notes_no_words_tells_none() -> None:
-    class Silent(OrchardJaxEnv):
-        phase_names = ("all",)
-
-        def phases(self, state: Orchard, action: Array) -> dict[str, tuple[Array, Orchard, Marks]]:
-            return {"all": (jnp.bool_(True), self.step(state, action).final, words_so_far())}
-
-    engine = JaxEngine(1, Silent())
-    (state,) = engine.get_state(np.zeros(1, np.intp))
-    (phase,) = engine.phases(state, np.array([5], np.int32)) or ()
-    assert (phase.draws, phase.state["turn"]) == (None, 1)
-
-
 @pytest.mark.parametrize(
     ("key", "counter", "words"),
     [
@@ -236,13 +209,6 @@ def test_a_word_has_one_address_however_it_is_asked_for() -> None:
     expected = [output(SEEDS[-1], (5, (9 << 16) + index // 2))[index % 2] for index in range(12, 18)]
     assert [int(draws.word(9, index)) for index in range(12, 18)] == expected
     assert draws.words(9, 6, group=2).tolist() == expected
-
-
-def test_words_have_the_shape_of_their_batch() -> None:
-    seeds = Seed(jnp.arange(3, dtype=jnp.uint32), jnp.zeros(3, jnp.uint32))
-    words = Draws(seeds, jnp.uint32([4, 5, 6])).words(1, 8)
-    assert words.shape == (8, 3)
-    assert int(words[3, 2]) == output(2, (6, (1 << 16) + 1))[1]
 
 
 def test_an_integer_below_n_is_exact() -> None:

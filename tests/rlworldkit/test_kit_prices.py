@@ -5,7 +5,6 @@ import pickle
 import re
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +16,20 @@ import pytest
 from numpy.typing import NDArray
 from orchard import WORLD
 from orchard.env import OrchardJaxEnv
-from orchard.planes import PlanesEngine
 from written_page import episode_data, page_data
 
-from rlparity import EngineOptions, World
 from rlparity.core.prices import changed_prices
 from rlparity.core.trace import read_trace
-from rlworldkit.bench.records import Record, plain_record
 from rlworldkit.cli.app import main
 from rlworldkit.envs.gymnax_style import GymnaxStyle
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.envs.spaces import env_id
 from rlworldkit.jax import engine as jax_engine
+from rlworldkit.play.game import open_table
+from rlworldkit.play.panes import title
+from rlworldkit.play.session import Session
 from rlworldkit.ppo.networks import make_network
 from rlworldkit.ppo.params import MLP, save_params
-from rlworldkit.program import Benchmark, Program
-from rlworldkit.show.play.game import open_table
-from rlworldkit.show.play.panes import title
-from rlworldkit.show.play.session import Session
 
 OTHERS = {"fruit": 0.3, "sting": "-2"}
 FACTORS = {"step": 1, "fruit": 3, "sting": 4}
@@ -116,34 +111,6 @@ def test_evaluate_says_which_prices_it_counted_with(capsys: pytest.CaptureFixtur
     for name, factor in FACTORS.items():
         assert others["reward"][name]["mean"] == pytest.approx(factor * own["reward"][name]["mean"])
     assert (own["endings"], own["length"]) == (others["endings"], others["length"])
-
-
-def test_bench_measures_engines_at_the_prices(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    played: list[tuple[int, ...] | None] = []
-
-    class Noting(PlanesEngine):
-        def __init__(self, games: int, options: EngineOptions = EngineOptions()) -> None:
-            played.append(options.prices)
-            super().__init__(games, options)
-
-    engines = {"one": Noting, "other": Noting}
-    program = replace(WORLD, engines=engines, home=None)
-    monkeypatch.setattr("rlworldkit.bench.lockstep.STEPS", 3)
-    assert main(program, ["bench", "lockstep", "--num-envs", "2", "--repetitions", "1", "--price", "sting=-2"]) == 0
-    assert played == [(-10, 100, -2000)] * 4
-    measured: list[World] = []
-
-    def measure(num_envs: int, repetitions: int) -> list[Record]:
-        return [plain_record("own", num_envs, [float(repetitions)])]
-
-    def benchmarks(world: World) -> dict[str, Benchmark]:
-        measured.append(world)
-        return {"own": Benchmark("of the world alone", measure)}
-
-    assert main(Program((WORLD,), benchmarks=benchmarks), ["bench", "own", "--price", "sting=-2"]) == 0
-    assert changed_prices(measured[-1]) == {"sting": -2.0}
 
 
 def test_what_is_watched_viewed_and_played_says_its_prices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

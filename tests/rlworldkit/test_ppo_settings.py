@@ -161,12 +161,6 @@ class TestRates:
             expected = [0.2 - 0.1 * done, 0.15 + 0.2 * done, 0.05 - 0.04 * done]
             np.testing.assert_allclose(rates, expected, rtol=1e-6)
 
-    def test_a_run_of_one_update_has_the_first_ones_and_without_ends_all_have_the_same(self) -> None:
-        rates: Any = rates_at(dataclasses.replace(self.SCHEDULED, total_timesteps=CONFIG.batch_size), 0)
-        np.testing.assert_allclose(rates, [0.2, 0.15, 0.05])
-        for constant in (CONFIG, dataclasses.replace(CONFIG, learning_rate_end=0.01)):  # the optimizer's own rate falls
-            assert rates_at(constant, 100) == Rates(0.2, 0.15, None)
-
     def test_a_run_steps_as_far_as_the_rate_of_its_update(self) -> None:
         """Adam's first steps are as long as the rate; the last update's is a thousandth of the first one's."""
         settings: dict[str, Any] = {"total_timesteps": 2 * CONFIG.batch_size, "learning_rate_end": 5e-5}
@@ -274,7 +268,3 @@ class TestPrivilegedCritic:
         load_initial_params(path, ALL, ALMANAC)
         with pytest.raises(UsageError, match="--value-head popart --activation relu --privileged-critic"):
             load_initial_params(path, CONFIG, ALMANAC)
-
-    def test_a_world_without_any_is_refused(self) -> None:
-        with pytest.raises(UsageError, match="orchard has no privileges that a critic could read"):
-            init_runner(ALL, WORLD)

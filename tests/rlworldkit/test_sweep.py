@@ -19,14 +19,12 @@ from optuna.trial import TrialState
 from orchard import WORLD
 
 from rlparity.core.prices import changed_prices, read_prices
-from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
+from rlparity.errors import INTERRUPTED_EXIT_CODE
 from rlworldkit.cli.app import main
-from rlworldkit.cli.trials import MOST_FAILURES
 from rlworldkit.program import Program
 from rlworldkit.settings import from_file
-from rlworldkit.sweep.options import SweepOptions
 from rlworldkit.sweep.space import Sweep
-from rlworldkit.sweep.study import figure_of, write_report
+from rlworldkit.sweep.study import write_report
 
 ORCHARD = Path(__file__).resolve().parents[2] / "parity/rlparity/templates"
 TRAINER = """
@@ -168,16 +166,6 @@ def test_a_trial_that_has_not_ended_goes_on_with_its_runs(
     assert Path("calls.txt").read_text().splitlines() == [f"{folder} new", f"{folder} {again}"]
 
 
-def test_runs_of_another_study_are_left_alone(refused: Callable[..., str]) -> None:
-    write("steps = 640")
-    other = Path("sweeps/s/trial-0/seed-0/params_5.npz")
-    other.parent.mkdir(parents=True)
-    other.touch()
-    assert "sweeps/s/trial-0 is of another study: name another --folder" in refused("sweep", "s.toml", program=STAND_IN)
-    sweep()
-    assert Path("calls.txt").read_text() == "sweeps/s/trial-1/seed-0 new\n"
-
-
 def test_a_hopeless_trial_is_given_up_and_its_run_stopped() -> None:
     write("steps = 3200\nat_once = 1")
     sweep()
@@ -186,26 +174,6 @@ def test_a_hopeless_trial_is_given_up_and_its_run_stopped() -> None:
     assert [trial.state for trial in before] == 5 * [TrialState.COMPLETE]
     assert (last.state, last.user_attrs["steps"]) == (TrialState.PRUNED, 320)
     assert sorted(last.intermediate_values) == list(range(2, 11))  # twentieths of a run of ten updates
-
-
-def test_trials_that_all_fail_end_a_sweep(refused: Callable[..., str]) -> None:
-    write("steps = 64000\nat_once = 1", HELD + "learning_rate = [0.6, 0.7]\n")
-    with pytest.raises(SystemExit):
-        main(STAND_IN, ["sweep", "s.toml"])
-    assert len(Path("calls.txt").read_text().splitlines()) == MOST_FAILURES
-
-
-def test_a_storage_that_fails_later_is_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fail(*_: object) -> None:
-        raise optuna.exceptions.StorageInternalError("gone")
-
-    monkeypatch.setattr("rlworldkit.cli.trials.spent_share", fail)
-    write("steps = 640")
-    with pytest.raises(SystemExit):
-        main(STAND_IN, ["sweep", "s.toml"])
-    assert "The storage has failed (StorageInternalError): the same command goes on." in capsys.readouterr().err
 
 
 def test_prices_are_searched_in_whole_units_and_judged_in_those_of_the_game(
@@ -230,21 +198,6 @@ def test_machines_that_share_a_storage_share_trials_and_budget(storage: str) -> 
         assert main(STAND_IN, ["sweep", "s.toml", "--folder", folder, "--steps", str(steps)]) == 0
     assert sorted(path.name for path in Path("here").glob("trial-*")) == ["trial-0", "trial-1"]
     assert [path.name for path in Path("there").glob("trial-*")] == ["trial-2"]
-
-
-def test_machines_that_open_a_storage_together_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    write("steps = 640\nstorage = 'sqlite:///shared.db'")
-    attributes = vars(optuna.Study)["user_attrs"].fget
-
-    def and_another(study: optuna.Study) -> object:
-        found = attributes(study)
-        monkeypatch.setattr(optuna.Study, "user_attrs", property(attributes))
-        assert main(STAND_IN, ["sweep", "s.toml", "--folder", "there"]) == 0
-        return found
-
-    monkeypatch.setattr(optuna.Study, "user_attrs", property(and_another))
-    assert main(STAND_IN, ["sweep", "s.toml", "--folder", "here"]) == 0
-    assert [path.name for path in Path("there").glob("trial-*")] == ["trial-0"]
 
 
 @pytest.mark.parametrize(
@@ -284,24 +237,6 @@ def test_what_cannot_be_searched_is_refused_in_one_sentence(
 ) -> None:
     write(options, settings, prices)
     assert fault in refused("sweep", "s.toml")
-
-
-def test_a_message_shows_no_password_of_a_storage(refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise ValueError("no host 'secret@host' or %73ecret")
-
-    monkeypatch.setattr("rlworldkit.sweep.study.open_storage", fail)
-    write("steps = 640\nstorage = 'other://me:a@%73ecret@host/x'")
-    assert "other://… cannot be used as Optuna's storage (ValueError): " in refused("sweep", "s.toml")
-
-
-def test_a_figure_that_no_agent_has_is_refused() -> None:
-    small = SweepOptions(objective="evaluate/returns", episodes=2)
-    with pytest.raises(
-        UsageError, match=r"No agent has the objective 'evaluate/returns': take one of evaluate/return, "
-    ):
-        figure_of(STAND_IN, small, "random", max_steps=1)
-    assert figure_of(STAND_IN, dataclasses.replace(small, objective="evaluate/length"), "random", max_steps=1) == 1
 
 
 @pytest.mark.parametrize(

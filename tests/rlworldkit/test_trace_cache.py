@@ -4,7 +4,6 @@ import importlib
 import os
 import pickle
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -140,11 +139,6 @@ def test_changed_sources_ask_for_another_trace(
     assert tracer.traces == 2
 
 
-def test_a_library_that_is_not_installed_has_no_version() -> None:
-    assert trace_cache._version("a-library-that-nobody-wrote") is None
-    assert all(f"{name} {version(name)}" in trace_cache._versions() for name in ("jax", "flax", "distrax"))
-
-
 def test_a_good_trace_of_something_else_is_refused(folder: Path, tracer: Tracer) -> None:
     tracer.program("one")
     (one,) = folder.iterdir()
@@ -153,17 +147,6 @@ def test_a_good_trace_of_something_else_is_refused(folder: Path, tracer: Tracer)
     one.write_bytes(another.read_bytes())
     tracer.program("one")
     assert tracer.traces == 3
-
-
-def test_what_another_process_has_not_finished_is_no_trace(folder: Path, tracer: Tracer) -> None:
-    tracer.program()
-    (path,) = folder.iterdir()
-    path.rename(path.with_suffix(".12345"))
-    path.with_suffix(".12345").write_bytes(b"half a")
-    tracer.program()
-    assert tracer.traces == 2
-    assert path.exists()
-    assert path.with_suffix(".12345").read_bytes() == b"half a"
 
 
 def test_a_file_that_cannot_be_used_is_replaced_and_nothing_in_it_is_executed(folder: Path, tracer: Tracer) -> None:
@@ -195,18 +178,6 @@ def test_results_of_a_type_that_has_no_name_are_traced_every_time(folder: Path) 
     assert not folder.exists()
 
 
-def test_a_trace_that_may_be_read_but_not_touched_is_used(
-    folder: Path, tracer: Tracer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(*_: object) -> None:
-        raise PermissionError
-
-    first = result(tracer.program())
-    monkeypatch.setattr("rlworldkit.jax.trace_cache.os.utime", refused)
-    assert result(tracer.program()) == first
-    assert tracer.traces == 1
-
-
 def test_of_too_many_the_one_not_used_for_longest_goes(
     folder: Path, tracer: Tracer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,18 +206,3 @@ def test_a_folder_that_cannot_be_made_or_is_not_wanted_costs_only_the_trace(
     first = result(tracer.program())
     assert result(tracer.program()) == first
     assert tracer.traces == 2
-
-
-@pytest.mark.parametrize(("is_writable", "promise"), [(True, "later runs reuse the result"), (False, "only if JAX_")])
-def test_later_runs_are_promised_what_is_cached_only_where_it_can_be(
-    folder: Path, is_writable: bool, promise: str
-) -> None:
-    if not is_writable:
-        folder.write_text("a file in its place")
-    assert promise in trace_cache.reuse_text()
-    assert ("only if" in trace_cache.reuse_text()) is not is_writable
-
-
-def test_the_kit_is_among_the_sources(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trace_cache, "_source_digest", " and ".join)
-    assert "rlworldkit and rlparity" in trace_cache._cache_key(("rlparity",), [])

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +13,24 @@ import pygame
 import pytest
 from numpy.typing import NDArray
 from orchard import WORLD
-from PIL import Image
 from written_page import episode_data, page_data
 
 from rlparity.core.trace import read_trace
 from rlworldkit.agents.agent import AgentPlayer, Player
 from rlworldkit.agents.choice import DRAWN, LIKELIEST, Choice
-from rlworldkit.agents.reader import read_agent
+from rlworldkit.agents.read import read_agent
 from rlworldkit.cli.app import main
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.play import play_episodes
+from rlworldkit.play.app import PlayApp
+from rlworldkit.play.game import open_table
+from rlworldkit.play.panes import layout_of
+from rlworldkit.play.session import Session
 from rlworldkit.render.window import Window
 from rlworldkit.runs.stop import StopRequest
-from rlworldkit.show.play.app import PlayApp
-from rlworldkit.show.play.game import open_table
-from rlworldkit.show.play.panes import layout_of
-from rlworldkit.show.play.session import Session
-from rlworldkit.show.watch.controls import FASTEST, SLOWEST, Controls, play
-from rlworldkit.show.watch.frames import Frame, frames, games
-from rlworldkit.show.watch.text import likeliest_first
+from rlworldkit.watch.controls import Controls, play
+from rlworldkit.watch.frames import Frame, frames, games
+from rlworldkit.watch.text import likeliest_first
 
 MOST_STEPS, GAMES = 80, 3
 
@@ -106,27 +105,11 @@ def watch(episodes: Episodes, params: Path, keys: dict[int, str], count: int = 2
     return screen, list(play(played, screen, Controls(100), StopRequest()))
 
 
-def test_n_goes_on_to_the_next_game_and_q_ends_all(episodes: Episodes, params: Path) -> None:
-    screen, lasts = watch(episodes, params, {3: "n", 4: "q"}, count=5)
-    assert [(last.seed, last.step) for last in lasts] == [(0, 3), (1, 4)]
-    assert lasts[0].verdict.startswith("game 0: left after 3 steps, return ")
-    assert max(step for _, step, _ in screen.shown) == 4
-
-
 def test_while_it_is_paused_s_takes_one_step_and_the_space_goes_on(episodes: Episodes, params: Path) -> None:
     screen, _ = watch(episodes, params, {2: " s", 3: "s", 4: " ", 6: "q"}, count=1)
     paces = {step: pace for _, step, pace in screen.shown}
     assert [step for step, pace in paces.items() if pace.startswith("paused")] == [2, 3]
     assert list(paces) == [0, 1, 2, 3, 4, 5, 6]
-
-
-def test_the_speed_doubles_and_halves_between_its_ends() -> None:
-    controls = Controls(4)
-    for keys, speed in (("+=", 16), ("+" * 20, FASTEST), ("-" * 20, SLOWEST), ("x", SLOWEST)):
-        for key in keys:
-            controls.press(key)
-        assert controls.speed == speed
-    assert controls.pace == "0.1 actions/s"
 
 
 def test_the_picture_a_film_a_window_and_a_page_show_the_same_games(
@@ -151,19 +134,9 @@ def test_the_picture_a_film_a_window_and_a_page_show_the_same_games(
     assert [line for line in capsys.readouterr().out.splitlines() if line in verdicts] == sorted([*verdicts, *verdicts])
     assert main(WORLD, ["view", *words, "--output", str(page)]) == 0
     text = page.read_text(encoding="utf-8")
-    assert main(WORLD, ["watch", *words, "--steps", "2", "--record", str(tmp_path / "last.png")]) == 0
-    assert "game 5: left after 2 steps" in capsys.readouterr().out
-    with Image.open(tmp_path / "last.png") as last:
-        assert last.size == (1208, 608)
     on_page = [episode["verdict"] for episode in page_data(text)["episodes"]]
     assert [f"game {5 + number}: {verdict}" for number, verdict in enumerate(on_page)] == verdicts
     assert episode_data(text, 0)["steps"][0]["action"] == "start"
-
-
-def test_without_an_agent_watching_says_which_there_may_be(refused: Callable[..., str]) -> None:
-    assert refused("watch").startswith(
-        "There is no agent to watch: name one, params_*.npz, checkpoint_*.pkl, *.onnx, a "
-    )
 
 
 def test_a_game_is_played_by_keys_saved_and_viewed(params: Path, tmp_path: Path) -> None:

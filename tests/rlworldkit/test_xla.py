@@ -1,6 +1,5 @@
 """The compiler settings of the console commands, and what JAX is prepared for."""
 
-import errno
 import os
 import subprocess
 import sys
@@ -49,45 +48,6 @@ def test_compiled_programs_are_kept_in_the_users_cache_of_the_application(
     folder = Path(os.environ["JAX_COMPILATION_CACHE_DIR"])
     assert folder.name == "jax"
     assert "a-game" in folder.parts
-    assert what_is_cached() == (None, None)
-
-
-@pytest.mark.parametrize("chosen", ["chosen", "gs://bucket/jax"])  # the latter is left to JAX
-def test_a_cache_that_the_user_chose_stays(chosen: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", chosen)
-    enable_compilation_cache("a-game")
-    assert os.environ["JAX_COMPILATION_CACHE_DIR"] == chosen
-    assert what_is_cached() == (None, None)
-    assert [path.name for path in tmp_path.iterdir()] == [chosen][: "/" not in chosen]
-
-
-@pytest.mark.parametrize(("is_there", "cached"), [(True, (None, "inf")), (False, ("false", None))])
-def test_a_cache_that_cannot_be_written_is_only_read_from(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_there: bool, cached: tuple[str | None, ...]
-) -> None:
-    if not is_there:
-        (tmp_path / "jax").touch()
-
-    def refused(**_: object) -> None:
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-
-    monkeypatch.setattr("rlworldkit.jax.xla.tempfile.TemporaryFile", refused)
-    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "jax"))
-    enable_compilation_cache("a-game")
-    assert what_is_cached() == cached
-
-
-@pytest.mark.parametrize("answer", [RuntimeError("Could not determine home directory."), "~/.cache/a-game"])
-def test_without_a_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch, answer: Exception | str) -> None:
-    def user_cache_dir(_: str) -> str:
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    monkeypatch.setattr("rlworldkit.jax.xla.platformdirs.user_cache_dir", user_cache_dir)
-    enable_compilation_cache("a-game")
-    assert "JAX_COMPILATION_CACHE_DIR" not in os.environ
     assert what_is_cached() == (None, None)
 
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from hackmatrix.explain.ending import INVALID, LEFT, STEP_LIMIT, UNDONE, WON, Attacker, attackers, ending
+from hackmatrix.explain.ending import Attacker, attackers, ending
 from hackmatrix.explain.transition import Transition, around, place_of
 from rlparity import State
-from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import LEFT as GO_LEFT
 from tests.hackmatrix.rules.builders import RIGHT, SIPHON, UP, WAIT, state
 from tests.hackmatrix.rules.engines import Entry, Json
@@ -80,17 +79,6 @@ def test_the_origins_of_the_killers_are_told(play: Play) -> None:
     assert found.attackers == (Attacker("daemon", BELOW, False, True), Attacker("virus", ABOVE, True, False))
     assert found.from_siphon
     assert not ending(play(waiting(due), WAIT).step).from_siphon
-
-
-def test_how_else_a_game_ends(play: Play) -> None:
-    won = ending(play(state(daemon(1, 5), player=(0, 4), exit=(0, 5), stage=8), RIGHT).step)  # C3
-    assert (won.stage, won.cause, won.place, won.attackers) == (8, WON, (0, 5), ())
-    assert ending(play(state(data(*ABOVE)), UP).step).cause == INVALID  # C1
-    step = play(state(), UP).step
-    assert (ending(step).cause, ending(step, STEP_LIMIT).cause) == (LEFT, STEP_LIMIT)
-    # UNDO may bring a dead record back.
-    step = play(state(owned="undo", credits=1, history=state(hp=0)), ACTION["undo"]).step
-    assert (step.died, ending(step).cause) == (True, UNDONE)
 
 
 def test_every_death_has_killers_beside_the_player_who_took_all_that_was_left(paid_steps: list[Paid]) -> None:

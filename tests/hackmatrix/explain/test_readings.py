@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from hackmatrix import jax_env
-from hackmatrix.explain.readings import Reading, readings_of
+from hackmatrix.explain.readings import readings_of
 from hackmatrix.explain.transition import UNDO
 from hackmatrix.rules import COMPONENTS
 from rlparity import State
@@ -91,11 +91,6 @@ def test_W_a_reading_says_what_a_component_was_paid_for(
     assert reading.value == paid.values[at]
     _, reason = str(reading).split(" x ", 1)
     assert reason.startswith(said)
-
-
-def test_a_reading_begins_with_its_prices_in_reward() -> None:
-    assert str(Reading(300, -2, "repaid")) == "0.3 x -2: repaid"
-    assert str(Reading(100_000, 7, base=500_000)) == "500 + 100 x 7"
 
 
 WORTH: dict[str, tuple[State, int]] = {

@@ -118,17 +118,6 @@ def test_both_engines_draw_the_same_words_in_every_phase() -> None:
 
 
 @pytest.mark.long
-def test_a_run_of_the_jax_engine_alone_stops_where_a_word_is_drawn() -> None:
-    with Session("hackmatrix", "jax", seed=7) as session:
-        assert session.run_until("draw STEP") == "draw STEP"
-        draws = {
-            draw for phase in session.moment.phases.sides[0] or () for draw in phase.draws or () if "STEP" in draw.text
-        }
-        assert draws
-        assert all(draw.word == word(7, session.position, "STEP", int(draw.address[2])) for draw in draws)
-
-
-@pytest.mark.long
 def test_the_phase_of_a_planted_fault_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     env = copy(ENV)
     env.packages = ()  # these programs are others than those that are cached

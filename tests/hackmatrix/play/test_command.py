@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from hackmatrix.cli.main import main
 from rlparity.core.trace import read_trace
 from rlparity.errors import install_command
 from rlworldkit.cli import play
@@ -63,23 +62,6 @@ def test_whatever_ends_a_game_saves_it_and_is_said(swift_built: None, is_engine:
         assert "The game is saved up to step 1." in output
 
 
-@pytest.mark.parametrize(
-    ("size", "term", "sentence"),
-    [
-        ("79x23", "xterm", "The terminal has 79 columns and 23 lines and playing needs 80 columns and 24 lines:"),
-        ("80x24", "dumb", "The terminal (TERM=dumb) cannot show a screen: play in one that can."),
-    ],
-)
-def test_a_terminal_that_cannot_show_the_game_is_one_sentence(
-    swift_built: None, size: str, term: str, sentence: str, refused: CommandRefused, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        monkeypatch.setattr(stream, "isatty", lambda: True)
-    for name, value in zip(("COLUMNS", "LINES", "TERM"), (*size.split("x"), term), strict=True):
-        monkeypatch.setenv(name, value)
-    assert refused("play").startswith(sentence)
-
-
 def test_a_pipe_and_a_missing_extra_are_one_sentence(refused: CommandRefused, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Playing needs a terminal" in refused("play")
     monkeypatch.setattr(play, "find_spec", lambda _: None)
@@ -104,9 +86,3 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, monkeypatch: pytest.
         (["--agent", tmp_path / "empty"], "There is no agent in"),
     ):
         assert sentence in refused("play", *words)
-
-
-def test_help_names_the_keys(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        main(["play", "--help"])
-    assert "arrows move" in " ".join(capsys.readouterr().out.split())

@@ -1,9 +1,6 @@
 """The screen, driven by keys: real games on the Swift engine, in 80 columns x 24 lines and in more."""
 
-import os
 import re
-import signal
-from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
@@ -11,10 +8,9 @@ from textual.pilot import Pilot
 from hackmatrix.panels import HackMatrixPanels
 from hackmatrix.rules import ACTIONS, COMPONENTS, NUM_ACTIONS, PROGRAMS
 from rlparity import EngineError
-from rlparity.core.trace import read_trace
-from rlworldkit.show.play.dialogs import COMMANDS, help_text
-from rlworldkit.show.play.game import Table
-from rlworldkit.show.play.session import Session
+from rlworldkit.play.dialogs import COMMANDS, help_text
+from rlworldkit.play.game import Table
+from rlworldkit.play.session import Session
 
 from .conftest import NEARER, drive, lines_of, press
 
@@ -135,67 +131,3 @@ def test_a_game_that_ends_says_what_came_of_it_and_N_plays_the_next_one(session:
 @pytest.mark.parametrize("key", ["q", "ctrl+c"])
 def test_a_key_leaves(session: Session, key: str) -> None:
     assert drive(session, lambda pilot: pilot.press("up", key)).return_code == 0
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_saves_and_leaves(session: Session, number: signal.Signals) -> None:
-    async def act(pilot: Pilot[EngineError]) -> None:
-        await pilot.press("up")
-        os.kill(os.getpid(), number)
-        while not session.saved:
-            await pilot.pause(0.01)
-
-    assert drive(session, act).was_stopped
-    assert read_trace(session.path).case.actions == (0,)
-
-
-def colours_of(session: Session) -> set[str]:
-    found: set[str] = set()
-
-    async def act(pilot: Pilot[EngineError]) -> None:
-        for strip in pilot.app.screen._compositor.render_strips():
-            for segment in strip:
-                colours = (segment.style.color, segment.style.bgcolor) if segment.style else ()
-                found.update(str(colour.number) for colour in colours if colour and not colour.is_default)
-
-    drive(session, act)
-    return found
-
-
-def test_NO_COLOR_leaves_no_colour_and_the_same_words(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = press(session)
-    assert {"1", "2", "3", "6"} <= colours_of(session), "red, green, yellow and cyan"
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert colours_of(session) == set()
-    assert press(session) == words
-
-
-def test_a_terminal_that_becomes_too_small_says_so_and_the_game_goes_on_when_it_is_large_again(
-    advised: Session,
-) -> None:
-    async def act(pilot: Pilot[EngineError]) -> None:
-        await pilot.resize_terminal(60, 20)
-        await pilot.pause()
-        assert "The terminal has 60 columns and 20 lines" in "\n".join(lines_of(pilot))
-        await pilot.press("up")
-        assert advised.game.turns == ()
-        await pilot.resize_terminal(80, 24)
-        await pilot.press("space")
-        assert advised.agent_plays
-        for width, height in ((9, 40), (1, 1)):
-            await pilot.resize_terminal(width, height)
-            await pilot.pause()
-            assert [len(line) for line in lines_of(pilot)] == [width] * height
-        await pilot.resize_terminal(80, 24)
-        await pilot.press("up")
-        await pilot.pause()
-        assert "game 7, step 1" in lines_of(pilot)[0]
-
-    drive(advised, act, speed=0.1)
-
-
-def test_a_long_seed_has_room(table: Table, tmp_path: Path) -> None:
-    seen = press(Session(table, 2**64 - 1, tmp_path / "game.json"))
-    assert f"game {2**64 - 1}, step 0" in seen.splitlines()[0]
-    assert "? help" in seen.splitlines()[0]
-    assert "…" not in seen

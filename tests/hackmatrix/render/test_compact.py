@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hackmatrix.exploration.starts import STARTS
-from hackmatrix.render.model import BoardModel, Cell, board_model
+from hackmatrix.render.model import Cell, board_model
 from hackmatrix.render.text import MORE, beings, compact_lines, fixtures, ground
 from hackmatrix.rules import SIZE
 from rlworldkit.render.spans import painted, width
@@ -31,11 +31,3 @@ def test_every_word_of_a_cell_is_there_or_the_cell_says_that_there_are_more(star
             upper, lower = texts[2 * row][at], texts[2 * row + 1][at]
             assert upper[-1] in (MORE, "│")
             assert upper[-1] == MORE or all(word in f"{upper[:-1]} {lower[:-1]}" for word in words_of(cell))
-
-
-def test_a_long_block_is_cut_behind_its_bracket_and_a_question_hides_what_it_holds(crowded: BoardModel) -> None:
-    lines = [painted(line, colour=False) for line in compact_lines(crowded)]
-    glitch_on_a_program, question = (lines[4][11:19], lines[5][11:19]), lines[5][2:10]
-    assert glitch_on_a_program == ("G2* +4  ", "[ANTI-V]")
-    assert question == "[?]     "
-    assert lines[12].split() == list("012345")

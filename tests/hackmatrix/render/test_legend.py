@@ -6,7 +6,7 @@ import numpy as np
 
 from hackmatrix.exploration.starts import STARTS
 from hackmatrix.render.model import BoardModel
-from hackmatrix.render.words import EXIT, SIGNS, cell_text, legend
+from hackmatrix.render.words import EXIT, SIGNS, cell_text
 from hackmatrix.rules import PROGRAMS
 
 from .conftest import model_of
@@ -25,12 +25,3 @@ def test_every_sign_on_a_board_of_a_page_is_in_the_legend_and_the_other_way_roun
     assert letters([sign for sign, _ in SIGNS]) == letters(
         [cell_text(cell) for board in boards for cell in board.cells]
     )
-
-
-def test_lines_are_filled_and_never_too_wide() -> None:
-    entries = " ".join(legend(1))
-    for width in (29, 40, 80):
-        lines = legend(width)
-        assert max(map(len, lines)) <= width
-        assert re.sub(" +", " ", " ".join(lines)) == entries
-    assert len(legend(80)) < len(legend(40)) < len(legend(29)) == 10

@@ -1,7 +1,6 @@
 """A board as a picture."""
 
 import importlib
-import sys
 from functools import cache
 from typing import Any
 
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from hackmatrix.render import picture
 from hackmatrix.render.model import BoardModel
 from hackmatrix.render.picture import cell_area
-from rlparity.errors import ParityError
 from tests.hackmatrix.rules.blocks import credits, data, energy, pickup, program, question
 from tests.hackmatrix.rules.engines import Entry
 from tests.hackmatrix.rules.movers import coming, cryptog, glitch, virus
@@ -112,12 +110,3 @@ def test_a_board_is_always_drawn_alike_and_needs_no_window(crowded: BoardModel) 
     pygame.quit()
     assert np.array_equal(picture.draw_picture(crowded), picture.draw_picture(crowded))
     assert not pygame.display.get_init()
-
-
-@pytest.mark.parametrize("name", ["hackmatrix.render.picture", "rlworldkit.render.window"])
-def test_without_pygame_one_sentence_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    for module in (name, "rlworldkit.render.pen", "rlworldkit.render._pygame"):
-        monkeypatch.delitem(sys.modules, module, raising=False)
-    monkeypatch.setitem(sys.modules, "pygame", None)
-    with pytest.raises(ParityError, match=r"^Pictures need pygame: run `pip install pygame`\.$"):
-        importlib.import_module(name)

@@ -6,7 +6,6 @@ import pygame
 import pytest
 
 from rlparity.errors import ParityError
-from rlworldkit.render.pen import Pen
 from rlworldkit.render.window import Window
 
 SIZE = (30, 20)
@@ -35,18 +34,6 @@ def test_a_window_opens_with_the_first_picture_and_shows_it() -> None:
         assert pygame.image.tobytes(screen, "RGB") == pygame.image.tobytes(PICTURE, "RGB")
 
 
-def test_a_name_that_is_no_text_is_shown_by_its_codes() -> None:
-    with closing(window_of(title="w\udcff")) as window:
-        window.show(PICTURE)
-        assert pygame.display.get_caption()[0] == r"w\udcff"
-    written = []
-    for text in ("w\udcff", r"w\udcff"):
-        pen = Pen.on((120, 20), (0, 0, 0))
-        pen.text(text, (60, 10), 12, (255, 255, 255))
-        written.append(pygame.image.tobytes(pen.finished(), "RGB"))
-    assert written[0] == written[1]
-
-
 def test_a_person_may_close_it_which_is_seen_at_once_and_it_stays_closed() -> None:
     for shows_again in (False, True):
         window = window_of()
@@ -57,26 +44,6 @@ def test_a_person_may_close_it_which_is_seen_at_once_and_it_stays_closed() -> No
         assert not window.is_open
     window.show(PICTURE)
     assert (window.is_open, pygame.display.get_init()) == (False, False)
-
-
-def test_closing_twice_or_by_somebody_else_or_before_the_first_state_is_allowed() -> None:
-    window, other = window_of(), window_of()
-    window.close()
-    window.close()
-    window.show(PICTURE)
-    other.show(PICTURE)
-    pygame.quit()
-    other.show(PICTURE)
-    assert (window.is_open, other.is_open) == (False, False)
-
-
-def test_pictures_follow_one_another_at_the_rate_asked_for() -> None:
-    with closing(window_of(fps=20)) as window:
-        window.show(PICTURE)
-        before = pygame.time.get_ticks()
-        window.show(PICTURE)
-        window.show(PICTURE)
-        assert pygame.time.get_ticks() - before >= 90
 
 
 def test_no_display_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

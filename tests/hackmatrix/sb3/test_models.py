@@ -2,18 +2,15 @@
 
 import shutil
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 import torch
 from sb3_contrib import MaskablePPO
 
-from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.world import WORLD
-from rlparity.errors import UsageError
 from rlworldkit.sb3.training import load_model
-from tests.hackmatrix.sb3.conftest import SHORT, run
+from tests.hackmatrix.sb3.conftest import run
 from tests.hackmatrix.sb3.test_training import rows
 
 Files = dict[str, bytes]
@@ -28,14 +25,6 @@ def model(finished: Path) -> Path:
 def files(model: Path) -> Files:
     with zipfile.ZipFile(model) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
-
-
-def written(path: Path, files: Mapping[str, bytes | None]) -> Path:
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in files.items():
-            if content is not None:
-                archive.writestr(name, content)
-    return path
 
 
 class TestTheSameModel:
@@ -65,13 +54,3 @@ class TestTheSameModel:
         assert len(one) == 5
         assert one == other
         assert all(torch.equal(weights[name], others[name]) for name in weights)
-
-    def test_a_rate_that_is_a_function_comes_from_the_configuration(self, model: Path, swift_built: None) -> None:
-        env = HackMatrixVecEnv(4, seed=0)
-        with pytest.raises(UsageError, match=r"its learning_rate was a function, which no file holds: resume it from"):
-            load_model(model, env, "cpu", rates={"learning_rate": 1e-3})
-        resumed = load_model(model, env, "cpu", rates={"learning_rate": SHORT.learning_rate})
-        assert resumed.lr_schedule(0.5) == 0.5e-3
-        assert callable(resumed.clip_range)
-        assert resumed.clip_range(0.5) == 0.2
-        env.close()

@@ -1,15 +1,12 @@
 """Failures of the engine: each is one clear error, and nothing is left behind."""
 
-import errno
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +14,7 @@ import psutil
 import pytest
 
 from hackmatrix.swift_env import SwiftEngineError, SwiftGames
-from hackmatrix.swift_env.process import BINARY_VARIABLE, SwiftProcess, binary_path
+from hackmatrix.swift_env.process import SwiftProcess
 from hackmatrix.world import WORLD
 from rlworldkit.envs.episodes import Episodes
 from tests.hackmatrix.swift_env.test_bridge import ends
@@ -98,31 +95,6 @@ def test_a_start_that_fails_is_one_sentence_and_leaves_no_file_open(
         SwiftGames(np.zeros(GAMES, np.uint64))
     assert caught.tb  # which keeps the frames, and what is in them
     assert sorted(os.listdir("/dev/fd")) == before
-
-
-@pytest.mark.parametrize(
-    ("mode", "flags", "said"),
-    [
-        (0o644, 0, "lacks the permission to be run: give it with chmod [+]x "),
-        (0o755, os.ST_NOEXEC, "is mounted noexec: copy"),
-    ],
-)
-@pytest.mark.parametrize("is_named", [False, True])
-def test_an_engine_that_may_not_be_executed_is_not_said_to_be_missing(
-    mode: int, flags: int, said: str, is_named: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    binary = tmp_path / "HackMatrix"
-    binary.touch(mode)
-    if is_named:
-        monkeypatch.setenv(BINARY_VARIABLE, str(binary))
-    else:
-        monkeypatch.delenv(BINARY_VARIABLE, raising=False)
-        monkeypatch.setattr("hackmatrix.swift_env.process.is_checkout", lambda: False)
-        monkeypatch.setattr("hackmatrix.swift_env.process._BUNDLED", binary)
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=flags))
-    with pytest.raises(SwiftEngineError, match=f"^the Swift engine cannot be run: {re.escape(str(binary))} .*{said}"):
-        binary_path()
 
 
 @pytest.mark.usefixtures("transport")
@@ -222,23 +194,3 @@ def test_a_fork_does_not_touch_its_parents_engine_and_does_not_keep_it(swift_bui
     assert "of which this one" in error
     assert error.endswith("is a fork: open a new one.")
     assert games == "2"
-
-
-def test_no_place_for_a_log_is_no_reason_not_to_play(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("hackmatrix.swift_env.process.nameless_file", full)
-    with SwiftGames(np.zeros(1, np.uint64)) as games:
-        games.observe()
-        games._process._process.kill()
-        with pytest.raises(SwiftEngineError, match=r"was killed by signal 9 \(SIGKILL\); open a new one"):
-            games.observe()
-
-
-def test_the_engine_plays_on_when_its_log_is_full(swift_built: None) -> None:
-    command = [str(binary_path()), "--headless-cli", "--debug"]
-    lines = b'{"action":"reset","seed":1}\n{"action":"getValidActions"}\n'
-    with open("/dev/full", "wb") as full:
-        answers = subprocess.check_output(command, input=lines, stderr=full)
-    assert len(answers.splitlines()) == 2

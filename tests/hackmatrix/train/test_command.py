@@ -17,7 +17,6 @@ from hackmatrix.purejaxrl import config as documented_config
 from hackmatrix.purejaxrl import masked_ppo as documented
 from hackmatrix.train_config import TrainConfig
 from rlparity.errors import INTERRUPTED_EXIT_CODE
-from rlworldkit.cli.train import next_command
 from rlworldkit.ppo import config as config_module
 from rlworldkit.ppo import training
 from rlworldkit.ppo.checkpoints import read_checkpoint
@@ -28,8 +27,6 @@ from rlworldkit.runs.result import Progress, TrainResult
 from tests.hackmatrix.conftest import CommandRefused
 
 ENV = HackMatrixJaxEnv()
-ROOT = Path(__file__).resolve().parents[3]
-SCRIPT = ROOT / "python" / "scripts" / "train_purejaxrl.py"
 FLAGS = "--num-envs 8 --num-steps 16 --hidden-dim 16 --num-layers 3 --log-interval 2"
 
 
@@ -114,24 +111,3 @@ def test_the_documented_preset_is_the_documented_run(asked_for: Callable[..., Tr
     assert (documented.num_envs, documented.num_steps, documented.total_timesteps) == (2048, 128, 100_000_000)
     assert (documented.learning_rate, documented.ent_coef) == (6.25e-5, 0.15)
     assert (documented.num_minibatches, documented.update_epochs) == (32, 2)  # what fits the batch
-
-
-def test_the_script_is_the_same_command() -> None:
-    done = subprocess.run([sys.executable, str(SCRIPT), "--help"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0
-    for flag in ("--num-envs", "--lr", "--ent-coef", "--checkpoint-dir", "--no-wandb", "--auto-tune", "--max-steps"):
-        assert flag in done.stdout
-
-
-def test_the_next_command_runs_from_here_and_keeps_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = Path(sys.executable).with_name("hackmatrix")
-    given = ["--num-envs", "64", "--run-name", "first try", "--total-timesteps=1,000", "--auto-tune"]
-    monkeypatch.setenv("PATH", "/nowhere")
-    monkeypatch.chdir(program.parents[2])
-    typed, *rest = next_command(PROGRAM, given, 10_000).split()
-    assert Path(typed).resolve().samefile(program)
-    assert not Path(typed).is_absolute()
-    assert rest == ["train", "--num-envs", "64", "--auto-tune", "--total-timesteps", "10000"]
-
-    monkeypatch.setenv("PATH", str(program.parent))
-    assert next_command(PROGRAM, given, 10_000).startswith("hackmatrix train ")

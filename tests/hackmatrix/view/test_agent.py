@@ -10,12 +10,10 @@ from hackmatrix.rules import SIZE
 from hackmatrix.world import WORLD
 from rlparity.viewer.page import Episode
 from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.choice import LIKELIEST, Choice
-from rlworldkit.agents.reader import read_agent
+from rlworldkit.agents.read import read_agent
 from rlworldkit.envs.episodes import Episodes
-from rlworldkit.show.pages import agent
-from rlworldkit.show.pages.agent import Games, agent_page, episodes
-from rlworldkit.show.watch.frames import frames
+from rlworldkit.viewer.agent import episodes
+from rlworldkit.watch.frames import frames
 
 FIRST, COUNT, MOST_STEPS = 40, 7, 25
 
@@ -52,20 +50,3 @@ def test_every_episode_tells_its_end_where_the_player_stands(swift_built: None, 
         is_cut_off = len(list(episode.steps)) == MOST_STEPS + 1 and board.scalars["hp"] != 0
         assert (episode.end.cause == STEP_LIMIT) == is_cut_off
         assert 0 <= episode.end.row < SIZE
-
-
-def test_a_page_asks_for_its_games_only_when_they_are_taken(
-    swift_built: None, params: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(agent, "SIDE_BY_SIDE", 2)
-    page = agent_page(
-        WORLD,
-        "params",
-        AgentPlayer(read_agent(WORLD, params), Choice(LIKELIEST)),
-        Games(2**64 - 1, 3, "swift", 5),
-        "a command",
-    )
-    assert page.headline == "params: games 18446744073709551615 to 1"
-    taken = iter(page.episodes)
-    assert next(taken).name == f"seed {2**64 - 1}"
-    assert [episode.name for episode in taken] == ["seed 0", "seed 1"]

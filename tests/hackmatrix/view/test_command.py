@@ -3,9 +3,7 @@
 import os
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 from written_page import episode_data, page_data
 
 from hackmatrix.cli.main import main
@@ -68,20 +66,3 @@ def test_a_recorded_page_has_exactly_the_games_watched(swift_built: None, params
             likely = [dict(step.pop("probabilities", None) or ()) for step in (alone, in_batch)]
             assert likely[0] == pytest.approx(likely[1], abs=1e-4)
             assert alone == in_batch
-
-
-def test_a_page_says_that_it_was_searched(
-    swift_built: None, params: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def first_valid(seen: object, masks: NDArray[np.bool_], *_: object) -> NDArray[np.int32]:
-        return masks.argmax(axis=1).astype(np.int32)
-
-    # a search itself would compile for long
-    monkeypatch.setattr("rlworldkit.agents.search.searcher_of", lambda *_: first_valid)
-    page = tmp_path / "page.html"
-    words = ["--search", "2x2", "--player-seed", "9", "--episodes", "2", "--max-steps", "2", "--output", str(page)]
-    assert main(["view", str(params), *words]) == 0
-    written = page_data(page.read_text(encoding="utf-8"))
-    assert written["headline"] == "params_1.npz, a search of 2×2 steps: games 0 to 1"
-    (about,) = written["about"]
-    assert about.startswith("Before every step a search, with seed 9, looked for something better")

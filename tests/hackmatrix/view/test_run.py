@@ -1,8 +1,6 @@
 """A run on a page: the curves that it recorded, and games of its furthest agent."""
 
 import math
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,9 +8,8 @@ from written_page import page_data
 
 from hackmatrix.cli.main import main
 from hackmatrix.score import MILESTONE
-from rlparity.errors import install_command
 from rlworldkit.runs.sinks import CsvLog
-from rlworldkit.show.pages.run import curves
+from rlworldkit.viewer.run import curves
 
 ROWS = [
     {"update": 4, "timesteps": 400, "seconds": 1.0, "steps_per_second": 400.0, "train/entropy": 0.9}
@@ -58,30 +55,3 @@ def test_a_run_of_train_sb3_is_shown_with_its_agent_and_without(
     assert data["headline"] == "begun, final_model.zip, drawn actions: games 0 to 1"
     assert len(data["curves"]) == 5
     assert [episode["name"] for episode in data["episodes"]] == ["seed 0", "seed 1"]
-
-
-def test_a_run_of_train_sb3_is_one_sentence_where_that_is_not_installed(tmp_path: Path) -> None:
-    (tmp_path / "final_model.zip").touch()
-    check = """
-import sys
-for name in ("torch", "stable_baselines3", "sb3_contrib", "gymnasium"):
-    sys.modules[name] = None
-from hackmatrix.cli.main import main
-main(["view", sys.argv[1]])
-"""
-    answer = subprocess.run([sys.executable, "-c", check, tmp_path], capture_output=True, text=True, check=False)
-    assert answer.returncode == 2
-    assert answer.stderr.endswith(f" needs Stable-Baselines3: run `{install_command('rlworldkit[sb3]')}`.\n")
-
-
-def test_a_damaged_agent_is_passed_over_aloud(
-    swift_built: None, run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run = tmp_path / "run"
-    run.mkdir()
-    (run / "params_10.npz").write_bytes(next(run_folder.rglob("params_10.npz")).read_bytes())
-    (run / "params_11.npz").write_bytes(b"damaged")
-    page = tmp_path / "page.html"
-    assert main(["view", str(run), "--output", str(page), "--episodes", "1", "--max-steps", "1"]) == 0
-    assert capsys.readouterr().err.startswith(f"Passed over: {run}/params_11.npz cannot be read")
-    assert page_data(page.read_text(encoding="utf-8"))["headline"].startswith("run, params_10.npz")

@@ -13,7 +13,7 @@ from hackmatrix.cli.main import main
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.swift_env.adapter import SwiftEngine
 from hackmatrix.world import ENGINES, WORLD
-from rlparity import BatchStep, EngineError, EngineOptions
+from rlparity import BatchStep
 from rlparity.cli.main import main as rlparity
 from rlparity.core.trace import Case, Trace, read_trace, write_trace
 from tests.hackmatrix.rules.builders import WAIT, state
@@ -30,10 +30,6 @@ class Doctored(SwiftEngine):
         extra = np.zeros_like(step.components)
         extra[:, COMPONENTS.index("kills")] = 300 * (actions == ACTIONS.index("up"))
         return replace(step, components=step.components + extra)
-
-
-def not_here(games: int, options: EngineOptions = EngineOptions()) -> Doctored:
-    raise EngineError("there is no such engine here: build it.")
 
 
 @pytest.fixture
@@ -95,15 +91,6 @@ def test_on_one_engine_every_step_is_what_that_engine_paid_and_changes_since_are
     trace = written(played((3, 3), components=rows, component_names=COMPONENTS), tmp_path)
     text = viewed(tmp_path, trace, "--engine", "swift")
     assert any("its rewards are other ones than those recorded" in line for line in page_data(text)["about"])
-
-
-def test_an_engine_that_cannot_be_opened_is_left_out_aloud(
-    swift_built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(ENGINES, "jax", not_here)
-    text = viewed(tmp_path, written(played((3, 3)), tmp_path))
-    assert page_data(text)["sides"] == ["swift"]
-    assert "Shown on swift alone: engine 'jax' failed in start: there is no such engine here" in capsys.readouterr().err
 
 
 def test_a_trace_that_ends_a_game_tells_how(swift_built: None, tmp_path: Path) -> None:

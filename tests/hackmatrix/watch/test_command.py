@@ -5,7 +5,6 @@ import os
 import runpy
 import signal
 import sys
-import termios
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -22,19 +21,18 @@ from hackmatrix.cli.main import main
 from hackmatrix.world import WORLD
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.choice import LIKELIEST, Choice
-from rlworldkit.agents.reader import read_agent
+from rlworldkit.agents.read import read_agent
 from rlworldkit.envs.episodes import Episodes
-from rlworldkit.render.show import show_of
 from rlworldkit.render.window import Window
-from rlworldkit.show.watch.controls import Controls
-from rlworldkit.show.watch.frames import games
-from rlworldkit.show.watch.text import page
+from rlworldkit.show import show_of
+from rlworldkit.watch.controls import Controls
+from rlworldkit.watch.frames import games
+from rlworldkit.watch.text import page
 from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import in_terminal
 
 SCRIPTS = Path(__file__).resolve().parents[3] / "python" / "scripts"
 WATCH = SCRIPTS / "watch_jax_agent.py"
-BOARD_LINES = 26
 SIZE = 42, 110
 """Lines and columns of a terminal with room for a page."""
 
@@ -71,23 +69,6 @@ def test_the_documented_lines_work_in_a_pipe(
         assert output.splitlines()[-1].startswith(f"game {episodes - 1}: truncated in stage 1 after 2 steps, return ")
 
 
-def test_a_block_of_text_has_the_board_the_decision_and_the_rewards(
-    swift_built: None, params: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["watch", str(params), "--max-steps", "1", "--render", "ansi"]) == 0
-    caption, *lines = capsys.readouterr().out.splitlines()
-    assert caption == "params_1.npz, drawn actions, swift"
-    assert lines[0] == "game 0, step 0"
-    assert lines[1].endswith("stage 1 of 8, turn 0")
-    assert lines[1 + BOARD_LINES].startswith("the game begins")
-    second = lines.index("", 1 + BOARD_LINES) + 1
-    assert lines[second].startswith("game 0: truncated in stage 1 after 1 step, return ")
-    decision = "\n".join(lines[second + 1 + BOARD_LINES :])
-    step_penalty = f"{WORLD.prices[0].default / 1000:+.3f}"
-    assert all(part in decision for part in ("value", "%", f"step_penalty            {step_penalty}    {step_penalty}"))
-    assert decision.count("▸") == 1
-
-
 def test_keys_in_a_terminal_pause_step_and_ctrl_c_quits_and_it_is_as_before(swift_built: None, params: Path) -> None:
     def act(terminal: int, wait_for: Callable[[str], None], process: int) -> None:
         wait_for("step 0")
@@ -107,28 +88,6 @@ def test_keys_in_a_terminal_pause_step_and_ctrl_c_quits_and_it_is_as_before(swif
     assert "\x1b[?1049l" in output, "the screen before is shown again"
     after = output.rpartition("\x1b[?1049l")[2]
     assert [line.split(" in ")[0] for line in after.splitlines()] == ["game 0: left", "game 1: left"]
-
-
-def test_what_is_watched_follows_the_size_of_the_terminal(swift_built: None, params: Path) -> None:
-    def act(terminal: int, wait_for: Callable[[str], None], process: int) -> None:
-        wait_for("\u250c")
-        for size, text in (
-            ((24, 80), "step 1"),
-            ((12, 40), "has 40 columns"),
-            ((24, 80), "q"),
-            (SIZE, "\u250c"),
-        ):
-            termios.tcsetwinsize(terminal, size)
-            wait_for(text)
-        os.write(terminal, b" ")
-        wait_for("paused")
-        termios.tcsetwinsize(terminal, (24, 80))
-        wait_for("paused, 4 actions/s")
-        wait_for(" quit")
-        os.write(terminal, b"q")
-
-    words = [sys.executable, str(WATCH), str(params), "--speed", "4"]
-    assert in_terminal(words, act, SIZE)[1:] == (0, True)
 
 
 def test_in_80_columns_and_24_lines_there_is_a_small_board_with_the_decision_and_the_rewards(
@@ -168,19 +127,6 @@ def test_a_signal_leaves_the_terminal_as_before(swift_built: None, params: Path)
     output, code, is_as_before = in_terminal([sys.executable, str(WATCH), str(params)], act, SIZE)
     assert (code, is_as_before) == (130, True)
     assert "\x1b[?1049l" in output
-
-
-def test_a_terminal_that_is_too_small_is_one_sentence(
-    swift_built: None, params: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for stream in (sys.stdin, sys.stdout):
-        monkeypatch.setattr(stream, "isatty", lambda: True)
-    for name, value in {"TERM": "xterm", "COLUMNS": "79", "LINES": "24"}.items():
-        monkeypatch.setenv(name, value)
-    with pytest.raises(SystemExit, match="2"):
-        main(["watch", str(params)])
-    sentence = "The terminal has 79 columns and 24 lines and watching needs 80 columns and 24 lines: enlarge it"
-    assert capsys.readouterr().err.strip().splitlines()[-1].startswith(sentence)
 
 
 @pytest.mark.parametrize(
@@ -226,20 +172,6 @@ def test_a_film_has_a_picture_of_every_moment(swift_built: None, params: Path, t
         assert (film.n_frames, film.size, film.info["duration"]) == (8, (1260, 640), 100)
 
 
-@pytest.mark.parametrize("name", ["film.mp4", "page.html"])
-def test_a_record_that_is_not_finished_leaves_the_older_one(
-    swift_built: None, params: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    def broken(*_: object) -> None:
-        raise RuntimeError
-
-    path = tmp_path / name
-    path.write_bytes(b"an older one")
-    monkeypatch.setattr("rlworldkit.show.watch.text.print_frame", broken)
-    assert main(["watch", str(params), "--record", str(path), "--render", "ansi"]) == 3
-    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, b"an older one")]
-
-
 def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_path: Path) -> None:
     for words, sentence in (
         ([params, "--latest"], "give one agent to watch: a file or a folder (PATH or --model), or --latest"),
@@ -247,7 +179,7 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_pa
         ([tmp_path], f"There is no agent in {tmp_path}"),
         (["x" * 300], "is no agent"),
         ([params, "--render", "human"], "There is no display to open a window on"),
-        ([params, "--record", "film.avi"], "--record writes .mp4, .gif, .png or .html, not 'film.avi'"),
+        ([params, "--record", "film.avi"], "--record writes .mp4, .gif or .html, not 'film.avi'"),
         ([params, "--record", "/no/such/folder/film.mp4"], "cannot be written"),
         ([params, "--hidden-dim", "64"], "--hidden-dim 16"),
     ):

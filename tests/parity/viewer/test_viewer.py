@@ -196,17 +196,6 @@ def test_tables_stand_in_the_overview_and_what_is_expected_is_not_marked_as_bad(
         page.get_by_role("link", name="Overview").click()
 
 
-def test_a_difference_within_a_batch_only_is_told_at_the_last_step(open_page: Open) -> None:
-    parted = games.divergence()
-    (whole,) = parted.episodes
-    *calm, last = whole.steps
-    told = replace(whole, steps=[*calm, replace(last, differences=())], in_batch=last.differences)
-    page = open_page(replace(parted, episodes=(told,)), WORLD)
-    expect(page.locator("#differences")).to_contain_text("What differed within the batch")
-    page.keyboard.press("ArrowLeft")
-    expect(page.locator("#differences")).not_to_contain_text("batch")
-
-
 def test_stage_cause_and_cell_choose_the_episodes(open_page: Open) -> None:
     page = open_page(games.page(12), WORLD)
     ends = page.locator("#ends-table")
@@ -290,23 +279,6 @@ def test_a_curve_is_read_at_the_pointer_and_in_words_and_all_but_four_are_folded
     page.keyboard.press("Enter")
     assert all(drawn.nth(place).is_visible() for place in range(7))
     expect(drawn.last.locator("output")).to_have_text("1 at 1")
-
-
-def test_numbers_keep_all_digits_and_none_breaks_the_page(open_page: Open) -> None:
-    large, odd = 2**60 + 1, float("nan")
-    components = ((large, odd, float("-inf")),)
-    boards = (Board((("x",),), {"word": 2**64 - 1, "share": 0.1}),)
-    decision = Decision({"up": odd, "down": 0.5}, float("inf"))
-    shown = (Step("start", boards), Step("up", boards, components, decision))
-    curve = Curve("loss", (0, 1), (odd, odd))
-    content = Content("Odd numbers", ("one",), (Episode("odd", "", shown),), curves=(curve,))
-    page = open_page(content, WORLD, "#episode=0&step=1")
-    texts = [row[0] for row in rows_of(page.locator("#components table"))]
-    assert texts == [str(large), "NaN", "−Infinity"]
-    assert rows_of(page.locator("#sides .values")) == [[str(2**64 - 1)], ["0.1"]]
-    expect(page.locator("#probabilities")).to_contain_text("NaN")
-    page.get_by_role("link", name="Overview").click()
-    expect(page.get_by_role("img", name="loss: no values.")).to_be_attached()
 
 
 EVIL = "</script><img src=x onerror='window.hacked = 1'><script>window.hacked = 1</script>"

@@ -1,7 +1,5 @@
 """Gymnax and trainers written for it work with a world as with its own environments."""
 
-import copy
-import pickle
 from typing import Any
 
 import gymnasium as gym
@@ -16,7 +14,7 @@ from gymnax.wrappers.gym import GymnaxToGymWrapper, GymnaxToVectorGymWrapper
 from jax import Array
 
 from rlworldkit.envs.gymnax_adapter import GymnaxAdapter
-from rlworldkit.envs.gymnax_style import NO_LIMIT, EnvParams, GymnaxStyle
+from rlworldkit.envs.gymnax_style import GymnaxStyle
 from rlworldkit.jax.env import JaxEnv, StepOutput
 from tests.rlworldkit.foreign.purejaxrl_ppo import CONFIG, make_train
 
@@ -60,23 +58,6 @@ def paid() -> GymnaxStyle:
 @pytest.fixture(scope="module")
 def adapted(paid: GymnaxStyle) -> GymnaxAdapter:
     return GymnaxAdapter(paid)
-
-
-def test_environments_params_and_states_can_be_copied(adapted: GymnaxAdapter) -> None:
-    params, key = adapted.default_params, jax.random.key(0)
-    _, state = adapted.reset(key, params)
-    obs = adapted.step(key, state, 0, params)[0]
-    again, again_params, again_state = copy.deepcopy(pickle.loads(pickle.dumps((adapted, params, state))))
-    np.testing.assert_array_equal(obs, again.step(key, again_state, 0, again_params)[0])
-    assert (again.name, again_params) == ("doors", EnvParams(LIMIT))
-
-
-def test_the_params_hold_the_limit_and_can_be_replaced() -> None:
-    assert GymnaxStyle(Doors()).default_params.max_steps_in_episode == NO_LIMIT
-    params = GymnaxStyle(Doors(), max_steps=9).default_params
-    assert params.replace(max_steps_in_episode=4) == EnvParams(4)
-    assert params.max_steps_in_episode == 9
-    assert jax.tree.leaves(params) == [9]
 
 
 def test_the_limit_of_the_params_is_the_one_that_holds(paid: GymnaxStyle) -> None:

@@ -19,7 +19,6 @@ from rlworldkit.ppo.config import (
     TrainConfig,
     auto_scale_for_batch_size,
     auto_tune_for_device,
-    get_device_config,
 )
 from rlworldkit.ppo.training import TrainJob
 
@@ -106,12 +105,6 @@ def test_possible_values_pass() -> None:
         assert config.validated() is config
 
 
-def test_the_cpu_keeps_the_reference_batch() -> None:
-    device = get_device_config()
-    assert (device.platform, device.num_envs, device.num_steps) == ("cpu", 256, 128)
-    assert auto_tune_for_device(TrainConfig()) == TrainConfig()
-
-
 def test_tuning_takes_the_device_s_batch_but_no_explicit_value(monkeypatch: pytest.MonkeyPatch) -> None:
     device = DeviceConfig(platform="tpu", kind="a TPU", count=4, num_envs=2048, num_steps=128, learning_rate=6.25e-5)
     monkeypatch.setattr(config_module, "get_device_config", lambda: device)
@@ -148,25 +141,6 @@ def test_a_setting_has_the_names_of_its_field_and_of_its_flag(name: str, configu
     Path("settings.toml").write_text(f"{name} = 0.5\nnum-envs = 16")
     assert main(WORLD, [*small, "--config=settings.toml"]) == main(WORLD, [*small, flag, "--num-envs=16"]) == 0
     assert [(each.learning_rate, each.num_envs) for each in configured] == [(0.5, 16), (0.5, 16)]
-
-
-@pytest.mark.parametrize("command", ["train", "train-sb3"])
-def test_a_flag_that_is_not_there_is_told_which_one_it_resembles(command: str, refused: Callable[..., str]) -> None:
-    said = f"{command}: unrecognized arguments: --lerning-rate=1; did you mean --learning-rate? (see"
-    assert said in refused(command, "--lerning-rate=1")
-
-
-def test_help_names_the_prices(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("train", "train-sb3", "evaluate", "bench"):
-        with pytest.raises(SystemExit):
-            main(WORLD, [command, "--help"])
-        assert "their names: step, fruit, sting." in " ".join(capsys.readouterr().out.split())
-
-
-def test_train_sb3_reads_a_file_too(configured: list[TrainConfig], refused: Callable[..., str]) -> None:
-    Path("settings.toml").write_text("lr = 1e-3\nn_steps = 0")
-    said = refused("train-sb3", "--config", "settings.toml")
-    assert "settings.toml: n_steps must be a whole number from 1 to" in said
 
 
 @pytest.mark.parametrize(

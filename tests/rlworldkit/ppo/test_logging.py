@@ -11,10 +11,9 @@ import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from rlworldkit.runs.console import HEADLINES, ConsoleProgress, working
+from rlworldkit.runs.console import HEADLINES, ConsoleProgress
 from rlworldkit.runs.curve import draw_curve
 from rlworldkit.runs.sinks import CsvLog, JsonLinesLog, Milestone, TensorBoardLog, read_csv
-from tests.terminals import LostTerminal
 
 MILESTONE = Milestone("stats/best_score", name="best score", title="Best score", unit="score", least=0, most=48)
 HEADLINES_HERE = (*HEADLINES, (MILESTONE.name, MILESTONE.metric, ".0f"))
@@ -98,14 +97,6 @@ def test_without_a_terminal_progress_is_one_plain_line_per_interval() -> None:
     assert "return –" in lines[1]
 
 
-def test_the_time_left_of_a_resumed_run_follows_its_own_speed() -> None:
-    output = io.StringIO()
-    with ConsoleProgress({"run": 1_000_000}, Console(file=output, width=40)) as progress:
-        progress.write({"timesteps": 500_000, "seconds": 5_000.0})
-        progress.write({"timesteps": 600_000, "seconds": 5_100.0})
-    assert output.getvalue().splitlines()[1].endswith("0:06:40 left")
-
-
 def test_on_a_terminal_progress_is_a_live_panel() -> None:
     output = io.StringIO()
     console = Console(file=output, force_terminal=True, width=140, _environ={"TERM": "xterm"})
@@ -115,33 +106,6 @@ def test_on_a_terminal_progress_is_a_live_panel() -> None:
     assert "\x1b[" in text
     for shown in ("steps/s", "return", "length", "entropy", "KL", "clipped", "best score", "250000/1000000", *SHOWN):
         assert shown in text
-
-
-def test_a_terminal_that_has_gone_does_not_fail_the_end_of_a_run() -> None:
-    out = LostTerminal()
-    with ConsoleProgress({"run": 1_000_000}, Console(file=out, force_terminal=True)):
-        out.has_gone = True
-
-
-def test_runs_side_by_side_are_told_by_their_names() -> None:
-    totals, out = {"first": 1_000_000, "second": 1_000_000}, io.StringIO()
-    with ConsoleProgress(totals, Console(file=out, width=200)) as progress:
-        progress.write(ROW, "second")
-    assert out.getvalue().startswith("second  250,000 of 1,000,000 steps  ")
-    out = io.StringIO()
-    with ConsoleProgress(totals, Console(file=out, force_terminal=True, width=140)) as progress:
-        progress.write(ROW, "second")
-    assert all(text in out.getvalue() for text in ("first", "second", "0/1000000", "250000/1000000", *SHOWN))
-
-
-def test_work_is_one_line_and_a_clock_and_a_bar_on_a_terminal() -> None:
-    for is_terminal, shown in ((False, "Playing 5 games ...\n"), (True, "Playing 5 games ... ━")):
-        output = io.StringIO()
-        console = Console(file=output, force_terminal=is_terminal, color_system=None, _environ={"TERM": "xterm"})
-        with working(console, "Playing 5 games", 5) as advance:
-            advance(2)
-        assert shown in output.getvalue()
-        assert ("2/5 0:00:00" in output.getvalue()) is is_terminal
 
 
 @pytest.mark.parametrize("num_rows", [1, 2, 80])

@@ -19,7 +19,6 @@ from orchard.env import OrchardJaxEnv
 from rlworldkit.cli.app import main as command
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.params import load_params
-from rlworldkit.runs.folder import run_folder
 
 from .sealing import payload_of, sealed
 
@@ -67,13 +66,6 @@ def test_compiling_is_told_apart_from_training_and_a_longer_run_is_proposed(fini
     assert lines[-1].endswith("--total-timesteps 4000")
 
 
-def test_the_name_of_a_run_that_came_to_nothing_can_be_used_again(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text("{}")
-    (tmp_path / "metrics.csv").touch()
-    assert run_folder(tmp_path.parent, "--checkpoint-dir", "orchard", 0, tmp_path.name) == tmp_path
-    assert (tmp_path / "config.json").exists()
-
-
 @pytest.mark.long
 def test_a_killed_run_resumes_in_another_process_as_if_nothing_had_happened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -103,15 +95,6 @@ def test_a_killed_run_resumes_in_another_process_as_if_nothing_had_happened(
         for folder in (killed, straight)
     )
     assert rows == wanted
-
-
-def test_a_checkpoint_that_has_had_all_its_steps_is_one_sentence(
-    finished: Run, tmp_path: Path, refused: Callable[..., str]
-) -> None:
-    for branch in ([], ["--run-name", "branch"]):
-        flags = ["--resume", str(finished.folder / "checkpoint_3.pkl"), *branch, "--checkpoint-dir", str(tmp_path)]
-        assert "has had its 384 steps: ask for more with --total-timesteps" in refused("train", *flags)
-        assert list(tmp_path.iterdir()) == []
 
 
 def test_another_network_is_one_sentence(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -184,8 +167,3 @@ def test_files_that_do_not_fit_are_one_sentence_and_exit_code_2(
     ):
         assert fault in refused("train", "--no-wandb", "--checkpoint-dir", str(tmp_path / "runs"), flag, str(path))
     assert not (tmp_path / "runs").exists()
-
-
-def test_an_output_folder_that_cannot_be_written_is_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
-    (tmp_path / "file").touch()
-    assert "cannot be written" in refused("train", "--checkpoint-dir", str(tmp_path / "file" / "runs"))

@@ -1,7 +1,6 @@
 """Several runs with one command: from several seeds, and with other prices of the reward."""
 
 import json
-import math
 import os
 import shlex
 import shutil
@@ -16,10 +15,9 @@ import numpy as np
 import pytest
 from orchard import WORLD
 
-from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlworldkit.cli.app import main
 from rlworldkit.cli.group_plan import Variant, tasks_of
-from rlworldkit.evaluation.comparison import ScoredRun, as_tables, compared
+from rlworldkit.evaluation.comparison import ScoredRun, compared
 from rlworldkit.ppo.params import load_params
 from rlworldkit.program import Program
 from rlworldkit.runs.group import Group
@@ -167,37 +165,6 @@ def test_a_group_with_a_failed_run_says_how_it_goes_on(group: Path, capsys: pyte
     assert "No module named nowhere" in capsys.readouterr().out
 
 
-def resumed_words(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[list[str]]:
-    """The words of the runs that ``train`` starts to go on with a group, in which nothing else happens."""
-    started: list[list[str]] = []
-
-    def only_listed(tasks: list[RunTask], *_: object, **__: object) -> list[None]:
-        started.extend([*task.words] for task in tasks)
-        return [None] * len(tasks)
-
-    monkeypatch.setattr("rlworldkit.cli.seeds.train_many", only_listed)
-    assert main(WORLD, ["train", *words]) == INTERRUPTED_EXIT_CODE
-    return started
-
-
-@pytest.mark.parametrize("variants", [[], ["--variant=cheap=step:-0.5", "--variant=own"]])
-def test_a_group_that_was_killed_before_a_run_had_begun_goes_on_with_all_of_them(
-    variants: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun = resumed_words(monkeypatch, *FLAGS, *variants, "--seed=3", "--seeds=3", "--run-name=g", "--lr=1e-3")
-    for seed in (4, 5):  # the first was killed while it compiled
-        folder = Path(f"checkpoints/g/{'own/' if variants else ''}seed-{seed}")
-        folder.mkdir(parents=True)
-        (folder / "config.json").write_text(json.dumps({"seed": seed}))
-    assert [words[words.index("--seed") + 1] for words in begun] == ["3", "4", "5"] * (len(variants) or 1)
-    there = "--resume=latest", "--checkpoint-dir=checkpoints/g"
-    assert resumed_words(monkeypatch, *there, "--seeds=3") == begun
-    more = resumed_words(monkeypatch, *there, "--seeds=4", "--gamma=0.9", *variants)
-    assert len(more) == 4 * (len(variants) or 1)
-    assert all("--lr=1e-3" in words and "--gamma=0.9" in words for words in more)
-    assert resumed_words(monkeypatch, *there, "--seeds=4") == more
-
-
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
@@ -209,20 +176,6 @@ def test_a_group_that_was_killed_before_a_run_had_begun_goes_on_with_all_of_them
 def test_a_group_is_not_resumed_as_another(words: list[str], fault: str, refused: Callable[..., str]) -> None:
     Group(3, 2, [], FLAGS).write(Path("group.json"))
     assert fault in refused("train", "--resume=latest", "--checkpoint-dir=.", *words)
-
-
-@pytest.mark.parametrize(
-    ("content", "fault"),
-    [
-        ("{", "group.json cannot be read: it is no JSON"),
-        ('{"seed": 0, "seeds": 0, "others": {"words": [], "variants": []}}', "its seeds must be a whole number from 1"),
-        ('{"seed": 0, "seeds": 1, "others": {"words": [1], "variants": []}}', "describes no group of `train`"),
-        ('{"seed": 0, "seeds": 1, "others": {"words": [], "variants": ["../a"]}}', "NAME=PRICE=VALUE"),
-    ],
-)
-def test_a_damaged_file_of_a_group_is_one_sentence(content: str, fault: str, refused: Callable[..., str]) -> None:
-    Path("group.json").write_text(content)
-    assert fault in refused("train", "--seeds=1", "--resume=latest", "--checkpoint-dir=.")
 
 
 @pytest.mark.long
@@ -256,29 +209,6 @@ def test_several_runs_of_one_seed_are_paired_by_their_mean() -> None:
     (pair,) = compared({"one": one, "other": other})["pairs"]
     assert pair["paired_seeds"] == [0]
     assert pair["paired_difference"]["mean"] == 1.5
-
-
-def test_runs_without_a_score_are_left_out_and_what_has_no_interval_is_said() -> None:
-    few = [ScoredRun("a", 0, 1.0), ScoredRun("b", 1, math.nan), ScoredRun("c", 2, 3.0)]
-    many = [ScoredRun("d", seed, float(seed)) for seed in range(4)]
-    figures = compared({"few": few, "many": many})
-    assert figures["groups"]["few"]["left_out"] == 1
-    groups, pairs = as_tables(figures)
-    assert groups.texts()[0] == ["few", "2", *["2.00 [–, –]"] * 3]
-    assert groups.note.startswith("1 run of few left out: the score is NaN. [–, –]: an interval needs at least 3 runs")
-    assert pairs.texts()[0][1:] == ["62.5% [–, –]", "1.00 [–, –] over 2 seeds"]
-    assert as_tables(compared({"many": many}))[0].note == ""
-    with pytest.raises(UsageError, match="Every score of group none is NaN"):
-        compared({"many": many, "none": few[1:2]})
-
-
-def test_agents_are_read_before_any_plays(refused: Callable[..., str]) -> None:
-    assert "nosuch.npz does not exist" in refused("compare", "--group=a=random", "--group=b=nosuch.npz")
-    assert "There is no agent in ." in refused("compare", "--group=a=random,.")
-
-
-def test_two_outputs_do_not_mix(refused: Callable[..., str]) -> None:
-    assert "name a file for one" in refused("compare", "--group=a=random", "--json=-", "--markdown=-")
 
 
 @pytest.mark.parametrize(

@@ -2,26 +2,19 @@
 
 import http.client
 import json
-import math
 import re
-import socket
-import struct
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-import numpy as np
 import psutil
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from rlparity.errors import UsageError
 from rlworldkit.runs.live_page import LivePage, open_page
-from rlworldkit.runs.live_state import MOST_POINTS, thinned
 from rlworldkit.runs.stop import StopRequest
 
-from .live_runs import NAMES, STEPS, UPDATES, is_stopping, metrics, started
+from .live_runs import STEPS, UPDATES, is_stopping, metrics, started
 
 
 @pytest.fixture(scope="module")
@@ -70,14 +63,6 @@ def test_the_page_gets_what_is_new_and_only_that(fresh: LivePage) -> None:
     assert shown(fresh, answer["revision"]) == {"revision": answer["revision"]}
 
 
-def test_a_row_without_a_number_leaves_the_last_one_that_is_known(fresh: LivePage) -> None:
-    fresh.write({"update": 1, "timesteps": 9, "train/entropy": 2.0, "train/pg_loss": math.inf}, "proxy")
-    fresh.write({"update": 2, "timesteps": 18, "train/entropy": math.nan}, "proxy")
-    run = shown(fresh)["runs"][3]
-    assert (run["figures"][0], run["figures"][3], run["figures"][5]) == (2, None, 2.0)
-    assert run["curves"][5] == [2.0, None]
-
-
 def test_a_thousand_updates_of_four_runs_are_a_small_answer() -> None:
     with started(until=UPDATES) as page:
         _, content, _ = ask(page, "new?shown=-1")
@@ -85,17 +70,6 @@ def test_a_thousand_updates_of_four_runs_are_a_small_answer() -> None:
     for run in json.loads(content)["runs"]:
         assert run["width"] == 8
         assert {len(curve) for curve in run["curves"]} == {125}
-
-
-@settings(derandomize=True, database=None, deadline=None, max_examples=50)
-@given(st.lists(st.floats(-1e6, 1e6) | st.just(math.nan), min_size=1, max_size=5 * MOST_POINTS))
-def test_a_curve_is_made_of_the_means_of_what_is_known(values: list[float]) -> None:
-    rows = np.array([values]).T
-    width, points = thinned(rows)
-    assert len(points) <= MOST_POINTS < 2 * len(points) or width == 1
-    for index, point in enumerate(points[:, 0].tolist()):
-        known = [value for value in values[index * width : (index + 1) * width] if not math.isnan(value)]
-        assert point == pytest.approx(math.fsum(known) / len(known) if known else math.nan, abs=1e-6, nan_ok=True)
 
 
 def test_the_button_requests_a_stop(fresh: LivePage) -> None:
@@ -160,15 +134,6 @@ def test_only_this_computer_can_connect_and_each_page_has_a_token_of_its_own(pag
     assert min(map(len, tokens)) >= 22  # 128 bits
 
 
-def test_where_the_port_is_taken_another_one_is_used() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        page = LivePage("", {"proxy": 1}, StopRequest(), port=taken.getsockname()[1])
-        page.start()
-        assert page.port != taken.getsockname()[1]
-        assert ask(page)[0] == 200
-        page.close()
-
-
 def test_where_nobody_may_listen_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
@@ -195,18 +160,3 @@ def test_an_error_behind_the_page_is_printed_once_and_training_goes_on(
     assert err.startswith("The dashboard failed (ZeroDivisionError: ")
     fresh.write(metrics("proxy", 1), "proxy")
     assert shown(fresh)["runs"][3]["state"] == "training"
-
-
-def test_clients_without_manners_are_ignored(page: LivePage, capfd: pytest.CaptureFixture[str]) -> None:
-    query = f"GET {urlsplit(page.url).path} HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\n\r\n".encode()
-    for sent in (b"", b"\x16\x03\x01 this is no HTTP\r\n\r\n", query[:20], query):
-        with socket.create_connection(("127.0.0.1", page.port)) as connection:
-            # what is sent back meets a connection that was reset
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            connection.sendall(sent)
-    assert ask(page)[0] == 200
-    assert capfd.readouterr() == ("", "")
-
-
-def test_names_are_those_of_the_runs_in_their_order(page: LivePage) -> None:
-    assert [run["name"] for run in shown(page)["runs"]] == NAMES

@@ -1,7 +1,6 @@
 """Ctrl-C, ``kill`` and a terminal that closes ask for a clean end once there is something to save."""
 
 import contextlib
-import errno
 import os
 import signal
 import subprocess
@@ -115,23 +114,6 @@ def test_a_trainer_that_still_compiles_ends_at_once(module: str, name: str, comm
         "Stopped before the first update was complete; there is nothing to keep.",
         INTERRUPTED_EXIT_CODE,
     )
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        # a signal may come in the midst of a print, and then Python's streams refuse another one
-        RuntimeError("reentrant call inside <_io.BufferedWriter name='<stdout>'>"),
-        OSError(errno.EIO, "Input/output error"),
-    ],
-)
-def test_a_stream_that_takes_no_announcement_stops_nothing(error: Exception) -> None:
-    def refused() -> None:
-        raise error
-
-    with StopRequest(refused) as stop:
-        signal.raise_signal(signal.SIGTERM)
-        assert stop.requested
 
 
 def test_a_run_ends_with_everything_saved_when_its_reader_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
