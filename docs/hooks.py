@@ -37,10 +37,10 @@ API = {
         "rlparity.core.trace",
         "rlparity.core.shrink",
     ),
-    "Worlds in rlworldkit": ("rlworldkit.jax.env", "rlworldkit.show", "rlworldkit.score", "rlworldkit.program"),
+    "Worlds in rlworldkit": ("rlworldkit.jax.env", "rlworldkit.render.show", "rlworldkit.score", "rlworldkit.program"),
     "Training and evaluation": (
         *("rlworldkit.ppo.training", "rlworldkit.ppo.config", "rlworldkit.sb3.training", "rlworldkit.sb3.config"),
-        *("rlworldkit.settings", "rlworldkit.agents.agent", "rlworldkit.agents.read"),
+        *("rlworldkit.settings", "rlworldkit.agents.agent", "rlworldkit.agents.reader"),
     ),
     "HackMatrix": ("hackmatrix.gym_env", "hackmatrix.gym_wrappers", "hackmatrix.rules", "hackmatrix.env"),
     "Goodharts": ("goodharts.gym_env", "goodharts.rules", "goodharts.env"),

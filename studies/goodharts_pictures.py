@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from shared.pictures import IMAGES, browser
 
-from goodharts.cli import brain_view
+from goodharts.cli.main import main as goodharts
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import FIGURES, TABLE
 from goodharts.evaluation.report import read_results
@@ -65,8 +65,8 @@ def main() -> None:
         write_whole(IMAGES / "goodharts-dashboard.png", dashboard(args.folders[0]))
         Image.fromarray(game()).save(IMAGES / "goodharts.png", optimize=True)
         model = args.folders[0] / "models" / "ppo_ground_truth.pth"
-        agent = ["--model", str(model), "--seed", "16", "--steps", "40"]
-        brain_view.main([*agent, "--record", str(IMAGES / "goodharts-brain-view.png")])
+        agent = ["--model", str(model), "--seed", "16", "--steps", "40", "--render", "ansi"]
+        goodharts(["brain-view", *agent, "--record", str(IMAGES / "goodharts-brain-view.png")])
     except ParityError as error:
         fail(error)
 

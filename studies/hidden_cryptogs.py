@@ -19,7 +19,7 @@ from rlparity import EngineOptions, World
 from rlparity.errors import ParityError
 from rlparity.io.arguments import STEPS, Parser
 from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.cli.outputs import fail
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.report import percent, summary

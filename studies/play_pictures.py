@@ -12,12 +12,12 @@ from shared.pictures import draw_moment, write_svg
 
 from hackmatrix.world import WORLD
 from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.read import read_agent
-from rlworldkit.play.app import PlayApp
-from rlworldkit.play.game import open_table
-from rlworldkit.play.panes import layout_of
-from rlworldkit.play.session import Session
-from rlworldkit.watch.controls import Controls
+from rlworldkit.agents.reader import read_agent
+from rlworldkit.show.play.app import PlayApp
+from rlworldkit.show.play.game import open_table
+from rlworldkit.show.play.panes import layout_of
+from rlworldkit.show.play.session import Session
+from rlworldkit.show.watch.controls import Controls
 
 
 def draw(path: Path, seed: int, step: int) -> None:

@@ -17,7 +17,7 @@ from hackmatrix.world import WORLD
 from rlparity.errors import ParityError
 from rlparity.io.arguments import STEPS, Parser
 from rlworldkit.agents.agent import AgentPlayer, Player
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.cli.outputs import fail
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.report import summary

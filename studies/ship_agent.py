@@ -20,7 +20,7 @@ from rlparity.errors import ParityError, UsageError
 from rlparity.io.arguments import Parser
 from rlparity.io.atomic_write import write_whole
 from rlparity.io.strict_json import json_text
-from rlworldkit.agents.read import PARAMS, agent_files, read_agent
+from rlworldkit.agents.reader import PARAMS, agent_files, read_agent
 from rlworldkit.cli.outputs import fail
 from rlworldkit.ppo.params import Params, load_params, save_params
 from rlworldkit.runs.folder import CONFIG

@@ -13,11 +13,11 @@ from shared.pictures import IMAGES, draw_moment
 from hackmatrix.world import WORLD
 from rlparity.errors import ParityError
 from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.envs.episodes import Episodes
-from rlworldkit.show import picture_of
-from rlworldkit.watch.controls import Controls
-from rlworldkit.watch.frames import games
+from rlworldkit.render.show import picture_of
+from rlworldkit.show.watch.controls import Controls
+from rlworldkit.show.watch.frames import games
 
 _TRIED = 100
 
@@ -28,7 +28,7 @@ def draw(path: Path, seed: int, step: int) -> None:
     import pygame
 
     from rlworldkit.render.pen import surface_of
-    from rlworldkit.watch.picture import draw_frame
+    from rlworldkit.show.watch.picture import draw_frame
 
     with closing(Episodes(WORLD, 1, engine="swift")) as episodes:
         played = games(episodes, AgentPlayer(read_agent(WORLD, path)), seed, _TRIED)

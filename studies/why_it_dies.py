@@ -33,13 +33,13 @@ from rlparity.io.arguments import SEED, STANDARD_OUTPUT, STEPS, IntRange, Parser
 from rlparity.io.console import open_console
 from rlparity.io.table import Table
 from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
 from rlworldkit.cli.players import add_choice_flags, add_older_names, caption_of, choice_of
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.report import as_json, percent, share
 from rlworldkit.pictures import drawn, literal
-from rlworldkit.watch.frames import Frame, decide, frames
+from rlworldkit.show.watch.frames import Frame, decide, frames
 
 BEFORE = (1, 2, 3, 5, 8, 12)
 """Steps before a death from which something else is tried."""

@@ -93,7 +93,7 @@ class World:
     home: ``module:attribute`` where this value stands, by which traces may call it. What is pickled names it; without
         a home the whole value is pickled.
     jax: opens the game in JAX, a ``rlworldkit.jax.env.JaxEnv``, which trainers play.
-    show: gives the ``rlworldkit.show.Show``, as which people watch and play it; None: the board that ``draw`` gives.
+    show: gives the ``rlworldkit.render.show.Show``, by which people watch and play it; None: the board of ``draw``.
     score: gives the ``rlworldkit.score.Score``, by which episodes are reported; None: return, length and components.
     train_config: gives the class of a training's settings, with the presets and choices of this game; None:
         ``rlworldkit.ppo.config.TrainConfig``.

@@ -57,8 +57,9 @@ class Judge:
 
     @torch.inference_mode()
     def layers(self, observations: Floats) -> list[tuple[str, Floats]]:
-        """Return the activations of the policy's layers by name, the last being the logits."""
-        return [(name, layer.cpu().numpy()) for name, layer in self.policy.layers(self._seen(observations))]
+        """Return what the policy sees, and the activations of its hidden layers, by name."""
+        layers = self.policy.layers(self._seen(observations))
+        return [("seen", observations), *((name, layer.cpu().numpy()) for name, layer in layers)]
 
     @torch.inference_mode()
     def values_in(self, states: Sequence[State]) -> Floats:
@@ -88,7 +89,8 @@ class Judge:
 def agent_of(model: Model, device: torch.device | str = "cpu", path: Path = Path()) -> Agent:
     """The agent of a model, on a device; raises UsageError where the world that it was trained in is impossible."""
     judge = Judge(model, device)
-    return Agent(judge, path, judge.network, judge.settings, judge.values_in if model.network.privileged else None)
+    values_in = judge.values_in if model.network.privileged else None
+    return Agent(judge, path, judge.network, judge.settings, values_in, judge.layers)
 
 
 def training_of(agent: Agent) -> tuple[Trained, dict[str, int]]:

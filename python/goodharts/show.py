@@ -14,8 +14,8 @@ from goodharts.rules import DEFAULT_NUMBERS, MODES
 from goodharts.score import DIED
 from rlparity import State
 from rlworldkit.render.panels import Panels
+from rlworldkit.render.show import Show
 from rlworldkit.runs.saved_config import read_saved_config
-from rlworldkit.show import Show
 
 if TYPE_CHECKING:
     from rlparity.viewer.page import End

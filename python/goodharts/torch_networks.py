@@ -48,13 +48,13 @@ class ActorCritic(nn.Module):
         return self.policy(self.body(observation))
 
     def layers(self, observation: Tensor) -> list[tuple[str, Tensor]]:
-        """Return the policy's layers by name with their activations, float32 (n, …), the last being the logits."""
+        """Return the policy's hidden layers by name with their activations, float32 (n, …)."""
         found, out = [], observation
         for name, module in self.body.named_children():
             out = module(out)
             if isinstance(module, nn.ReLU):
-                found.append((name, out))
-        return [*found, ("logits", self.policy(out))]
+                found.append((name.removesuffix("_relu"), out))
+        return found
 
 
 class Inputs:

@@ -12,7 +12,7 @@ from hackmatrix.score import WON
 from rlparity import State
 from rlparity.viewer.page import End
 from rlworldkit.evaluation.play import TRUNCATED
-from rlworldkit.show import Show
+from rlworldkit.render.show import Show
 
 
 def _end(before: State, after: State, action: int, how: str | None) -> tuple[End, str]:

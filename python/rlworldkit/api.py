@@ -172,7 +172,7 @@ def evaluate(
         raise UsageError(f"choose must be {DRAWN} or {LIKELIEST}, got {choose!r}.")
     _prepare_jax(world)
     from rlworldkit.agents.agent import AgentPlayer
-    from rlworldkit.agents.read import agent_of_params, read_agent
+    from rlworldkit.agents.reader import agent_of_params, read_agent
     from rlworldkit.evaluation.play import play_episodes
     from rlworldkit.evaluation.report import summary
 

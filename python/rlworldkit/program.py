@@ -111,7 +111,8 @@ class Program:
 
     def _found_mode(self, path: Path, wanted: str | None) -> str | None:
         from rlparity.core.trace import read_trace
-        from rlworldkit.agents.onnx_policy import ONNX, WORLD, onnx_metadata
+        from rlworldkit.agents.onnx_policy import WORLD, onnx_metadata
+        from rlworldkit.agents.reader import ONNX
 
         if not path.is_file() or path.suffix not in (".json", ONNX):
             return self.mode_of(path, wanted)

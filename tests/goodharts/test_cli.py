@@ -75,16 +75,15 @@ def test_version_names_package_rules_and_torch() -> None:
         ("compare no.json", "There is no file no.json: write one with `goodharts evaluate --json no.json`"),
         ("compare empty.json", "empty.json holds no evaluation: name files"),
         ("brain-view --mode greedy", "argument -m/--mode"),
-        ("brain-view --record life.avi", "cannot record life.avi: name a file that ends in .mp4, .gif, .png"),
+        ("brain-view --record life.avi", "--record writes .mp4, .gif, .png or .html, not 'life.avi'"),
         ("brain-view --record nowhere/life.mp4", "nowhere/life.mp4 cannot be written: No such file or directory"),
         ("brain-view --model models/no.pth --record life.png", r"There is no model models/no\.pth: "),
-        ("brain-view --model config.toml --record life.png", r"config\.toml cannot be read: "),
+        ("brain-view --model config.toml --record life.png", r"config\.toml is no agent: give "),
         (
             "brain-view --mode proxy_mortal --model models/ppo_proxy.pth --record life.png",
             "models/ppo_proxy.pth is of mode proxy, not of proxy_mortal: leave out --mode, or ",
         ),
-        ("brain-view --model odd.pth --record life.png", r"odd\.pth has an unknown section 'sky': "),
-        ("brain-view --mode proxy --record life.png --device cuda:9", "There is no device cuda:9 here: choose one of"),
+        ("brain-view --model odd.pth --record life.png", "The model has an unknown section 'sky': "),
     ],
 )
 def test_a_mistake_is_one_sentence_and_code_2_before_anything_is_done(

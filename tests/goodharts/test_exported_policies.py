@@ -11,7 +11,7 @@ from goodharts.agents import Judge
 from goodharts.architecture import NETWORKS, NetworkKind
 from goodharts.cli.main import PROGRAM, main
 from goodharts.models import write_model
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 
 WORDS = "--games", "4", "--steps", "30", "--device", "cpu", "--deterministic", "--json", "-"
 

@@ -20,9 +20,9 @@ from rlparity.core.trace import Case, Trace, write_trace
 from rlparity.errors import UsageError
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.choice import LIKELIEST, Choice
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.envs.episodes import Episodes
-from rlworldkit.watch.frames import frames
+from rlworldkit.show.watch.frames import frames
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from hackmatrix.world import WORLD
 from rlworldkit.agents.agent import AgentPlayer, Player
 from rlworldkit.agents.choice import LIKELIEST, Choice
 from rlworldkit.agents.onnx_policy import onnx_metadata
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.ppo.params import load_params, save_params
 from rlworldkit.ppo.value_heads import HEADS, PLAIN, POPART, TWO_HOT, ValueHead

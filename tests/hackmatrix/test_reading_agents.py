@@ -24,7 +24,7 @@ from rlparity.errors import ParityError
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.choice import likeliest
 from rlworldkit.agents.numpy_network import NumpyNetwork
-from rlworldkit.agents.read import agent_files, first_agent, read_agent
+from rlworldkit.agents.reader import agent_files, first_agent, read_agent
 from rlworldkit.agents.search import discount_of
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.ppo.networks import network_of

@@ -34,7 +34,7 @@ from rlparity.io.console import open_console
 from rlparity.tools.mutant_judges import project_bench
 from rlparity.tools.project import read_tables
 from rlworldkit.agents.onnx_policy import read_onnx
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.ppo.checkpoints import (
     Log,

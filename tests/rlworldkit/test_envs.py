@@ -20,7 +20,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 from rlparity import BatchStep, EngineError, EngineOptions, UsageError, World
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.choice import Choice
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.envs.statistics import Statistics

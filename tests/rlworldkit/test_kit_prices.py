@@ -25,11 +25,11 @@ from rlworldkit.envs.gymnax_style import GymnaxStyle
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.envs.spaces import env_id
 from rlworldkit.jax import engine as jax_engine
-from rlworldkit.play.game import open_table
-from rlworldkit.play.panes import title
-from rlworldkit.play.session import Session
 from rlworldkit.ppo.networks import make_network
 from rlworldkit.ppo.params import MLP, save_params
+from rlworldkit.show.play.game import open_table
+from rlworldkit.show.play.panes import title
+from rlworldkit.show.play.session import Session
 
 OTHERS = {"fruit": 0.3, "sting": "-2"}
 FACTORS = {"step": 1, "fruit": 3, "sting": 4}

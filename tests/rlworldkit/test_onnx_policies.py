@@ -16,7 +16,7 @@ from orchard import WORLD
 from rlparity.errors import UsageError
 from rlworldkit.agents import onnx_policy, onnx_process
 from rlworldkit.agents.onnx_policy import read_onnx
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 
 (SIZE,), ACTIONS = WORLD.observation_shape, len(WORLD.actions)
 KERNEL = np.random.default_rng(0).normal(size=(SIZE, ACTIONS)).astype(np.float32)

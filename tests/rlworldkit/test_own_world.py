@@ -23,7 +23,7 @@ from stable_baselines3.common.env_checker import check_env as check_sb3
 from rlparity.cli import main as parity_cli
 from rlparity.testing import assert_lockstep
 from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.cli.app import main
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.spaces import env_id

@@ -18,7 +18,7 @@ from orchard.in_jax import CELLS, PICK, REST, Orchard
 from rlparity import ParityError, World
 from rlworldkit.agents.agent import AgentPlayer, Player
 from rlworldkit.agents.choice import Choice, Lookahead
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.agents.search import (
     LANES,
     Search,

@@ -13,24 +13,25 @@ import pygame
 import pytest
 from numpy.typing import NDArray
 from orchard import WORLD
+from PIL import Image
 from written_page import episode_data, page_data
 
 from rlparity.core.trace import read_trace
 from rlworldkit.agents.agent import AgentPlayer, Player
 from rlworldkit.agents.choice import DRAWN, LIKELIEST, Choice
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.cli.app import main
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.play import play_episodes
-from rlworldkit.play.app import PlayApp
-from rlworldkit.play.game import open_table
-from rlworldkit.play.panes import layout_of
-from rlworldkit.play.session import Session
 from rlworldkit.render.window import Window
 from rlworldkit.runs.stop import StopRequest
-from rlworldkit.watch.controls import Controls, play
-from rlworldkit.watch.frames import Frame, frames, games
-from rlworldkit.watch.text import likeliest_first
+from rlworldkit.show.play.app import PlayApp
+from rlworldkit.show.play.game import open_table
+from rlworldkit.show.play.panes import layout_of
+from rlworldkit.show.play.session import Session
+from rlworldkit.show.watch.controls import Controls, play
+from rlworldkit.show.watch.frames import Frame, frames, games
+from rlworldkit.show.watch.text import likeliest_first
 
 MOST_STEPS, GAMES = 80, 3
 
@@ -134,6 +135,10 @@ def test_the_picture_a_film_a_window_and_a_page_show_the_same_games(
     assert [line for line in capsys.readouterr().out.splitlines() if line in verdicts] == sorted([*verdicts, *verdicts])
     assert main(WORLD, ["view", *words, "--output", str(page)]) == 0
     text = page.read_text(encoding="utf-8")
+    assert main(WORLD, ["watch", *words, "--steps", "2", "--record", str(tmp_path / "last.png")]) == 0
+    assert "game 5: left after 2 steps" in capsys.readouterr().out
+    with Image.open(tmp_path / "last.png") as last:
+        assert last.size == (1208, 608)
     on_page = [episode["verdict"] for episode in page_data(text)["episodes"]]
     assert [f"game {5 + number}: {verdict}" for number, verdict in enumerate(on_page)] == verdicts
     assert episode_data(text, 0)["steps"][0]["action"] == "start"

@@ -24,6 +24,7 @@ from rlparity.io.arguments import (
     OutputFile,
     two_engines,
 )
+from rlparity.tools.transfer import FEWEST_GAMES
 
 Flags = Mapping[str, dict[str, Any]]
 STREAM = OutputFile(has_streams=True)
@@ -190,6 +191,24 @@ DIFF: Flags = {
     "--html": value("FILE", "write a page of the cases and episodes", OutputFile()),
     "--json": value("FILE", "write the result as JSON (-: print it instead of text)", STREAM),
     "--markdown": value("FILE", "write the result as a comment for a pull request", STREAM),
+}
+TRANSFER: Flags = {
+    **EVERY,
+    "a": {"metavar": "A", "help": "the engine to train on"},
+    "b": {"metavar": "B", "help": "the engine to compare it with"},
+    "--agent": {**several("AGENT", "file or name of an agent to play (default: train policies)"), "type": Path},
+    "--policies": value("N", "policies to train, each from another seed (default: %(default)s)", IntRange(1, 100), 3),
+    "--train-steps": value("N", "steps to train each policy for (default: %(default)s)", STEPS, 100_000),
+    "--games": value("B", "games of each policy (default: %(default)s)", IntRange(FEWEST_GAMES, GAMES.most), 500),
+    "--steps": value("N", "longest game (default: %(default)s)", STEPS, 1000),
+    "--seed": PLAY["--seed"],
+    "--margin": value(
+        "SHARE",
+        "largest difference that is equivalent, as a share: of the first engine's mean (or its standard deviation, "
+        "if larger) for return and length, of the games for endings (default: %(default)g)",
+        SHARE,
+        0.05,
+    ),
 }
 LEDGER_CHECK: Flags = {**EVERY, "file": {"type": Path, "help": "ledger, a TOML file"}, **PAIR}
 LEDGER_ADD: Flags = {

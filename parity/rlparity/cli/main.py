@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rlparity import cli, errors
-from rlparity.cli import commands, diff_command, flags, ledger_command, mutants_command
+from rlparity.cli import commands, diff_command, flags, ledger_command, mutants_command, transfer_command
 from rlparity.cli.completion import FLAG, HELP, SHELLS, PrintCompletion
 from rlparity.cli.doctor import doctor
 from rlparity.cli.scaffold import init
@@ -63,6 +63,7 @@ COMMANDS = (
     Command(commands.record, flags.RECORD, {"steps": 200, "games": 8, "source": "uniform"}),
     Command(mutants_command.mutants, flags.MUTANTS, {"steps": 500, "games": 64, "source": "directed"}),
     Command(diff_command.diff, flags.DIFF, {"steps": 200, "games": 16}),
+    Command(transfer_command.transfer, flags.TRANSFER, {}),
     Command(serve, {**flags.WORLD, **ENGINE}, {"json": False}),
 )
 OF_LEDGER = (Command(ledger_command.add, flags.LEDGER_ADD, {}), Command(ledger_command.check, flags.LEDGER_CHECK, {}))

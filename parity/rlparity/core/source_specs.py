@@ -25,15 +25,20 @@ def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -
     if spec == "explore":
         return ExploreSource(world, games, rng)
     if spec.startswith(POLICY):
-        if world.read_agent is None:
-            raise UsageError(f"world '{world.name}' reads no agents: name none, or use --source uniform.")
-        path = world.agent_at(Path(spec.removeprefix(POLICY)))
-        with blamed(f"reading the agent {path}"):
-            try:
-                return Source(_policy_of(world.read_agent(world, path)))
-            except FileNotFoundError:  # a name may be that of a player without a file
-                raise UsageError(f"there is no policy file {path}: give the path of a checkpoint.") from None
+        return Source(agent_policy(world, Path(spec.removeprefix(POLICY))))
     raise UsageError(f"there is no source '{spec}': give uniform, directed, explore, policy:FILE or traces:DIR.")
+
+
+def agent_policy(world: World, name: Path) -> Policy:
+    """The policy of the agent in a file, or of that name; raises UsageError where there is none."""
+    if world.read_agent is None:
+        raise UsageError(f"world '{world.name}' reads no agents: name none, or use --source uniform.")
+    path = world.agent_at(name)
+    with blamed(f"reading the agent {path}"):
+        try:
+            return _policy_of(world.read_agent(world, path))
+        except FileNotFoundError:  # a name may be that of a player without a file
+            raise UsageError(f"there is no policy file {path}: give the path of a checkpoint.") from None
 
 
 def _policy_of(agent: Judge) -> Policy:

@@ -17,8 +17,7 @@ from rlparity.errors import UsageError
 from rlparity.io.arguments import STANDARD_OUTPUT, OneOf, Parser
 from rlparity.io.console import open_console, typed_command
 from rlworldkit.agents.agent import Agent
-from rlworldkit.agents.read import read_agent
-from rlworldkit.agents.reader import RANDOM
+from rlworldkit.agents.reader import RANDOM, read_agent
 from rlworldkit.cli.compare import add_group_flags, checked_groups, write_comparison
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
 from rlworldkit.cli.players import add_choice_flags, add_older_names, add_trust_flag, choice_of

@@ -7,7 +7,6 @@ import numpy as np
 from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.render.surroundings import Cells
 from goodharts.rules import EMPTY, FOOD
-from rlworldkit.render.colours import TEXT
 from rlworldkit.render.pen import Pen, Point
 
 
@@ -29,10 +28,3 @@ def draw_items(pen: Pen, cells: Cells, cell: float, radius: float) -> None:
     for row, column in np.argwhere(cells != EMPTY).tolist():
         draw = draw_food if cells[row, column] == FOOD else draw_poison
         draw(pen, (cell * (column + 0.5), cell * (row + 0.5)), radius)
-
-
-def draw_death(pen: Pen, centre: Point, radius: float) -> None:
-    """A cross."""
-    x, y = centre
-    for turn in (1, -1):
-        pen.line((x - turn * radius, y - radius), (x + turn * radius, y + radius), TEXT, 0.5 * radius)

@@ -19,7 +19,7 @@ from rlparity.io.console import open_console, typed_command
 from rlparity.io.strict_json import json_text
 from rlworldkit.cli import players
 from rlworldkit.cli.outputs import OUTPUT, write_output
-from rlworldkit.viewer.replay import read_own_trace
+from rlworldkit.show.pages.replay import read_own_trace
 
 _STEP = IntRange(0, 2**31 - 1)
 _ACTIONS: dict[str, Action] = {

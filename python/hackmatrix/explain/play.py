@@ -8,7 +8,7 @@ from hackmatrix.explain.transition import Transition
 from hackmatrix.world import WORLD, rules_of
 from rlparity import State, World
 from rlparity.core.trace import Action, Case
-from rlworldkit.viewer.replay import open_engines, replay
+from rlworldkit.show.pages.replay import open_engines, replay
 
 
 @dataclass(frozen=True)

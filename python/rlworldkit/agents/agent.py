@@ -28,6 +28,7 @@ class Agent:
     network: the same in numpy, for exports and searches; None: there is none.
     settings: of its training, with those ``prices`` that were not the world's own; empty where they are not known.
     values_in: the values (n,) in n complete states, of a critic that knows more than an observation; None: as judged.
+    layers: the activations of its layers by name, (n, …) each, at observations, which pictures show; None: none do.
     """
 
     judge: Callable[[Floats, Masks], tuple[Floats, Floats]]
@@ -35,6 +36,7 @@ class Agent:
     network: Callable[[], NumpyNetwork] | None = None
     settings: Callable[[], Mapping[str, Any]] = dict
     values_in: Callable[[Sequence[State]], Floats] | None = field(default=None)
+    layers: Callable[[Floats], Sequence[tuple[str, Floats]]] | None = field(default=None)
 
     def __call__(self, observations: Floats, masks: Masks) -> tuple[Floats, Floats]:
         """Logits (n, actions) and values (n,)."""

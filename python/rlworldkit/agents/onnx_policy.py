@@ -16,7 +16,6 @@ from rlworldkit.agents.numpy_network import Floats
 from rlworldkit.agents.onnx_process import OnnxProcess
 from rlworldkit.runs.saved_config import read_saved_config
 
-ONNX = ".onnx"
 LIMIT = 512 * MIB
 """The largest file that is read, in bytes."""
 WORLD = "world"

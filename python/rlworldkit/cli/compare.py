@@ -14,7 +14,7 @@ from rlparity.io.console import open_console
 from rlparity.io.intervals import FEWEST
 from rlparity.io.strict_json import json_text
 from rlworldkit.agents.agent import Agent, AgentPlayer
-from rlworldkit.agents.read import agent_files, read_agent
+from rlworldkit.agents.reader import agent_files, read_agent
 from rlworldkit.cli import players
 from rlworldkit.cli.evaluate import add_evaluation_flags
 from rlworldkit.cli.outputs import OUTPUT, write_output

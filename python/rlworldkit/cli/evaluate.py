@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rlparity.core.prices import read_prices
 from rlparity.io.arguments import GAMES, STANDARD_OUTPUT, Parser
 from rlparity.io.console import open_console
-from rlworldkit.agents.read import agents_text
+from rlworldkit.agents.reader import agents_text
 from rlworldkit.cli import players
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
 from rlworldkit.jax.xla import enable_compilation_cache

@@ -8,7 +8,7 @@ from pathlib import Path
 from rlparity.io.arguments import Parser
 from rlparity.io.atomic_write import check_output
 from rlparity.io.safe_read import MIB, Unreadable, read_bytes
-from rlworldkit.agents.read import agents_text, read_agent
+from rlworldkit.agents.reader import agents_text, read_agent
 from rlworldkit.cli import players
 from rlworldkit.cli.outputs import OUTPUT, write_output
 from rlworldkit.export.policy import FORMATS, ONNX, exported
@@ -31,7 +31,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
         check_output(path, streams=True)
     # Imported only now: a mistaken command line should not have to wait.
     from rlworldkit.export.card import model_card
-    from rlworldkit.viewer.run import curves
+    from rlworldkit.show.pages.run import curves
 
     world = program.world_of(args.mode, args.agent)
     agent = read_agent(world, args.agent, trust=args.trust)

@@ -15,16 +15,16 @@ from rlparity.core.prices import changed_prices, price_flags, read_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError
 from rlparity.io.arguments import FloatRange, OutputFile, Parser
 from rlparity.io.console import open_console, typed_command
-from rlworldkit.agents.read import agents_text
+from rlworldkit.agents.reader import agents_text
 from rlworldkit.cli import players
 from rlworldkit.extras import install_package
 from rlworldkit.program import Program
 from rlworldkit.render.display import require_room
-from rlworldkit.show import show_of
-from rlworldkit.watch.controls import FASTEST, SLOWEST, Controls
+from rlworldkit.render.show import show_of
+from rlworldkit.show.watch.controls import FASTEST, SLOWEST, Controls
 
 if TYPE_CHECKING:
-    from rlworldkit.play.session import Session
+    from rlworldkit.show.play.session import Session
 
 
 def main(program: Program, argv: Sequence[str]) -> int:
@@ -38,10 +38,10 @@ def main(program: Program, argv: Sequence[str]) -> int:
         raise UsageError(f"This command needs textual: run `{install_package('textual')}`.")
     _check_terminal()
     # Imported only now: a mistaken command line should not have to wait.
-    from rlworldkit.play.app import PlayApp
-    from rlworldkit.play.game import open_table
-    from rlworldkit.play.panes import layout_of
-    from rlworldkit.play.session import Session
+    from rlworldkit.show.play.app import PlayApp
+    from rlworldkit.show.play.game import open_table
+    from rlworldkit.show.play.panes import layout_of
+    from rlworldkit.show.play.session import Session
 
     world = program.world_of(args.mode, args.agent).with_prices(read_prices(args.price, args.prices))
     player = None if args.agent is None else players.player_of(world, args.agent, args)

@@ -16,7 +16,7 @@ from rlparity.io.arguments import SEED, STEPS, IntRange, Parser
 from rlparity.io.console import counted, open_console
 from rlworldkit.agents.agent import Agent, AgentPlayer
 from rlworldkit.agents.choice import DRAWN, LIKELIEST, LOOKAHEAD, Choice
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.jax.xla import enable_compilation_cache
 from rlworldkit.program import Program, jax_env_of
 from rlworldkit.runs.console import Advance, working

@@ -17,7 +17,7 @@ from rlparity.errors import UsageError
 from rlparity.io.arguments import OutputFile, Parser
 from rlparity.io.atomic_write import check_output
 from rlparity.io.console import typed_command
-from rlworldkit.agents.read import agent_files, agents_text, is_agent, player_names
+from rlworldkit.agents.reader import agent_files, agents_text, is_agent, player_names
 from rlworldkit.cli import players
 from rlworldkit.program import Program
 from rlworldkit.runs.console import Advance
@@ -61,8 +61,8 @@ def _counted(episodes: Iterable[Episode], advance: Advance) -> Iterator[Episode]
 def _of_agent(program: Program, world: World, args: argparse.Namespace, command: str) -> Page:
     """Games of an agent; of a run those of its furthest one and its curves, or what it has of both."""
     from rlparity.viewer.page import Page
-    from rlworldkit.viewer.agent import Games, agent_page
-    from rlworldkit.viewer.run import curves
+    from rlworldkit.show.pages.agent import Games, agent_page
+    from rlworldkit.show.pages.run import curves
 
     world = world.with_prices(read_prices(args.price, args.prices))
     is_run, name = args.path.is_dir(), args.path.resolve().name
@@ -81,8 +81,8 @@ def _of_agent(program: Program, world: World, args: argparse.Namespace, command:
 def _of_trace(program: Program, world: World, args: argparse.Namespace, command: str) -> Page:
     from rlparity.tools.finding import replayed
     from rlparity.tools.report import report_page
-    from rlworldkit.viewer.replay import read_own_trace
-    from rlworldkit.viewer.trace import sides_of, trace_page
+    from rlworldkit.show.pages.replay import read_own_trace
+    from rlworldkit.show.pages.trace import sides_of, trace_page
 
     trace = read_own_trace(world, args.path)
     world = world.with_prices({**trace.prices, **read_prices(args.price, args.prices)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,41 +15,57 @@ from typing import TYPE_CHECKING
 from rlparity import World
 from rlparity.core.prices import read_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
-from rlparity.io.arguments import FloatRange, OutputFile, Parser
+from rlparity.io.arguments import STEPS, FloatRange, OutputFile, Parser
 from rlparity.io.console import open_console
 from rlworldkit.agents.agent import Agent, AgentPlayer
-from rlworldkit.agents.read import agents_text, first_agent
+from rlworldkit.agents.reader import agents_text, first_agent, read_agent
 from rlworldkit.cli import players
 from rlworldkit.ppo.params import trained_files
 from rlworldkit.program import Program
 from rlworldkit.render.display import has_display, require_display
-from rlworldkit.render.film import FILMS
-from rlworldkit.watch.controls import FASTEST, SLOWEST
+from rlworldkit.render.film import FILMS, PICTURE
+from rlworldkit.show.watch.controls import FASTEST, SLOWEST
 
 if TYPE_CHECKING:
     from rlworldkit.envs.episodes import Episodes
     from rlworldkit.runs.stop import StopRequest
-    from rlworldkit.watch.frames import Frame
+    from rlworldkit.show.watch.frames import Frame
 
     Games = Iterator[Iterator[Frame]]
 
 WINDOW, TEXT = "human", "ansi"
 PAGE = ".html"
-RECORDS = (*FILMS, PAGE)
+RECORDS = (*FILMS, PICTURE, PAGE)
 _CHECKPOINTS = Path("checkpoints")
+_RECORDED = 240
+"""Steps of a recording of games that go on for ever."""
 
 
-def main(program: Program, argv: Sequence[str], *, command: str = "watch") -> int:
-    """Play episodes and show every board; return 0, or 130 where a signal asked for the end."""
-    parser = _parser(program, command)
+def main(
+    program: Program,
+    argv: Sequence[str],
+    *,
+    command: str = "watch",
+    following: Callable[[World, Agent], World] | None = None,
+) -> int:
+    """Play episodes and show every board; return 0, or 130 where a signal asked for the end.
+
+    following: from the world of an agent to the one in which its game and those that follow by the world's rule are
+    shown, for ever; None: it plays ``--games`` games, each from a seed of its own.
+    """
+    parser = _parser(program, command, is_endless=following is not None)
     args = parser.parse_args(argv)
     _check(parser, args)
     world = program.world_of(args.mode, args.agent).with_prices(read_prices(args.price, args.prices))
-    player = players.player_of(world, _agent(world, args), args)
+    agent = _agent(world, args)
+    if following is not None:
+        world, args.max_steps = following(world, agent), None
+        args.steps = args.steps or (_RECORDED if args.record else None)
+    player = players.player_of(world, agent, args)
     # Imported only now: a mistaken command line should not have to wait.
     from rlworldkit.envs.episodes import Episodes
     from rlworldkit.runs.stop import StopRequest
-    from rlworldkit.watch.frames import games, recorded
+    from rlworldkit.show.watch.frames import endless_games, games, recorded
 
     show = _in_window if args.render == WINDOW else _in_terminal if _is_terminal() else _as_text
     args.engine = players.engine_of(world, args.engine)
@@ -59,7 +76,12 @@ def main(program: Program, argv: Sequence[str], *, command: str = "watch") -> in
             _warm_up(episodes, player)
         stop.begun()
         with _recording(args, caption, world, player, episodes) as record:
-            played = games(episodes, player, args.seed, args.episodes)
+            played = (
+                games(episodes, player, args.seed, args.episodes)
+                if following is None
+                else endless_games(episodes, player, args.seed)
+            )
+            played = _cut(played, args.steps or math.inf)
             kept = played if record is None else (recorded(frames, record) for frames in played)
             show(args, kept, world, caption, stop)
     if args.record:
@@ -67,10 +89,27 @@ def main(program: Program, argv: Sequence[str], *, command: str = "watch") -> in
     return INTERRUPTED_EXIT_CODE if stop.requested else 0
 
 
+def _cut(played: Games, steps: float) -> Games:
+    """The same games, to so many steps of all together."""
+
+    def counted(game: Iterator[Frame]) -> Iterator[Frame]:
+        nonlocal steps
+        for frame in game:
+            steps -= frame.decision is not None
+            yield frame
+            if steps <= 0:
+                return
+
+    for game in played:
+        yield counted(game)
+        if steps <= 0:
+            return
+
+
 def _in_window(args: argparse.Namespace, played: Games, world: World, caption: str, stop: StopRequest) -> None:
-    from rlworldkit.watch.controls import Controls, play
-    from rlworldkit.watch.picture import draw_frame
-    from rlworldkit.watch.window import WindowScreen
+    from rlworldkit.show.watch.controls import Controls, play
+    from rlworldkit.show.watch.picture import draw_frame
+    from rlworldkit.show.watch.window import WindowScreen
 
     title = world.title
     window: WindowScreen[Frame] = WindowScreen(title, lambda frame, controls: draw_frame(frame, caption, controls))
@@ -80,8 +119,8 @@ def _in_window(args: argparse.Namespace, played: Games, world: World, caption: s
 
 
 def _in_terminal(args: argparse.Namespace, played: Games, world: World, caption: str, stop: StopRequest) -> None:
-    from rlworldkit.watch.controls import Controls, play
-    from rlworldkit.watch.terminal import open_terminal
+    from rlworldkit.show.watch.controls import Controls, play
+    from rlworldkit.show.watch.terminal import open_terminal
 
     verdicts: list[str] = []
     try:
@@ -93,7 +132,7 @@ def _in_terminal(args: argparse.Namespace, played: Games, world: World, caption:
 
 def _as_text(args: argparse.Namespace, played: Games, world: World, caption: str, stop: StopRequest) -> None:
     """Block by block; nobody waits for a pipe."""
-    from rlworldkit.watch.text import print_frame
+    from rlworldkit.show.watch.text import print_frame
 
     console = open_console()
     console.print(caption)
@@ -107,13 +146,13 @@ def _as_text(args: argparse.Namespace, played: Games, world: World, caption: str
         console.print(frame.verdict)
 
 
-def _agent(world: World, args: argparse.Namespace) -> Agent | Path:
+def _agent(world: World, args: argparse.Namespace) -> Agent:
     """The agent that was asked for; what was passed over on the way is named on standard error."""
     if args.latest is None:
         name: Path | None = args.agent or next(iter(world.agents.values()), None)
         if name is None:
             raise UsageError(f"There is no agent to watch: name one, {agents_text(world)}, or give --latest.")
-        return name
+        return read_agent(world, name, **players.reading(args))
     found = first_agent(world, trained_files(args.latest), **players.reading(args))
     if found is None:
         raise UsageError(
@@ -129,12 +168,12 @@ def _recording(
     if not args.record:
         return nullcontext()
     if args.record.suffix == PAGE:
-        from rlworldkit.viewer.agent import page_of_frames
+        from rlworldkit.show.pages.agent import page_of_frames
 
         return page_of_frames(args.record, caption, world, player, args.engine)
-    from rlworldkit.watch.picture import film_of_frames
+    from rlworldkit.show.watch.picture import film_of_frames
 
-    return film_of_frames(args.record, caption, args.speed, world, episodes.get_states()[0])
+    return film_of_frames(args.record, caption, args.speed, world, episodes.get_states()[0], player.agent)
 
 
 def _warm_up(episodes: Episodes, player: AgentPlayer) -> None:
@@ -153,14 +192,14 @@ def _check(parser: Parser, args: argparse.Namespace) -> None:
         parser.error("give one agent to watch: a file or a folder (PATH or --model), or --latest")
     args.agent = args.agent or args.model
     if args.record and args.record.suffix not in RECORDS:
-        parser.error(f"--record writes {', '.join(FILMS)} or {PAGE}, not {args.record.name!r}")
+        parser.error(f"--record writes {', '.join(RECORDS[:-1])} or {PAGE}, not {args.record.name!r}")
     if args.render is None:
         args.render = WINDOW if has_display() and find_spec("pygame") else TEXT
     if args.render == WINDOW:
         require_display()
 
 
-def _parser(program: Program, command: str) -> Parser:
+def _parser(program: Program, command: str, *, is_endless: bool) -> Parser:
     world = program.world
     parser = Parser(
         prog=f"{program.name} {command}",
@@ -188,13 +227,15 @@ def _parser(program: Program, command: str) -> Parser:
     )
     shown.add_argument(
         "--speed",
+        "--fps",
         type=FloatRange(SLOWEST, FASTEST),
         default=4.0,
         metavar="N",
         help="actions a second (default 4)",
     )
-    shown.add_argument(
-        "--record", type=OutputFile(), metavar="FILE", help="also write a film, .mp4 or .gif, or a page, .html"
-    )
-    players.add_player_flags(parser, program, episodes=1)
+    text = "also write a film, .mp4 or .gif, the last frame, .png, or a page, .html"
+    shown.add_argument("--record", type=OutputFile(), metavar="FILE", help=text)
+    text = "end after so many steps of all games" + is_endless * f" (default {_RECORDED} in a recording)"
+    shown.add_argument("--steps", type=STEPS, metavar="N", help=text)
+    players.add_player_flags(parser, program, episodes=None if is_endless else 1, searches=not is_endless)
     return parser

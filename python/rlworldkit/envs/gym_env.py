@@ -12,7 +12,7 @@ from rlworldkit.envs import infos
 from rlworldkit.envs.arguments import check_action, check_limit, check_seed, plain_state
 from rlworldkit.envs.episodes import EpisodeOptions, Episodes
 from rlworldkit.envs.spaces import RENDER_MODES, action_space, env_id, metadata_of, observation_space
-from rlworldkit.show import picture_of, text_of
+from rlworldkit.render.show import picture_of, text_of
 
 if TYPE_CHECKING:
     from rlworldkit.render.window import Window

@@ -15,7 +15,7 @@ from rlworldkit.envs import infos
 from rlworldkit.envs.arguments import check_actions, check_seed
 from rlworldkit.envs.episodes import EpisodeOptions, Episodes
 from rlworldkit.envs.spaces import action_space, env_id, observation_space
-from rlworldkit.show import picture_of
+from rlworldkit.render.show import picture_of
 
 
 class WorldVecEnv(VecEnv):

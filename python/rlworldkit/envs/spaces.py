@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import spaces
 
 from rlparity import World
-from rlworldkit.show import show_of
+from rlworldkit.render.show import show_of
 
 RENDER_MODES = ("ansi", "rgb_array", "human")
 

@@ -13,7 +13,7 @@ from rlworldkit.envs import infos
 from rlworldkit.envs.arguments import check_actions, check_seed
 from rlworldkit.envs.episodes import EpisodeOptions, Episodes, EpisodeStep
 from rlworldkit.envs.spaces import RENDER_MODES, action_space, metadata_of, observation_space
-from rlworldkit.show import picture_of, text_of
+from rlworldkit.render.show import picture_of, text_of
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -1,4 +1,4 @@
-"""Pictures one after another as a film, in an ``.mp4`` or ``.gif`` file."""
+"""Pictures one after another as a film, in an ``.mp4`` or ``.gif`` file, or the last of them alone, in a ``.png``."""
 
 import tempfile
 from collections.abc import Callable, Generator, Iterator
@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlparity.errors import UsageError
-from rlparity.io.atomic_write import destination, telling_failures
+from rlparity.io.atomic_write import destination, replacing, telling_failures
 
 FILMS = (".mp4", ".gif")
 """Suffixes of films: a video, or an animation."""
+PICTURE = ".png"
 
 _VIDEO, _ANIMATION = FILMS
 _FAILED = "the encoder failed"
@@ -52,6 +53,17 @@ def film(path: Path, size: tuple[int, int], fps: float) -> Iterator[Callable[[ND
             if not unfinished.exists() or _frames(unfinished) != written:
                 raise OSError
             unfinished.replace(place)
+
+
+@contextmanager
+def last_picture(path: Path) -> Iterator[Callable[[NDArray[np.uint8]], None]]:
+    """A function that takes pictures, of which a ``.png`` gets the last one; as ``film`` otherwise."""
+    from PIL import Image
+
+    last: list[NDArray[np.uint8]] = []
+    with telling_failures(path), replacing(path) as file:
+        yield lambda picture: last.__setitem__(slice(1), [picture])
+        Image.fromarray(last[0]).save(file, "PNG", optimize=True)
 
 
 def _encoder(path: Path, size: tuple[int, int], fps: float) -> Generator[None, NDArray[np.uint8] | None, None]:

@@ -19,8 +19,7 @@ from optuna.trial import FrozenTrial, TrialState
 from rlparity.errors import UsageError, unknown
 from rlparity.io.atomic_write import write_whole
 from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.read import read_agent
-from rlworldkit.agents.reader import RANDOM
+from rlworldkit.agents.reader import RANDOM, read_agent
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.report import summary
 from rlworldkit.pictures import drawn

@@ -15,7 +15,7 @@ from hackmatrix.rules import ACTIONS
 from hackmatrix.world import WORLD, open_jax
 from rlworldkit.agents.agent import AgentPlayer, Player
 from rlworldkit.agents.choice import Choice
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.report import as_json, summary
 from rlworldkit.jax.engine import JaxEngine

@@ -14,10 +14,10 @@ from hackmatrix.world import WORLD
 from rlparity import EngineError
 from rlworldkit.agents.agent import Agent, AgentPlayer
 from rlworldkit.agents.choice import LIKELIEST, Choice
-from rlworldkit.play.app import PlayApp
-from rlworldkit.play.game import Table, open_table, signed
-from rlworldkit.play.session import Session
-from rlworldkit.watch.controls import Controls
+from rlworldkit.show.play.app import PlayApp
+from rlworldkit.show.play.game import Table, open_table, signed
+from rlworldkit.show.play.session import Session
+from rlworldkit.show.watch.controls import Controls
 
 _STEP, _CELL = (
     price.default * COMPONENT_UNIT for price in PRICES if price.name in ("step_penalty", "distance_shaping")

@@ -8,9 +8,9 @@ from textual.pilot import Pilot
 from hackmatrix.panels import HackMatrixPanels
 from hackmatrix.rules import ACTIONS, COMPONENTS, NUM_ACTIONS, PROGRAMS
 from rlparity import EngineError
-from rlworldkit.play.dialogs import COMMANDS, help_text
-from rlworldkit.play.game import Table
-from rlworldkit.play.session import Session
+from rlworldkit.show.play.dialogs import COMMANDS, help_text
+from rlworldkit.show.play.game import Table
+from rlworldkit.show.play.session import Session
 
 from .conftest import NEARER, drive, lines_of, press
 

@@ -11,8 +11,8 @@ from hackmatrix.rules import ACTIONS, COMPONENTS, MOVES, SIPHON
 from rlparity.core.trace import read_trace
 from rlparity.errors import UsageError
 from rlworldkit.agents.choice import DEFAULT
-from rlworldkit.play.game import Table
-from rlworldkit.play.session import NO_AGENT, Session
+from rlworldkit.show.play.game import Table
+from rlworldkit.show.play.session import NO_AGENT, Session
 
 from .conftest import NEARER, liking
 

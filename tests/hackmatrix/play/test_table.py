@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hackmatrix.rules import ACTIONS, NUM_ACTIONS
 from hackmatrix.world import WORLD
 from rlparity.core.guard import GuardedEngine
-from rlworldkit.play.game import Position, Table
+from rlworldkit.show.play.game import Position, Table
 from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import rich
 from tests.hackmatrix.rules.movers import coming, daemon, glitch, virus

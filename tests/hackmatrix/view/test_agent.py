@@ -10,10 +10,10 @@ from hackmatrix.rules import SIZE
 from hackmatrix.world import WORLD
 from rlparity.viewer.page import Episode
 from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.envs.episodes import Episodes
-from rlworldkit.viewer.agent import episodes
-from rlworldkit.watch.frames import frames
+from rlworldkit.show.pages.agent import episodes
+from rlworldkit.show.watch.frames import frames
 
 FIRST, COUNT, MOST_STEPS = 40, 7, 25
 

@@ -9,7 +9,7 @@ from written_page import page_data
 from hackmatrix.cli.main import main
 from hackmatrix.score import MILESTONE
 from rlworldkit.runs.sinks import CsvLog
-from rlworldkit.viewer.run import curves
+from rlworldkit.show.pages.run import curves
 
 ROWS = [
     {"update": 4, "timesteps": 400, "seconds": 1.0, "steps_per_second": 400.0, "train/entropy": 0.9}

@@ -21,13 +21,13 @@ from hackmatrix.cli.main import main
 from hackmatrix.world import WORLD
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.choice import LIKELIEST, Choice
-from rlworldkit.agents.read import read_agent
+from rlworldkit.agents.reader import read_agent
 from rlworldkit.envs.episodes import Episodes
+from rlworldkit.render.show import show_of
 from rlworldkit.render.window import Window
-from rlworldkit.show import show_of
-from rlworldkit.watch.controls import Controls
-from rlworldkit.watch.frames import games
-from rlworldkit.watch.text import page
+from rlworldkit.show.watch.controls import Controls
+from rlworldkit.show.watch.frames import games
+from rlworldkit.show.watch.text import page
 from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import in_terminal
 
@@ -179,7 +179,7 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_pa
         ([tmp_path], f"There is no agent in {tmp_path}"),
         (["x" * 300], "is no agent"),
         ([params, "--render", "human"], "There is no display to open a window on"),
-        ([params, "--record", "film.avi"], "--record writes .mp4, .gif or .html, not 'film.avi'"),
+        ([params, "--record", "film.avi"], "--record writes .mp4, .gif, .png or .html, not 'film.avi'"),
         ([params, "--record", "/no/such/folder/film.mp4"], "cannot be written"),
         ([params, "--hidden-dim", "64"], "--hidden-dim 16"),
     ):

@@ -11,7 +11,7 @@ import pytest
 from orchard import WORLD
 from orchard.env import OrchardJaxEnv
 
-from rlworldkit.agents.read import agent_files
+from rlworldkit.agents.reader import agent_files
 from rlworldkit.ppo.checkpoints import latest_checkpoint, read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import trained_files

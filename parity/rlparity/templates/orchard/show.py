@@ -1,7 +1,7 @@
 """How Orchard is watched and played."""
 
 from rlparity import State
-from rlworldkit.show import Show
+from rlworldkit.render.show import Show
 
 
 def draw_text(state: State) -> str:

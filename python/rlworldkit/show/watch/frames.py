@@ -13,16 +13,17 @@ from rlworldkit.agents.choice import Masks, probabilities
 from rlworldkit.agents.numpy_network import Floats
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.play import ending_of
-from rlworldkit.show import show_of
+from rlworldkit.render.show import show_of
 
 
 @dataclass(frozen=True)
 class Decision:
-    """An action, probabilities (actions,), 0 for invalid ones, and the value, if the agent has one."""
+    """An action, probabilities (actions,), 0 for invalid ones, the value, if the agent has one, and the observation."""
 
     action: int
     probabilities: NDArray[np.float64]
     value: float | None
+    observation: Floats
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Frame:
     components: Array
     earned: NDArray[np.float64]
     ending: str | None = None
+    agent: Agent | None = field(default=None, repr=False, compare=False)
 
     @property
     def reward(self) -> NDArray[np.float64]:
@@ -92,7 +94,7 @@ def frames(
     begun = len(playing)
     seed_of = np.zeros(episodes.num_games, np.uint64)  # as a person gives it: an engine may draw from another one
     seed_of[playing] = seeds[:begun]
-    yield from _begin(episodes, playing, seed_of, following)
+    yield from _begin(episodes, player.agent, playing, seed_of, following)
     while len(playing):
         played = _step(episodes, player, playing, seed_of)
         yield from played
@@ -101,7 +103,7 @@ def frames(
         playing = np.setdiff1d(playing, idle)
         if len(fresh):
             seed_of[fresh] = seeds[begun : begun + len(fresh)]
-            yield from _begin(episodes, fresh, seed_of, following)
+            yield from _begin(episodes, player.agent, fresh, seed_of, following)
             begun += len(fresh)
 
 
@@ -112,11 +114,11 @@ def recorded(frames: Iterator[Frame], record: Callable[[Frame], None]) -> Iterat
         yield frame
 
 
-def _begin(episodes: Episodes, slots: Slots, seed_of: NDArray[np.uint64], following: bool) -> list[Frame]:
+def _begin(episodes: Episodes, agent: Agent, slots: Slots, seed_of: NDArray[np.uint64], following: bool) -> list[Frame]:
     episodes.start(slots, None if following else seed_of[slots])
     nothing = np.zeros(len(episodes.world.components), np.int32)
     return [
-        Frame(episodes.world, seed, 0, state, None, nothing, episodes.world.in_rewards(nothing))
+        Frame(episodes.world, seed, 0, state, None, nothing, episodes.world.in_rewards(nothing), agent=agent)
         for seed, state in zip(seed_of[slots].tolist(), episodes.get_states(slots), strict=True)
     ]
 
@@ -133,7 +135,7 @@ def _step(episodes: Episodes, player: AgentPlayer, slots: Slots, seed_of: NDArra
     else:
         actions = player.searcher(observation, mask, seeds, so_far)  # it follows the games that have ended too
         judgement = _judge(player.agent, observation[slots], mask[slots], lambda: episodes.get_states(slots))
-        decisions = _decisions(actions[slots], *judgement, mask[slots])
+        decisions = _decisions(actions[slots], *judgement, observation[slots], mask[slots])
     episodes.begin_step(actions)
     step = episodes.finish_step()
     endings = {
@@ -145,7 +147,11 @@ def _step(episodes: Episodes, player: AgentPlayer, slots: Slots, seed_of: NDArra
     counts = episodes.statistics.of(slots)
     earned, steps = episodes.world.in_rewards(counts.components), counts.steps.tolist()
     return [
-        Frame(episodes.world, int(seed_of[slot]), count, state, decision, step.components[slot], total, endings[slot])
+        Frame(
+            *(episodes.world, int(seed_of[slot]), count, state, decision, step.components[slot], total),
+            endings[slot],
+            player.agent,
+        )
         for slot, count, state, decision, total in zip(
             slots.tolist(), steps, episodes.get_states(slots), decisions, earned, strict=True
         )
@@ -166,7 +172,7 @@ def decide(
     their complete states, which not every agent needs.
     """
     logits, values = _judge(player.agent, observation, mask, read_states)
-    return _decisions(player.choice.actions(logits, mask, seeds, steps), logits, values, mask)
+    return _decisions(player.choice.actions(logits, mask, seeds, steps), logits, values, observation, mask)
 
 
 def _judge(
@@ -176,9 +182,11 @@ def _judge(
     return logits, values if agent.values_in is None else agent.values_in(read_states())
 
 
-def _decisions(actions: NDArray[np.int32], logits: Floats, values: Floats, mask: Masks) -> list[Decision]:
+def _decisions(
+    actions: NDArray[np.int32], logits: Floats, values: Floats, observation: Floats, mask: Masks
+) -> list[Decision]:
     chances = probabilities(logits, mask)
     return [
-        Decision(action, chances[row], None if np.isnan(value) else value)
+        Decision(action, chances[row], None if np.isnan(value) else value, observation[row])
         for row, (action, value) in enumerate(zip(actions.tolist(), values.tolist(), strict=True))
     ]

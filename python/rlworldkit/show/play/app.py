@@ -16,13 +16,13 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from rlparity.errors import EngineError, UsageError
-from rlworldkit.play import panes
-from rlworldkit.play.dialogs import COMMANDS, Page, help_text
-from rlworldkit.play.game import shortened
-from rlworldkit.play.session import Session
 from rlworldkit.render.display import is_room, missing_room
 from rlworldkit.render.spans import as_text
-from rlworldkit.watch.controls import Controls
+from rlworldkit.show.play import panes
+from rlworldkit.show.play.dialogs import COMMANDS, Page, help_text
+from rlworldkit.show.play.game import shortened
+from rlworldkit.show.play.session import Session
+from rlworldkit.show.watch.controls import Controls
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOG_LINES = 200

@@ -8,30 +8,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlparity import State, World
+from rlworldkit.agents.agent import Agent
 from rlworldkit.render._pygame import pygame
 from rlworldkit.render.colours import AGENT, BAD, GOOD, GROUND, MUTED, OFF, TEXT
-from rlworldkit.render.film import film
+from rlworldkit.render.film import PICTURE, film, last_picture
 from rlworldkit.render.pen import Pen, pixels, surface_of
-from rlworldkit.show import picture_of, show_of
-from rlworldkit.watch.controls import KEYS, Controls
-from rlworldkit.watch.frames import Decision, Frame
-from rlworldkit.watch.text import MOST_ACTIONS, VALUE, likeliest_first, reward_rows
+from rlworldkit.render.show import picture_of, show_of
+from rlworldkit.show.watch.controls import KEYS, Controls
+from rlworldkit.show.watch.frames import Decision, Frame
+from rlworldkit.show.watch.layers import draw_layers
+from rlworldkit.show.watch.text import MOST_ACTIONS, VALUE, likeliest_first, reward_rows
 
 _PANEL = 360
 """Pixels beside the board."""
 _LEAST_HEIGHT = 560
+_LAYERS = 240
+"""Pixels below the board for the layers of an agent that shows them."""
 _COLUMN = 320
 _LINE = 22
 
 
 def size_of(board: NDArray[np.uint8]) -> tuple[int, int]:
-    """Width and height of the picture of a frame, for that of its board; even, as videos want them."""
+    """Width and height of the picture of a frame, for that of its board, without layers; even, as videos want them."""
     height, width, _ = board.shape
     return width + width % 2 + _PANEL, max(height + height % 2, _LEAST_HEIGHT)
 
 
 def draw_frame(frame: Frame, caption: str, controls: Controls | None = None) -> pygame.Surface:
-    """The picture of a frame, 360 pixels wider than its board; with ``controls`` the keys stand below."""
+    """The picture of a frame, 360 pixels wider than its board; with ``controls`` the keys stand at the right.
+
+    Where the agent shows its layers they are drawn below, 240 pixels high: as they were when it decided the step.
+    """
     board = picture_of(frame.world, frame.state)
     width, height = size_of(board)
     pen = Pen.on((_PANEL, height), GROUND)
@@ -51,22 +58,27 @@ def draw_frame(frame: Frame, caption: str, controls: Controls | None = None) -> 
     _draw_rewards(column.moved(0, 310), frame)
     if controls:
         _draw_keys(column.moved(0, height - 50), controls)
-    picture = pygame.Surface((width, height))
+    layers = frame.agent.layers if frame.agent else None
+    picture = pygame.Surface((width, height + (_LAYERS if layers else 0)))
     picture.fill(GROUND)
     picture.blit(surface_of(board), (0, 0))
     picture.blit(pen.finished(), (width - _PANEL, 0))
+    if layers and frame.decision:
+        picture.blit(draw_layers(layers(frame.decision.observation[None]), (width, _LAYERS)), (0, height))
     return picture
 
 
 @contextmanager
 def film_of_frames(
-    path: Path, caption: str, speed: float, world: World, state: State
+    path: Path, caption: str, speed: float, world: World, state: State, agent: Agent
 ) -> Iterator[Callable[[Frame], None]]:
     """A function that adds frames to a film of ``speed`` pictures a second, as ``rlworldkit.render.film`` makes it.
 
-    state: any of the world, as large as all are drawn.
+    state: any of the world, as large as all are drawn. A ``.png`` has the last frame.
     """
-    with film(path, size_of(picture_of(world, state)), speed) as add:
+    width, height = size_of(picture_of(world, state))
+    size = width, height + (_LAYERS if agent.layers else 0)
+    with last_picture(path) if path.suffix == PICTURE else film(path, size, speed) as add:
         yield lambda frame: add(pixels(draw_frame(frame, caption)))
 
 

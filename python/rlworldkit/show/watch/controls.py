@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -20,10 +19,10 @@ _POLL_SECONDS = 0.05
 
 
 class Controls:
-    """The state that keys change. speed: actions a second, to ``fastest``."""
+    """The state that keys change. speed: actions a second."""
 
-    def __init__(self, speed: float, fastest: float = FASTEST) -> None:
-        self.speed, self._fastest = speed, fastest
+    def __init__(self, speed: float) -> None:
+        self.speed = speed
         self.is_paused = self.steps = self.skips = self.quits = False
 
     def press(self, key: str) -> None:
@@ -33,7 +32,7 @@ class Controls:
         elif key == "s":
             self.is_paused = self.steps = True
         elif key in ("+", "="):  # = is + without shift
-            self.speed = min(2 * self.speed, self._fastest)
+            self.speed = min(2 * self.speed, FASTEST)
         elif key == "-":
             self.speed = max(self.speed / 2, SLOWEST)
         elif key == "n":
@@ -70,25 +69,15 @@ class Screen(Protocol[Seen]):
 
 
 def play(
-    games: Iterator[Iterator[Frame]],
-    screen: Screen[Frame],
-    controls: Controls,
-    stop: StopRequest,
-    most_late: float = math.inf,
+    games: Iterator[Iterator[Frame]], screen: Screen[Frame], controls: Controls, stop: StopRequest
 ) -> Iterator[Frame]:
-    """Show games until the last one is over or somebody quits; yields the last frame shown of each.
-
-    most_late: seconds by which a frame may be late; of those that are later only some are shown.
-    """
-    due = time.monotonic()
+    """Show games until the last one is over or somebody quits; yields the last frame shown of each."""
     for game in games:
         last = None
         controls.skips = False
         for last in game:
-            due = max(due, time.monotonic() - 2 * most_late)
-            if time.monotonic() - due <= most_late:
-                screen.show(last, controls)
-            due = _wait(last, screen, controls, stop, due if most_late < math.inf else time.monotonic())
+            screen.show(last, controls)
+            _wait(last, screen, controls, stop)
             if controls.skips or controls.quits:
                 break
         if last is not None:
@@ -97,13 +86,13 @@ def play(
             return
 
 
-def _wait(frame: Frame, screen: Screen[Frame], controls: Controls, stop: StopRequest, shown: float) -> float:
-    """Wait until the next frame is due, and heed keys; returns when that is."""
-    controls.steps = was_paused = False
+def _wait(frame: Frame, screen: Screen[Frame], controls: Controls, stop: StopRequest) -> None:
+    """Wait until the next frame is due, and heed keys."""
+    shown = time.monotonic()
+    controls.steps = False
     while True:
         due = shown + max(1 / controls.speed, _END_SECONDS if frame.ending else 0)
         left = max(0.0, due - time.monotonic())
-        was_paused |= controls.is_paused
         key = screen.key(_POLL_SECONDS if controls.is_paused else min(left, _POLL_SECONDS))
         if key is not None:
             controls.press(key)
@@ -112,4 +101,4 @@ def _wait(frame: Frame, screen: Screen[Frame], controls: Controls, stop: StopReq
         controls.quits |= stop.requested
         is_left = controls.steps or controls.skips or controls.quits
         if is_left or (time.monotonic() >= due and not controls.is_paused):
-            return time.monotonic() if is_left or was_paused else due
+            return

@@ -12,9 +12,9 @@ import numpy as np
 from rlparity.errors import UsageError
 from rlparity.tools.rules import rule_text
 from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.play.game import LINE, PlayedGame, Table, last_turn, outlook, save, shortened, unused
 from rlworldkit.render.panels import Obstacle
-from rlworldkit.watch.frames import decide
+from rlworldkit.show.play.game import LINE, PlayedGame, Table, last_turn, outlook, save, shortened, unused
+from rlworldkit.show.watch.frames import decide
 
 NO_AGENT = "There is no agent at hand: start with --agent FILE to have one."
 _LOOKING = (

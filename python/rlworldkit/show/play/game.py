@@ -16,8 +16,8 @@ from rlparity.core.trace import Case, Trace, write_trace
 from rlparity.engine import Array, Slots
 from rlworldkit.evaluation.play import ending_of
 from rlworldkit.render.panels import Panels
-from rlworldkit.show import show_of
-from rlworldkit.watch.frames import Frame
+from rlworldkit.render.show import show_of
+from rlworldkit.show.watch.frames import Frame
 
 LINE = 80
 """The most columns of a line."""

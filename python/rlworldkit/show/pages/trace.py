@@ -11,9 +11,9 @@ from rlparity.errors import EngineError, StateRefused, UsageError
 from rlparity.io.console import counted
 from rlparity.tools.report import start_text
 from rlparity.viewer.page import Episode, Page, Step
-from rlworldkit.show import show_of
-from rlworldkit.viewer.agent import START
-from rlworldkit.viewer.replay import ReplayStep, open_engines, replay
+from rlworldkit.render.show import show_of
+from rlworldkit.show.pages.agent import START
+from rlworldkit.show.pages.replay import ReplayStep, open_engines, replay
 
 
 def sides_of(world: World, trace: Trace) -> tuple[tuple[str, ...], list[EngineError]]:

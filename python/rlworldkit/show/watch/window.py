@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from rlworldkit.render._pygame import pygame
 from rlworldkit.render.display import require_display
 from rlworldkit.render.window import Window
-from rlworldkit.watch.controls import Controls
+from rlworldkit.show.watch.controls import Controls
 
 Frame = TypeVar("Frame", contravariant=True)
 

@@ -7,10 +7,10 @@ from rich.text import Text
 from rlparity.io.table import Table
 from rlworldkit.render.display import is_room, missing_room
 from rlworldkit.render.panels import Panels
+from rlworldkit.render.show import show_of, text_of
 from rlworldkit.render.spans import as_text, joined, width
-from rlworldkit.show import show_of, text_of
-from rlworldkit.watch.controls import KEYS, Controls
-from rlworldkit.watch.frames import Decision, Frame
+from rlworldkit.show.watch.controls import KEYS, Controls
+from rlworldkit.show.watch.frames import Decision, Frame
 
 Size = tuple[int, int]
 """Columns and lines."""

@@ -11,8 +11,8 @@ from rlparity.viewer.write import write_page
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.choice import LIKELIEST
 from rlworldkit.envs.episodes import Episodes
-from rlworldkit.show import show_of
-from rlworldkit.watch.frames import Frame, frames
+from rlworldkit.render.show import show_of
+from rlworldkit.show.watch.frames import Frame, frames
 
 START = "start"
 SIDE_BY_SIDE = 128

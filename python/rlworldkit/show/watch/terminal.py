@@ -14,10 +14,10 @@ from rich.live import Live
 from rlparity import World
 from rlworldkit.render.display import require_room
 from rlworldkit.render.panels import Panels
-from rlworldkit.show import show_of
-from rlworldkit.watch.controls import Controls
-from rlworldkit.watch.frames import Frame
-from rlworldkit.watch.text import page, page_sizes
+from rlworldkit.render.show import show_of
+from rlworldkit.show.watch.controls import Controls
+from rlworldkit.show.watch.frames import Frame
+from rlworldkit.show.watch.text import page, page_sizes
 
 _CTRL_C = b"\x03"
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from rlparity.core.prices import changed_prices, prices_note
-from rlworldkit.play.game import PlayedGame, signed, turn_line
-from rlworldkit.play.session import Session
 from rlworldkit.render.spans import BAD, FAINT, GOOD, Line, Span, as_text, joined, width
+from rlworldkit.show.play.game import PlayedGame, signed, turn_line
+from rlworldkit.show.play.session import Session
 
 WIDTH = 80
 """The least columns that playing needs."""

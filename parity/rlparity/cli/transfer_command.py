@@ -1,0 +1,106 @@
+"""The command ``rlparity transfer``."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlparity.agent import Policy
+from rlparity.cli.commands import progress_bar
+from rlparity.core.guard import GuardedEngine
+from rlparity.core.prices import changed_prices, priced
+from rlparity.core.settings import Settings
+from rlparity.core.source_specs import agent_policy
+from rlparity.engines.registry import load_pair, load_world, world_spec
+from rlparity.errors import UsageError, install_command
+from rlparity.io.console import print_answer
+from rlparity.io.table import Records
+from rlparity.tools.transfer import EQUIVALENT, TRAINING_GAMES, Equivalence, equivalence_tests, reason
+from rlparity.world import World
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def transfer(options: Namespace) -> int:
+    """Train policies on one engine and test whether they do as well on another.
+
+    Each policy plays the same seeds on both engines, acted on by what each of them shows. A mean return, length or
+    share of endings is equivalent where a difference larger than the margin is excluded (two one-sided tests at 5%).
+
+    Examples:
+        rlparity transfer --world my_module:WORLD original port
+        rlparity transfer gym:CartPole-v1 gymnax:CartPole-v1
+        rlparity transfer --world my_module:WORLD original port --agent checkpoint.npz
+    """
+    given = options.a, options.b
+    spec = world_spec(options.world, given)
+    world, _, engines = load_pair(priced(load_world(spec), options), given, spec=spec)
+    if world.action_space is not None or world.players > 1:
+        raise UsageError(f"world '{world.name}' has no single player with numbered actions, which transfer needs.")
+    settings = Settings(
+        steps=options.steps, games=options.games, seed=options.seed, invalid=0.0, timeout=options.timeout
+    )
+    updates = -(-options.train_steps // TRAINING_GAMES)
+    total = options.steps * len(options.agent) or (options.steps + updates) * options.policies
+    with progress_bar(options.json, "training and playing", total) as advance:
+        policies = _agents(world, options.agent) if options.agent else _trained(world, engines[0], options, advance)
+        tests, ended = equivalence_tests(world, engines, policies, settings, options.margin, advance)
+    if not any(ended):
+        raise UsageError(f"no game ended on both engines within {options.steps} steps: give more --steps.")
+    verdict = reason(tests, options.margin)
+    answer = {
+        "equivalent": all(test.result == EQUIVALENT for test in tests),
+        "reason": verdict,
+        "world": world.name,
+        "prices": changed_prices(world),
+        "engines": [*engines],
+        **{name: getattr(options, name) for name in ("games", "steps", "seed", "margin")},
+        "ended": ended,
+        "tests": [asdict(test) | {"bound": test.bound, "result": test.result} for test in tests],
+    }
+
+    def show(console: Console) -> None:
+        _table(tests, engines).print(console)
+        played = len(ended) * options.games
+        console.print(f"{sum(ended):,} of {played:,} games ended on both engines. {verdict}", soft_wrap=True)
+
+    print_answer(options, answer, show)
+    return 0 if answer["equivalent"] else 1
+
+
+def _agents(world: World, names: list[Path]) -> Iterator[tuple[str, Policy]]:
+    return ((str(name), agent_policy(world, name)) for name in names)
+
+
+def _trained(
+    world: World, engine: str, options: Namespace, advance: Callable[[], object]
+) -> Iterator[tuple[str, Policy]]:
+    try:
+        from rlparity.tools.learner import learned_policy
+    except ImportError as error:
+        install = install_command("rl-parity[transfer]")
+        raise UsageError(f"training needs sb3-contrib ({error}): {install}, or give --agent FILE.") from None
+    for number in range(options.policies):
+        learner = GuardedEngine(world, engine, TRAINING_GAMES, timeout=options.timeout)
+        try:
+            policy = learned_policy(world, learner, options.train_steps, options.seed + number, advance)
+        finally:
+            learner.close()
+        yield f"policy {number + 1}", policy
+
+
+def _table(tests: list[Equivalence], engines: tuple[str, str]) -> Records:
+    header = "policy", "of an episode", *engines, "difference [90%]", "margin", "result"
+    rows = [
+        (each.policy, each.measure, each.expected, each.observed, _interval(each), each.margin, each.result)
+        for each in tests
+    ]
+    return Records("transfer", "What a policy gets on each engine", header, rows, most=None)
+
+
+def _interval(test: Equivalence) -> list[float]:
+    return [test.observed - test.expected, test.low, test.high]

@@ -1,0 +1,131 @@
+"""Transfer: whether policies do as well on a second engine, shown by equivalence tests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import orchard, rlparity
+from faulty_orchard import WORLD
+from numpy.typing import NDArray
+from orchard.plain import PlainEngine
+from orchard.planes import PlanesEngine
+from scipy import stats
+
+from rlparity import BatchStep, Box
+from rlparity.core.settings import Settings
+from rlparity.core.sources import uniform_policy
+from rlparity.tools.transfer import DIFFERENT, EQUIVALENT, NOT_SHOWN, equivalence, equivalence_tests, reason
+
+RNG = np.random.default_rng(5)
+
+
+class GenerousEngine(PlanesEngine):
+    """Pays 1 more for one step in ``every``, counted in all games together."""
+
+    every = 1
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        step = super().step(actions)
+        self.number = getattr(self, "number", 0) + len(actions)
+        step.reward[:] += np.arange(self.number - len(actions), self.number) % self.every == 0
+        return step
+
+
+class RarelyGenerousEngine(GenerousEngine):
+    """The same in 0.1% of the steps."""
+
+    every = 1000
+
+
+def results_of(other: Any, share: float = 0.05) -> tuple[dict[str, Any], str]:  # noqa: ANN401 - an engine's class
+    """The tests of uniform play by measure, and the reason."""
+    world = replace(WORLD, engines={"plain": PlainEngine, "other": other})
+    settings = Settings(steps=60, games=200, invalid=0.0)
+    found, ended = equivalence_tests(world, ("plain", "other"), [("uniform", uniform_policy)], settings, share)
+    assert 0 < ended[0] <= 200
+    return {test.measure: test for test in found}, reason(found, share)
+
+
+def test_equal_engines_are_equivalent_within_what_unplayed_games_could_hide() -> None:
+    found, said = results_of(PlanesEngine)
+    assert {test.result for test in found.values()} == {EQUIVALENT}
+    assert all(test.expected == test.observed and 0 < test.bound == -test.low for test in found.values())
+    assert said.startswith("Equivalent within 0.05: differences of more than ")
+
+
+def test_a_fault_in_every_step_is_a_difference() -> None:
+    found, said = results_of(GenerousEngine)
+    assert (found["return"].result, found["length"].result) == (DIFFERENT, EQUIVALENT)
+    assert said.startswith("Different: in return of uniform the difference is between ")
+
+
+@pytest.mark.parametrize(("share", "result"), [(0.05, EQUIVALENT), (0.005, NOT_SHOWN)])
+def test_a_fault_in_one_step_of_a_thousand_states_its_bound(share: float, result: str) -> None:
+    found, said = results_of(RarelyGenerousEngine, share)
+    test = found["return"]
+    assert test.result == result
+    assert test.low <= test.observed - test.expected <= test.high
+    assert test.observed > test.expected
+    assert f"{test.bound:.3g}" in said or f"{test.low:.3g} and {test.high:.3g}" in said
+
+
+def test_a_result_is_that_of_two_one_sided_t_tests() -> None:
+    for shift in np.linspace(-0.3, 0.3, 25):
+        one = RNG.normal(2, 1, 200)
+        other = one + RNG.normal(shift, 1, 200)
+        found = equivalence("", "return", (one, other), 0.1)
+        tails = [
+            stats.ttest_1samp(other - one, bound, alternative=side).pvalue
+            for bound, side in ((-found.margin, "greater"), (found.margin, "less"))
+        ]
+        assert found.margin == pytest.approx(0.1 * one.mean())
+        if abs(max(tails) - 0.05) > 0.005:  # where the t and the normal distribution agree
+            assert (found.result == EQUIVALENT) == (max(tails) < 0.05)
+
+
+def test_two_different_engines_pass_for_equivalent_in_one_case_of_twenty() -> None:
+    draws = RNG.normal(0.1, 0.5, (2000, 100))  # a difference as large as the margin
+    passed = [equivalence("", "return", (np.ones(100), 1 + row), 0.1).result == EQUIVALENT for row in draws]
+    assert 0.03 < np.mean(passed) < 0.07
+
+
+def test_the_margin_of_an_ending_is_the_share_itself() -> None:
+    one = np.arange(100) < 50
+    other = np.arange(100) < 57
+    found = equivalence("", "terminated", (one, other), 0.2)
+    assert (found.margin, found.result) == (0.2, EQUIVALENT)
+    assert equivalence("", "terminated", (one, other), 0.05).result == NOT_SHOWN
+
+
+def test_the_command_trains_policies_and_compares_them() -> None:
+    world = orchard(engines={"plain": PlainEngine, "planes": PlanesEngine, "other": GenerousEngine})
+    words = "--policies", "2", "--train-steps", "4096", "--games", "100", "--steps", "60", "--json"
+    ran = rlparity("transfer", "plain", "planes", *words, world=world)
+    assert (ran.code, ran.json["equivalent"], len(ran.json["ended"])) == (0, True, 2)
+    by_policy = {test["policy"]: test for test in ran.json["tests"] if test["measure"] == "return"}
+    uniform = results_of(PlanesEngine)[0]["return"].expected
+    assert [*by_policy] == ["policy 1", "policy 2"]
+    assert min(test["expected"] for test in by_policy.values()) > uniform, "the policies have learned something"
+    assert by_policy["policy 1"]["expected"] != by_policy["policy 2"]["expected"]
+
+
+def test_the_command_plays_agents_and_tells_what_is_not_equivalent() -> None:
+    def read_agent(world: object, path: object) -> Any:  # noqa: ANN401 - a judge
+        return lambda seen, mask: (np.zeros(mask.shape), np.zeros(len(mask)))
+
+    world = orchard(engines={"plain": PlainEngine, "other": GenerousEngine}, read_agent=read_agent)
+    words = "transfer", "plain", "other", "--games", "40", "--steps", "60"
+    ran = rlparity(*words, "--agent", "even.npz", world=world)
+    assert ran.code == 1
+    assert "games ended on both engines. Different: in return of even.npz" in ran.out
+    refused = rlparity(*words, "--agent", "even.npz", "--steps", "1", world=world).refusal()
+    assert "no game ended on both engines within 1 steps: give more --steps" in refused
+
+
+def test_worlds_without_numbered_actions_are_refused() -> None:
+    world = orchard(actions=(), action_space=Box(0.0, 1.0, (2,)))
+    refused = rlparity("transfer", "plain", "planes", world=world).refusal()
+    assert "no single player with numbered actions" in refused
