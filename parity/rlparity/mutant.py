@@ -37,6 +37,7 @@ class MutationBench:
         the mutated copy instead of the original (``PYTHONPATH`` for Python, a path to a binary, …).
     build: compiles the copy, if that is needed; raises EngineError when it does not compile. Copies are
         reused from mutant to mutant, so incremental builds pay.
+    program: what a built copy compiles to, such as its binary's bytes: a mutant that leaves it as it was is none.
     """
 
     engine: str
@@ -45,5 +46,6 @@ class MutationBench:
     mutants: tuple[Mutant, ...]
     environment: Callable[[Path], Mapping[str, str]]
     build: Callable[[Path], None] | None = None
+    program: Callable[[Path], bytes] | None = None
     ignore: tuple[str, ...] = ("__pycache__", ".git", ".venv", ".cache")
     parts: tuple[str, ...] = ()

@@ -29,8 +29,12 @@ def _built(copy: Path) -> None:
         raise EngineError(f"the Swift copy does not build: {(done.stdout + done.stderr).strip()[-300:]}")
 
 
+def _binary(copy: Path) -> Path:
+    return _scratch(copy) / "release" / "HackMatrix"
+
+
 def _with_binary(copy: Path) -> Mapping[str, str]:
-    return {BINARY_VARIABLE: str(_scratch(copy) / "release" / "HackMatrix"), **for_mutants(copy)}
+    return {BINARY_VARIABLE: str(_binary(copy)), **for_mutants(copy)}
 
 
 BENCHES = (
@@ -41,6 +45,7 @@ BENCHES = (
         mutants=read_mutants(_MUTANTS, "swift", folder="Sources/HackMatrixCore/"),
         environment=_with_binary,
         build=_built,
+        program=lambda copy: _binary(copy).read_bytes(),
         ignore=(".build*",),
     ),
     MutationBench(

@@ -168,6 +168,11 @@ MUTANTS: Flags = {
         "judged by the tests that they name",
         Path,
     ),
+    "--generate": value(
+        "N",
+        "instead of a world's: N mutants of each engine, made by small edits of its source that --seed chooses",
+        GAMES,
+    ),
     "--only": several("MUTANT", "only this mutant"),
     "--jobs": value("N", "mutants at a time (default: %(default)s, the cores)", IntRange(1, 1024), os.cpu_count() or 1),
 }

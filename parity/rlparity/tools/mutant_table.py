@@ -59,13 +59,18 @@ def read_mutants(table: Path, *sections: str, folder: str = "") -> tuple[Mutant,
 def planted(mutant: Mutant, text: str) -> str:
     """The text of the mutant's file with the fault; raises UsageError unless its place is there just once."""
     start, end = _scope(mutant, text)
-    found = list(_pattern(mutant.old).finditer(text, start, end))
+    found = occurrences(mutant.old, text, start, end)
     if len(found) != 1:
         place = f"{mutant.function} of {mutant.file}" if mutant.function else mutant.file
         raise UsageError(
             f"mutant '{mutant.name}': its old text is {len(found)} times in {place}: it must be there once."
         )
     return text[: found[0].start()] + mutant.new + text[found[0].end() :]
+
+
+def occurrences(old: str, text: str, start: int = 0, end: int | None = None) -> list[re.Match[str]]:
+    """Where an old text stands in a file, word by word."""
+    return [*_pattern(old).finditer(text, start, len(text) if end is None else end)]
 
 
 def _pattern(code: str) -> re.Pattern[str]:

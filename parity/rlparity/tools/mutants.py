@@ -18,7 +18,7 @@ from rlparity.tools.mutant_table import planted
 from rlparity.world import World
 
 CAUGHT, FAILED, HUNG, SURVIVED = "caught", "engine failed", "hung", "survived"
-UNBUILDABLE, UNSOUND = "does not build", "fails without it too"
+UNBUILDABLE, UNSOUND, SAME = "does not build", "fails without it too", "is the same program"
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Verdict:
 
     @property
     def is_judged(self) -> bool:
-        """The mutant could be run, and the unchanged copy passes."""
-        return self.result not in (UNBUILDABLE, UNSOUND)
+        """The mutant could be run and is another program, and the unchanged copy passes."""
+        return self.result not in (UNBUILDABLE, UNSOUND, SAME)
 
     @property
     def noticed(self) -> bool:
@@ -117,11 +117,17 @@ def run_mutants(
         copies.put(first)
         for number in range(1, workers):
             copies.put(Path(shutil.copytree(first, Path(folder) / f"copy-{number}", symlinks=True)))
+        programs = dict[Path, bytes]()
 
         def judged(mutant: Mutant) -> Verdict:
             copy = copies.get()
             try:
-                verdict = judge.confirmed(bench, _verdict(bench, mutant, judge, copy), copy)
+                if bench.program is not None and copy not in programs:
+                    if bench.build is not None:
+                        bench.build(copy)
+                    programs[copy] = bench.program(copy)
+                verdict = _verdict(bench, mutant, judge, copy, programs.get(copy))
+                verdict = judge.confirmed(bench, verdict, copy)
             finally:
                 copies.put(copy)
             progress()
@@ -151,7 +157,7 @@ def mutated_text(root: Path, mutant: Mutant) -> str:
     return planted(mutant, path.read_text(encoding="utf-8"))
 
 
-def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path) -> Verdict:
+def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path, unchanged: bytes | None) -> Verdict:
     path = copy / mutant.file
     original = path.read_text(encoding="utf-8")
     try:
@@ -164,6 +170,8 @@ def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path) -> 
                 bench.build(copy)
         except (EngineError, SyntaxError) as error:
             return Verdict(bench.engine, mutant, UNBUILDABLE, detail=str(error))
+        if bench.program is not None and bench.program(copy) == unchanged:
+            return Verdict(bench.engine, mutant, SAME)
         return judge.verdict(bench, mutant, copy)
     except subprocess.TimeoutExpired:
         return Verdict(bench.engine, mutant, HUNG)

@@ -17,7 +17,7 @@ from rlparity.io.intervals import paired_intervals
 from rlparity.io.table import Records, Table
 from rlparity.tools.coverage import Coverage
 from rlparity.tools.finding import Finding, grouped
-from rlparity.tools.mutants import SURVIVED, Verdict
+from rlparity.tools.mutants import CAUGHT, SURVIVED, Verdict
 from rlparity.tools.report import action_name, difference_table, print_report
 from rlparity.tools.rewards import Change, Episode, all_changes
 from rlparity.world import World
@@ -173,9 +173,16 @@ def print_mutants(verdicts: Sequence[Verdict], noticed: int, judged: int, consol
         style = "" if verdict.noticed else "red"
         table.add_row(*cells, f"{verdict.steps:,}", verdict.detail, style=style)
     console.print(table)
-    share = f" ({noticed / judged:.0%})" if judged else ""
-    console.print(f"{noticed} of {counted(judged, 'mutant')} caught{share}.")
-    _print_names(console, "Survivors", [each.mutant.name for each in verdicts if each.result == SURVIVED])
+    share = f" ({100 * noticed / judged:.3g}%)" if judged else ""
+    steps = [verdict.steps for verdict in verdicts if verdict.result == CAUGHT and verdict.steps]
+    taken = (
+        f", half of them within {counted(int(np.median(steps)), 'step')}, all within {max(steps):,}" if steps else ""
+    )
+    console.print(f"{noticed} of {counted(judged, 'mutant')} caught{share}{taken}.", soft_wrap=True)
+    survivors = [each.mutant for each in verdicts if each.result == SURVIVED]
+    for mutant in survivors:
+        rules = f" ({', '.join(mutant.rules)})" if mutant.rules else ""
+        console.print(f"Survived: {mutant.name}{rules}", soft_wrap=True)
     _print_names(console, "Not judged", [each.mutant.name for each in verdicts if not each.is_judged])
 
 

@@ -1,0 +1,140 @@
+"""Mutants that a machine makes: small edits at sampled places of an engine's source, in Python and in Swift.
+
+Operators, comparisons and constants are changed, conditions and statements removed, arguments swapped (the operators of
+DeMillo, Lipton and Sayward 1978). The sources are formatted, so that binary operators have spaces on both sides and
+signs have none, and text patterns find them; a fault that does not build is not judged.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+
+from rlparity.errors import UsageError
+from rlparity.mutant import Mutant, MutationBench
+from rlparity.tools.mutant_table import occurrences
+from rlparity.world import World
+
+_NO_CODE = {
+    ".py": re.compile(r'("""|\'\'\')(?:\\.|.)*?\1|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*', re.DOTALL),
+    ".swift": re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL),
+}
+"""Texts and comments, by the suffix of the files that can be mutated."""
+_IN_OTHERS = re.compile(
+    r"\s*(?:(?:private|mutating|static|fileprivate|public) )*"
+    r"(?:import|from|def|class|func|struct|enum|case|extension|assert)\b"
+)
+"""Beginnings of lines that are declarations: what they hold is types and names."""
+_PAIRS = (
+    *((" < ", " <= "), (" > ", " >= "), (" == ", " != "), (" + ", " - "), (" &+ ", " &- "), (" += ", " -= ")),
+    *((" & ", " | "), (" && ", " || "), (" and ", " or "), (" << ", " >> "), ("True", "False"), ("true", "false")),
+    *(("min(", "max("), (" &+= ", " &-= "), ("minimum(", "maximum("), ("any(", "all("), (" in ", " not in ")),
+)
+_ONE_WAY = ((" * ", " + "), (" // ", " * "), (" / ", " * "), (" % ", " + "), ("~", ""), (" not ", " "), ("!", ""))
+_NAME = r"[\w.]+(?:\[\w+\])?"
+_CONSTANT = re.compile(r"(?<![\w.])\d+(?![\w.])")
+_TWO_ARGUMENTS = re.compile(rf"(?<=\(|\s)(?P<one>{_NAME}), (?P<other>{_NAME})(?=\))")
+_CONDITION = re.compile(r"\b(?:if|elif|guard) (?!let\b|var\b|case\b)(?P<condition>[^{}\n]+?)(?=:\n| \{| else \{)")
+_STATEMENT = re.compile(
+    r"(?<=\n)(?P<space> +)(?!return|let|var|yield|raise|throw)[\w.\[\]()]+(?: [-+|&*^]{0,2}= |\()"
+    r"[^\n]*[^\s\n({\[,](?=\n)"
+)
+
+Edit = tuple[int, int, str]
+"""From where, to where, and what stands there instead."""
+
+
+def generated_mutants(world: World, bench: MutationBench, count: int, seed: int) -> tuple[Mutant, ...]:
+    """``count`` mutants of what the world names as the engine's source, drawn from ``seed``, or all if there are fewer.
+
+    Raises UsageError where there is no such source, or it lies elsewhere.
+    """
+    source = world.sources.get(bench.engine)
+    if source is None or not source.exists() or not source.resolve().is_relative_to(bench.source.resolve()):
+        raise UsageError(
+            f"world '{world.name}' names no source of engine '{bench.engine}' within its bench: give World.sources one."
+        )
+    files = [source] if source.is_file() else sorted(path for path in source.rglob("*") if path.suffix in _NO_CODE)
+    texts = {path: path.read_text(encoding="utf-8") for path in files}
+    places = [(path, edit) for path, text in texts.items() for edit in edits(text, path.suffix, world.marks)]
+    chosen = random.Random(seed).sample(places, min(count, len(places)))
+    ordered = sorted(chosen, key=lambda place: (place[0], place[1]))
+    return tuple(_mutant(world, bench, path, texts[path], edit) for path, edit in ordered)
+
+
+def edits(text: str, suffix: str, marks: Collection[str] = ()) -> list[Edit]:
+    """All edits of a source, in order; lines that fire one of the marks stay, since marks are no rules."""
+    code = _NO_CODE[suffix].sub(lambda found: re.sub(r"[^\n]", "\x00", found[0]), text)
+    fired = re.compile("|".join(rf"[\"'`]{re.escape(mark)}[\"'`]" for mark in marks) or r"(?!)")
+    found = []
+    for edit in {edit for kind in _KINDS for edit in kind(code) if text[edit[0] : edit[1]] != edit[2]}:
+        start, end = text.rfind("\n", 0, edit[0]) + 1, text.find("\n", edit[1])
+        if not _IN_OTHERS.match(text, start) and not fired.search(text[start:end]):
+            found.append(edit)
+    return sorted(found)
+
+
+def _operators(code: str) -> Iterator[Edit]:
+    for old, new in (*_PAIRS, *((new, old) for old, new in _PAIRS), *_ONE_WAY):
+        word = rf"\b{re.escape(old)}" if old[0].isalpha() else re.escape(old)
+        end = r"(?=\w)" if old in ("!", "~") else r"\b" if old[-1].isalpha() else ""
+        yield from ((found.start(), found.end(), new) for found in re.finditer(word + end, code))
+
+
+def _constants(code: str) -> Iterator[Edit]:
+    for found in _CONSTANT.finditer(code):
+        yield found.start(), found.end(), str(int(found[0]) + 1)
+        if int(found[0]):
+            yield found.start(), found.end(), str(int(found[0]) - 1)
+
+
+def _swapped_arguments(code: str) -> Iterator[Edit]:
+    for found in _TWO_ARGUMENTS.finditer(code):
+        yield found.start(), found.end(), f"{found['other']}, {found['one']}"
+
+
+def _removed_branches(code: str) -> Iterator[Edit]:
+    false = "False" if "\ndef " in code else "false"
+    for found in _CONDITION.finditer(code):
+        yield found.start("condition"), found.end("condition"), false
+
+
+def _removed_statements(code: str) -> Iterator[Edit]:
+    for found in _STATEMENT.finditer(code):
+        yield found.end("space"), found.end(), "pass" if "\ndef " in code else ""
+
+
+_KINDS: tuple[Callable[[str], Iterator[Edit]], ...] = (
+    _operators,
+    _constants,
+    _swapped_arguments,
+    _removed_branches,
+    _removed_statements,
+)
+
+
+def _mutant(world: World, bench: MutationBench, path: Path, text: str, edit: Edit) -> Mutant:
+    """The edit with as many whole lines about it as make its place the only one."""
+    start, end = text.rfind("\n", 0, edit[0]) + 1, text.find("\n", edit[1])
+    line, column = text.count("\n", 0, edit[0]) + 1, edit[0] - start + 1
+    while len(occurrences(text[start:end], text)) > 1:
+        start, end = text.rfind("\n", 0, max(start - 1, 0)) + 1, text.find("\n", end + 1)
+    start += len(text[start:end]) - len(text[start:end].lstrip())  # an old text is found from its first word on
+    old, new = text[start:end], text[start : edit[0]] + edit[2] + text[edit[1] : end]
+    change = f"{text[edit[0] : edit[1]].strip()} -> {edit[2].strip() or 'nothing'}"
+    file = str(path.resolve().relative_to(bench.source.resolve()))
+    return Mutant(f"{path.name}:{line}:{column} {change}", file, old, new, _rules_at(world, text, edit[0]))
+
+
+def _rules_at(world: World, text: str, place: int) -> tuple[str, ...]:
+    """The rules that the nearest line before the place names, by their ids or marks."""
+    ids = {**{rule: rule for rule in world.rule_ids()}, **world.marks}
+    if not ids:
+        return ()
+    any_of = "|".join(re.escape(name) for name in sorted(ids, key=len, reverse=True))
+    names = re.compile(rf"(?<![\w.-])(?:{any_of})(?![\w-])")
+    before = text[: text.find("\n", place)].splitlines()
+    found = next((found for line in reversed(before) if (found := names.findall(line))), [])
+    return tuple(dict.fromkeys(ids[name] for name in found))
