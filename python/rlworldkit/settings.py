@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from rlparity.errors import UsageError, quoted, unknown
 from rlparity.io.arguments import FloatRange, IntRange, OneOf, Values
-from rlparity.io.safe_read import Unreadable, read_toml
+from rlparity.io.safe_read import read_toml, refused
 
 Config = TypeVar("Config")
 
@@ -154,12 +154,10 @@ def saved_settings(config: type[Any], values: Mapping[str, Any], path: Path) -> 
     return {each.name: values[each.name] for each in found}
 
 
-def read_settings(file: Path) -> dict[str, Any]:
-    """The tables of a TOML file; raises FileNotFoundError where there is none, and UsageError that names the file."""
-    try:
+def read_settings(file: Path, missing: str | None = None) -> dict[str, Any]:
+    """The tables of a TOML file; raises as ``rlparity.io.safe_read.refused`` does."""
+    with refused(file, "file of settings", missing, "fix it or move it away"):
         return read_toml(file)
-    except Unreadable as fault:
-        raise UsageError(f"{file} cannot be read: {fault}; fix it or move it away.") from None
 
 
 def from_file(config: type[Any], file: Path | None) -> dict[str, Any]:
@@ -167,10 +165,7 @@ def from_file(config: type[Any], file: Path | None) -> dict[str, Any]:
 
     Raises UsageError for a file that cannot be read, an unknown name or an impossible value.
     """
-    try:
-        return validate_values(config, read_settings(file), str(file)) if file else {}
-    except FileNotFoundError:
-        raise UsageError(f"There is no {file}: name a TOML file of settings.") from None
+    return validate_values(config, read_settings(file, "name a TOML file"), str(file)) if file else {}
 
 
 def from_environment(

@@ -18,7 +18,7 @@ import torch
 from orchard import WORLD as ORCHARD
 
 from rlparity.errors import ParityError, UsageError
-from rlworldkit.ppo.checkpoint_format import DEVIATION, CheckpointError
+from rlworldkit.ppo.checkpoint_format import DEVIATION
 from rlworldkit.ppo.checkpoints import Log, LoopState, read_checkpoint, save_checkpoint
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv
@@ -80,7 +80,7 @@ WRONG_VALUES: dict[str, list[tuple[Any, Any, str]]] = {
     ],
     "group.json": [((), [], "it describes no group"), ("seeds", 0, "its seeds must be a whole number from 1")],
     "evaluations.npz": [
-        (place, value, "holds no evaluations; move it away to go on without it")
+        (place, value, "its arrays are no evaluations: move it away to go on without it")
         for place, value in (
             ("timesteps", ...),
             ("timesteps", np.array([10])),
@@ -196,7 +196,7 @@ WRONG_BYTES: dict[str, list[tuple[bytes, str]]] = {
     "metrics.csv": [
         (b"\xff\n", "no UTF-8 text"),
         (b"other,train/entropy\n1,2\n", "has no column 'update'"),
-        (HEADING + b'1,"a\nb"\n', r"holds no metrics ('a\nb' is no number)"),
+        (HEADING + b'1,"a\nb"\n', r"cannot be read as a file of metrics: 'a\nb' is no number"),
         (HEADING + b"1," + b"9" * 200_000 + b"\n", "field larger than field limit"),
     ],
     "metrics.jsonl": [(b"\xff", "no UTF-8 text")],
@@ -204,7 +204,7 @@ WRONG_BYTES: dict[str, list[tuple[bytes, str]]] = {
         (b"cos\nsystem\n(S'true'\ntR.", "needs pickle's operation GLOBAL"),
         (FRAME + b"\x8c\x02os\x8c\x06system\x93\x8c\x04true\x85R.", "needs pickle's operation STACK_GLOBAL"),
         (b"", "it is damaged"),
-        (b"hello", "is no good checkpoint: "),
+        (b"hello", "cannot be read as a checkpoint: "),
         (FRAME + b"a.", "it is damaged"),
         (FRAME + b"}K\1K\1s.", "a name in it is no text"),
         (FRAME + b"]" * 20_000 + b"a" * 19_999 + b".", "nested too deeply"),
@@ -324,7 +324,7 @@ def test_a_checkpoint_that_could_not_be_read_again_is_not_written(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("rlworldkit.ppo.checkpoints.LIMIT", 0)
-    with pytest.raises(CheckpointError, match="would be larger than 0 GiB, the most that is read of a checkpoint"):
+    with pytest.raises(ParityError, match="would be larger than 0 GiB, the most that is read of a checkpoint"):
         save_checkpoint(tmp_path / "checkpoint_1.pkl", LoopState(fresh(), DONE, Log(DONE)), {}, ENV)
     assert not list(tmp_path.iterdir())
 

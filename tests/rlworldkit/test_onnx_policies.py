@@ -168,7 +168,7 @@ def test_what_needs_more_memory_than_a_policy_is_refused(tmp_path: Path, monkeyp
 
 def test_no_file_and_one_that_is_too_large_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "theirs.onnx"
-    with pytest.raises(UsageError, match="does not exist; give the path of an"):
+    with pytest.raises(UsageError, match="there is no policy in ONNX"):
         read_onnx(path, WORLD)
     path.write_bytes(model())
     monkeypatch.setattr(onnx_policy, "LIMIT", 100)

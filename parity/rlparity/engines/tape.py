@@ -181,17 +181,15 @@ def read_tape(folder: Path) -> Tape:
         parts = {name: value[name] for name in ("world", "engine", "settings", "prices")}
         tape = Tape(folder, **parts, unknown=frozenset(value["unknown"]), chunks=tuple(value["chunks"]))
         is_right = tape.manifest() == value and tape.settings.keys() == SETTINGS.keys() and tape.unknown <= UNRECORDED
-        is_right = is_right and all(_is_of(SETTINGS[name], value) for name, value in tape.settings.items())
+        for name, kind in SETTINGS.items():
+            found = tape.settings[name]
+            is_right &= kind.fault(found) is None if isinstance(kind, Values) else type(found) is kind
         is_right = is_right and all(map(is_object, (tape.world, tape.world["marks"], tape.prices)))
     except (LookupError, TypeError, AttributeError, ValueError):
         is_right = False
     if not is_right:
         raise UsageError(f"{path} is broken, edited or of another version: {_ANEW}.")
     return tape
-
-
-def _is_of(kind: Values | type, value: object) -> bool:
-    return kind.fault(value) is None if isinstance(kind, Values) else type(value) is kind
 
 
 def take_settings(options: Namespace, tape: Tape) -> None:

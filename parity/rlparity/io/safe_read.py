@@ -1,7 +1,7 @@
 """Reading files that somebody handed in: regular files only, up to a size, and nothing in them is believed or run.
 
 A pipe or a device would hang or never end, and a few bytes can claim to stand for terabytes. Whatever is wrong is an
-``Unreadable``, which says why in a few words; who asked for the file says which one it was and what to do.
+``Unreadable``, which says why in a few words; who asked for the file says by ``refused`` which it was and what to do.
 """
 
 from __future__ import annotations
@@ -40,14 +40,17 @@ class Unreadable(Exception):
 
 
 @contextmanager
-def refused(path: Path, what: str, missing: str = "", broken: str = "correct it") -> Iterator[None]:
+def refused(path: Path, what: str, missing: str | None = None, broken: str = "correct it") -> Iterator[None]:
     """Turn what reading a file raises into a UsageError of one sentence.
 
-    what: the file should hold. missing, broken: what to do where there is none, and where it cannot be read.
+    what: the file should hold. missing: what to do where there is none; None: FileNotFoundError is let through.
+    broken: what to do where it cannot be read.
     """
     try:
         yield
     except FileNotFoundError:
+        if missing is None:
+            raise
         raise UsageError(f"there is no {what} {path}: {missing}.") from None
     except Unreadable as fault:
         raise UsageError(f"{path} cannot be read as a {what}: {fault}: {broken}.") from fault

@@ -17,7 +17,7 @@ from rlparity.engines.registry import engine_name, load_pair, load_world
 from rlparity.engines.tape import TAPE
 from rlparity.errors import UsageError, quoted
 from rlparity.io.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, Values, two_engines
-from rlparity.io.safe_read import Unreadable, is_object, read_toml
+from rlparity.io.safe_read import is_object, read_toml, refused
 from rlparity.tools.coverage import require_marks
 from rlparity.world import PLACE
 
@@ -64,11 +64,10 @@ def read_tables(path: Path) -> dict[str, dict[str, Any]] | None:
     Raises UsageError for a key that there is not, and a value of another kind.
     """
     try:
-        tool = read_toml(path).get("tool")
+        with refused(path, "project"):
+            tool = read_toml(path).get("tool")
     except FileNotFoundError:
         return None
-    except Unreadable as error:
-        raise UsageError(f"{path} cannot be read: {error}: correct it.") from error
     if not is_object(tool) or "rlparity" not in tool:
         return None
     table = tool["rlparity"]

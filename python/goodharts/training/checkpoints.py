@@ -10,14 +10,11 @@ from numpy.typing import NDArray
 from goodharts.config import JAX, Config
 from goodharts.models import mode_of
 from goodharts.rules import VERSION
-from rlparity.errors import UsageError, quoted
+from rlparity.errors import quoted
 from rlparity.io.arguments import FileName
 from rlparity.io.atomic_write import write_whole
-from rlparity.io.safe_read import Unreadable, is_object
+from rlparity.io.safe_read import Unreadable, is_object, refused
 from rlworldkit.ppo.checkpoint_format import (
-    CheckpointError,
-    Malformed,
-    as_checkpoint_errors,
     pack,
     part,
     read_payload,
@@ -66,37 +63,28 @@ def write_checkpoint(start: Checkpoint) -> None:
 
 def read_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint; raises UsageError with one sentence about whatever is wrong with the file."""
-    try:
-        if not path.exists():
-            raise UsageError(f"There is no checkpoint {path}: {BEGIN_ANEW}.")
-        with as_checkpoint_errors(path, BEGIN_ANEW):
-            payload = read_payload(path, None)
-            begun = _begun(path, part(payload, "config"))
-            if (version := rules_version_of(payload)) != VERSION:
-                raise Malformed(f"it is of version {version} of the rules, not {VERSION}")
-            if not part(payload, "runner"):
-                return begun
-            if begun.config.training.engine != JAX:
-                progress = Progress(**part(payload, "progress"))
-                return begun._replace(progress=progress, arrays=runner_of(payload))
-        from goodharts.env import env_by
-        from rlworldkit.ppo.checkpoints import read_checkpoint as read_in_jax
+    with refused(path, "checkpoint", BEGIN_ANEW, BEGIN_ANEW):
+        payload = read_payload(path, None)
+        begun = _begun(path, part(payload, "config"))
+        if (version := rules_version_of(payload)) != VERSION:
+            raise Unreadable(f"it is of version {version} of the rules, not {VERSION}")
+        if not part(payload, "runner"):
+            return begun
+        if begun.config.training.engine != JAX:
+            progress = Progress(**part(payload, "progress"))
+            return begun._replace(progress=progress, arrays=runner_of(payload))
+    from goodharts.env import env_by
+    from rlworldkit.ppo.checkpoints import read_checkpoint as read_in_jax
 
-        state = read_in_jax(path, env_by(begun.config, begun.mode), BEGIN_ANEW)
-    except CheckpointError as error:
-        raise UsageError(str(error)) from None
+    state = read_in_jax(path, env_by(begun.config, begun.mode), BEGIN_ANEW)
     return begun._replace(progress=state.progress, state=state)
 
 
 def _begun(path: Path, kept: Any) -> Checkpoint:  # noqa: ANN401 - plain values
-    """A checkpoint by the settings that it keeps; raises Malformed, or UsageError for those that are impossible."""
+    """A checkpoint by the settings that it keeps; raises Unreadable, or UsageError for those that are impossible."""
     if not is_object(kept) or not kept.keys() >= _NAMES or not is_object(kept[SETTINGS]):
-        raise Malformed("it is none of `goodharts train`")
+        raise Unreadable("it is none of `goodharts train`")
     name = kept["run_name"]
     if FileName().fault(name):
-        raise Malformed(f"its name is {quoted(name)}, which no log can have")
-    try:
-        mode = mode_of(kept)
-    except Unreadable as fault:
-        raise Malformed(str(fault)) from None
-    return Checkpoint(path, mode, name, Config().over(kept[SETTINGS], str(path)).validated(), Progress())
+        raise Unreadable(f"its name is {quoted(name)}, which no log can have")
+    return Checkpoint(path, mode_of(kept), name, Config().over(kept[SETTINGS], str(path)).validated(), Progress())

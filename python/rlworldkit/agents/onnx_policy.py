@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from rlparity import World
 from rlparity.errors import UsageError, quoted
-from rlparity.io.safe_read import MIB, Unreadable, is_object, json_of, read_bytes
+from rlparity.io.safe_read import MIB, Unreadable, is_object, json_of, read_bytes, refused
 from rlworldkit.agents.choice import Masks
 from rlworldkit.agents.numpy_network import Floats
 from rlworldkit.agents.onnx_process import OnnxProcess
@@ -20,6 +21,7 @@ LIMIT = 512 * MIB
 """The largest file that is read, in bytes."""
 WORLD = "world"
 """The entry of the metadata that names the policy's world."""
+_OTHER = "give an .onnx policy such as `export` writes"
 
 
 def read_onnx(path: Path, world: World) -> Callable[[Floats, Masks], tuple[Floats, Floats]]:
@@ -35,21 +37,17 @@ def read_onnx(path: Path, world: World) -> Callable[[Floats, Masks], tuple[Float
     if metadata.get(WORLD, world.name) != world.name:
         named = quoted(metadata[WORLD])
         raise UsageError(f"{path} is a policy of {named}, not of {world.name}: give one of this world.")
-    try:
+    with _refused(path):
         process = OnnxProcess(content)
         seen, mask, outputs = _ports(process.ports, world)
-    except Unreadable as fault:
-        raise _refusal(path, fault) from None
 
     def policy(observations: Floats, masks: Masks) -> tuple[Floats, Floats]:
         given = {seen: np.ascontiguousarray(observations, np.float32), **dict.fromkeys(mask, masks)}
-        try:
+        with _refused(path):
             logits, *values = process.run(outputs, given)
-        except Unreadable as fault:
-            raise _refusal(path, fault) from None
-        is_short = any(value.size != len(observations) for value in values)
-        if is_short or logits.shape != masks.shape or not np.isfinite(logits[masks]).all():
-            raise _refusal(path, "its logits are not finite, or too few")
+            is_short = any(value.size != len(observations) for value in values)
+            if is_short or logits.shape != masks.shape or not np.isfinite(logits[masks]).all():
+                raise Unreadable("its logits are not finite, or too few")
         return logits, values[0].reshape(-1) if values else np.full(len(observations), np.nan, np.float32)
 
     policy(np.zeros((2, *world.observation_shape), np.float32), np.ones((2, len(world.actions)), np.bool_))
@@ -63,10 +61,8 @@ def onnx_metadata(path: Path) -> dict[str, str]:
 
 def onnx_settings(path: Path) -> dict[str, Any]:
     """The settings of the training that a file names, or those beside it; raises UsageError as ``read_onnx``."""
-    try:
+    with _refused(path):
         provenance = json_of(onnx_metadata(path).get("provenance", "{}").encode())
-    except Unreadable as fault:
-        raise _refusal(path, fault) from None
     settings = provenance.get("settings") if is_object(provenance) else None
     return settings if is_object(settings) and settings else read_saved_config(path.parent)
 
@@ -75,18 +71,15 @@ def _read(path: Path) -> tuple[bytes, dict[str, str]]:
     """The content of a file and its metadata, once it is known to need no other files."""
     import onnx
 
-    try:
+    with _refused(path):
         content = read_bytes(path, LIMIT)
-        model = onnx.load_model_from_string(content)
+        try:
+            model = onnx.load_model_from_string(content)
+        except Exception:  # protobuf's, of whichever of its implementations
+            raise Unreadable("it is no ONNX model, or a damaged one") from None
         if _has_external_data(model):
             raise Unreadable("it keeps data in other files")
         return content, {entry.key: entry.value for entry in model.metadata_props}
-    except FileNotFoundError:
-        raise UsageError(f"{path} does not exist; give the path of an .onnx policy.") from None
-    except Unreadable as error:
-        raise _refusal(path, error) from None
-    except Exception:  # protobuf's, of whichever of its implementations
-        raise _refusal(path, "it is no ONNX model, or a damaged one") from None
 
 
 def _has_external_data(message: Any) -> bool:  # noqa: ANN401 - of protobuf, which reads none nested over 100 deep
@@ -98,8 +91,8 @@ def _has_external_data(message: Any) -> bool:  # noqa: ANN401 - of protobuf, whi
     return any(_has_external_data(each) for values in lists for each in values)
 
 
-def _refusal(path: Path, fault: object) -> UsageError:
-    return UsageError(f"{path} cannot be used: {fault}; give an .onnx policy such as `export` writes.")
+def _refused(path: Path) -> AbstractContextManager[None]:
+    return refused(path, "policy in ONNX", _OTHER, _OTHER)
 
 
 def _ports(ports: Mapping[str, list[Any]], world: World) -> tuple[str, list[str], Sequence[str]]:

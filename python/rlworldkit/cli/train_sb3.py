@@ -120,7 +120,7 @@ def _folder(options: TrainSB3Options, seed: int) -> Path:
     if options.resume is None:
         return run_folder(options.models_dir, "--checkpoint-dir", "sb3", seed, options.run_name)
     if not os.path.exists(options.resume):  # pathlib's own raises for a name that no file can have
-        raise UsageError(f"There is no model {options.resume}: name a .zip file that training wrote.")
+        raise UsageError(f"there is no MaskablePPO model {options.resume}: give a .zip file that training wrote.")
     if options.run_name is not None:
         raise UsageError("--run-name does not go with --resume: the run continues in the folder of its model.")
     return options.resume.parent

@@ -5,50 +5,28 @@ bytes, an array being its dtype, its shape and its bytes. The reader knows only 
 a file can neither call anything nor ask for more memory than it takes itself. Nothing here imports JAX.
 """
 
-import contextlib
 import hashlib
 import pickle
 import pickletools
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rlparity.errors import QUOTED_LENGTH, ParityError, quoted
+from rlparity.errors import QUOTED_LENGTH, quoted
 from rlparity.io.safe_read import GIB, Unreadable, is_object, read_bytes
 
 FORMAT_VERSION = 1
 LIMIT = 4 * GIB
 """The largest checkpoint that is read, in bytes."""
+MISSING = "give the path of a checkpoint_*.pkl file"
 NETWORK = ".train_state"
 """The prefix of the names of the leaves of network and optimizer."""
 DEVIATION = f"{NETWORK}.value_scale.deviation"
 """The name of the leaf by which a ``popart`` head divides returns."""
 
 _ARRAY = "__array__"
-
-
-class CheckpointError(ParityError):
-    """A checkpoint cannot be read, or does not fit the run; the message names it and says what to do."""
-
-
-class Malformed(Exception):
-    """A file is not what it must be; the message is the end of a sentence about it."""
-
-
-@contextlib.contextmanager
-def as_checkpoint_errors(path: Path, advice: str = "give another one") -> Iterator[None]:
-    """Turn what is wrong with the checkpoint at ``path`` into a CheckpointError, one sentence that names it."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise CheckpointError(f"{path} does not exist; give the path of a checkpoint_*.pkl file.") from None
-    except Unreadable as fault:
-        raise CheckpointError(f"{path} cannot be read ({fault}); give another checkpoint_*.pkl file.") from None
-    except Malformed as fault:
-        raise CheckpointError(f"{path} is no good checkpoint: {fault}; {advice}.") from None
 
 
 def pack(payload: dict[str, Any], world: str) -> bytes:
@@ -59,24 +37,24 @@ def pack(payload: dict[str, Any], world: str) -> bytes:
 
 
 def read_payload(path: Path, world: str | None) -> Any:  # noqa: ANN401 - a tree of plain values and arrays
-    """``pack``'s payload, of this world or of any. Raises Malformed, or as ``rlparity.io.safe_read.read_bytes``."""
+    """``pack``'s payload, of this world or of any. Raises as ``rlparity.io.safe_read.read_bytes`` does."""
     content = loads(read_bytes(path, LIMIT))
     kind, version, payload, checksum = (
         content.get(name) if is_object(content) else None for name in ("format", "version", "payload", "sha256")
     )
     if not isinstance(kind, str) or (world is not None and kind != f"{world} checkpoint"):
-        raise Malformed(f"it is a pickle of something else than a run of {world or 'any world'}")
+        raise Unreadable(f"it is a pickle of something else than a run of {world or 'any world'}")
     if type(version) is not int or version != FORMAT_VERSION:
-        raise Malformed(f"its format is version {quoted(version)} and not {FORMAT_VERSION}")
+        raise Unreadable(f"its format is version {quoted(version)} and not {FORMAT_VERSION}")
     if not isinstance(payload, bytes) or hashlib.sha256(payload).hexdigest() != str(checksum):
-        raise Malformed("its checksum is wrong")
+        raise Unreadable("its checksum is wrong")
     return loads(payload)
 
 
 def part(payload: Any, name: str) -> Any:  # noqa: ANN401 - a tree of plain values
     """A part of a payload by its name."""
     if not is_object(payload) or name not in payload:
-        raise Malformed(f"it lacks {name!r}")
+        raise Unreadable(f"it lacks {name!r}")
     return payload[name]
 
 
@@ -84,7 +62,7 @@ def rules_version_of(payload: Any) -> str:  # noqa: ANN401 - a tree of plain val
     """The version of the rules that a run was trained under, a text that a message can quote."""
     version = part(payload, "rules_version")
     if not isinstance(version, str) or not version.isprintable() or len(version) > QUOTED_LENGTH:
-        raise Malformed(f"its rules_version is {quoted(version)}")
+        raise Unreadable(f"its rules_version is {quoted(version)}")
     return version
 
 
@@ -92,12 +70,12 @@ def runner_of(payload: Any) -> dict[str, NDArray[Any]]:  # noqa: ANN401 - a tree
     """The leaves of a run by their names: arrays of numbers, those of network and optimizer finite."""
     runner = part(payload, "runner")
     if not is_object(runner) or not all(map(is_numeric, runner.values())):
-        raise Malformed("its runner is no object of arrays of numbers")
+        raise Unreadable("its runner is no object of arrays of numbers")
     for name, leaf in runner.items():
         if name.startswith(NETWORK) and leaf.dtype.kind == "f" and not np.isfinite(leaf).all():
-            raise Malformed(f"its {quoted(name)[1:-1]} contains NaN or infinity")
+            raise Unreadable(f"its {quoted(name)[1:-1]} contains NaN or infinity")
     if not np.all(runner.get(DEVIATION, np.ones(())) > 0):
-        raise Malformed("the scale of its values is not above 0")
+        raise Unreadable("the scale of its values is not above 0")
     return runner
 
 
@@ -112,18 +90,18 @@ def dumps(value: Any) -> bytes:  # noqa: ANN401 - a tree of plain values and arr
 
 
 def loads(data: bytes) -> Any:  # noqa: ANN401 - a tree of plain values and arrays
-    """The tree that ``dumps`` was given; raises Malformed for anything else, and never executes anything.
+    """The tree that ``dumps`` was given; raises Unreadable for anything else, and never executes anything.
 
     Arrays are views of the bytes read, which are read-only.
     """
     try:
         return _with_arrays(_unpickled(data))
-    except Malformed:
+    except Unreadable:
         raise
     except RecursionError:
-        raise Malformed("it is nested too deeply") from None
+        raise Unreadable("it is nested too deeply") from None
     except Exception as error:  # damaged pickles fail in every way there is
-        raise Malformed(f"it is damaged ({type(error).__name__})") from error
+        raise Unreadable(f"it is damaged ({type(error).__name__})") from error
 
 
 _STRINGS = {"SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8", "SHORT_BINBYTES", "BINBYTES", "BINBYTES8"}
@@ -140,11 +118,11 @@ def _unpickled(data: bytes) -> Any:  # noqa: ANN401 - a tree of plain values
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
         if name not in _PLAIN:
-            raise Malformed(f"it needs pickle's operation {name}, and only plain values are accepted")
+            raise Unreadable(f"it needs pickle's operation {name}, and only plain values are accepted")
         if name == "MEMOIZE":
             may_repeat.append(before in _STRINGS)
         elif "GET" in name and not may_repeat[argument]:  # a few containers could stand for billions
-            raise Malformed("it holds one object in several places")
+            raise Unreadable("it holds one object in several places")
         before = before if name == "FRAME" else name
     return pickle.loads(data)
 
@@ -167,11 +145,11 @@ def _with_arrays(value: Any) -> Any:  # noqa: ANN401 - a tree
     if not isinstance(value, dict):
         return value
     if not all(isinstance(key, str) for key in value):
-        raise Malformed("a name in it is no text")
+        raise Unreadable("a name in it is no text")
     if _ARRAY not in value:
         return {key: _with_arrays(item) for key, item in value.items()}
     dtype = np.dtype(value[_ARRAY])
     if dtype.hasobject:
-        raise Malformed("an array of it holds objects")
+        raise Unreadable("an array of it holds objects")
     array: NDArray[Any] = np.frombuffer(value["data"], dtype).reshape(value["shape"])
     return array

@@ -15,18 +15,16 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from rlparity.errors import quoted
+from rlparity.errors import ParityError, UsageError, quoted
 from rlparity.io.atomic_write import write_whole
-from rlparity.io.safe_read import is_object, size_text
+from rlparity.io.safe_read import Unreadable, is_object, refused, size_text
 from rlparity.spaces import is_count, is_number
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.ppo import parallel
 from rlworldkit.ppo.checkpoint_format import (
     LIMIT,
+    MISSING,
     NETWORK,
-    CheckpointError,
-    Malformed,
-    as_checkpoint_errors,
     is_numeric,
     pack,
     part,
@@ -80,7 +78,7 @@ class Checkpoint:
 def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: JaxEnv) -> None:
     """Write a run to ``path``, replacing it only once it is complete.
 
-    Raises OSError as writing does, and CheckpointError where the file would be larger than any that is read. Where
+    Raises OSError as writing does, and ParityError where the file would be larger than any that is read. Where
     several processes train together all must call this; the first writes.
     """
     leaves = named_leaves(state.runner)
@@ -99,7 +97,7 @@ def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: J
     }
     data = pack(payload, env.name)
     if len(data) > LIMIT:
-        raise CheckpointError(
+        raise ParityError(
             f"{path} would be larger than {size_text(LIMIT)}, the most that is read of a checkpoint: "
             "lower --num-envs or --hidden-dim."
         )
@@ -107,8 +105,8 @@ def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: J
 
 
 def read_checkpoint(path: Path, env: JaxEnv, advice: str = f"give another one, or `--resume {LATEST}`") -> Checkpoint:
-    """Read what ``save_checkpoint`` wrote of this world. Raises CheckpointError, which ends with ``advice``."""
-    with as_checkpoint_errors(path, advice):
+    """Read what ``save_checkpoint`` wrote of this world. Raises UsageError, which ends with ``advice``."""
+    with refused(path, "checkpoint", MISSING, advice):
         payload = read_payload(path, env.name)
         progress, runner = _progress_of(part(payload, "progress"), "progress"), runner_of(payload)
         log, config = _log_of(payload, progress), _config_of(part(payload, "config"), runner)
@@ -117,21 +115,21 @@ def read_checkpoint(path: Path, env: JaxEnv, advice: str = f"give another one, o
 
 def _progress_of(value: object, name: str) -> Progress:
     if not is_object(value) or value.keys() != set(Progress._fields):
-        raise Malformed(f"its {name} must be made of {', '.join(Progress._fields)}")
+        raise Unreadable(f"its {name} must be made of {', '.join(Progress._fields)}")
     for field, given in value.items():
         if not (is_number(given) and given >= 0 if field == "seconds" else is_count(given)):
-            raise Malformed(f"the {field} of its {name} are {quoted(given)}")
+            raise Unreadable(f"the {field} of its {name} are {quoted(given)}")
     return Progress(**value)
 
 
 def _config_of(value: object, runner: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """Check that no setting claims more than the arrays hold; the rest is checked with the flags."""
     if not is_object(value):
-        raise Malformed("its config is no object")
+        raise Unreadable("its config is no object")
     numbers = sum(leaf.size for leaf in runner.values())
     for name in _BOUNDS:
         if name in value and not is_count(value[name], 1 + (len(runner) if name == "num_layers" else numbers)):
-            raise Malformed(f"its {name} is {quoted(value[name])}, which its arrays do not bear out")
+            raise Unreadable(f"its {name} is {quoted(value[name])}, which its arrays do not bear out")
     return value
 
 
@@ -140,11 +138,11 @@ def _log_of(payload: dict[str, Any], progress: Progress) -> Log:
     logged = _progress_of(part(payload, "logged"), "log")
     metrics, entries = part(payload, "metrics"), part(payload, "unlogged")
     if any(at > done for at, done in zip(logged, progress, strict=True)):
-        raise Malformed("its log is ahead of its progress")
+        raise Unreadable("its log is ahead of its progress")
     if not is_object(metrics) or not all(type(value) in (int, float) for value in metrics.values()):
-        raise Malformed("its metrics are no object of numbers")
+        raise Unreadable("its metrics are no object of numbers")
     if not isinstance(entries, list):
-        raise Malformed("its unlogged updates are no list")
+        raise Unreadable("its unlogged updates are no list")
     return Log(logged, metrics, tuple(map(_stats_of, entries)))
 
 
@@ -152,55 +150,55 @@ def _stats_of(entry: Any) -> UpdateStats:  # noqa: ANN401 - a tree of plain valu
     try:
         return UpdateStats(LossStats(**entry["loss"]), RolloutMetrics(**entry["rollout"]))
     except (TypeError, KeyError, IndexError):
-        raise Malformed("an unlogged update is not made of the parts of a loss and a rollout") from None
+        raise Unreadable("an unlogged update is not made of the parts of a loss and a rollout") from None
 
 
-def latest_checkpoint(folder: Path, env: JaxEnv) -> tuple[Checkpoint, list[CheckpointError]]:
+def latest_checkpoint(folder: Path, env: JaxEnv) -> tuple[Checkpoint, list[UsageError]]:
     """The furthest good checkpoint of the run that began last in ``folder``, and what was wrong with others.
 
     Runs are the folder and its subfolders; those of which nothing tells when they began count as one, the oldest. How
     far a checkpoint is stands in it. Of copies that are equally far the one that has the run's own name is taken.
 
-    Raises CheckpointError when there is no good one.
+    Raises UsageError when there is no good one.
     """
-    faults: list[CheckpointError] = []
+    faults: list[UsageError] = []
     paths = [path for path in trained_files(folder) if path.suffix == ".pkl"]
     for _, of_one_run in itertools.groupby(paths, key=lambda path: began(path.parent)):
         furthest: tuple[int, bool, Checkpoint] | None = None
         for path in of_one_run:
             try:
                 found = read_checkpoint(path, env)
-            except CheckpointError as fault:
+            except UsageError as fault:
                 faults.append(fault)
             else:
                 ranked = found.progress.updates, found.config.get("run_name") == path.parent.name, found
                 furthest = max(furthest or ranked, ranked, key=lambda each: each[:2])
         if furthest:
             return furthest[2], faults
-    raise CheckpointError(f"there is no good checkpoint_*.pkl file in {folder}: name one, or start a new run.")
+    raise UsageError(f"there is no good checkpoint_*.pkl file in {folder}: name one, or start a new run.")
 
 
 def check_fits(checkpoint: Checkpoint, shapes: RunnerState, env: JaxEnv) -> None:
-    """Raises CheckpointError when a checkpoint is of other rules, or of another network than ``shapes`` tells."""
+    """Raises UsageError when a checkpoint is of other rules, or of another network than ``shapes`` tells."""
     if checkpoint.rules_version != env.rules_version:
-        raise CheckpointError(
+        raise UsageError(
             f"{checkpoint.path} was trained under version {checkpoint.rules_version} of the rules, and these are "
             f"{env.rules_version}: start a new run."
         )
     differing = _forms(_by_path(shapes)).items() ^ _forms(checkpoint.runner).items()
     if any(name.startswith(NETWORK) for name, _ in differing):
-        raise CheckpointError(
+        raise UsageError(
             f"{checkpoint.path} is of another network or optimizer: resume without --network, --hidden-dim, "
             "--num-layers, --activation, --value-head, --privileged-critic, --lr-end and --lr-steps, which it keeps."
         )
 
 
 def check_metrics(checkpoint: Checkpoint, stats: UpdateStats) -> None:
-    """Raises CheckpointError when a checkpoint's unlogged updates are not such as ``stats``, or others."""
+    """Raises UsageError when a checkpoint's unlogged updates are not such as ``stats``, or others."""
     entries, wanted = checkpoint.log.unlogged, stats._replace(episodes=None)
     since = checkpoint.progress.updates - checkpoint.log.at.updates
     if not all(_is_like(entry, wanted) for entry in entries) or sum(len(e.rollout.episodes) for e in entries) != since:
-        raise CheckpointError(
+        raise UsageError(
             f"{checkpoint.path} holds other metrics than this world has, or not those since its last row: start a new "
             "run."
         )

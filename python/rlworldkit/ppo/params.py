@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from rlparity.errors import ParityError, UsageError, quoted
 from rlparity.io.atomic_write import write_whole
-from rlparity.io.safe_read import GIB, Unreadable, read_npz
+from rlparity.io.safe_read import GIB, Unreadable, read_npz, refused
 from rlworldkit.ppo.checkpoint_format import (
+    MISSING,
     NETWORK,
-    CheckpointError,
-    Malformed,
-    as_checkpoint_errors,
     read_payload,
     rules_version_of,
     runner_of,
@@ -36,6 +34,7 @@ CRITIC = "critic"
 """The layer that reads what only the value may know."""
 PARAMS_LIMIT = 2 * GIB
 """The largest file of parameters that is read, in bytes, unpacked."""
+_OTHER = "give the path of a params_*.npz file"
 _NAME = re.compile(r"params_(\d+)\.npz|checkpoint_(\d+)\.pkl")
 _LEAF = re.compile(re.escape(f"{NETWORK}.params") + r"((?:\['[^']+'\])+)")
 
@@ -113,31 +112,25 @@ def save_params(path: Path, params: Params) -> None:
 
 
 def load_params(path: Path) -> Params:
-    """Read what ``save_params`` wrote; ParityError with one sentence if the file is not such a file.
+    """Read what ``save_params`` wrote; raises UsageError if it is no such file.
 
     Numbers that are kept in half precision are given in single precision, which networks compute in.
     """
-    try:
+    with refused(path, "file of parameters", _OTHER, _OTHER):
         arrays = read_npz(path, PARAMS_LIMIT)
         half = [name for name, array in arrays.items() if array.dtype == np.float16]
         return _nested(arrays | {name: arrays[name].astype(np.float32) for name in half})
-    except FileNotFoundError:
-        raise ParityError(f"{path} does not exist; give the path of a params_*.npz file.") from None
-    except Unreadable as fault:
-        raise ParityError(f"{path} cannot be read ({fault}); give the path of a params_*.npz file.") from None
-    except Malformed as fault:
-        raise ParityError(f"{path} holds no parameters: {fault}; give the path of a params_*.npz file.") from None
 
 
 def params_of_checkpoint(path: Path, world: str, rules_version: str) -> Params:
-    """The parameters in a checkpoint of a world under this version of its rules; raises CheckpointError for others."""
-    with as_checkpoint_errors(path):
+    """The parameters in a checkpoint of a world under this version of its rules; raises UsageError for others."""
+    with refused(path, "checkpoint", MISSING, "give another one"):
         payload = read_payload(path, world)
         trained_under, runner = rules_version_of(payload), runner_of(payload)
         places = {name: found[1] for name in runner if (found := _LEAF.fullmatch(name))}
         params = _nested({"/".join(re.findall(r"\['([^']+)'\]", at)): runner[name] for name, at in places.items()})
     if trained_under != rules_version:
-        raise CheckpointError(
+        raise UsageError(
             f"{path} was trained under version {trained_under} of the rules, and these are {rules_version}: "
             "give another one."
         )
@@ -177,19 +170,19 @@ def flat_params(params: Mapping[str, Any], *folders: str) -> Iterator[tuple[str,
 
 
 def _nested(flat: Mapping[str, NDArray[Any]]) -> Params:
-    """The inverse of ``flat_params``; raises Malformed for what is no finite float array, or has others below it."""
+    """The inverse of ``flat_params``; raises Unreadable for what is no finite float array, or has others below it."""
     tree: dict[str, Any] = {}
     for path, array in flat.items():
         if array.dtype.kind != "f" or not np.isfinite(array).all():
-            raise Malformed(f"{quoted(path)} is not made of numbers")
+            raise Unreadable(f"{quoted(path)} is not made of numbers")
         *folders, name = path.split("/")
         place = tree
         for depth, folder in enumerate(folders, 1):
             place = place.setdefault(folder, {})
             if not isinstance(place, dict):
-                raise Malformed(f"{quoted('/'.join(folders[:depth]))} is an array and holds others")
+                raise Unreadable(f"{quoted('/'.join(folders[:depth]))} is an array and holds others")
         if name in place:
-            raise Malformed(f"{quoted(path)} is an array and holds others")
+            raise Unreadable(f"{quoted(path)} is an array and holds others")
         place[name] = array
     return tree
 
@@ -204,7 +197,7 @@ class InitialParams(NamedTuple):
 def load_initial_params(path: Path, config: TrainConfig, env: "JaxEnv") -> InitialParams:
     """The parameters in a ``params_*.npz`` file, to begin a run with these settings with.
 
-    Raises UsageError where they are of another network, ParityError for any other file.
+    Raises UsageError where the file is none, or of another network.
     """
     params = load_params(path)
     found = architecture_of(params, [name for name, encoder in env.networks().items() if encoder])

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rlparity.errors import ParityError
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.ppo import parallel
-from rlworldkit.ppo.checkpoint_format import CheckpointError
 from rlworldkit.ppo.checkpoints import LoopState, save_checkpoint
 from rlworldkit.ppo.params import Params, checkpoint_path, params_path, save_params
 from rlworldkit.runs.folder import LATEST
@@ -74,14 +74,14 @@ class Saver:
             self._last_time = time.monotonic() - self._every_seconds + min(_RETRY_SECONDS, self._every_seconds)
 
     def save(self, state: LoopState) -> list[Path]:
-        """Save now, unless this update is saved already; the files. Raises CheckpointError where they cannot be."""
+        """Save now, unless this update is saved already; the files. Raises ParityError where they cannot be."""
         files = self._files(state)
         if parallel.agreed(float(self._last_updates != state.progress.updates)):  # where the first failed, all go again
             try:
                 self._write(state)
             except OSError as error:
                 missing = [str(file) for file in files if not file.exists()]
-                raise CheckpointError(
+                raise ParityError(
                     f"{' and '.join(missing or map(str, files))} could not be written ({reason(error)}): make room, "
                     f"and `--resume {LATEST}`."
                 ) from error

@@ -104,7 +104,6 @@ def train(
 
     Raises:
         UsageError: the settings cannot be used, or ``start`` has had all their steps.
-        CheckpointError: ``start`` does not fit them, or the last checkpoint cannot be written.
         TrainingDiverged: the loss is no longer a number.
         ParityError: ``initial`` is of another network, or there is not enough memory.
     """

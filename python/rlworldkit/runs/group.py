@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rlparity.errors import UsageError
 from rlparity.io.arguments import SEED, SEEDS
 from rlparity.io.atomic_write import write_text
-from rlparity.io.safe_read import MIB, Unreadable, is_object, read_json
+from rlparity.io.safe_read import MIB, Unreadable, is_object, read_json, refused
 from rlparity.io.strict_json import json_text
 
 GROUP = "group.json"
@@ -32,7 +31,9 @@ class Group(NamedTuple):
 
 def read_group(path: Path) -> Group:
     """The group that a file describes; raises UsageError where it cannot be read."""
-    try:
+    with refused(
+        path, "group of runs", "give --checkpoint-dir the folder of one", "restore it, or start another group"
+    ):
         found = read_json(path, MIB)
         others = found.get("others") if is_object(found) else None
         if not (is_object(others) and all(_is_list_of_texts(others.get(name)) for name in ("variants", "words"))):
@@ -40,11 +41,7 @@ def read_group(path: Path) -> Group:
         for name, values in (("seed", SEED), ("seeds", SEEDS)):
             if fault := values.fault(found.get(name)):
                 raise Unreadable(f"its {name} {fault}")
-    except FileNotFoundError:
-        raise UsageError(f"There is no {path}: give --checkpoint-dir the folder of a group.") from None
-    except Unreadable as fault:
-        raise UsageError(f"{path} cannot be read: {fault}; restore it, or start another group.") from fault
-    return Group(found["seed"], found["seeds"], others["variants"], others["words"])
+        return Group(found["seed"], found["seeds"], others["variants"], others["words"])
 
 
 def _is_list_of_texts(value: Any) -> bool:  # noqa: ANN401 - of JSON

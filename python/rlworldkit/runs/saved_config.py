@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rlparity.errors import UsageError, quoted
-from rlparity.io.safe_read import MIB, Unreadable, is_object, read_json
+from rlparity.io.safe_read import MIB, Unreadable, is_object, read_json, refused
 from rlparity.io.strict_json import is_json_number
 from rlworldkit.runs.folder import CONFIG
 
@@ -26,16 +26,15 @@ def read_saved_config(folder: Path) -> dict[str, Any]:
     """
     path = folder / CONFIG
     try:
-        saved = read_json(path, CONFIG_LIMIT)
-        if not is_object(saved):
-            raise Unreadable("it is no object of settings")
-        if not isinstance(saved.get("wandb_id"), str | None):
-            raise Unreadable("its wandb_id is no text")
+        with refused(path, "file of settings", broken="fix it, or remove it to go on without it"):
+            saved = read_json(path, CONFIG_LIMIT)
+            if not is_object(saved):
+                raise Unreadable("it is no object of settings")
+            if not isinstance(saved.get("wandb_id"), str | None):
+                raise Unreadable("its wandb_id is no text")
+            return saved
     except FileNotFoundError:
         return {}
-    except Unreadable as fault:
-        raise UsageError(f"{path} cannot be read: {fault}; fix it, or remove it to go on without it.") from fault
-    return saved
 
 
 def saved_prices(settings: Mapping[str, Any], path: Path) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from typing import Any
 
 from rlparity.errors import UsageError, quoted
 from rlparity.io.atomic_write import write_whole
-from rlparity.io.safe_read import MIB, Unreadable, read_text
+from rlparity.io.safe_read import MIB, Unreadable, read_text, refused
 from rlparity.io.strict_json import json_text
 
 LIMIT = 256 * MIB
@@ -238,17 +238,23 @@ def read_csv(path: Path) -> list[dict[str, float]]:
 
     Raises UsageError where the file cannot be read, or contains NaN or infinity.
     """
-    try:
-        return [{name: _number(cell) if cell else math.nan for name, cell in row.items()} for row in _csv_rows(path)]
-    except (csv.Error, ValueError) as error:
-        raise UsageError(f"{path} holds no metrics ({error}): fix it or move it away.") from error
+    with _refused(path):
+        try:
+            rows = [*_csv_rows(path)]
+        except csv.Error as error:
+            raise Unreadable(str(error)) from error
+        return [{name: _number(cell) if cell else math.nan for name, cell in row.items()} for row in rows]
+
+
+def _refused(path: Path) -> contextlib.AbstractContextManager[None]:
+    return refused(path, "file of metrics", broken="fix it or move it away")
 
 
 def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{quoted(text)} is no number") from None
+        raise Unreadable(f"{quoted(text)} is no number") from None
 
 
 def _csv_rows(path: Path) -> Iterator[dict[str, str]]:
@@ -260,9 +266,8 @@ def _csv_rows(path: Path) -> Iterator[dict[str, str]]:
 def _complete_lines(path: Path) -> str:
     """A metrics file but for a last line that was cut off; "" where there is none. Raises UsageError."""
     try:
-        text = read_text(path, LIMIT)
+        with _refused(path):
+            text = read_text(path, LIMIT)
     except FileNotFoundError:
         return ""
-    except Unreadable as fault:
-        raise UsageError(f"{path} cannot be read: {fault}; fix it or move it away.") from fault
     return text[: text.rfind("\n") + 1]

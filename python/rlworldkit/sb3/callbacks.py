@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
 
-from rlparity.errors import UsageError
 from rlparity.io.atomic_write import write_whole
 from rlparity.io.console import counted
-from rlparity.io.safe_read import MIB, Unreadable, read_npz
+from rlparity.io.safe_read import MIB, Unreadable, read_npz, refused
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.runs.folder import EVALUATIONS
 from rlworldkit.runs.run import Run
@@ -128,11 +128,13 @@ def earlier_evaluations(path: Path) -> dict[int, Evaluation]:
     Raises UsageError where the file cannot be read, or holds something else.
     """
     try:
-        kept = read_npz(path, EVALUATIONS_LIMIT)
+        with refused(path, "file of evaluations", broken="move it away to go on without it"):
+            return _evaluations(read_npz(path, EVALUATIONS_LIMIT))
     except FileNotFoundError:
         return {}
-    except Unreadable as fault:
-        raise UsageError(f"{path} cannot be read: {fault}; move it away to go on without it.") from fault
+
+
+def _evaluations(kept: Mapping[str, NDArray[Any]]) -> dict[int, Evaluation]:
     steps, results, lengths = (kept.get(name, np.zeros(())) for name in ("timesteps", "results", "ep_lengths"))
     is_one_run = steps.ndim == 1 and results.ndim == 2 and results.shape == lengths.shape and 0 not in results.shape
     is_numeric = steps.dtype.kind in "iu" and lengths.dtype.kind in "iuf" and results.dtype.kind == "f"
@@ -144,7 +146,7 @@ def earlier_evaluations(path: Path) -> dict[int, Evaluation]:
                 int(step): (results[row, is_played[row]].tolist(), lengths[row, is_played[row]].astype(int).tolist())
                 for row, step in enumerate(steps)
             }
-    raise UsageError(f"{path} holds no evaluations; move it away to go on without it.")
+    raise Unreadable("its arrays are no evaluations")
 
 
 class EpisodeMetrics(BaseCallback):

@@ -21,7 +21,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from rlparity import World
 from rlparity.errors import UsageError, quoted
-from rlparity.io.safe_read import GIB, Unreadable, is_object, json_of, read_bytes, read_zip
+from rlparity.io.safe_read import GIB, Unreadable, is_object, json_of, read_bytes, read_zip, refused
 from rlparity.io.strict_json import is_json_number, json_text, number_of
 from rlparity.spaces import is_count
 from rlworldkit.envs.spaces import action_space, observation_space
@@ -46,10 +46,6 @@ class _Settings(MaskablePPOConfig):
     max_grad_norm: float = setting(0.5, "gradient norm to clip at", group="", values=ABOVE_0)
     normalize_advantage: bool = setting(True, "normalise advantages", group="")
     target_kl: float | None = setting(None, "KL at which an update ends", group="", values=ABOVE_0)
-
-
-class _ModelFault(Exception):
-    """A model's file cannot be used."""
 
 
 def policy_for(observation_space: "spaces.Space[Any]") -> str:
@@ -110,7 +106,8 @@ def load_model(
     saved. Raises UsageError where the file is no model, is one of another world, or could only be loaded with
     ``trust``.
     """
-    try:
+    other = "give a .zip file that training wrote"
+    with refused(path, "MaskablePPO model of this world", other, other):
         content = read_bytes(path, LIMIT)
         files = read_zip(content, LIMIT)
         if trust:
@@ -118,17 +115,13 @@ def load_model(
                 there = env if isinstance(env, VecEnv) else None
                 return MaskablePPO.load(io.BytesIO(content), there, device, custom_objects=dict(changes or {}))
             except Exception as error:  # what is unpickled runs code of its own, which may raise anything
-                raise _ModelFault((str(error).splitlines() or [type(error).__name__])[0]) from error
+                raise Unreadable((str(error).splitlines() or [type(error).__name__])[0]) from error
         if PLAIN not in files:
             raise UsageError(
                 f"{path} has no {PLAIN}, so that only pickles hold its settings, and these can execute anything: "
                 "add --trust if you trust whoever made it."
             )
         return _plain(path, files, env, device, rates or {}, changes or {})
-    except FileNotFoundError:
-        raise UsageError(f"There is no model {path}: name a .zip file that training wrote.") from None
-    except (Unreadable, _ModelFault) as fault:
-        raise UsageError(f"{path} is no model of this world that this version can load ({fault}).") from fault
 
 
 def _plain(
@@ -142,11 +135,11 @@ def _plain(
     try:
         metadata = json_of(files[PLAIN])
     except Unreadable as fault:
-        raise _ModelFault(f"its {PLAIN}: {fault}") from fault
+        raise Unreadable(f"its {PLAIN}: {fault}") from fault
     if not is_object(metadata):
-        raise _ModelFault(f"its {PLAIN} is no object")
+        raise Unreadable(f"its {PLAIN} is no object")
     if metadata.get("format") != _FORMAT or metadata.get("version") != _VERSION:
-        raise _ModelFault(f"its {PLAIN} is of version {quoted(metadata.get('version'))}, and {_VERSION} is read")
+        raise Unreadable(f"its {PLAIN} is of version {quoted(metadata.get('version'))}, and {_VERSION} is read")
     if isinstance(env, VecEnv):
         games, observed, actions = env, env.observation_space, env.action_space
     else:
@@ -154,7 +147,7 @@ def _plain(
     settings = _settings(path, metadata.get("settings"), rates, changes, is_resumed=games is not None)
     weights, optimizer = (_tensors(files, f"{name}.pth") for name in ("policy", "policy.optimizer"))
     if settings["n_steps"] * (spaces.flatdim(observed) + spaces.flatdim(actions)) > _MOST_NUMBERS:
-        raise _ModelFault(f"its rollouts are of {settings['n_steps']:,} steps, which takes too much memory")
+        raise Unreadable(f"its rollouts are of {settings['n_steps']:,} steps, which takes too much memory")
     model = MaskablePPO(policy_for(observed), games, device=device, _init_setup_model=False, **settings)  # type: ignore[arg-type]
     model.observation_space, model.action_space = observed, actions
     model.n_envs = 1 if games is None else games.num_envs
@@ -172,7 +165,7 @@ def _settings(
     """The arguments of MaskablePPO as the file has them but for ``changes``, functions as ``rates`` has them."""
     names = _Settings().ppo()
     if not is_object(saved) or saved.keys() != names.keys():
-        raise _ModelFault(f"its settings must be {', '.join(names)}")
+        raise Unreadable(f"its settings must be {', '.join(names)}")
     functions = [name for name in RATES if saved[name] is None and name not in changes]
     plain = {name: value for name, value in {**saved, **changes}.items() if name not in functions}
     settings = saved_settings(_Settings, plain, path)
@@ -180,7 +173,7 @@ def _settings(
         settings[name] = rates.get(name)
         if not callable(settings[name]):
             if is_resumed:
-                raise _ModelFault(
+                raise Unreadable(
                     f"its {name} was a function, which no file holds: resume it from Python with a configuration that "
                     "has it, or with --trust"
                 )
@@ -191,22 +184,22 @@ def _settings(
 def _tensors(files: Mapping[str, bytes], name: str) -> Any:  # noqa: ANN401 - whatever torch read
     """Read a part that holds tensors and plain values only."""
     if name not in files:
-        raise _ModelFault(f"it lacks {name}")
+        raise Unreadable(f"it lacks {name}")
     try:
         read_zip(files[name], LIMIT)  # torch itself would unpack whatever its own archive claims
         return torch.load(io.BytesIO(files[name]), map_location="cpu", weights_only=True)
     except Unreadable as fault:
-        raise _ModelFault(f"its {name}: {fault}") from fault
+        raise Unreadable(f"its {name}: {fault}") from fault
     except Exception as error:  # damaged pickles fail in every way there is
-        raise _ModelFault(f"its {name} is damaged, or holds more than tensors") from error
+        raise Unreadable(f"its {name} is damaged, or holds more than tensors") from error
 
 
 def _check_weights(weights: object, expected: Mapping[str, torch.Size]) -> None:
     if not is_object(weights) or weights.keys() != expected.keys():
-        raise _ModelFault("its parameters are not those of MaskablePPO's policy for these observations")
+        raise Unreadable("its parameters are not those of MaskablePPO's policy for these observations")
     for name, value in weights.items():
         if not _is_like(value, expected[name]):
-            raise _ModelFault(f"its {name} is not made of {'×'.join(map(str, expected[name]))} numbers")
+            raise Unreadable(f"its {name} is not made of {'×'.join(map(str, expected[name]))} numbers")
 
 
 def _is_like(value: object, shape: torch.Size) -> bool:
@@ -227,23 +220,23 @@ def _restore_optimizer(model: MaskablePPO, saved: object) -> None:
     shapes = [parameter.shape for parameter in model.policy.parameters()]
     state = saved.get("state") if isinstance(saved, dict) else None
     if not isinstance(state, dict) or set(state) not in (set(), set(range(len(shapes)))):
-        raise _ModelFault("its optimizer is of another policy")
+        raise Unreadable("its optimizer is of another policy")
     for number, moments in state.items():
         wanted = {"step": torch.Size(), "exp_avg": shapes[number], "exp_avg_sq": shapes[number]}
         if not is_object(moments) or moments.keys() != wanted.keys():
-            raise _ModelFault("its optimizer is no Adam")
+            raise Unreadable("its optimizer is no Adam")
         if not all(_is_like(moments[name], shape) for name, shape in wanted.items()):
-            raise _ModelFault("its optimizer is of another policy")
+            raise Unreadable("its optimizer is of another policy")
     model.policy.optimizer.load_state_dict({**fresh, "state": state})
 
 
 def _restore_counts(model: MaskablePPO, metadata: Mapping[str, Any]) -> None:
     for name in ("num_timesteps", "updates"):
         if not is_count(metadata.get(name), 2**53):
-            raise _ModelFault(f"its {name} is {quoted(metadata.get(name))}")
+            raise Unreadable(f"its {name} is {quoted(metadata.get(name))}")
     episodes = metadata.get("episodes")
     if not isinstance(episodes, list) or not all(_is_episode(episode) for episode in episodes):
-        raise _ModelFault("its episodes are no list of returns, lengths and times")
+        raise Unreadable("its episodes are no list of returns, lengths and times")
     model.num_timesteps, model._n_updates = metadata["num_timesteps"], metadata["updates"]
     episodes = [{name: number_of(part) for name, part in episode.items()} for episode in episodes]
     model.ep_info_buffer = deque(episodes, maxlen=model._stats_window_size)

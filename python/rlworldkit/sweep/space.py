@@ -68,10 +68,7 @@ def read_sweep(program: Program, file: Path, flags: Mapping[str, Any]) -> Sweep:
     Raises UsageError for a file that cannot be read, an unknown name or an impossible value, and for a sweep without a
     search space or an end.
     """
-    try:
-        values = read_settings(file)
-    except FileNotFoundError:
-        raise UsageError(f"There is no {file}: name a TOML file that describes a sweep.") from None
+    values = read_settings(file, "name a TOML file that describes a sweep")
     settings, prices = (values.pop(name, {}) for name in ("settings", "prices"))
     if not (isinstance(settings, dict) and isinstance(prices, dict)):
         raise UsageError(f"{file}: settings and prices must be tables, [settings] and [prices].")

@@ -91,7 +91,7 @@ WRONG_FILES = {
     "[training]\nn_envs = 1\nsteps_per_env = 1": "The steps of an update must be a whole number from 2 to",
     "[training]\nn_envs = 1_000_000\nsteps_per_env = 60_000": "to 2,147,483,647, got 1000000 x 60000: change",
     "[prices]\nfood = 1001": "config.toml: food in [prices] must be a number from -1000 to 1000, got 1001.",
-    "[training\n": "config.toml cannot be read: it is no TOML (line 1, column 10: ",
+    "[training\n": "config.toml cannot be read as a file of settings: it is no TOML (line 1, column 10: ",
 }
 
 

@@ -321,7 +321,7 @@ def test_a_checkpoint_that_cannot_be_used_is_one_sentence() -> None:
     middle = len(whole) // 2
     assert "its checksum is wrong" in refused(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
     torch.save({"format": 1, "kind": "checkpoint"}, CHECKPOINT)  # as earlier versions wrote them
-    assert "is no good checkpoint" in refused(CHECKPOINT.read_bytes())
+    assert "cannot be read as a checkpoint" in refused(CHECKPOINT.read_bytes())
 
 
 @pytest.mark.parametrize(

@@ -58,5 +58,5 @@ def test_a_missing_file_says_how_to_train_one(tmp_path: Path) -> None:
 
 def test_a_model_is_no_checkpoint(tmp_path: Path) -> None:
     write_model(tmp_path / "a.pth", model())
-    with pytest.raises(UsageError, match=r"is no good checkpoint: .*; leave --resume out to begin anew"):
+    with pytest.raises(UsageError, match=r"cannot be read as a checkpoint: .*: leave --resume out to begin anew"):
         read_checkpoint(tmp_path / "a.pth")

@@ -185,7 +185,7 @@ def test_of_several_modes_those_that_are_done_are_left_alone() -> None:
         (["--compile-mode", "fast"], "argument --compile-mode: it must be reduce-overhead or max-autotune"),
         (["--device", "tpu"], "argument --device: it must be auto, cpu, cuda"),
         (["--device", "cuda:99"], "There is no device cuda:99 here: choose one of cpu"),
-        (["--resume"], "There is no checkpoint models/ppo_ground_truth.checkpoint.pth: leave --resume out"),
+        (["--resume"], "there is no checkpoint models/ppo_ground_truth.checkpoint.pth: leave --resume out"),
         (["--resume", "-e", "4"], "--num-envs does not go with --resume: a run goes on as it began."),
         (["--resume", "-b"], "--benchmark does not go with --resume"),
         (["--seeds", "2", "-b"], "--seeds does not go with --benchmark, --dashboard and torchrun"),
@@ -317,7 +317,7 @@ def test_several_seeds_are_trained_and_resumed_as_each_alone(monkeypatch: pytest
 
 def test_a_run_that_had_not_begun_gets_the_settings_of_its_group() -> None:
     seeds = ("--mode", "proxy", "--seed", "7", "--seeds")
-    assert "There is no checkpoint seed-7" in run(main, *seeds, "2", "--resume").err
+    assert "there is no checkpoint seed-7" in run(main, *seeds, "2", "--resume").err
     assert run(main, *seeds, "1", "--updates", "1", "--n-envs", "3").code == 0
     ran = run(main, *seeds, "2", "--resume")
     assert ran.code == 0

@@ -68,14 +68,14 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, monkeypatch: pytest.
     cart.write_bytes(model_content(MaskablePPO("MlpPolicy", "CartPole-v1", n_steps=64)))
     too_few = "timesteps must cover at least one rollout of 8 x 2,048 = 16,384 steps, got 16,383: ask for "
     for words, sentence in (
-        (["train-sb3", "--resume", missing], "There is no model"),
-        (["watch-sb3", "--model", missing], "There is no model"),
+        (["train-sb3", "--resume", missing], "there is no MaskablePPO model"),
+        (["watch-sb3", "--model", missing], "there is no MaskablePPO model of this world"),
         (["train-sb3", "--trust"], "--trust goes with --resume"),
         (["train-sb3", "--timesteps", "16383"], too_few),
         (["train-sb3", "--fly"], "unrecognized arguments: --fly"),
         (
             ["watch-sb3", "--render", "ansi", "--engine", "jax", "--model", cart],
-            "cart.zip is no model of this world that this version can load (its mlp_extractor.policy_net.0.",
+            "cart.zip cannot be read as a MaskablePPO model of this world: its mlp_extractor.policy_net.0.",
         ),
     ):
         assert sentence in refused(*words)

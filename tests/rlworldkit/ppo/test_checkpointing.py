@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -21,7 +22,6 @@ from rich.console import Console
 
 from rlparity.errors import UsageError
 from rlparity.io.atomic_write import replacing
-from rlworldkit.ppo.checkpoint_format import CheckpointError
 from rlworldkit.ppo.checkpoints import (
     Log,
     LoopState,
@@ -171,7 +171,7 @@ def test_a_falling_learning_rate_is_not_counted_in_other_gradient_steps(saved: P
 
 def test_other_rules_are_refused(saved: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PackedOrchard, "rules_version", "99")
-    with pytest.raises(CheckpointError, match="under version 1 of the rules, and these are 99: start a new run"):
+    with pytest.raises(UsageError, match="under version 1 of the rules, and these are 99: start a new run"):
         check_fits(read_checkpoint(saved, ENV), trainer.runners[0], ENV)
 
 
@@ -232,7 +232,7 @@ def test_damaged_ones_and_what_is_no_file_are_passed_over(put: Callable[..., Pat
     (tmp_path / "a" / "checkpoint_72.pkl").mkdir()
     found, faults = latest_checkpoint(tmp_path, ENV)
     assert found.path == good
-    assert sorted(Path(str(fault).split()[0].rstrip(":")).name for fault in faults) == [
+    assert sorted(re.findall(r"checkpoint_\d+\.pkl", " ".join(map(str, faults)))) == [
         f"checkpoint_{updates}.pkl" for updates in (40, 60, 70, 71, 72)
     ]
 

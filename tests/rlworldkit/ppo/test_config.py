@@ -158,8 +158,8 @@ def test_a_setting_has_the_names_of_its_field_and_of_its_flag(name: str, configu
         ("clip_value_loss = 1", "settings.toml: clip_value_loss must be true or false, got 1."),
         ("network = 1", "settings.toml: network must be a text, got 1."),
         ("num_minibatches = 3", "num_minibatches must divide the batch"),
-        ("gamma =", "settings.toml cannot be read: it is no TOML (end of document: "),
-        (None, "There is no settings.toml: name a TOML file of settings."),
+        ("gamma =", "settings.toml cannot be read as a file of settings: it is no TOML (end of document: "),
+        (None, "there is no file of settings settings.toml: name a TOML file."),
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_sentence(

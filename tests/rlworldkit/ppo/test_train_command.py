@@ -99,7 +99,8 @@ def test_a_killed_run_resumes_in_another_process_as_if_nothing_had_happened(
 
 def test_another_network_is_one_sentence(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["--no-wandb", "--resume", str(finished.folder / "checkpoint_3.pkl"), "--total-timesteps", "1000"]
-    assert main([*flags, "--hidden-dim", "8"]) == 1
+    with pytest.raises(SystemExit, match="2"):
+        main([*flags, "--hidden-dim", "8"])
     said = capsys.readouterr().err
     assert "resume without --network, --hidden-dim, --num-layers, --activation, --value-head, --priv" in said
 
@@ -122,7 +123,7 @@ def test_another_seed_for_the_same_games_is_refused(finished: Run, capsys: pytes
         ("--num 3", "--num 3"),
         ("--num-minibatches 7", "num_minibatches must divide"),
         ("--total-timesteps 100", "total_timesteps"),
-        ("--resume somewhere.pkl", "somewhere.pkl does not exist"),
+        ("--resume somewhere.pkl", "there is no checkpoint somewhere.pkl"),
         ("--resume latest", "there is no good checkpoint_*.pkl file"),
         ("--preset quick", "--preset must be left out, since this world has none, got 'quick'."),
         ("--rewind", "--rewind goes with --resume"),
@@ -131,7 +132,7 @@ def test_another_seed_for_the_same_games_is_refused(finished: Run, capsys: pytes
         ("--run-name a --run-suffix b", "--run-suffix does not go with --run-name"),
         ("--process-id 0", "--coordinator, --num-processes and --process-id go with --distributed"),
         ("--dtype float8", "--dtype: it must be float32 or bfloat16"),
-        ("--init-from nothing.npz", "nothing.npz does not exist"),
+        ("--init-from nothing.npz", "there is no file of parameters nothing.npz"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_exit_code_2(
@@ -161,7 +162,7 @@ def test_files_that_do_not_fit_are_one_sentence_and_exit_code_2(
     another = "--network mlp --hidden-dim 16 --num-layers 3 --value-head plain"
     for flag, path, fault in (
         ("--init-from", finished.folder / "params_3.npz", another),
-        ("--resume", tmp_path / "pipe.pkl", "pipe.pkl cannot be read (it is a pipe, a device or the like)"),
+        ("--resume", tmp_path / "pipe.pkl", "pipe.pkl cannot be read as a checkpoint: it is a pipe, a device"),
         ("--resume", tmp_path / "wrong.pkl", "wrong.pkl keeps 'high' as gamma, which must be a number"),
         ("--resume", tmp_path / ("x" * 300), "File name too long"),
     ):

@@ -224,10 +224,10 @@ def test_several_runs_of_one_seed_are_paired_by_their_mean() -> None:
         (["--seeds", "2", "--seed", str(2**64 - 1)], "the last seed"),
         (
             ["--seeds", "2", "--resume", "latest"],
-            "There is no checkpoints/group.json",
+            "there is no group of runs checkpoints/group.json",
         ),
         (["--seeds", "2", "--checkpoint-dir", "trainer.py"], "choose another --checkpoint-dir"),
-        (["--seeds", "2", "--init-from", "nothing.npz"], "nothing.npz does not exist"),
+        (["--seeds", "2", "--init-from", "nothing.npz"], "there is no file of parameters nothing.npz"),
         (["--seeds-mode", "vmap"], "--seeds-mode goes with --seeds or --variant"),
     ],
 )
