@@ -54,7 +54,7 @@ ARGS = jax.random.key(5), jnp.float32(2.0)
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setattr(trace_cache, "_cache_folder", lambda: tmp_path / trace_cache.FOLDER)
+    monkeypatch.setattr(trace_cache, "cache_folder", lambda: tmp_path)
     return tmp_path / trace_cache.FOLDER
 
 
@@ -200,7 +200,7 @@ def test_a_folder_that_cannot_be_made_or_is_not_wanted_costs_only_the_trace(
     is_off: bool, folder: Path, tracer: Tracer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if is_off:
-        monkeypatch.setattr(trace_cache, "_cache_folder", lambda: None)
+        monkeypatch.setattr(trace_cache, "cache_folder", lambda: None)
     else:
         folder.write_text("a file in its place")
     first = result(tracer.program())

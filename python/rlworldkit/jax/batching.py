@@ -3,9 +3,13 @@
 An engine is written on arrays of any batch shape. Under `jax.vmap` its loops would carry and select the
 whole state of every game; run natively on ``(games,)`` arrays they stop when the last game is done. These
 helpers let callers write `vmap` and get the native code, and they carry rule marks out of loops and conditionals.
+Inside ``one_game`` they trace a single game, for translation into a program that plays one game after the other
+(`rlworldkit.jax.native`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, TypeVar
 
@@ -19,6 +23,23 @@ from rlworldkit.jax.marks import Marks, add, collecting, is_collecting
 Tree = TypeVar("Tree")
 Inputs = TypeVar("Inputs")
 Outputs = TypeVar("Outputs")
+
+_is_one_game: ContextVar[bool] = ContextVar("is_one_game", default=False)
+
+
+@contextmanager
+def one_game() -> Iterator[None]:
+    """Trace one game at a time in this thread, as a context: what is rare is a conditional, and nothing is vmapped."""
+    token = _is_one_game.set(True)
+    try:
+        yield
+    finally:
+        _is_one_game.reset(token)
+
+
+def is_one_game() -> bool:
+    """True inside ``one_game``."""
+    return _is_one_game.get()
 
 
 def batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,6 +57,8 @@ def batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
     unmarked, marked = _batch_native(core), _batch_native(with_marks)
 
     def on_one(*args: Any) -> Any:
+        if is_one_game():
+            return _on_batch_of_one(core, *args)
         if not is_collecting():
             return unmarked(*args)
         out, marks = marked(*args)
@@ -58,10 +81,7 @@ def _batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
         out = jax.tree.map(lambda leaf: leaf.reshape((axis_size, inner, *leaf.shape[1:])), on_batch(*flat))
         return out, jax.tree.map(lambda _: True, out)
 
-    @custom_vmap
-    def on_one(*args: Any) -> Any:
-        out = core(*jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], args))
-        return jax.tree.map(lambda leaf: leaf[0], out)
+    on_one = custom_vmap(partial(_on_batch_of_one, core))
 
     @on_one.def_vmap
     def on_ones(axis_size: int, in_batched: list[Any], *args: Any) -> tuple[Any, Any]:
@@ -69,6 +89,11 @@ def _batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
         return out, jax.tree.map(lambda _: True, out)
 
     return on_one
+
+
+def _on_batch_of_one(core: Callable[..., Any], *args: Any) -> Any:
+    out = core(*jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], args))
+    return jax.tree.map(lambda leaf: leaf[0], out)
 
 
 def _broadcast(axis_size: int, in_batched: Any, args: Any) -> Any:
@@ -101,6 +126,8 @@ def where_wanted(
     Rare, heavy work is done only for the games that need it; they are gathered into chunks of at most ``chunk`` games,
     or of one game in ``share`` where that is more. All leaves begin with the axis of games.
     """
+    if is_one_game() and wanted.shape == (1,):
+        return run_if(wanted[0], partial(function, inputs), otherwise)
     chunk = min(max(chunk, len(wanted) // share) if share else chunk, len(wanted))
     blank = _unmarked(function, inputs).items()
     unmarked = {name: jnp.zeros((*wanted.shape, *fired.shape[1:]), fired.dtype) for name, fired in blank}

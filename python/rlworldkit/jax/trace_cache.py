@@ -68,7 +68,7 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
     processes.
     """
     replace_damaged_entries()
-    folder, names = _cache_folder(), tuple(packages)
+    folder, names = cache_folder(), tuple(packages)
     if folder is None or not names:
         lowered = function.lower(*args)
         return Program(lowered.out_info, lowered.compile)
@@ -80,7 +80,7 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
         for leaf, each in zip(leaves, shardings, strict=True)
     ]
     key = _cache_key(names, [*about, str(tree), *map(str, shapes)])
-    path = folder / hashlib.sha256(key.encode()).hexdigest()[:32]
+    path = folder / FOLDER / hashlib.sha256(key.encode()).hexdigest()[:32]
     exported = _read_trace(path, key)
     if exported is None:
         exported = export.export(jax.jit(lambda *leaves: function(*jax.tree.unflatten(tree, leaves))))(*shapes)
@@ -106,16 +106,17 @@ def compile_in_background() -> ThreadPoolExecutor:
 
 def reuse_text() -> str:
     """The part of a message that says if later runs reuse what this one compiles."""
-    folder = _cache_folder()
-    if folder is not None and not write_fault(folder):
+    folder = cache_folder()
+    if folder is not None and not write_fault(folder / FOLDER):
         return "a minute or two once per configuration; later runs reuse the result"
     return f"a minute or two; later runs reuse the result only if {CACHE_VARIABLE} names a folder that can be written"
 
 
-def _cache_folder() -> Path | None:
+def cache_folder() -> Path | None:
+    """The folder of JAX's compilation cache; None where none is used."""
     folder = switch("jax_compilation_cache_dir")
     is_used = folder and switch("jax_enable_compilation_cache") and not is_remote(folder)
-    return Path(folder) / FOLDER if is_used else None
+    return Path(folder) if is_used else None
 
 
 def _cache_key(packages: tuple[str, ...], about: Sequence[str]) -> str:

@@ -87,7 +87,7 @@ def test_a_kept_trace_trains_as_a_fresh_one_does_bit_for_bit(
     class KeptEnv(PackedOrchard):
         packages = ("tests",)
 
-    monkeypatch.setattr(trace_cache, "_cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(trace_cache, "cache_folder", lambda: tmp_path)
     compile_training(SMALL, KeptEnv())
     monkeypatch.setattr("rlworldkit.jax.trace_cache.export.export", lambda *_: pytest.fail("it was traced again"))
     longer, dear = dataclasses.replace(SMALL, total_timesteps=2 * SMALL.total_timesteps), np.array([1, 2, 3], np.int32)

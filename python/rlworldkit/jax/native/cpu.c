@@ -1,0 +1,116 @@
+// A program of many games on the processor: what the translated `game` needs before it, and how XLA calls it.
+
+#include <math.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "xla/ffi/api/c_api.h"
+
+typedef int8_t i8; typedef int16_t i16; typedef int32_t i32; typedef int64_t i64;
+typedef uint8_t u8; typedef uint16_t u16; typedef uint32_t u32; typedef uint64_t u64; typedef float f32;
+#define TABLE static const
+#define POPCOUNT(x) __builtin_popcountll(x)
+// As XLA has them: a division by 0 gives -1 and leaves the dividend, and what overflows wraps.
+#define DIVISOR(y) ((y) == 0 ? 1 : (y))
+#define OVERFLOWS(t, y) ((t)-1 < 0 && (y) == (t)-1)
+#define DIV(t, u, x, y) ((y) == 0 ? (t)-1 : OVERFLOWS(t, y) ? (t)(0 - (u)(x)) : (t)((x) / DIVISOR(y)))
+#define REM(t, x, y) ((y) == 0 ? (x) : OVERFLOWS(t, y) ? (t)0 : (t)((x) % DIVISOR(y)))
+#define SHIFT(t, u, x, sign, by) ((u64)(by) < 8 * sizeof(t) ? (t)((u)(x) sign (by)) : (t)0)
+#define SHIFT_SIGNED(t, s, x, by) ((t)((s)(x) >> ((u64)(by) < 8 * sizeof(t) ? (by) : 8 * sizeof(t) - 1)))
+// One that is no number stays; of the two zeros -0 is the smaller.
+#define FMAX(x, y) ((x) != (x) ? (x) : (y) != (y) ? (y) : (x) > (y) || ((x) == (y) && !signbit(x)) ? (x) : (y))
+#define FMIN(x, y) ((x) != (x) ? (x) : (y) != (y) ? (y) : (x) < (y) || ((x) == (y) && signbit(x)) ? (x) : (y))
+
+#include "game.h"
+
+// TILE: games whose numbers are copied together. SHARE: games that a thread takes at a time.
+enum { TILE = 16, SHARE = 128, PRICES = 0 };
+
+typedef struct {
+  const u8 *in[INPUTS];
+  u8 *out[OUTPUTS]; // null: nobody wants it
+  int share_prices; // prices are those of all games
+  i64 games, next, left, holders;
+} Batch;
+
+// Leaves of one number a game go through a tile, so that each cache line of theirs is read and written once.
+static void play_some(Batch *batch, i64 first, i64 last) {
+  static _Thread_local _Alignas(64) u8 tiles[INPUTS + OUTPUTS][TILE * 8];
+  const void *in[INPUTS];
+  void *out[OUTPUTS];
+  for (i64 start = first; start < last; start += TILE) {
+    const i64 count = last - start < TILE ? last - start : TILE;
+    for (int k = 0; k < INPUTS; k++) {
+      in[k] = batch->in[k] + (k == PRICES && batch->share_prices ? 0 : start * IN_BYTES[k]);
+      if (IN_NUMBER[k] && k != PRICES) in[k] = memcpy(tiles[k], in[k], count * IN_BYTES[k]);
+    }
+    for (int k = 0; k < OUTPUTS; k++)
+      out[k] = OUT_NUMBER[k] ? tiles[INPUTS + k] : batch->out[k] ? batch->out[k] + start * OUT_BYTES[k] : NULL;
+    for (i64 g = 0; g < count; g++) game(in, out, g, batch->share_prices ? 0 : g);
+    for (int k = 0; k < OUTPUTS; k++)
+      if (OUT_NUMBER[k] && batch->out[k]) memcpy(batch->out[k] + start * OUT_BYTES[k], tiles[INPUTS + k], count * OUT_BYTES[k]);
+  }
+}
+
+static void play_shares(void *data) {
+  Batch *batch = data;
+  for (;;) {
+    const i64 first = __atomic_fetch_add(&batch->next, SHARE, __ATOMIC_RELAXED);
+    if (first >= batch->games) break;
+    const i64 last = batch->games < first + SHARE ? batch->games : first + SHARE;
+    play_some(batch, first, last);
+    __atomic_fetch_sub(&batch->left, last - first, __ATOMIC_RELEASE);
+  }
+}
+
+static void release(Batch *batch) {
+  if (__atomic_sub_fetch(&batch->holders, 1, __ATOMIC_ACQ_REL) == 0) free(batch);
+}
+
+// A thread that comes late finds no games left, and nobody waits for it: it may stand in a queue behind who waits.
+static void help(void *data) { play_shares(data), release(data); }
+
+static void play_batch(XLA_FFI_CallFrame *frame, Batch *batch) {
+  int64_t threads = 1;
+  XLA_FFI_ThreadPool_NumThreads_Args asked = {XLA_FFI_ThreadPool_NumThreads_Args_STRUCT_SIZE, NULL, frame->ctx, &threads};
+  XLA_FFI_Error *fault = frame->api->XLA_FFI_ThreadPool_NumThreads(&asked);
+  const i64 shares = (batch->games + SHARE - 1) / SHARE;
+  for (i64 number = 1; !fault && number < threads && number < shares; number++) {
+    __atomic_add_fetch(&batch->holders, 1, __ATOMIC_RELAXED);
+    XLA_FFI_ThreadPool_Schedule_Args task = {XLA_FFI_ThreadPool_Schedule_Args_STRUCT_SIZE, NULL, frame->ctx, help, batch};
+    if ((fault = frame->api->XLA_FFI_ThreadPool_Schedule(&task))) release(batch);
+  }
+  if (fault) {
+    XLA_FFI_Error_Destroy_Args done = {XLA_FFI_Error_Destroy_Args_STRUCT_SIZE, NULL, fault};
+    frame->api->XLA_FFI_Error_Destroy(&done);
+  }
+  play_shares(batch);
+  while (__atomic_load_n(&batch->left, __ATOMIC_ACQUIRE)) sched_yield();
+  release(batch);
+}
+
+// Attribute "outputs": which outputs the results of the call are.
+__attribute__((visibility("default"))) XLA_FFI_Error *play(XLA_FFI_CallFrame *frame) {
+  if (frame->extension_start && frame->extension_start->type == XLA_FFI_Extension_Metadata) {
+    XLA_FFI_Metadata *metadata = ((XLA_FFI_Metadata_Extension *)frame->extension_start)->metadata;
+    metadata->api_version.major_version = XLA_FFI_API_MAJOR;
+    metadata->api_version.minor_version = XLA_FFI_API_MINOR;
+    metadata->traits = 0;
+    return NULL;
+  }
+  const XLA_FFI_Buffer *last = frame->args.args[INPUTS - 1];
+  Batch *batch = calloc(1, sizeof(Batch));
+  batch->games = batch->left = last->dims[0];
+  batch->holders = 1;
+  for (int k = 0; k < INPUTS; k++) batch->in[k] = ((XLA_FFI_Buffer *)frame->args.args[k])->data;
+  batch->share_prices = ((XLA_FFI_Buffer *)frame->args.args[PRICES])->rank == 1;
+  const XLA_FFI_Array *wanted = frame->attrs.attrs[0];
+  for (i64 k = 0; k < frame->rets.size; k++) {
+    const XLA_FFI_Buffer *result = frame->rets.rets[k];
+    batch->out[((const i64 *)wanted->data)[k]] = result->data;
+  }
+  play_batch(frame, batch);
+  return NULL;
+}

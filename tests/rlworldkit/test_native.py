@@ -1,0 +1,166 @@
+"""Translated programs against those that XLA compiles: the same bits, operation by operation and world by world."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import Array, lax
+from numpy.typing import NDArray
+from orchard.env import OrchardJaxEnv
+
+from goodharts.env import env_of
+from goodharts.rules import MODES
+from rlworldkit.jax.env import JaxEnv
+from rlworldkit.jax.native import compiler
+from rlworldkit.jax.native.call import Kernel
+from rlworldkit.jax.native.env import native_env
+from rlworldkit.jax.native.program import traced, translate
+
+pytestmark = pytest.mark.skipif(compiler.command() is None, reason="needs a C compiler")
+
+GAMES = 40
+RNG = np.random.default_rng(0)
+PRICES = np.zeros(1, np.int32)
+SPECIAL = np.array([0, 1, -1, 2**31 - 1, -(2**31), 7, 31, 32, 33], np.int64)
+
+
+def numbers(dtype: Any, *shape: int) -> NDArray[Any]:  # noqa: ANN401 - dtypes
+    """Random numbers of games, with those among them at which arithmetic ends."""
+    kind = np.dtype(dtype)
+    if kind == np.float32:
+        found = RNG.normal(0, 3, (GAMES, *shape)).astype(np.float32)
+        found.flat[: min(8, found.size)] = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1e10, -1e10, 0.5])[: found.size]
+        return found
+    if kind == np.bool_:
+        return RNG.random((GAMES, *shape)) < 0.5
+    info = np.iinfo(kind)
+    found = RNG.integers(info.min, info.max, (GAMES, *shape), kind, endpoint=True)
+    chosen = RNG.random(found.shape) < 0.5
+    return np.where(chosen, RNG.choice(SPECIAL, found.shape).astype(kind), found)
+
+
+I32, U32, I8, U8, F32, BOOL = np.int32, np.uint32, np.int8, np.uint8, np.float32, np.bool_
+
+OPERATIONS: dict[str, tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]]] = {
+    **{
+        f"{name} of {np.dtype(dtype).name} {shape}": (function, ((dtype, *shape),) * 2)
+        for name, function in {
+            "arithmetic": lambda x, y: (x + y, x - y, x * y, -x, jnp.abs(x), jnp.sign(x)),
+            "comparison": lambda x, y: (x < y, x <= y, x == y, x != y, x > y, x >= y, jnp.maximum(x, y), lax.min(x, y)),
+        }.items()
+        for dtype in (I32, U32, I8, U8, F32)
+        for shape in ((), (30,))
+        if not (name == "arithmetic" and dtype == F32 and shape)
+    },
+    **{
+        f"integers {np.dtype(dtype).name}": (
+            lambda x, y: (
+                *(lax.div(x, y), lax.rem(x, y), x & y, x | y, x ^ y, ~x, lax.population_count(x)),
+                *(lax.shift_left(x, y), lax.shift_right_logical(x, y), lax.shift_right_arithmetic(x, y)),
+                *(x.astype(other) for other in (I32, U32, I8, U8, F32, BOOL)),
+                lax.clamp(y, x, jnp.asarray(7, x.dtype)),
+            ),
+            ((dtype,), (dtype,)),
+        )
+        for dtype in (I32, U32, I8, U8)
+    },
+    "floats": (
+        lambda x, y: (x / y, jnp.floor(x), jnp.ceil(x), lax.sqrt(x), jnp.isfinite(x), x.astype(I32), x.astype(U32)),
+        ((F32,), (F32,)),
+    ),
+    "flags": (lambda x, y: (x & y, x | y, ~x, jnp.where(x, y, ~y), x.any(), y.all(), x.astype(I32)), ((BOOL, 20),) * 2),
+    "folds": (
+        lambda x: (x.sum(0), x.sum(), x.max(1), x.min(), x.argmax(0), x.argmin(1), jnp.bitwise_or.reduce(x), x.prod()),
+        ((I32, 4, 6),),
+    ),
+    "cumulated": (lambda x: (x.cumsum(0), lax.cummax(x, 1, reverse=True), lax.cumprod(x)), ((I32, 5, 7),)),
+    "arranged": (
+        lambda x: (
+            *(x.T, x[::-1, 1:5:2], x.reshape(7, 5)[:, None], jnp.roll(x, 2, 0), jnp.repeat(x, 2, 1)),
+            *(jnp.pad(x, 2), jnp.stack([x, x + 1], 1), jnp.split(x, 5), lax.pad(x, 3, [(-1, 2, 1), (1, -2, 0)])),
+            *(jnp.broadcast_to(x[:, :1], (5, 9)) + jnp.arange(9), jnp.concatenate([x[0], x[1, :2]])),
+        ),
+        ((I32, 5, 7),),
+    ),
+    "looked up": (
+        lambda x, i: (
+            *(x[i], x[i, 2], x[1, i], x[:, i % 7], jnp.take(x, i, axis=1), x.at[i].get(mode="clip")),
+            *(jnp.take_along_axis(x, i[None, None] % 5, 0), lax.dynamic_slice(x, (i, i), (2, 3))),
+            jnp.asarray([3, 1, 4, 1, 5])[i],
+        ),
+        ((I32, 5, 7), (I8,)),
+    ),
+    "written": (
+        lambda x, i, y: (
+            *(x.at[i].set(y[:7]), x.at[i, i].add(3), x.at[:, i].multiply(2), x.at[y].max(4), x.at[y, y].add(y)),
+            *(x.at[i].set(1, mode="clip"), lax.dynamic_update_slice(x, x[:2, 1:4] + 1, (i, i))),
+        ),
+        ((I32, 5, 7), (I8,), (I8, 12)),
+    ),
+    "loops": (
+        lambda x, y: (
+            lax.while_loop(lambda s: s[0] < 20, lambda s: (s[0] + 1 + (s[1][0] & 3), s[1][::-1] + s[0]), (y & 7, x)),
+            lax.fori_loop(0, 5, lambda i, s: (s[1], s[0] + i), (x, -x)),
+            lax.scan(lambda s, row: (s + row, (s, row * 2)), x, jnp.arange(36, dtype=I32).reshape(3, 12)),
+            lax.scan(lambda s, e: (s + e, s), y, x, reverse=True),
+            lax.cond(y > 0, lambda: (x, y), lambda: (x * 2, -y)),
+            lax.switch(y, [lambda: x, lambda: x[::-1], lambda: x + 1]),
+        ),
+        ((I32, 12), (I32,)),
+    ),
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_an_operation_gives_what_xla_gives(operation: str) -> None:
+    function, kinds = OPERATIONS[operation]
+    args = [numbers(*kind) for kind in kinds]
+    shapes = [jax.ShapeDtypeStruct(arg.shape[1:], arg.dtype) for arg in args]
+    closed, _ = traced(lambda prices, *args: function(*args), jax.ShapeDtypeStruct((1,), jnp.int32), *shapes)
+    program = translate(closed, compiler.TARGET)
+    source = compiler.source_of(program)
+    kernel = Kernel(compiler.name_of(source), source, program)
+    expected = jax.tree.leaves(jax.jit(jax.vmap(function))(*args))
+    for number, (one, other) in enumerate(zip(jax.jit(kernel)(PRICES, *args), expected, strict=True)):
+        assert same_bits(one, other), f"result {number}"
+
+
+def same_bits(one: Array, other: Array) -> bool:
+    return (one.shape, one.dtype) == (other.shape, other.dtype) and np.asarray(one).tobytes() == np.asarray(
+        other
+    ).tobytes()
+
+
+@pytest.mark.parametrize(
+    "env", [OrchardJaxEnv(), env_of(MODES["proxy_mortal"]), env_of(MODES["ground_truth"])], ids=lambda env: env.name
+)
+def test_a_world_plays_the_same_games(env: JaxEnv) -> None:
+    refused: list[str] = []
+    native = native_env(env, refused.append)
+    seeds = jnp.asarray(env.initial_seeds(5, GAMES))
+    states = [jax.jit(jax.vmap(each.reset))(seeds) for each in (env, native)]
+    assert_equal(*states)
+    prices = env.prices + np.arange(len(env.prices), dtype=np.int32)
+    plays = [jax.jit(lambda prices, *args, env=each: _step(env.with_prices(prices), *args)) for each in (env, native)]
+    for number in range(60):
+        wrong = RNG.random(GAMES) < 0.02
+        masks = np.asarray(jax.vmap(env.mask)(states[0]))
+        actions = np.where(wrong, number % env.num_actions, (RNG.random(masks.shape) * (masks + 1e-9)).argmax(1))
+        found = [play(prices, state, actions.astype(np.int32)) for play, state in zip(plays, states, strict=True)]
+        assert_equal(*found)
+        states = [each[0].state for each in found]
+    assert refused == []
+
+
+def _step(env: JaxEnv, state: Any, actions: Array) -> Any:  # noqa: ANN401 - states
+    step = jax.vmap(env.step_autoreset)(state, actions)
+    shown = (jax.vmap(show)(step.state) for show in (env.compact, env.observe, env.mask))
+    return step, *shown, jax.vmap(env.step)(state, actions)
+
+
+def assert_equal(one: Any, other: Any) -> None:  # noqa: ANN401 - trees of arrays
+    for (path, left), right in zip(jax.tree_util.tree_leaves_with_path(one), jax.tree.leaves(other), strict=True):
+        assert same_bits(left, right), jax.tree_util.keystr(path)
