@@ -142,3 +142,10 @@ def test_a_model_of_maskable_ppo_is_exported_as_one_network(model: Path, tmp_pat
         logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))  # as torch has them
         np.testing.assert_allclose(logits, expected, atol=1e-5)
         np.testing.assert_allclose(found, values, atol=1e-5)
+
+
+def test_prices_are_those_of_the_run_or_not_known(params: Path, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.onnx"
+    assert run(main, "export", params, "--output", policy).code == 0
+    assert json.loads(onnx_metadata(policy)["prices"]) == {}
+    assert "| prices of the reward | not known |" in Path(f"{policy}.md").read_text()

@@ -8,8 +8,10 @@ import re
 import resource
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import matplotlib.image
 import numpy as np
@@ -19,12 +21,14 @@ from orchard.env import OrchardJaxEnv
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from rlparity.errors import ParityError
 from rlworldkit.cli.app import main
 from rlworldkit.ppo.checkpoints import read_checkpoint
+from rlworldkit.ppo.params import load_params
 from rlworldkit.ppo.saving import SavePlan
 from rlworldkit.ppo.training import train as train_jax
 from rlworldkit.runs.run import Run
-from rlworldkit.runs.sinks import AppendedFile, read_csv
+from rlworldkit.runs.sinks import AppendedFile, CsvLog, read_csv
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.runs.wandb_run import Tracking
 from rlworldkit.sb3.config import MaskablePPOConfig
@@ -201,6 +205,24 @@ def test_a_disk_that_stays_full_is_told_at_the_end(
     assert capfd.readouterr().err == ""
 
 
+def test_w_and_b_gets_its_rows_once_there_is_room(small_disk: SmallDisk, offline: Tracking) -> None:
+    folder, said = folder_on(small_disk), io.StringIO()
+    with Run(folder, console=Console(file=said, width=1000), tracking=offline) as run:
+        run.begin({"lr": 1.0}, 640)
+        run.write({**row(1), "first": 1.0})
+        small_disk.fill()
+        for update in (2, 3):
+            run.write({**row(update), f"during{update}": 1.0})
+        small_disk.free()
+        run.write({**row(4), "after": 1.0})
+    (log,) = (folder / "wandb").glob("offline-run-*/run-*.wandb")
+    deadline = time.monotonic() + 20  # W&B writes in a process of its own, which may be behind
+    while not all(name in log.read_bytes() for name in (b"first", b"during2", b"during3", b"after")):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert "wandb" in [Path(path).name for path in notices(said.getvalue())]
+
+
 @contextlib.contextmanager
 def files_end_at_100_bytes() -> Iterator[None]:
     """Refuse the 101st byte of any file, after those before it are written, as a full disk does."""
@@ -226,6 +248,31 @@ def test_half_a_piece_that_is_refused_or_of_a_killed_process_is_overwritten(tmp_
     assert path.read_bytes() == b"a" * 60 + b"next"
 
 
+def test_a_row_with_a_new_column_that_finds_no_room_is_not_appended_without_its_heading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = CsvLog(tmp_path / "metrics.csv")
+    log.write({"update": 1})
+    with monkeypatch.context() as full:
+        full.setattr("rlworldkit.runs.sinks.write_whole", Mock(side_effect=OSError("no room")))
+        with pytest.raises(OSError, match="no room"):
+            log.write({"update": 2, "new": 2.0})
+    log.write({"update": 3, "new": 3.0})
+    assert [each["new"] for each in read_csv(log.path)[1:]] == [2.0, 3.0]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_log_file_on_a_full_disk_does_not_end_a_run() -> None:
+    with Path("/dev/full").open("w") as full:
+        run = Run(console=Console(file=full))
+        with run:
+            run.begin({}, 640)
+            run.write(row(1))
+            run.print_line("There is nobody to hear this.")
+        with contextlib.suppress(OSError):
+            full.close()
+
+
 def test_an_outage_costs_the_checkpoints_of_its_time_in_jax(small_disk: SmallDisk) -> None:
     folder, said = folder_on(small_disk), io.StringIO()
     stop = Outage(small_disk, full=4, free=8)
@@ -247,6 +294,16 @@ def trained(disk: SmallDisk, pages: int) -> tuple[object, Path]:
     disk.fill()
     disk.leave(pages)
     return main(WORLD, [*FLAGS.split(), "--checkpoint-dir", str(disk.folder)]), disk.folder / "run"
+
+
+def test_parameters_are_kept_where_a_checkpoint_finds_no_room(
+    small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, folder = trained(small_disk, 6)  # four for settings and metrics, and a checkpoint needs three
+    error = capsys.readouterr().err
+    assert f"{folder}/checkpoint_2.pkl could not be written (No space left on device)" in error
+    assert (code, len(error.splitlines())) == (1, 1)
+    assert load_params(folder / "params_2.npz")
 
 
 def test_a_picture_that_finds_no_room_is_told_with_exit_code_1(
@@ -278,3 +335,14 @@ def test_an_outage_costs_the_checkpoints_of_its_time_in_sb3(small_disk: SmallDis
     assert {"checkpoint_steps.zip", "evaluations.npz"} <= set(kinds)
     assert len(kinds) == len(set(kinds))
     assert run.writer.failing == []
+
+
+def test_a_disk_that_stays_full_is_one_sentence_at_the_end(small_disk: SmallDisk) -> None:
+    folder = folder_on(small_disk)
+    stop = Outage(small_disk, full=100, free=-1)
+    with (
+        pytest.raises(ParityError, match=r"final_model.zip could not be written \(No space left on device\): make"),
+        Run(folder, step="timesteps", stop=stop) as run,
+    ):
+        train_sb3(SHORT, WORLD, run, engine="plain")
+    assert load_model(folder / "checkpoint_128_steps.zip", WORLD).num_timesteps == 128

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from faulty_orchard import WORLD
+from numpy.typing import NDArray
+from orchard.exploration import end_game
 from orchard.plain import Game, PlainEngine
 from orchard.planes import PlanesEngine
 
+from rlparity import Slots, State, StateRefused
 from rlparity.core.features import Features
 from rlparity.core.lockstep import Outcome, Settings, run
 from rlparity.core.pair import Pair
 from rlparity.core.shrink import shrink
+from rlparity.engine import Array
 
 EXPLORE = Settings("explore", steps=100, games=16, marks=True)
 SEED = 4
@@ -53,6 +58,12 @@ def test_every_way_to_compare_takes_it(settings: dict[str, Any]) -> None:
     assert held_to(PlainEngine, replace(EXPLORE, steps=30, marks=False, **settings)).divergences == []
 
 
+def test_the_seed_decides_everything() -> None:
+    first, same, other = (held_to(PlainEngine, replace(EXPLORE, seed=seed, steps=40)) for seed in (3, 3, 4))
+    counts = [found.marks[0].tolist() for found in (first, same, other)]
+    assert (counts[0] == counts[1], counts[0] == counts[2]) == (True, False)
+
+
 def test_play_is_directed_until_it_shows_nothing_new(monkeypatch: pytest.MonkeyPatch) -> None:
     def counts(source: str) -> list[int]:
         found = held_to(PlainEngine, replace(EXPLORE, source=source, steps=40))
@@ -79,6 +90,39 @@ def test_a_fault_in_a_rare_state_is_found_and_made_small() -> None:
 def test_a_world_without_starts_and_policies_is_explored_from_the_states_of_its_games() -> None:
     (found,) = held_to(WORLD.engines["restless"], starts={}, policies={}).divergences
     assert found.case.actions[-1] == WORLD.actions.index("rest")
+
+
+class _Picky(PlanesEngine):
+    """Takes no seed but those that the run began with: no mutation that draws another one."""
+
+    known: set[int]
+    refused: int
+
+    def set_state(self, states: Sequence[State], slots: Slots) -> Array:
+        if any(state["seed"] not in self.known for state in states):
+            type(self).refused += 1
+            raise StateRefused("its seed is another one.")
+        return super().set_state(states, slots)
+
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
+        self.known.update(seeds.tolist())
+        return super().reset(seeds, slots)
+
+
+@pytest.mark.parametrize("engines", [("plain", "picky"), ("picky", "plain")])
+def test_a_mutation_that_an_engine_refuses_is_dropped_and_its_marks_are_no_difference(engines: tuple[str, str]) -> None:
+    picky: type[_Picky] = type("Picky", (_Picky,), {"known": set(), "refused": 0})
+
+    def known_start(rng: np.random.Generator) -> State:
+        state = end_game(rng)
+        picky.known.add(state["seed"])
+        return state
+
+    world = replace(WORLD, engines={"plain": PlainEngine, "picky": picky}, starts={"known": known_start})
+    found = run(world, engines, replace(EXPLORE, steps=60))
+    assert picky.refused > 0
+    assert found.divergences == []
+    assert found.marks[0].tolist() == found.marks[1].tolist()
 
 
 def test_masks_with_as_many_valid_actions_have_different_features() -> None:

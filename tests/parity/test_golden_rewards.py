@@ -180,6 +180,25 @@ def test_a_new_component_shows_with_the_transitions_that_earn_it(named: bool, go
     assert (ran.code, ran.json["new_components"]) == (0, [])
 
 
+@pytest.mark.parametrize(
+    ("change", "components", "said"),
+    [
+        (
+            partial(with_calm, action=-1),
+            (*WORLD.components, "calm"),
+            "No transition earns calm, which is new.",
+        ),
+        (lambda components, actions: components[:, ::-1], WORLD.components[::-1], "No reward has changed."),
+    ],
+    ids=["one that nothing earns", "another order"],
+)
+def test_components_that_change_no_reward_are_no_change(
+    change: Callable[..., Any], components: tuple[str, ...], said: str, golden: Path
+) -> None:
+    ran = rlparity("rewards", "--golden", golden, world=changed_world(change, components))
+    assert (ran.code, said in ran.out) == (0, True)
+
+
 def test_a_removed_component_shows_as_what_it_was_worth(golden: Path) -> None:
     world = changed_world(without_the_last, WORLD.components[:-1])
     ran = rlparity("rewards", "--golden", golden, "--json", world=world)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -22,8 +23,9 @@ from orchard.planes import PlanesEngine
 
 from rlparity import BatchStep, State, UsageError
 from rlparity.cli.main import main
-from rlparity.core.ledger import read_ledger
+from rlparity.core.ledger import installed_versions, read_ledger
 from rlparity.core.lockstep import Settings
+from rlparity.engines.places import with_remote_engines
 from rlparity.testing import assert_lockstep
 from rlparity.tools.mutant_judges import LockstepJudge
 from rlparity.tools.mutants import CAUGHT, mutated_text
@@ -330,6 +332,13 @@ def test_a_comparison_of_tests_has_a_ledger(ledger: Path, tmp_path: Path, monkey
     assert [check.arguments.get("ledger") for check in checks_of("orchard", named)] == [ledger.name, None]
     with pytest.raises(UsageError, match=r"\[tool.rlparity.worlds.orchard\], ledger: there is no ledger none.toml"):
         list(checks_of("orchard", named | {"ledger": "none.toml"}))
+
+
+def test_versions_are_those_of_the_place_of_an_engine() -> None:
+    name = f"planes@python:{sys.executable}"
+    there = with_remote_engines(faulty_orchard.WORLD, ORCHARD, [name]).engines[name]
+    assert installed_versions(there, ["numpy", "no-such-package"]) == {"numpy": version("numpy")}
+    assert installed_versions(PlanesEngine, ["numpy", "no-such-package"]) == {"numpy": version("numpy")}
 
 
 def test_a_mutant_is_caught_by_what_the_ledger_does_not_explain(tmp_path: Path) -> None:

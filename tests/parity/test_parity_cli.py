@@ -73,6 +73,14 @@ def test_a_divergence_is_shrunk_reported_and_replayed(tmp_path: Path) -> None:
     assert len(last["boards"][0]["rows"]) == 4
 
 
+def test_a_difference_only_within_a_batch_is_said_to_be_one(tmp_path: Path) -> None:
+    ran = rlparity("run", "--engines", "planes,leaky", "--games", "8", "--out", tmp_path)
+    assert (ran.code, "state.score" in ran.out) == (1, True)
+    assert "differ within a batch, but not when this game is played alone" in ran.out
+    text = (tmp_path / "trace.html").read_text(encoding="utf-8")
+    assert episode_data(text, 0)["inBatch"][0][0] == "observation[1: score]"
+
+
 class _Twice(PlanesEngine):
     """Two faults: resting costs nothing, and a pick counts once more."""
 
@@ -218,6 +226,14 @@ def test_a_world_without_marks_has_no_coverage(lacks: dict[str, object], sentenc
 def test_a_failing_engine_is_one_sentence_and_3(engine: str, sentence: str) -> None:
     timeout = "0.2" if engine == "hanging" else "60"
     assert re.search(sentence, rlparity("run", "--engines", f"plain,{engine}", "--timeout", timeout).refusal(3))
+
+
+def test_too_little_memory_outside_an_engine_is_one_sentence_and_2(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("rlparity.cli.commands.run_lockstep", fail)
+    assert rlparity("run") == (2, "", "rlparity: this needs more memory than there is: give fewer --games.\n")
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,20 @@ def test_a_divergence_is_shown_shrunk_with_its_page_and_repeats_from_its_seed(pr
     assert (code, f"Seed: {played}." in other) == (1, False)
 
 
+@pytest.mark.long
+def test_workers_of_xdist_share_a_seed_and_the_pairs_of_engines(project: Project) -> None:
+    project.table('engines = ["plain,planes", "planes,planes", "plain,restless"]\ngolden = ""')
+    code, said = project.pytest_alone("-n", "2", "--dist", "loadscope", "-v", "-m", "rlparity")
+    assert code == 1
+    seeds = set(re.findall(r"seed (\d+)", said))
+    assert len(seeds) == 1
+    assert len(re.findall(r"PASSED rlparity::orchard", said)) == 2
+    assert {worker for worker, _ in re.findall(r"\[(gw\d)\] .*(PASSED|FAILED) rlparity", said)} == {"gw0", "gw1"}
+    (played,) = set(re.findall(r"^Seed: (\d+)\.$", said, re.MULTILINE))
+    _, again = project.pytest("rlparity::orchard::plain-restless", "--rlparity-seed", seeds.pop())
+    assert f"Seed: {played}." in again
+
+
 def read_all(path: Path) -> None:
     assert read_checks(read_tables(path) or {})
 

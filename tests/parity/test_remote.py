@@ -28,7 +28,7 @@ from rlparity.core.lockstep import Settings
 from rlparity.core.lockstep import run as lockstep
 from rlparity.engines.checkout import commit_of, status
 from rlparity.engines.module_paths import checkout_of
-from rlparity.engines.places import with_remote_engines
+from rlparity.engines.places import _cached, with_remote_engines
 from rlparity.engines.remote import RemoteFactory, describe_world
 
 TOYS, TEMPLATES = Path(faulty_orchard.__file__).parent, Path(orchard.__file__).parents[1]
@@ -331,3 +331,16 @@ def test_a_requirement_goes_over_what_is_here_and_is_installed_once(meadow: Path
     with pytest.raises(UsageError, match=r"none\.whl cannot be installed: .*none\.whl"):
         paid("loud@pip:none.whl")
     assert len(cached("environments")) == 1
+
+
+def test_a_copy_that_was_left_half_made_is_made_anew(meadow: Path) -> None:
+    """A command that is killed leaves no lock and no folder that the next one would take for whole."""
+    code = (
+        "import os; from rlparity.engines import places; "
+        "places._cached('halves', 'a', lambda _: os.kill(os.getpid(), 9))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    parent = Path(os.environ["XDG_CACHE_HOME"], "rlparity", "halves")
+    assert not (parent / "a").exists()
+    assert list(_cached("halves", "a", lambda folder: (folder / "whole").touch()).iterdir()) == [parent / "a" / "whole"]
+    assert {path.name for path in parent.iterdir()} == {"a", "lock"}

@@ -103,6 +103,12 @@ def test_a_difference_is_written_as_it_was_found(recorded: Path, tmp_path: Path)
     assert "only rlparity run --engines tape:DIR,B plays it" in rlparity(*replay, "--engines", engines).refusal()
 
 
+def test_marks_that_differ_are_found_in_no_certain_game(recorded: Path, tmp_path: Path) -> None:
+    ran = rlparity("coverage", "--engines", f"tape:{recorded},miscounting", "--out", tmp_path, "--json")
+    (divergence,) = ran.json["divergences"]
+    assert (ran.code, divergence["fields"]) == (1, ["marks[sting]"])
+
+
 def test_states_and_marks_that_were_not_recorded_are_not_compared(tmp_path: Path) -> None:
     tape = record_tape(WORLD, "plain", Settings(steps=80, games=32), tmp_path / "tape", states=False)
     assert tape.unknown == {"state", "marks"}
@@ -200,6 +206,14 @@ def test_recording_overwrites_nothing_and_asks_for_what_it_needs(recorded: Path,
     failed = rlparity("record", "--engines", "dying,plain", *WORDS, "--tape", tmp_path / "dying")
     assert "engine 'dying' failed in step" in failed.refusal(3)
     assert not (tmp_path / "dying" / "tape.json").exists()
+
+
+def test_the_same_run_has_the_same_digest(recorded: Path, tmp_path: Path) -> None:
+    ran = rlparity("record", *WORDS, *COMPLETE, "--tape", tmp_path / "again", "--json")
+    assert ran.json["digest"] == json.loads((recorded / "tape.json").read_text())["digest"]
+    assert sorted(path.name for path in (tmp_path / "again").iterdir()) == sorted(
+        path.name for path in recorded.iterdir()
+    )
 
 
 def test_long_runs_are_in_several_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

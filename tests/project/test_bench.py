@@ -2,21 +2,24 @@
 
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
+from hackmatrix import rules
 from hackmatrix.bench import swift
 from hackmatrix.cli.main import PROGRAM, main
 from hackmatrix.training_config import MaskablePPOConfig
 from hackmatrix.world import WORLD
 from rlparity.errors import INTERRUPTED_EXIT_CODE, install_command
-from rlworldkit.bench import gym, sb3, timing
+from rlworldkit.bench import env, gym, sb3, timing
 from rlworldkit.bench.records import Record, plain_record
 from rlworldkit.cli import bench
 from rlworldkit.program import Benchmark
@@ -102,6 +105,18 @@ def test_a_record_is_shown_and_in_the_file_before_the_next_is_measured_and_kept_
     assert capsys.readouterr().err.splitlines()[-1] == "hackmatrix: interrupted."
 
 
+def test_random_valid_actions_are_valid_and_uniform() -> None:
+    masks = np.zeros((3, rules.NUM_ACTIONS), bool)
+    masks[0, [0, 4, 27]] = masks[1, 13] = masks[2, :] = True
+    actions = jax.vmap(env.random_valid_actions, in_axes=(0, None))(
+        jax.random.split(jax.random.key(1), 6000), jnp.asarray(masks)
+    )
+    drawn = [Counter(np.asarray(column).tolist()) for column in actions.T]
+    assert [set(each) for each in drawn] == [{0, 4, 27}, {13}, {*range(rules.NUM_ACTIONS)}]
+    # 6000 draws of 3: four standard deviations are 146.
+    assert all(abs(count - 2000) < 146 for count in drawn[0].values())
+
+
 def test_tracing_and_compiling_are_timed_without_any_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {name: jax.config.values[name] for name in ("jax_compilation_cache_dir", CACHE_AGE, CACHE_SIZE)}
     traced, carry = [], jnp.ones((64, 64))
@@ -126,6 +141,27 @@ def test_tracing_and_compiling_are_timed_without_any_cache(tmp_path: Path, monke
         compilation_cache.reset_cache()
     assert min(program.compile_seconds, program.trace_seconds) > 0
     assert program.peak_bytes >= 2 * carry.nbytes
+
+
+CHILD = """
+import os, pathlib, sys, time
+cache, folder = pathlib.Path(os.environ["JAX_COMPILATION_CACHE_DIR"]), pathlib.Path(sys.argv[1])
+kind = "warm" if any(cache.iterdir()) else "cold"
+with open(os.environ["SEEN"], "a") as seen:
+    print(*sys.argv[2:], kind, file=seen)
+time.sleep(0.1 if kind == "cold" else 0.0)
+(cache / "program").touch()
+(folder / "params_1.npz").touch()
+"""
+
+
+@pytest.fixture
+def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of a module ``child`` that takes longer with an empty cache, and leaves an agent."""
+    (tmp_path / "child.py").write_text(CHILD)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
+    return tmp_path / "child.py"
 
 
 def test_benchmarks_of_environments_measure_both_ways(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:

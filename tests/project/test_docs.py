@@ -56,6 +56,11 @@ def test_commands_of_parity_name_their_world(page: Path) -> None:
     assert [command for command in copied if not re.search(r"--world |--engines |--engine swift", command)] == []
 
 
+def test_the_readme_names_its_two_commands(root: Path) -> None:
+    blocks = re.findall(r"```bash\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)
+    assert [block.strip() for block in blocks] == ["make train", "make test"]
+
+
 def test_the_python_of_the_readme_runs(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -112,6 +112,12 @@ def test_what_the_scripts_call_exists() -> None:
     assert build_parser().parse_args(in_the_image[1][1:]).engines == ("swift", "jax")
 
 
+def test_ci_tests_the_versions_of_jax_that_make_test_matrix_does() -> None:
+    pairs = WORKFLOWS["ci"]["jobs"]["test-matrix"]["strategy"]["matrix"]["include"]
+    (default,) = re.findall(r"^MATRIX \?= (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert [f"{pair['jax']}@python{pair['python']}" for pair in pairs] == default.split()
+
+
 def test_a_tag_alone_uploads_and_the_harness_first() -> None:
     publish = WORKFLOWS["release"]["jobs"]["publish"]
     assert publish["if"] == "github.event_name == 'push'"

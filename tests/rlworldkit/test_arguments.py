@@ -1,5 +1,6 @@
 """Arguments of an environment, from a policy or a person: taken for what they mean, or refused in one sentence."""
 
+import pickle
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -108,6 +109,22 @@ def test_a_second_thread_is_told_that_the_first_is_playing() -> None:
     assert [state["turn"] for state in env.get_states()] == [1] * GAMES
 
 
+def test_threads_may_take_turns_but_not_disturb_a_step_that_another_began() -> None:
+    def in_a_thread(call: Callable[[], object]) -> None:
+        thread = threading.Thread(target=call)
+        thread.start()
+        thread.join()
+
+    env = WorldVectorEnv(WORLD, GAMES)
+    in_a_thread(lambda: env.reset(seed=0))
+    in_a_thread(lambda: env.step([REST] * GAMES))
+    assert [state["turn"] for state in env.get_states()] == [1] * GAMES
+    assert pickle.loads(pickle.dumps(env)).get_states() == env.get_states()
+    in_a_thread(lambda: env.step_async([REST] * GAMES))
+    with refused_in_one_sentence("another thread is playing in this environment"):
+        env.step_async([REST] * GAMES)
+
+
 LIMIT, STEPS = 4, 150
 HERE = "Orchard-v0"
 """Names its module, so that the processes of an AsyncVectorEnv find it too."""
@@ -168,3 +185,10 @@ def test_the_limit_is_that_of_the_innermost_gym_make_and_of_no_other_call() -> N
 def test_mistakes_are_one_sentence(call: Callable[[], object], sentence: str) -> None:
     with refused_in_one_sentence(sentence):
         call()
+
+
+def test_every_environment_draws_from_spaces_of_its_own() -> None:
+    one, other = WorldEnv(WORLD), WorldEnv(WORLD)
+    one.action_space.seed(5)
+    other.action_space.seed(5)
+    assert [one.action_space.sample() for _ in range(20)] == [other.action_space.sample() for _ in range(20)]

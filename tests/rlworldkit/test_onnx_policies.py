@@ -17,6 +17,7 @@ from rlparity.errors import UsageError
 from rlworldkit.agents import onnx_policy, onnx_process
 from rlworldkit.agents.onnx_policy import read_onnx
 from rlworldkit.agents.reader import read_agent
+from rlworldkit.export.trace import trace
 
 (SIZE,), ACTIONS = WORLD.observation_shape, len(WORLD.actions)
 KERNEL = np.random.default_rng(0).normal(size=(SIZE, ACTIONS)).astype(np.float32)
@@ -66,6 +67,19 @@ def elsewhere() -> onnx.TensorProto:
     onnx.external_data_helper.set_external_data(tensor, "/etc/passwd")
     tensor.ClearField("raw_data")
     return tensor
+
+
+def endless() -> bytes:
+    """A loop that goes on for ever, before what is linear."""
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["go"], ["on"]), helper.make_node("Identity", ["so_far"], ["further"])],
+        "body",
+        [port("turn", kind=TensorProto.INT64), port("go", kind=TensorProto.BOOL), port("so_far", "N", SIZE)],
+        [port("on", kind=TensorProto.BOOL), port("further", "N", SIZE)],
+    )
+    loop = helper.make_node("Loop", ["", "yes", "obs"], ["seen"], body=body)
+    constants = [numpy_helper.from_array(KERNEL, "kernel"), numpy_helper.from_array(np.array(True), "yes")]
+    return model([loop, helper.make_node("MatMul", ["seen", "kernel"], ["scores"])], constants=constants)
 
 
 def node(operator: str, *inputs: str, **attributes: Any) -> list[onnx.NodeProto]:  # noqa: ANN401 - ONNX's
@@ -166,6 +180,14 @@ def test_what_needs_more_memory_than_a_policy_is_refused(tmp_path: Path, monkeyp
         policy(seen, all_valid(seen))
 
 
+def test_what_needs_more_time_than_a_policy_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "theirs.onnx"
+    path.write_bytes(endless())
+    monkeypatch.setattr(onnx_process, "SECONDS", 3.0)
+    with pytest.raises(UsageError, match="onnxruntime needs more than 3 s or 4,096 MiB for it; give an"):
+        read_onnx(path, WORLD)
+
+
 def test_no_file_and_one_that_is_too_large_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "theirs.onnx"
     with pytest.raises(UsageError, match="there is no policy in ONNX"):
@@ -174,3 +196,19 @@ def test_no_file_and_one_that_is_too_large_are_one_sentence(tmp_path: Path, monk
     monkeypatch.setattr(onnx_policy, "LIMIT", 100)
     with pytest.raises(UsageError, match="it is larger than"):
         read_onnx(path, WORLD)
+
+
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [
+        (lambda x: {"y": np.sin(x)}, TypeError),
+        (lambda x: {"y": np.sort(x)}, TypeError),
+        (lambda x: {"y": x.reshape(-1)}, ValueError),
+        (lambda x: {"y": x[:1]}, ValueError),
+    ],
+)
+def test_what_the_trace_does_not_know_is_refused(
+    function: Callable[[NDArray[Any]], dict[str, Any]], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        trace(function, {"x": np.ones((2, 3), np.float32)})

@@ -1,5 +1,7 @@
 """Looking ahead: what a search finds, what it must not see, and what it plays, in Orchard."""
 
+import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -15,7 +17,7 @@ from orchard import WORLD
 from orchard.env import OrchardJaxEnv
 from orchard.in_jax import CELLS, PICK, REST, Orchard
 
-from rlparity import ParityError, World
+from rlparity import EngineError, ParityError, World
 from rlworldkit.agents.agent import AgentPlayer, Player
 from rlworldkit.agents.choice import Choice, Lookahead
 from rlworldkit.agents.reader import read_agent
@@ -23,6 +25,7 @@ from rlworldkit.agents.search import (
     LANES,
     Search,
     best_actions,
+    discount_of,
     judge_of,
     returns_of,
     searcher_of,
@@ -240,6 +243,14 @@ def test_a_search_plays_the_same_on_every_engine_and_better_than_its_agent(param
     assert returns[0] > returns[1] + 0.3
 
 
+def test_any_number_of_games_is_searched(searching: Player) -> None:
+    """Also one that the engine rounds up."""
+    three, eight = (
+        play_episodes(WORLD, searching, 0, 3, engine="plain", num_envs=games, max_steps=5) for games in (3, GAMES)
+    )
+    assert three == eight
+
+
 def test_every_step_of_every_game_is_searched_under_a_chance_of_its_own(
     params: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -252,6 +263,22 @@ def test_every_step_of_every_game_is_searched_under_a_chance_of_its_own(
     monkeypatch.setattr("rlworldkit.agents.search.best_actions", rest)
     play_episodes(WORLD, searcher(params), 0, GAMES, engine="plain", num_envs=GAMES, max_steps=3)
     assert np.unique(np.concatenate(keys), axis=0).shape == (3 * GAMES, 2)
+
+
+def test_games_that_the_player_has_not_followed_are_an_error(searching: Player) -> None:
+    masks = np.zeros((GAMES, ORCHARD.num_actions), np.bool_)
+    with pytest.raises(EngineError, match="not the games that the search follows"):
+        searching(np.zeros(0), masks, np.arange(GAMES, dtype=np.uint64), np.zeros(GAMES, np.int64))
+
+
+def test_the_discount_is_that_of_the_run(params: Path, tmp_path: Path) -> None:
+    assert discount_of(read_agent(WORLD, params)) == 0.99  # no settings lie beside it: the trainer's default
+    agent = read_agent(WORLD, shutil.copy(params, tmp_path))
+    (tmp_path / "config.json").write_text(json.dumps({"gamma": 0.9}))
+    assert discount_of(agent) == 0.9
+    (tmp_path / "config.json").write_text(json.dumps({"gamma": "much"}))
+    with pytest.raises(ParityError, match="gamma must be a number from 0 to 1, got 'much'"):
+        discount_of(agent)
 
 
 PLAIN = {"plain": WORLD.engines["plain"]}

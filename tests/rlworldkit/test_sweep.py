@@ -200,6 +200,21 @@ def test_machines_that_share_a_storage_share_trials_and_budget(storage: str) -> 
     assert [path.name for path in Path("there").glob("trial-*")] == ["trial-2"]
 
 
+def test_machines_that_open_a_storage_together_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    write("steps = 640\nstorage = 'sqlite:///shared.db'")
+    attributes = vars(optuna.Study)["user_attrs"].fget
+
+    def and_another(study: optuna.Study) -> object:
+        found = attributes(study)
+        monkeypatch.setattr(optuna.Study, "user_attrs", property(attributes))
+        assert main(STAND_IN, ["sweep", "s.toml", "--folder", "there"]) == 0
+        return found
+
+    monkeypatch.setattr(optuna.Study, "user_attrs", property(and_another))
+    assert main(STAND_IN, ["sweep", "s.toml", "--folder", "here"]) == 0
+    assert [path.name for path in Path("there").glob("trial-*")] == ["trial-0"]
+
+
 @pytest.mark.parametrize(
     ("options", "settings", "prices", "fault"),
     [
@@ -237,6 +252,15 @@ def test_what_cannot_be_searched_is_refused_in_one_sentence(
 ) -> None:
     write(options, settings, prices)
     assert fault in refused("sweep", "s.toml")
+
+
+def test_a_message_shows_no_password_of_a_storage(refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("no host 'secret@host' or %73ecret")
+
+    monkeypatch.setattr("rlworldkit.sweep.study.open_storage", fail)
+    write("steps = 640\nstorage = 'other://me:a@%73ecret@host/x'")
+    assert "other://… cannot be used as Optuna's storage (ValueError): " in refused("sweep", "s.toml")
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,14 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
         return folder, train(CONFIG, OrchardJaxEnv(), run, save_plan=SavePlan(every_updates=1)).params
 
 
+def test_training_gives_the_same_parameters_with_all_that_would_hinder_it(trained: tuple[Path, Any]) -> None:
+    for name, value in HINDERING.items():
+        jax.config.update(name, value)
+    params = train(CONFIG, OrchardJaxEnv()).params
+    jax.config.update("jax_transfer_guard", "allow")
+    jax.tree.map(np.testing.assert_array_equal, params, trained[1])
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("jax_disable_jit", True), ("jax_check_tracer_leaks", True), ("jax_error_checking_behavior_nan", "raise")],

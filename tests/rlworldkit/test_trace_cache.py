@@ -149,6 +149,17 @@ def test_a_good_trace_of_something_else_is_refused(folder: Path, tracer: Tracer)
     assert tracer.traces == 3
 
 
+def test_what_another_process_has_not_finished_is_no_trace(folder: Path, tracer: Tracer) -> None:
+    tracer.program()
+    (path,) = folder.iterdir()
+    path.rename(path.with_suffix(".12345"))
+    path.with_suffix(".12345").write_bytes(b"half a")
+    tracer.program()
+    assert tracer.traces == 2
+    assert path.exists()
+    assert path.with_suffix(".12345").read_bytes() == b"half a"
+
+
 def test_a_file_that_cannot_be_used_is_replaced_and_nothing_in_it_is_executed(folder: Path, tracer: Tracer) -> None:
     first = result(tracer.program())
     (path,) = folder.iterdir()
@@ -206,3 +217,8 @@ def test_a_folder_that_cannot_be_made_or_is_not_wanted_costs_only_the_trace(
     first = result(tracer.program())
     assert result(tracer.program()) == first
     assert tracer.traces == 2
+
+
+def test_the_kit_is_among_the_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_cache, "_source_digest", " and ".join)
+    assert "rlworldkit and rlparity" in trace_cache._cache_key(("rlparity",), [])

@@ -1,5 +1,6 @@
 """The compiler settings of the console commands, and what JAX is prepared for."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -49,6 +50,22 @@ def test_compiled_programs_are_kept_in_the_users_cache_of_the_application(
     assert folder.name == "jax"
     assert "a-game" in folder.parts
     assert what_is_cached() == (None, None)
+
+
+@pytest.mark.parametrize(("is_there", "cached"), [(True, (None, "inf")), (False, ("false", None))])
+def test_a_cache_that_cannot_be_written_is_only_read_from(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_there: bool, cached: tuple[str | None, ...]
+) -> None:
+    if not is_there:
+        (tmp_path / "jax").touch()
+
+    def refused(**_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr("rlworldkit.jax.xla.tempfile.TemporaryFile", refused)
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "jax"))
+    enable_compilation_cache("a-game")
+    assert what_is_cached() == cached
 
 
 FIRST_PROGRAM = """

@@ -1,6 +1,8 @@
 """The screen, driven by keys: real games on the Swift engine, in 80 columns x 24 lines and in more."""
 
+import os
 import re
+import signal
 
 import pytest
 from textual.pilot import Pilot
@@ -8,6 +10,7 @@ from textual.pilot import Pilot
 from hackmatrix.panels import HackMatrixPanels
 from hackmatrix.rules import ACTIONS, COMPONENTS, NUM_ACTIONS, PROGRAMS
 from rlparity import EngineError
+from rlparity.core.trace import read_trace
 from rlworldkit.show.play.dialogs import COMMANDS, help_text
 from rlworldkit.show.play.game import Table
 from rlworldkit.show.play.session import Session
@@ -131,3 +134,15 @@ def test_a_game_that_ends_says_what_came_of_it_and_N_plays_the_next_one(session:
 @pytest.mark.parametrize("key", ["q", "ctrl+c"])
 def test_a_key_leaves(session: Session, key: str) -> None:
     assert drive(session, lambda pilot: pilot.press("up", key)).return_code == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_and_leaves(session: Session, number: signal.Signals) -> None:
+    async def act(pilot: Pilot[EngineError]) -> None:
+        await pilot.press("up")
+        os.kill(os.getpid(), number)
+        while not session.saved:
+            await pilot.pause(0.01)
+
+    assert drive(session, act).was_stopped
+    assert read_trace(session.path).case.actions == (0,)

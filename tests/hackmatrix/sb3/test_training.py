@@ -2,8 +2,10 @@
 
 import csv
 import io
+import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,11 @@ from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.training_config import MaskablePPOConfig
 from hackmatrix.world import WORLD
 from rlparity.errors import ParityError, UsageError
+from rlworldkit.agents.reader import agent_files
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.sb3 import callbacks
+from rlworldkit.sb3.callbacks import EpisodeMetrics
+from rlworldkit.sb3.model_file import timesteps_of
 from rlworldkit.sb3.training import load_model
 from tests.hackmatrix.sb3.conftest import SHORT, run
 
@@ -117,6 +122,46 @@ class TestGoingOn:
         is_kept = (folder / "best_model.zip").read_bytes() == (finished / "best_model.zip").read_bytes()
         assert is_kept, "a worse model took the place of the best"
 
+    def test_it_goes_on_in_whole_rollouts_and_never_beyond_what_is_asked_for(self, folder: Path) -> None:
+        said = "must cover the 2,048 steps that there were and at least one rollout of 4 x 128 = 512 steps, got 2,559"
+        with pytest.raises(UsageError, match=said):
+            run(folder, resume=folder / "final_model.zip", timesteps=2559)
+        assert run(folder, resume=folder / "final_model.zip", timesteps=3583).progress.timesteps == 3072
+
+    def test_evaluations_go_on_from_an_earlier_model_with_any_number_of_episodes(
+        self, finished: Path, folder: Path
+    ) -> None:
+        model = folder / "checkpoint_1400_steps.zip"
+        run(folder, resume=model, timesteps=2424, eval_freq=400, eval_episodes=9, save_freq=500)
+        with np.load(folder / "evaluations.npz") as found, np.load(finished / "evaluations.npz") as before:
+            assert found["timesteps"].tolist() == [1000, 1800, 2200]
+            for name in ("results", "ep_lengths"):
+                assert found[name][0, :6].tolist() == before[name][0].tolist()
+                assert (~np.isnan(found[name])).sum(axis=1).tolist() == [6, 9, 9]
+        old = folder / "abandoned-1"
+        assert (old / "evaluations.npz").read_bytes() == (finished / "evaluations.npz").read_bytes()
+        moved = {path.name for path in finished.glob("*.zip") if timesteps_of(path) > 1400}
+        assert {path.name for path in old.glob("*.zip")} == moved >= {"final_model.zip"}
+        assert [int(float(row["timesteps"])) for row in rows(folder / "metrics.csv")] == [512, 1024, 1912, 2424]
+        assert [int(float(row["timesteps"])) for row in rows(old / "metrics.csv")] == [512, 1024, 1536, 2048]
+        assert timesteps_of(agent_files(WORLD, folder)[0]) == 2424
+        run(folder, resume=folder / "final_model.zip", timesteps=2936, eval_freq=400, eval_episodes=2)
+        with np.load(folder / "evaluations.npz") as found:
+            assert found["timesteps"].tolist() == [1000, 1800, 2200, 2824]
+            assert (~np.isnan(found["results"])).sum(axis=1).tolist() == [6, 9, 9, 2]
+
+    @pytest.mark.parametrize("trust", [False, True])
+    def test_changes_hold_and_are_recorded_and_all_else_is_the_models(self, folder: Path, trust: bool) -> None:
+        changes = {"learning_rate": 1e-5, "n_steps": 64, "seed": 77}
+        last = folder / "final_model.zip"
+        run(folder, resume=last, trust=trust, changes=changes, timesteps=2600, gamma=0.5)
+        config = json.loads((folder / "config.json").read_text())
+        held = {**changes, "gamma": 0.99, "batch_size": 128}
+        assert {name: config[name] for name in held} == held
+        model = load_model(last, WORLD)
+        assert (model.num_timesteps, model.learning_rate, model.n_steps, model.gamma) == (2560, 1e-5, 64, 0.99)
+        assert rows(folder / "metrics.csv")[-1]["train/learning_rate"] == "1e-05"
+
 
 def test_a_device_that_is_not_there_and_too_few_steps_are_one_sentence(swift_built: None, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="The device 'cuda:7' cannot be used"):
@@ -158,3 +203,17 @@ def returns(model: MaskablePPO | None, games: int = 200) -> np.ndarray:
             ended.setdefault(game, infos[game]["episode"]["r"])
     env.close()
     return np.array(list(ended.values()))
+
+
+def test_an_episode_is_told_in_the_rollout_in_which_it_ended_and_in_no_other() -> None:
+    told: list[dict[str, Any]] = []
+    metrics = EpisodeMetrics(lambda ended: {"episodes": float(len(ended))})
+    logger = SimpleNamespace(record=lambda name, value: told[-1].update({name: value}))
+    metrics.model = SimpleNamespace(logger=logger)  # type: ignore[assignment]
+    for earned in ([1.0, 3.0], [5.0], []):
+        told.append({})
+        summaries = [{"episode_stats": {"reward_breakdown": {"food": each}}} for each in earned]
+        metrics.locals = {"infos": [*summaries, {}]}
+        metrics._on_step()
+        metrics._on_rollout_end()
+    assert told == [{"episode_reward/food": 2.0, "episodes": 2.0}, {"episode_reward/food": 5.0, "episodes": 1.0}, {}]

@@ -11,9 +11,9 @@ import pytest
 from flax import linen as nn
 from jax import Array
 
-from hackmatrix import rules
+from hackmatrix import jax_env, rules
 from hackmatrix.egocentric import EgocentricBoard
-from hackmatrix.env import HackMatrixJaxEnv
+from hackmatrix.env import ENV, HackMatrixJaxEnv
 from hackmatrix.networks import Conv, PlayerCentred, Turned
 from rlworldkit.ppo.networks import ActorCritic, network_of
 from rlworldkit.ppo.networks import make_network as make_kit_network
@@ -105,6 +105,12 @@ class TestSorted:
         for field, window in zip(*both, strict=True):
             field, window = (np.asarray(leaf, np.float32) for leaf in (field, window))
             np.testing.assert_allclose(field, window, rtol=0 if dtype == "float32" else 2**-6, atol=0)
+
+    @pytest.mark.parametrize("backend", ["cpu", "gpu", "tpu"])
+    def test_only_cpus_sort_by_the_player_s_cell(self, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        compact = jnp.zeros(jax_env.PACKED_SIZE, jnp.uint32)
+        monkeypatch.setattr(jax, "default_backend", lambda: backend)
+        assert (ENV.sort_key(compact) is not None) == (backend == "cpu")
 
 
 class TestConv:

@@ -172,6 +172,20 @@ def test_a_film_has_a_picture_of_every_moment(swift_built: None, params: Path, t
         assert (film.n_frames, film.size, film.info["duration"]) == (8, (1260, 640), 100)
 
 
+@pytest.mark.parametrize("name", ["film.mp4", "page.html"])
+def test_a_record_that_is_not_finished_leaves_the_older_one(
+    swift_built: None, params: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError
+
+    path = tmp_path / name
+    path.write_bytes(b"an older one")
+    monkeypatch.setattr("rlworldkit.show.watch.text.print_frame", broken)
+    assert main(["watch", str(params), "--record", str(path), "--render", "ansi"]) == 3
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, b"an older one")]
+
+
 def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_path: Path) -> None:
     for words, sentence in (
         ([params, "--latest"], "give one agent to watch: a file or a folder (PATH or --model), or --latest"),

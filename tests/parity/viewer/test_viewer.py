@@ -281,6 +281,23 @@ def test_a_curve_is_read_at_the_pointer_and_in_words_and_all_but_four_are_folded
     expect(drawn.last.locator("output")).to_have_text("1 at 1")
 
 
+def test_numbers_keep_all_digits_and_none_breaks_the_page(open_page: Open) -> None:
+    large, odd = 2**60 + 1, float("nan")
+    components = ((large, odd, float("-inf")),)
+    boards = (Board((("x",),), {"word": 2**64 - 1, "share": 0.1}),)
+    decision = Decision({"up": odd, "down": 0.5}, float("inf"))
+    shown = (Step("start", boards), Step("up", boards, components, decision))
+    curve = Curve("loss", (0, 1), (odd, odd))
+    content = Content("Odd numbers", ("one",), (Episode("odd", "", shown),), curves=(curve,))
+    page = open_page(content, WORLD, "#episode=0&step=1")
+    texts = [row[0] for row in rows_of(page.locator("#components table"))]
+    assert texts == [str(large), "NaN", "−Infinity"]
+    assert rows_of(page.locator("#sides .values")) == [[str(2**64 - 1)], ["0.1"]]
+    expect(page.locator("#probabilities")).to_contain_text("NaN")
+    page.get_by_role("link", name="Overview").click()
+    expect(page.get_by_role("img", name="loss: no values.")).to_be_attached()
+
+
 EVIL = "</script><img src=x onerror='window.hacked = 1'><script>window.hacked = 1</script>"
 
 

@@ -1,5 +1,6 @@
 """Checkpoints: whole or not at all, checked, harmless to read, and exact to go on from."""
 
+import contextlib
 import dataclasses
 import errno
 import json
@@ -7,6 +8,7 @@ import os
 import random
 import re
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -21,7 +23,7 @@ import pytest
 from rich.console import Console
 
 from rlparity.errors import UsageError
-from rlparity.io.atomic_write import replacing
+from rlparity.io.atomic_write import replacing, write_whole
 from rlworldkit.ppo.checkpoints import (
     Log,
     LoopState,
@@ -252,6 +254,15 @@ def test_the_run_that_began_last_is_taken_however_old_and_short_it_is(
     assert latest_checkpoint(tmp_path, ENV)[0].path == newer
 
 
+def test_a_copied_run_does_not_come_before_its_original(put: Callable[..., Path], tmp_path: Path) -> None:
+    settings = {"run_name": "mine", BEGAN: "2026-01-01T00:00:00.000+00:00"}
+    put("mine-copied", 20, **settings)
+    original = put("mine", 20, age=1000, **settings)
+    assert latest_checkpoint(tmp_path, ENV)[0].path == original
+    put("mine-copied", 10, **settings)
+    assert latest_checkpoint(tmp_path, ENV)[0].path == original
+
+
 def full(number: int) -> None:
     """``fsync`` on a full disk."""
     raise OSError(errno.ENOSPC, "No space left on device")
@@ -267,6 +278,24 @@ def test_a_full_disk_leaves_the_old_file_and_no_rubbish(
         file.write(b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("refusal", "is_fatal"), [(errno.EINVAL, False), (errno.ENOTSUP, False), (errno.EIO, True)])
+def test_a_file_system_need_not_force_folders_to_the_disk_but_must_not_fail_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: int, is_fatal: bool
+) -> None:
+    synced: list[bool] = []
+
+    def fsync(number: int) -> None:
+        synced.append(stat.S_ISDIR(os.fstat(number).st_mode))
+        if synced[-1]:
+            raise OSError(refusal, os.strerror(refusal))
+
+    monkeypatch.setattr("rlparity.io.atomic_write.os.fsync", fsync)
+    with pytest.raises(OSError, match="Input/output error") if is_fatal else contextlib.nullcontext():
+        write_whole(tmp_path / "file", b"new")
+    assert synced == [False, True]
+    assert (tmp_path / "file").read_bytes() == b"new"
 
 
 def test_a_process_killed_at_any_moment_leaves_a_good_checkpoint(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from rlworldkit.ppo.config import (
     TrainConfig,
     auto_scale_for_batch_size,
     auto_tune_for_device,
+    get_device_config,
 )
 from rlworldkit.ppo.training import TrainJob
 
@@ -103,6 +104,12 @@ def test_possible_values_pass() -> None:
     extremes = TrainConfig(gamma=0.0, gae_lambda=1.0, vf_coef=0.0, ent_coef=0.0, seed=2**64 - 1)
     for config in (TrainConfig(), extremes, TrainConfig(total_timesteps=256 * 128)):
         assert config.validated() is config
+
+
+def test_the_cpu_keeps_the_reference_batch() -> None:
+    device = get_device_config()
+    assert (device.platform, device.num_envs, device.num_steps) == ("cpu", 256, 128)
+    assert auto_tune_for_device(TrainConfig()) == TrainConfig()
 
 
 def test_tuning_takes_the_device_s_batch_but_no_explicit_value(monkeypatch: pytest.MonkeyPatch) -> None:

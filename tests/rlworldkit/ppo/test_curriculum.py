@@ -11,6 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from jax import Array
 from orchard.in_jax import Orchard
 
@@ -67,6 +69,17 @@ class TestArchive:
         assert kept == [1000 + number for number in range(3, SLOTS + 3)]
         assert archive.written[1] == SLOTS + 3
 
+    @settings(deadline=None, max_examples=20)
+    @given(levels=st.lists(st.integers(0, 1), min_size=80, max_size=80))
+    def test_many_at_once_are_as_one_after_another(self, levels: list[int]) -> None:
+        """With returns above every mean, so that the half does not depend on the order."""
+        numbers, returns = np.arange(80) + 1000, np.arange(80) + 1.0
+        at_once = archived(self.archive(), self.of(numbers, returns), jnp.asarray(levels))
+        single = self.archive()
+        for number, back, level in zip(numbers, returns, levels, strict=True):
+            single = archived(single, self.of([number], [back]), jnp.array([level]))
+        jax.tree.map(np.testing.assert_array_equal, at_once, single)
+
     def test_every_kind_is_drawn_as_often_and_nothing_of_empty_ones(self, key: Array) -> None:
         archive = self.archive({0: [0.0] * SLOTS, 5: [0.0] * 2, 7: [0.0]})
         kinds, slots = np.divmod(np.asarray(curriculum.drawn(archive, key, 6000).games), SLOTS)
@@ -74,6 +87,10 @@ class TestArchive:
         assert all(abs((kinds == kind).mean() - 1 / 3) < 0.03 for kind in (0, 5, 7))
         assert set(slots[kinds == 0]) == set(range(SLOTS))
         assert set(slots[kinds == 5]) == {0, 1}
+
+    def test_after_more_than_all_slots_were_written_all_are_drawn(self, key: Array) -> None:
+        archive = self.archive({3: [0.0]})._replace(written=jnp.zeros(8, jnp.int32).at[3].set(1000))
+        assert set(np.asarray(curriculum.drawn(archive, key, 2000).games)) == {3 * SLOTS + n for n in range(SLOTS)}
 
 
 class TestBeginning:

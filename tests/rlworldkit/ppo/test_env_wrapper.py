@@ -252,3 +252,9 @@ def test_a_state_tells_how_its_episode_ended_whatever_its_mask_and_is_not_reset(
         assert env.get_action_mask(state).any()
         assert (int(state.steps), int(state.game.seed[0])) == (steps, LONG_GAME)
         np.testing.assert_array_equal(obs, env.get_obs(state))
+
+
+def test_without_a_limit_nothing_is_truncated() -> None:
+    env = GymnaxAdapter(GymnaxStyle(PackedOrchard()))
+    _, state = env.reset(jax.random.key(0), env.default_params)
+    assert not env.is_truncated(state, env.default_params)

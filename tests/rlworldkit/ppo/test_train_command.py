@@ -19,6 +19,7 @@ from orchard.env import OrchardJaxEnv
 from rlworldkit.cli.app import main as command
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.params import load_params
+from rlworldkit.runs.folder import run_folder
 
 from .sealing import payload_of, sealed
 
@@ -64,6 +65,13 @@ def test_compiling_is_told_apart_from_training_and_a_longer_run_is_proposed(fini
     assert all(any(line.startswith(word) for line in lines) for word in ("Compiling", "Compiled in"))
     assert any(line.startswith("Trained 384 steps in") and "of compiling" in line for line in lines)
     assert lines[-1].endswith("--total-timesteps 4000")
+
+
+def test_the_name_of_a_run_that_came_to_nothing_can_be_used_again(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "metrics.csv").touch()
+    assert run_folder(tmp_path.parent, "--checkpoint-dir", "orchard", 0, tmp_path.name) == tmp_path
+    assert (tmp_path / "config.json").exists()
 
 
 @pytest.mark.long

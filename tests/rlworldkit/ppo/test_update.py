@@ -184,6 +184,11 @@ def test_the_learning_rate_falls_in_a_straight_line_to_its_end() -> None:
     np.testing.assert_allclose(lengths, [0.1, 0.08, 0.06, 0.04, 0.02, 0.02], rtol=1e-3)
 
 
+def test_the_rate_ends_with_the_run() -> None:
+    assert SMALLEST.num_gradient_steps == 6
+    assert dataclasses.replace(SMALLEST, total_timesteps=250).num_gradient_steps == 60
+
+
 def test_episodes_are_counted_with_their_returns_and_lengths(rollout: Rollout) -> None:
     reward, done = np.asarray(rollout.transitions.reward), np.asarray(rollout.transitions.done)
     returns, lengths = [], []

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from orchard import WORLD
 
+from rlparity.errors import INTERRUPTED_EXIT_CODE
 from rlworldkit.cli.app import main
 from rlworldkit.cli.group_plan import Variant, tasks_of
 from rlworldkit.evaluation.comparison import ScoredRun, compared
@@ -165,6 +166,37 @@ def test_a_group_with_a_failed_run_says_how_it_goes_on(group: Path, capsys: pyte
     assert "No module named nowhere" in capsys.readouterr().out
 
 
+def resumed_words(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[list[str]]:
+    """The words of the runs that ``train`` starts to go on with a group, in which nothing else happens."""
+    started: list[list[str]] = []
+
+    def only_listed(tasks: list[RunTask], *_: object, **__: object) -> list[None]:
+        started.extend([*task.words] for task in tasks)
+        return [None] * len(tasks)
+
+    monkeypatch.setattr("rlworldkit.cli.seeds.train_many", only_listed)
+    assert main(WORLD, ["train", *words]) == INTERRUPTED_EXIT_CODE
+    return started
+
+
+@pytest.mark.parametrize("variants", [[], ["--variant=cheap=step:-0.5", "--variant=own"]])
+def test_a_group_that_was_killed_before_a_run_had_begun_goes_on_with_all_of_them(
+    variants: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = resumed_words(monkeypatch, *FLAGS, *variants, "--seed=3", "--seeds=3", "--run-name=g", "--lr=1e-3")
+    for seed in (4, 5):  # the first was killed while it compiled
+        folder = Path(f"checkpoints/g/{'own/' if variants else ''}seed-{seed}")
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text(json.dumps({"seed": seed}))
+    assert [words[words.index("--seed") + 1] for words in begun] == ["3", "4", "5"] * (len(variants) or 1)
+    there = "--resume=latest", "--checkpoint-dir=checkpoints/g"
+    assert resumed_words(monkeypatch, *there, "--seeds=3") == begun
+    more = resumed_words(monkeypatch, *there, "--seeds=4", "--gamma=0.9", *variants)
+    assert len(more) == 4 * (len(variants) or 1)
+    assert all("--lr=1e-3" in words and "--gamma=0.9" in words for words in more)
+    assert resumed_words(monkeypatch, *there, "--seeds=4") == more
+
+
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
@@ -209,6 +241,10 @@ def test_several_runs_of_one_seed_are_paired_by_their_mean() -> None:
     (pair,) = compared({"one": one, "other": other})["pairs"]
     assert pair["paired_seeds"] == [0]
     assert pair["paired_difference"]["mean"] == 1.5
+
+
+def test_two_outputs_do_not_mix(refused: Callable[..., str]) -> None:
+    assert "name a file for one" in refused("compare", "--group=a=random", "--json=-", "--markdown=-")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 import http.client
 import json
 import re
+import socket
+import struct
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -160,3 +162,14 @@ def test_an_error_behind_the_page_is_printed_once_and_training_goes_on(
     assert err.startswith("The dashboard failed (ZeroDivisionError: ")
     fresh.write(metrics("proxy", 1), "proxy")
     assert shown(fresh)["runs"][3]["state"] == "training"
+
+
+def test_clients_without_manners_are_ignored(page: LivePage, capfd: pytest.CaptureFixture[str]) -> None:
+    query = f"GET {urlsplit(page.url).path} HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\n\r\n".encode()
+    for sent in (b"", b"\x16\x03\x01 this is no HTTP\r\n\r\n", query[:20], query):
+        with socket.create_connection(("127.0.0.1", page.port)) as connection:
+            # what is sent back meets a connection that was reset
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.sendall(sent)
+    assert ask(page)[0] == 200
+    assert capfd.readouterr() == ("", "")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rlparity.errors import UsageError
+from rlworldkit.runs.folder import run_folder
 from rlworldkit.runs.lock import locked
 from rlworldkit.runs.run import Run
 
@@ -115,3 +116,15 @@ def test_two_commands_with_one_name_are_one_run(
     with locked(tmp_path / "mine"):
         said = refused(*(word.format(parent=tmp_path) for word in words))
     assert said == BUSY.format(tmp_path / "mine") + "\n"
+
+
+def test_runs_that_begin_in_the_same_moment_get_folders_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run_folder(tmp_path, "--checkpoint-dir", "orchard", 0, None, "mine").name.endswith("-mine")
+    monkeypatch.setattr("rlworldkit.runs.folder.fresh_run_name", lambda kind, seed: "same")
+    exists = Path.exists
+    # each finds the name free, as both do who look before either has made it
+    monkeypatch.setattr(Path, "exists", lambda path: path.name != "same" and exists(path))
+    names = [run_folder(tmp_path, "--checkpoint-dir", "orchard", 0, None).name for _ in range(3)]
+    assert names == ["same", "same-2", "same-3"]

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import errno
 import json
 import shutil
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 from orchard import WORLD
 from orchard.env import OrchardJaxEnv
 
+from rlparity.errors import UsageError
 from rlworldkit.agents.reader import agent_files
 from rlworldkit.ppo.checkpoints import latest_checkpoint, read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
@@ -157,6 +159,19 @@ class TestGoingBack:
         assert json.loads((old / "config.json").read_text())["learning_rate"] == 2.5e-4
         assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_3.pkl"
 
+    def test_a_branch_that_is_killed_before_it_is_saved_has_no_rows_of_the_old_one(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("rlworldkit.ppo.training.training_loop", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            self.trained(folder, 4, "checkpoint_1.pkl")
+        assert [each["update"] for each in read_csv(folder / "metrics.csv")] == [1]
+        assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_1.pkl"
+        monkeypatch.undo()
+        self.trained(folder, 2, LATEST)
+        assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_2.pkl"
+        assert {path.name for path in folder.glob("abandoned-*")} == {"abandoned-1", "abandoned-2"}
+
     def test_a_run_that_is_stopped_before_it_trains_changes_nothing(self, tmp_path: Path) -> None:
         self.trained(tmp_path / "run", 2)
         before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}
@@ -164,3 +179,12 @@ class TestGoingBack:
         stop.requested = True
         self.trained(tmp_path / "run", 2, "checkpoint_1.pkl", stop)
         assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()} == before
+
+    def test_files_that_cannot_be_moved_are_one_sentence(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def full(*_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr("rlworldkit.runs.folder.shutil.copyfile", full)
+        with pytest.raises(UsageError, match=r"could not be moved into a subfolder \(No space left on device\)"):
+            self.trained(folder, 4, "checkpoint_1.pkl")
+        assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_3.pkl"
