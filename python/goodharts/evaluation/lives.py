@@ -41,7 +41,7 @@ class _Cancelled(Exception):
 
 def play(
     open_engine: Callable[[int], BatchEngine],
-    player_on: Callable[[BatchEngine], Player],
+    player: Player,
     games: int,
     steps: int,
     *,
@@ -54,8 +54,8 @@ def play(
 
     On one machine they are the same, bit for bit, however many games and threads there are.
 
-    open_engine: an engine of an ``evaluation_world`` with so many games. player_on: the player on an engine, whose
-    ``steps`` are those of a game, in all of its lives. batch: games side by side. threads: batches side by side; None:
+    open_engine: an engine of an ``evaluation_world`` with so many games. player: its ``steps`` are those of a game, in
+    all of its lives. batch: games side by side. threads: batches side by side; None:
     as many as torch has. advanced: called with the number of steps that were played, from any thread.
     """
     batches = -(-games // batch)
@@ -69,7 +69,7 @@ def play(
             advanced(steps * min(batch, games - number * batch))
 
         with closing(open_engine(batch)) as engine:
-            lives = _lives(engine, player_on(engine), keys[number], steps, report)
+            lives = _lives(engine, player, keys[number], steps, report)
         lives["game"] += number * batch
         return lives
 

@@ -57,7 +57,7 @@ class Search(NamedTuple):
 
 
 @fixed_switches()
-def searcher_of(world: World, env: JaxEnv, agent: Agent, choice: Choice) -> Player:
+def searcher_of(world: World, env: JaxEnv, agent: Agent, choice: Choice, *, following: bool = False) -> Player:
     """A player with an agent's judgement, unless the search of ``choice`` knows better.
 
     Without that it takes the likeliest action. A choice depends on the game so far and on (player's seed, game's seed,
@@ -66,6 +66,8 @@ def searcher_of(world: World, env: JaxEnv, agent: Agent, choice: Choice) -> Play
     The player follows its games on the JAX engine of ``world``, whose states must be those of ``env``, whichever engine
     they are played on: their seeds and its own actions say everything. So it must be asked before every step of theirs,
     in the same places from their start on; EngineError where the games it is asked about are others.
+
+    following: a game that ends is followed by the next one, by the world's rule, and its steps are counted on.
 
     Raises ParityError, with one sentence, where the settings of the agent's run cannot be read, or the world has no
     such engine.
@@ -93,7 +95,7 @@ def searcher_of(world: World, env: JaxEnv, agent: Agent, choice: Choice) -> Play
         if not np.array_equal(engine.mask(), masks):
             raise EngineError("these are not the games that the search follows on the JAX engine.")
         actions = np.asarray(program(engine.states, seed_pairs(seeds), steps, masks))
-        engine.step(actions)
+        (engine.step_restarting if following else engine.step)(actions)
         return actions
 
     return player
