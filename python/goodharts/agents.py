@@ -70,10 +70,9 @@ class Judge:
 
     def network(self) -> NumpyNetwork:
         """The network in numpy, with parameters as rlworldkit's trainer has them."""
-        from goodharts.networks import network_and_params  # JAX takes a while to import
+        from goodharts.networks import params_of  # JAX takes a while to import
 
-        _, params = network_and_params(self._model.network, self.policy.cpu().state_dict())
-        return NumpyNetwork(params, NUMPY_NETWORKS)
+        return NumpyNetwork(params_of(self._model.network, self.policy.cpu().state_dict()), NUMPY_NETWORKS)
 
     def settings(self) -> Mapping[str, Any]:
         """The settings of the training."""

@@ -15,10 +15,9 @@ from jax import Array
 from numpy.typing import NDArray
 
 from goodharts.architecture import NetworkConfig, NetworkKind
-from goodharts.rules import ACTIONS, OBSERVATION_SHAPE
+from goodharts.rules import OBSERVATION_SHAPE
 from rlworldkit.jax.env import Encoder
 from rlworldkit.ppo.config import RELU
-from rlworldkit.ppo.networks import ActorCritic, make_network
 from rlworldkit.ppo.params import CRITIC, Params, hidden_layer
 from rlworldkit.ppo.value_heads import HEADS, PLAIN, ValueHead, head_of
 
@@ -61,30 +60,18 @@ def num_layers(kind: NetworkKind) -> int:
     return {"cnn": 1, "mlp": 2}[kind]
 
 
-def network_and_params(shape: NetworkConfig, weights: Mapping[str, Any]) -> tuple[ActorCritic, Params]:
-    """The network of this shape, and torch's weights by name as its parameters; values are in units of reward."""
+def params_of(shape: NetworkConfig, weights: Mapping[str, Any]) -> Params:
+    """Torch's weights by name as parameters; values are in units of reward."""
     layers: dict[str, dict[str, NDArray[np.float32]]] = {}
     for theirs, (layer, kernel, bias) in _names(shape, PLAIN).items():
         weight = np.asarray(weights[f"{theirs}.weight"])
         layers.setdefault(layer, {})[kernel] = weight if weight.ndim == 4 else weight.T
         layers[layer][bias] = np.asarray(weights[f"{theirs}.bias"])
-    encoder = partial(Cnn, channels=shape.channels) if shape.kind == "cnn" else None
-    privileges = len(layers[CRITIC]["kernel"]) - shape.hidden if shape.privileged else 0
-    network = make_network(
-        shape.kind,
-        encoder,
-        len(ACTIONS),
-        shape.hidden,
-        num_layers(shape.kind),
-        observation_axes=len(OBSERVATION_SHAPE),
-        num_privileges=privileges,
-        activation=RELU,
-    )
-    return network, {"params": layers}
+    return {"params": layers}
 
 
 def torch_weights(shape: NetworkConfig, params: Params) -> dict[str, NDArray[np.float32]]:
-    """Parameters as torch's weights by name; the inverse of ``network_and_params``."""
+    """Parameters as torch's weights by name; the inverse of ``params_of``."""
     weights = {}
     for theirs, (layer, kernel, bias) in _names(shape, head_of(params["params"])).items():
         of_layer = params["params"][layer]

@@ -5,18 +5,15 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from goodharts.config import BENCHMARK_UPDATES, Config
 from goodharts.models import model_path
-from goodharts.training.checkpoints import SETTINGS, Checkpoint, checkpoint_path, read_checkpoint, write_checkpoint
+from goodharts.training.checkpoints import SETTINGS, Checkpoint, checkpoint_path, read_checkpoint
 from rlparity.errors import UsageError
-from rlworldkit.runs.console import print_line
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.saved_config import PRICES
 
@@ -69,6 +66,10 @@ class Job:
         """Where its checkpoint goes."""
         return checkpoint_path(self.mode, self.folder / MODELS)
 
+    def log(self, what: str) -> Path:
+        """Where one of its logs goes."""
+        return self.folder / LOGS / f"{self.name}_{what}"
+
     def notes(self) -> dict[str, Any]:
         """What a run's settings keep of it."""
         return {"mode": self.mode, SETTINGS: self.config.plain(), PRICES: self.config.changed_prices(self.mode)}
@@ -79,131 +80,60 @@ class Job:
         return self.config.training.updates * self.config.batch_size
 
 
-def new_jobs(arguments: argparse.Namespace, config: Config) -> list[Job]:
-    """Return a run of each mode from each seed, from its beginning."""
-    updates = _updates(arguments, config)
-    if arguments.benchmark:
-        updates = WARM_UP_UPDATES + (updates or BENCHMARK_UPDATES)
-    config = _with_updates(config, updates)
-    kind = {"is_benchmark": arguments.benchmark, "is_on_wandb": arguments.wandb}
-    return [
-        Job(mode, of_seed, _fresh_name(mode), folder=folder, **kind)
-        for folder, of_seed in places(arguments, config)
-        for mode in arguments.mode
-    ]
-
-
-def write_beginnings(jobs: Sequence[Job]) -> None:
-    """Write what the new runs of a group are, so that none is forgotten that is killed before its first checkpoint."""
-    for job in jobs:
-        if job.start is None:
-            write_checkpoint(Checkpoint(job.checkpoint, job.mode, job.name, job.config, Progress()))
-
-
-def _fresh_name(mode: str) -> str:
-    return f"{mode}_{datetime.datetime.now():%Y%m%d-%H%M%S}"
-
-
-def places(arguments: argparse.Namespace, config: Config) -> list[tuple[Path, Config]]:
-    """The folder of each seed and its settings: without --seeds, the working directory.
-
-    Runs that are resumed know their first seed. Raises UsageError where the command line asks for other seeds.
-    """
+def folders_of(arguments: argparse.Namespace, config: Config) -> Mapping[Path, Config]:
+    """The folder of each seed and its settings: without --seeds, the working directory."""
     if arguments.seeds is None:
-        return [(Path(), config)]
-    first = config.training.seed
-    if there := _seeds_of(arguments.mode) if arguments.resume else []:
-        given = getattr(arguments, "training.seed")
-        if given not in (None, there[0]):
-            raise UsageError(f"The runs of {', '.join(arguments.mode)} are from seed {there[0]}, not {given}: leave "
-                             "--seed out.")  # fmt: skip
-        if arguments.seeds < len(there):
-            raise UsageError(f"The runs of {', '.join(arguments.mode)} are from {len(there)} seeds, not "
-                             f"{arguments.seeds}: give --seeds {len(there)}.")  # fmt: skip
-        first = there[0]
-    seeds = range(first, first + arguments.seeds)
-    return [(Path(f"seed-{seed}"), config.over({"training": {"seed": seed}}, "--seeds")) for seed in seeds]
+        return {Path(): config}
+    seeds = range(config.training.seed, config.training.seed + arguments.seeds)
+    return {Path(f"seed-{seed}"): config.over({"training": {"seed": seed}}, "--seeds") for seed in seeds}
 
 
-def _seeds_of(modes: Sequence[str]) -> list[int]:
-    """The seeds from which there are runs of these modes, ascending."""
-    paths = [path for mode in modes for path in Path().glob(f"seed-*/{MODELS}/ppo_{mode}.*")]
-    names = {path.parts[0].removeprefix("seed-") for path in paths}
-    return sorted(int(name) for name in names if name.isdecimal())
+def jobs_of(arguments: argparse.Namespace, config: Config) -> list[Job]:
+    """Return the run of each mode in each folder, from its beginning or, with --resume, from its checkpoint.
 
-
-def jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Console) -> list[Job]:
-    """Return the runs of these modes, which go on with the settings they began with; [runtime] alone is that of now.
-
-    A seed without a checkpoint begins anew, with the settings of those beside it. Raises UsageError where a checkpoint
-    cannot be used, or where all runs have had their updates.
+    Raises UsageError where a checkpoint cannot be used, or where all runs have had their updates.
     """
-    for flag, key in _KEPT.items():
+    for flag, key in _KEPT.items() if arguments.resume else ():
         if getattr(arguments, f"training.{key}") is not None and (key != "seed" or arguments.seeds is None):
             raise UsageError(f"{flag} does not go with --resume: a run goes on as it began.")
-    jobs, done = list[Job](), []
-    of_seeds = places(arguments, config)
-    for folder, mode in ((folder, mode) for folder, _ in of_seeds for mode in arguments.mode):
-        job = _resumed(arguments, config, mode, folder, [folder for folder, _ in of_seeds], console)
-        jobs.append(job)
-        if job.has_ended and job.start:
-            done.append(f"{job.start.path} has had its {job.since.updates:,} updates: ask for more with --updates.")
-    if len(done) == len(jobs):
-        raise UsageError(done[0])
-    for line in done:
-        print_line(console, line)
+    jobs = [
+        _job(arguments, mode, folder, of_seed)
+        for folder, of_seed in folders_of(arguments, config).items()
+        for mode in arguments.mode
+    ]
+    if all(job.has_ended for job in jobs):
+        raise UsageError(ended_text(jobs[0]))
     return jobs
 
 
-def _resumed(
-    arguments: argparse.Namespace, config: Config, mode: str, folder: Path, folders: Sequence[Path], console: Console
-) -> Job:
-    paths = [checkpoint_path(mode, each / MODELS) for each in (folder, *folders)]
-    path = next(filter(Path.exists, paths), paths[0])
-    start = read_checkpoint(path)
-    kept = dataclasses.replace(start.config, runtime=config.runtime)
-    if path != paths[0]:
-        start = start._replace(name=_fresh_name(mode), progress=Progress())
-        kept = kept.over({"training": {"seed": int(folder.name.removeprefix("seed-"))}}, "--seeds")
-    began, asked = kept.training.engine, getattr(arguments, "training.engine")
-    if asked not in (None, began):
-        raise UsageError(f"{path} was left by --engine {began}: go on with that, or begin anew with {asked}.")
-    updates = _updates(arguments, kept)
-    if ignored := _ignored(config, kept, updates is not None):
-        have = "has" if len(ignored) == 1 else "have"
-        print_line(
-            console,
-            f"{path} goes on as it began: {', '.join(ignored)} of config.toml or the environment {have} no effect.",
-        )
-    has_begun = start.progress.updates > 0
-    kept = _with_updates(kept, updates)
-    return Job(mode, kept, start.name, start if has_begun else None, folder=folder, is_on_wandb=arguments.wandb)
+def ended_text(job: Job) -> str:
+    """What to do about a run that has had all of its updates."""
+    return f"{job.checkpoint} has had its {job.since.updates:,} updates: ask for more with --updates."
 
 
-def _ignored(config: Config, kept: Config, asks_for_updates: bool) -> list[str]:
-    """The settings of now that somebody has given and that a run which began with others does not take."""
-    now, began, defaults = map(dataclasses.asdict, (config, kept, Config()))
-    return [
-        f"{section}.{key}"
-        for section in ("training", "world", "handhold", "prices")
-        for key, value in now[section].items()
-        if value not in (began[section][key], defaults[section][key]) and not (asks_for_updates and key == "updates")
-    ]
+def _job(arguments: argparse.Namespace, mode: str, folder: Path, config: Config) -> Job:
+    name, start = f"{mode}_{datetime.datetime.now():%Y%m%d-%H%M%S}", None
+    if arguments.resume:
+        start = read_checkpoint(checkpoint_path(mode, folder / MODELS))
+        began, asked = start.config.training.engine, getattr(arguments, "training.engine")
+        if asked not in (None, began):
+            raise UsageError(f"{start.path} was left by --engine {began}: go on with that, or begin anew with {asked}.")
+        # [runtime] alone is that of now
+        name, config = start.name, dataclasses.replace(start.config, runtime=config.runtime)
+        start = start if start.progress.updates else None
+    updates = _updates(arguments, config)
+    config = config.over({"training": {"updates": updates}}, "The command line") if updates else config
+    return Job(mode, config, name, start, arguments.benchmark, folder, arguments.wandb)
 
 
 def _updates(arguments: argparse.Namespace, config: Config) -> int | None:
     """The updates that the command line asks for; raises UsageError for fewer steps than those of one."""
-    steps, training = arguments.timesteps, config.training
-    if steps is None:
-        updates: int | None = getattr(arguments, "training.updates")
-        return updates
-    if steps < config.batch_size:
-        raise UsageError(
-            f"--total-timesteps must cover at least one update of {training.n_envs:,} x {training.steps_per_env:,} = "
-            f"{config.batch_size:,} steps, got {steps:,}."
-        )
-    return int(steps) // config.batch_size
-
-
-def _with_updates(config: Config, updates: int | None) -> Config:
-    return config.over({"training": {"updates": updates}}, "The command line") if updates else config
+    updates: int | None = getattr(arguments, "training.updates")
+    if (steps := arguments.timesteps) is not None:
+        if steps < config.batch_size:
+            raise UsageError(
+                f"--total-timesteps must cover at least one update of {config.training.n_envs:,} x "
+                f"{config.training.steps_per_env:,} = {config.batch_size:,} steps, got {steps:,}."
+            )
+        updates = steps // config.batch_size
+    return WARM_UP_UPDATES + (updates or BENCHMARK_UPDATES) if arguments.benchmark else updates

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,6 +25,8 @@ from rlworldkit.runs.wandb_run import Tracking
 if TYPE_CHECKING:
     from rlworldkit.runs.live_state import Outcome
 
+KINDS = ("updates.csv", "episodes.csv", "summary.json")
+"""The logs of a run."""
 EPISODE = ("step", "game", "length", "reward", "food", "poison", "terminated")
 """The columns of finished episodes; step: of the rollout, from 0."""
 TakeEpisodes = Callable[[int, Iterable[Sequence[float]]], None]
@@ -49,62 +50,37 @@ class RunResult(NamedTuple):
         return self.outcome == "stopped" and bool(self.files)
 
 
-class Logs:
-    """What a run leaves in ``logs``: the metrics and rates of updates, the episodes, and a summary.
-
-    row: of the last update. speeds: steps a second, by update. count: of episodes. Raises UsageError where there is a
-    log of this name that holds something else.
-    """
+class UpdatesLog(CsvLog):
+    """``…_updates.csv``: the metrics of each update, and its rates."""
 
     def __init__(self, job: Job) -> None:
-        folder, after = job.folder / LOGS, job.since.updates
-        self._job = job
-        self.updates = CsvLog(folder / f"{job.name}_updates.csv", "update", after)
-        self.episodes = CsvLog(folder / f"{job.name}_episodes.csv", "update", after)
-        self.summary = folder / f"{job.name}_summary.json"
-        self.row, self.speeds, self.count = dict[str, float](), list[float](), 0
+        super().__init__(job.log("updates.csv"), "update", job.since.updates)
+        self._rates = job.config.training.rates
 
-    @property
-    def outcome(self) -> Outcome:
-        """How the run has ended."""
-        return "finished" if self.row["update"] == self._job.config.training.updates else "stopped"
+    def write(self, metrics: Metrics) -> None:
+        """Write an update's row."""
+        super().write({**metrics, **self._rates(int(metrics["update"]) - 1)._asdict()})
 
-    def row_of(self, metrics: Metrics) -> dict[str, float]:
-        """The row of an update: its metrics, and its rates."""
-        self.row = {**metrics, **self._job.config.training.rates(int(metrics["update"]) - 1)._asdict()}
-        self.speeds.append(metrics["steps_per_second"])
-        return self.row
 
-    def rows_of(self, update: int, episodes: Iterable[Sequence[float]]) -> list[Metrics]:
-        """The rows of the episodes that ended in an update, counted from 1, with the columns ``EPISODE``, in order."""
-        config, rows = self._job.config, list[Metrics]()
+class EpisodesLog(CsvLog):
+    """``…_episodes.csv``: the episodes that ended in each update."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job.log("episodes.csv"), "update", job.since.updates)
+        self._config, self._rows = job.config, list[Metrics]()
+
+    def take(self, update: int, episodes: Iterable[Sequence[float]]) -> None:
+        """Take the episodes of an update, counted from 1, with the columns ``EPISODE``, before its metrics come."""
+        self._rows = []
         for step, *values in sorted(episodes, key=lambda row: tuple(row[:2])):
             numbers = dict(zip(EPISODE[1:], values, strict=True))
             whole = {name: int(value) for name, value in numbers.items() if name != "reward"}
-            timesteps = (update - 1) * config.batch_size + (int(step) + 1) * config.training.n_envs
-            rows.append({"update": update, "timesteps": timesteps, **numbers, **whole})
-        self.count += len(rows)
-        return rows
+            timesteps = (update - 1) * self._config.batch_size + (int(step) + 1) * self._config.training.n_envs
+            self._rows.append({"update": update, "timesteps": timesteps, **numbers, **whole})
 
-    def summed_up(self, about: Mapping[str, Any]) -> bytes:
-        """The content of the summary. about: what an engine says of itself."""
-        config, updates = self._job.config, len(self.speeds)
-        seconds = sum(config.batch_size / speed for speed in self.speeds)
-        versions = {"goodharts": goodharts.__version__, "rules": goodharts.RULES_VERSION}
-        summary = {
-            "mode": self._job.mode,
-            "name": self._job.name,
-            "outcome": self.outcome,
-            "update": self.row["update"],
-            "updates": config.training.updates,
-            "timesteps": self.row["timesteps"],
-            "this_session": {"updates": updates, "episodes": self.count, "seconds": seconds},
-            "last_update": self.row,
-            **about,
-            "versions": versions | about["versions"],
-            "hyperparameters": config.plain(),
-        }
-        return (json_text(summary, indent=2) + "\n").encode()
+    def write(self, metrics: Metrics) -> None:
+        """Write the episodes of the update that these metrics are of."""
+        self.write_all(self._rows)
 
 
 def train_job(
@@ -125,19 +101,12 @@ def train_job(
     Raises UsageError where the device is missing, the games cannot be shared, the network cannot be compiled, or the
     checkpoint is damaged, and TrainingDiverged where a loss is no longer a number.
     """
-    logs, is_first = Logs(job), rank() == 0
+    is_first, rows, episodes = rank() == 0, list[Metrics](), EpisodesLog(job)
 
     def take(metrics: Metrics) -> None:
-        row = logs.row_of(metrics)
-        if run.folder:
-            run.writer.attempt(logs.updates.path, partial(logs.updates.write, row))
+        rows.append(metrics)
         if is_first:
             report(metrics)
-
-    def take_episodes(update: int, episodes: Iterable[Sequence[float]]) -> None:
-        rows = logs.rows_of(update, episodes)
-        if run.folder:
-            run.writer.attempt(logs.episodes.path, partial(logs.episodes.write_all, rows))
 
     run = Run(
         job.folder / RUNS / job.name if is_first and not job.is_benchmark else None,
@@ -145,51 +114,66 @@ def train_job(
         tracking=Tracking("goodharts", upload=False) if job.is_on_wandb else None,
         stop=stop,
         report=take,
+        sinks=(UpdatesLog(job), episodes),
         print_line=print_line,
     )
-    with run, _telling_what_cannot_be_compiled(), contextlib.ExitStack() as ending:
+    with run, _telling_what_cannot_be_compiled():
         if run.folder:
-            _keep_later(job, logs, run)
-            ending.push(partial(_end_logs, run, logs))
-        about = engine_named(job.config.training.engine).train(job, run, take_episodes)
-        if run.folder and logs.speeds:
-            run.writer.write(logs.summary, logs.summed_up(about))
-    return _result(job, logs, run, about)
+            _keep_later(job, run)
+        about = engine_named(job.config.training.engine).train(job, run, episodes.take)
+        if run.folder and rows:
+            run.writer.write(job.log("summary.json"), _summary(job, rows[-1], about))
+    return _result(job, rows, run, about)
 
 
-def _end_logs(run: Run, logs: Logs, kind: type[BaseException] | None, *_: object) -> None:
-    for log in (logs.updates, logs.episodes) if logs.speeds else ():
-        run.writer.attempt(log.path, log.end if kind is None else log.flush)
+def _summary(job: Job, row: Metrics, about: Mapping[str, Any]) -> bytes:
+    summary = {
+        "mode": job.mode,
+        "name": job.name,
+        "outcome": _outcome(job, row),
+        "updates": job.config.training.updates,
+        "update": row["update"],
+        "timesteps": row["timesteps"],
+        "last_update": row,
+        **about,
+        "versions": {"goodharts": goodharts.__version__, "rules": goodharts.RULES_VERSION} | about["versions"],
+        "hyperparameters": job.config.plain(),
+    }
+    return (json_text(summary, indent=2) + "\n").encode()
 
 
-def _keep_later(job: Job, logs: Logs, run: Run) -> None:
+def _outcome(job: Job, row: Metrics) -> Outcome:
+    return "finished" if row["update"] == job.config.training.updates else "stopped"
+
+
+def _keep_later(job: Job, run: Run) -> None:
     """Put aside the agent and the logs of later updates than those that a run goes on from."""
     after, updates = job.since.updates, 0
     with contextlib.suppress(ParityError):  # no agent can be read
         updates = read_model(job.model).update if after else 0
     if after < updates:
-        records = (job.model, logs.updates.path, logs.episodes.path, logs.summary)
-        aside = move_aside(job.folder / MODELS, (), records)
+        aside = move_aside(job.folder / MODELS, (), (job.model, *map(job.log, KINDS)))
         run.print_line(f"This is a branch: the agent and the logs of later updates than {after:,} are in {aside}.")
 
 
-def _result(job: Job, logs: Logs, run: Run, about: Mapping[str, Any]) -> RunResult:
-    if not logs.speeds:
+def _result(job: Job, rows: Sequence[Metrics], run: Run, about: Mapping[str, Any]) -> RunResult:
+    if not rows:
         return nothing_to_keep(job.label)
-    speeds = logs.speeds[WARM_UP_UPDATES:] if job.is_benchmark else logs.speeds[1:] or logs.speeds
-    if not speeds:
+    warm = rows[WARM_UP_UPDATES:] if job.is_benchmark else rows[1:] or rows
+    if not warm:
         return RunResult(job.label, "stopped", f"{job.label}: stopped before it was warm; nothing is measured.")
-    rate = f"{len(speeds) / sum(1 / speed for speed in speeds):,.0f} steps/s"
+    rate = f"{len(warm) / sum(1 / row['steps_per_second'] for row in warm):,.0f} steps/s"
     if job.is_benchmark:
         on = f"{about['network']['kind']} on {about['device']}"
-        return RunResult(job.label, "finished", f"{job.label}: {rate} with the {on} over {len(speeds)} updates.")
-    row, outcome = logs.row, logs.outcome
+        return RunResult(job.label, "finished", f"{job.label}: {rate} with the {on} over {len(warm)} updates.")
+    outcome, row = _outcome(job, rows[-1]), rows[-1]
     done = {"finished": "trained", "stopped": "stopped"}[outcome]
     sentence = f"{job.label}: {done} after update {row['update']:,}, {row['timesteps']:,} steps ({rate})."
-    paths = [job.model, job.checkpoint, logs.updates.path, logs.episodes.path, logs.summary]
+    paths = [job.model, job.checkpoint, *map(job.log, KINDS)]
     paths += [run.folder, run.folder / CURVE] if run.folder else []
-    files = tuple(str(path) for path in paths if path.exists())
-    return RunResult(job.label, outcome, sentence, files, not run.writer.failing)
+    return RunResult(
+        job.label, outcome, sentence, tuple(str(path) for path in paths if path.exists()), not run.writer.failing
+    )
 
 
 def nothing_to_keep(label: str) -> RunResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from importlib.util import find_spec
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from goodharts.training.jobs import Job
     from goodharts.training.runs import RunResult
-    from rlworldkit.runs.live_page import ActionLabel, LivePage
+    from rlworldkit.runs.live_page import ActionLabel
     from rlworldkit.runs.pool import Parent
     from rlworldkit.runs.sinks import Metrics
 
@@ -111,23 +111,26 @@ def _train(arguments: argparse.Namespace) -> int:
     # models and checkpoints are torch's files, whichever engine trains
     if (config.training.engine != JAX or not arguments.benchmark) and find_spec("torch") is None:
         raise UsageError(f"goodharts train needs torch: run `{install_package('torch')}`.")
-    from goodharts.training.jobs import jobs_to_resume, new_jobs, places, write_beginnings
+    from goodharts.training.checkpoints import Checkpoint, write_checkpoint
+    from goodharts.training.jobs import ended_text, folders_of, jobs_of
     from goodharts.training.runs import check, reserved
 
     is_first = rank() == 0
     console = open_console(quiet=not is_first)
     check(config)  # before there are folders
     with contextlib.ExitStack() as stack:
-        of_seeds = places(arguments, config)
         if is_first and not arguments.benchmark:
-            for folder, _ in of_seeds:
+            for folder in folders_of(arguments, config):
                 stack.enter_context(reserved(arguments.mode, folder))
-        jobs = jobs_to_resume(arguments, config, console) if arguments.resume else new_jobs(arguments, config)
+        jobs = jobs_of(arguments, config)
+        for job in (job for job in jobs if job.has_ended):
+            print_line(console, ended_text(job))
         left = [job for job in jobs if not job.has_ended]
         for job in left:
             check(job.config)
-        if is_first and not arguments.benchmark and (len(jobs) > 1 or arguments.seeds is not None):
-            write_beginnings(jobs)
+            if is_first and not (arguments.benchmark or job.start) and (len(jobs) > 1 or arguments.seeds is not None):
+                # so that none is forgotten that is killed before its first checkpoint
+                write_checkpoint(Checkpoint(job.checkpoint, job.mode, job.name, job.config, job.since))
         at_once = max(len(arguments.mode), min(len(left), available_cores()))
         results = _run(left, at_once, console, arguments.dashboard and is_first)
     for each in results:
@@ -136,7 +139,7 @@ def _train(arguments: argparse.Namespace) -> int:
     if arguments.seeds is not None:
         _sum_up(jobs, console)
     if stopped := [job.mode for job, each in zip(left, results, strict=True) if each.is_stopped]:
-        seeds = [] if arguments.seeds is None else [f"--seeds={arguments.seeds}"]
+        seeds = [] if arguments.seeds is None else [f"--seed={config.training.seed}", f"--seeds={arguments.seeds}"]
         words = [COMMAND, "--mode", ",".join(arguments.mode if seeds else stopped), *seeds, "--resume"]
         print_line(console, f"Resume: {typed_command('goodharts', MODULE, *words)}")
     if any(each.outcome == "failed" or not each.is_complete for each in results):
@@ -169,21 +172,16 @@ def _prices(arguments: argparse.Namespace) -> dict[str, float]:
 
 def _sum_up(jobs: list[Job], console: Console) -> None:
     """Draw the runs of each mode, and say how their models are compared."""
-    from goodharts.models import model_path
-    from goodharts.training.jobs import MODELS, RUNS
+    from goodharts.training.jobs import RUNS
     from rlworldkit.runs.curve import draw_groups
 
-    rows, models = dict[str, list[list[dict[str, float]]]](), dict[str, list[str]]()
-    for job in jobs:
-        if found := read_csv(job.folder / RUNS / job.name / METRICS):
-            rows.setdefault(job.mode, []).append(found)
-            if (model := model_path(job.mode, job.folder / MODELS)).exists():
-                models.setdefault(job.mode, []).append(str(model))
-    if rows:
-        draw_groups(rows, Path(CURVE), "Goodharts")
+    by_mode = {each.mode: [job for job in jobs if job.mode == each.mode] for each in jobs}
+    curves = {mode: [read_csv(job.folder / RUNS / job.name / METRICS) for job in of] for mode, of in by_mode.items()}
+    if any(map(any, curves.values())):
+        draw_groups(curves, Path(CURVE), "Goodharts")
         print_line(console, f"  {CURVE}")
-    if models:
-        groups = [f"--group={mode}={','.join(paths)}" for mode, paths in models.items()]
+    models = {mode: [str(job.model) for job in of if job.model.exists()] for mode, of in by_mode.items()}
+    if groups := [f"--group={mode}={','.join(paths)}" for mode, paths in models.items() if paths]:
         print_line(console, f"Compare: {typed_command('goodharts', MODULE, 'compare', *groups)}")
 
 
@@ -192,9 +190,10 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
     from goodharts.training.jobs import RUNS
     from goodharts.training.runs import train_job
     from rlworldkit.runs.console import ConsoleProgress
+    from rlworldkit.runs.live_page import open_page
     from rlworldkit.runs.pool import RunTask, train_many
 
-    is_alone = len(jobs) == 1 or is_launched()
+    is_alone, port = len(jobs) == 1 or is_launched(), jobs[0].config.runtime.dashboard_port
     write_line = partial(print_line, console)
     totals = {job.label: job.total_timesteps for job in jobs}
     progress = ConsoleProgress(totals, console)
@@ -202,7 +201,7 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
         lambda: write_line("Stopping after this update; a second Ctrl-C ends it at once."),
         (lambda: print_nothing_to_save(console)) if is_alone else None,  # many end each that has nothing to keep
     )
-    page = _open_page(jobs, totals, stop, write_line) if with_dashboard else None
+    page = open_page(TITLE, totals, stop, write_line, port, action_labels()) if with_dashboard else None
     lines = {job.label: max(job.config.training.updates // _LINES_PER_RUN, 1) for job in jobs}
 
     def report(metrics: Metrics, run: str) -> None:
@@ -217,18 +216,10 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
             result = _result(label, found)
             page.finish(label, result.outcome, result.sentence)
 
-    def train_here(job: Job) -> RunResult:
-        try:
-            found = train_job(job, report=partial(report, run=job.label), print_line=write_line, stop=stop)
-        except Exception as error:
-            ended(job.label, error)
-            raise
-        ended(job.label, found)
-        return found
-
     with contextlib.closing(page) if page else contextlib.nullcontext(), stop, progress:
         if is_alone:
-            return [train_here(job) for job in jobs]
+            own = {job.label: partial(report, run=job.label) for job in jobs}
+            return [train_job(job, report=own[job.label], print_line=write_line, stop=stop) for job in jobs]
         tasks = [RunTask(job.label, job.folder / RUNS / job.name, [MODULE, COMMAND], job) for job in jobs]
         many = train_many(
             tasks, at_once, report=report, print_line=write_line, ended=ended, should_stop=lambda: stop.requested
@@ -250,14 +241,6 @@ def action_labels() -> list[ActionLabel]:
 
     moves = zip(ACTIONS, _SIGNS, MOVES, strict=True)
     return [ActionLabel(name.replace("_", " "), sign, 2 + x, 2 + y) for name, sign, (x, y) in moves]
-
-
-def _open_page(
-    jobs: list[Job], totals: dict[str, int], stop: StopRequest, print_line: Callable[[str], None]
-) -> LivePage | None:
-    from rlworldkit.runs.live_page import open_page
-
-    return open_page(TITLE, totals, stop, print_line, jobs[0].config.runtime.dashboard_port, action_labels())
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ class Run:
         milestone: what people follow besides the return.
         stop: asked whether the run should end early; hand in a StopRequest to end cleanly on Ctrl-C and ``kill``.
         report: takes each row of metrics, with a folder or without.
+        sinks: of a run with a folder, beside its own.
         print_line: takes lines for the user, instead of the console.
     """
 
@@ -59,6 +60,7 @@ class Run:
         milestone: Milestone | None = None,
         stop: StopRequest | None = None,
         report: Callable[[Metrics], None] = lambda metrics: None,
+        sinks: Sequence[Sink] = (),
         print_line: Callable[[str], None] | None = None,
     ) -> None:
         self.folder = None if folder is None else Path(folder)
@@ -70,7 +72,7 @@ class Run:
         self._tracking = tracking or Tracking(enabled=False)
         self.writer = RetryingWriter(self.print_line)
         self._stack, self._depth = contextlib.ExitStack(), 0
-        self._sinks: list[Sink] = []
+        self._sinks, self._further_sinks = list[Sink](), sinks
         self._progress: ConsoleProgress | None = None
         self._wandb: WandbRun | None = None
 
@@ -112,7 +114,7 @@ class Run:
             )
             plain = {**settings, "wandb_id": wandb.run_id or kept}
             self.writer.write(folder / CONFIG, (json_text(plain, indent=2, default=repr) + "\n").encode())
-            self._sinks, self._wandb = [*logs, board, wandb], wandb
+            self._sinks, self._wandb = [*logs, board, wandb, *self._further_sinks], wandb
             self._stack.push(partial(self._end_files, folder))
         self._stack.enter_context(self._progress)
 

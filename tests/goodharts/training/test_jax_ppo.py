@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from goodharts.cli.evaluate import main as evaluate_main
 from goodharts.config import Config
 from goodharts.env import GoodhartsJaxEnv, env_of
 from goodharts.models import read_model
-from goodharts.networks import network_and_params, torch_weights
+from goodharts.networks import Cnn, params_of, torch_weights
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
@@ -33,6 +34,7 @@ from goodharts.training.train_ppo import main
 from rlworldkit.jax.xla import prefer_wide_vectors
 from rlworldkit.ppo.checkpoints import named_leaves
 from rlworldkit.ppo.metrics import metrics_of
+from rlworldkit.ppo.networks import network_of
 from rlworldkit.ppo.ppo import collect_rollout, samples_of
 from rlworldkit.ppo.program import CompiledTraining, compile_training
 from rlworldkit.ppo.state import RunnerState, UpdateStats
@@ -165,7 +167,8 @@ def networks(kind: NetworkKind, privileged: bool = True) -> tuple[ActorCritic, A
     """A network in torch, and the same in JAX with its parameters."""
     shape = NetworkConfig(kind, channels=(3, 4), hidden=8, privileged=privileged)
     policy = ActorCritic(shape)
-    return policy, *network_and_params(shape, policy.state_dict())
+    params = params_of(shape, policy.state_dict())
+    return policy, network_of(params, {"mlp": None, "cnn": partial(Cnn, channels=shape.channels)}, 3), params
 
 
 @pytest.mark.parametrize(("kind", "privileged"), [("cnn", True), ("mlp", False)])
