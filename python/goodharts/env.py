@@ -17,16 +17,13 @@ from goodharts.jax_env.observation import View
 from goodharts.jax_env.state import State
 from goodharts.jax_env.tables import PRICES, Variant
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode, Numbers
-from goodharts.world import GROUND_TRUTH
+from goodharts.world import GROUND_TRUTH, game_seeds
 from rlparity import State as StateDict
 from rlworldkit.jax.batching import batch_native
 from rlworldkit.jax.env import Encoder, JaxEnv, StepOutput
 from rlworldkit.jax.int64_pair import Int64Pair
 from rlworldkit.jax.threefry import Seed
-from rlworldkit.threefry import seed_pair, threefry2x32
-
-_KEYS_EVENT = 2**32 - 1
-"""The event whose draws are the keys of a run's games (G10)."""
+from rlworldkit.threefry import seed_pairs
 
 
 class CompactObservation(NamedTuple):
@@ -137,9 +134,7 @@ class GoodhartsJaxEnv(JaxEnv, world=GROUND_TRUTH):
 
     def initial_seeds(self, seed: int, num_games: int) -> Array:
         # in numpy, where it takes no time: in JAX each operation would be compiled for it
-        low, high = (np.full(num_games, half, np.uint32) for half in seed_pair(seed))
-        numbers = np.arange(1, num_games + 1, dtype=np.uint32)
-        return np.stack(threefry2x32((low, high), (np.full_like(numbers, _KEYS_EVENT), numbers)), axis=1)  # type: ignore[return-value]
+        return seed_pairs(game_seeds(seed, num_games))  # type: ignore[return-value]
 
 
 @cache

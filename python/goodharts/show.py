@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goodharts.models import MODEL, model_path, read_model
-from goodharts.render.text import draw_text
 from goodharts.rules import DEFAULT_NUMBERS, MODES
 from goodharts.score import DIED
 from rlparity import State
@@ -54,8 +53,6 @@ def _end(before: State, after: State, action: int, ending: str | None) -> tuple[
 
 
 SHOW = Show(
-    text=draw_text,
-    text_size=(70, 18),
     picture=_picture,
     frames_per_second=15,
     end=_end,

@@ -6,7 +6,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from goodharts.bench import env, train
+from goodharts import bench
 from goodharts.cli.main import PROGRAM
 from goodharts.config import Config
 from goodharts.env import GoodhartsJaxEnv
@@ -32,8 +32,8 @@ def test_a_world_without_an_engine_in_jax_has_the_other_benchmarks() -> None:
 
 
 def test_the_engine_s_benchmark_plays_and_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(env, "STEPS", 150)
-    monkeypatch.setattr(env, "STEPS_OF_ALL", 1)
+    monkeypatch.setattr(bench, "STEPS", 150)
+    monkeypatch.setattr(bench, "STEPS_OF_ALL", 1)
     steps, restarts = [], []
     step, restart = Games.step, Games.restart
 
@@ -43,8 +43,8 @@ def test_the_engine_s_benchmark_plays_and_restarts(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Games, "step", counted)
     monkeypatch.setattr(Games, "restart", lambda games, rows: restarts.append(len(rows)) or restart(games, rows))  # type: ignore[func-returns-value]
-    monkeypatch.setattr(env, "compiled", compiled := Mock(return_value=NO_TIME))
-    records = [(record.name, record.unit, record.num_envs) for record in env.measure(PRICED, 8, 2)]
+    monkeypatch.setattr(bench, "compiled_play", compiled := Mock(return_value=NO_TIME))
+    records = [(record.name, record.unit, record.num_envs) for record in bench.measure_env(PRICED, 8, 2)]
     assert records == [(f"env_steps_per_second_{engine}", "steps/s", 8) for engine in ("torch", "jax")]
     ((played, games), _) = compiled.call_args
     assert (type(played), np.asarray(played.prices).tolist(), games) == (GoodhartsJaxEnv, [*price_values(PRICED)], 8)
@@ -56,10 +56,10 @@ def test_the_engine_s_benchmark_plays_and_restarts(monkeypatch: pytest.MonkeyPat
 def test_the_trainer_s_benchmark_measures_each_engine(is_compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     small = dataclasses.replace(Config().training, hidden=4, steps_per_env=8)
     compiled = Mock(wraps=compiled_update) if is_compiled else Mock(return_value=NO_TIME)
-    monkeypatch.setattr(train, "compiled", compiled)
-    monkeypatch.setattr(train, "NETWORKS", ("mlp",))  # the other takes longer
-    monkeypatch.setattr(train, "Config", lambda: Config(training=small))
-    records = list(train.measure(PRICED, 2, 1))
+    monkeypatch.setattr(bench, "compiled_update", compiled)
+    monkeypatch.setattr(bench, "NETWORKS", ("mlp",))  # the other takes longer
+    monkeypatch.setattr(bench, "Config", lambda: Config(training=small))
+    records = list(bench.measure_train(PRICED, 2, 1))
     assert [(record.name, record.num_envs) for record in records] == [
         (f"train_steps_per_second_{engine}_mlp", 2) for engine in ("torch", "jax")
     ]

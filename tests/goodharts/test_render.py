@@ -1,16 +1,15 @@
-"""Pictures of a state: its surroundings on the torus, as text and as a picture."""
+"""Pictures of a state: its surroundings on the torus, as a board and as a picture."""
 
-import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from goodharts.render import picture
+from goodharts.render.board import draw_board
 from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.render.picture import draw_picture
 from goodharts.render.surroundings import around
-from goodharts.render.text import draw_text
 from goodharts.rules import EMPTY, FOOD, POISON, SIZE
 from rlparity import State
 from rlworldkit.render.colours import AGENT, LINE
@@ -23,10 +22,6 @@ def state_of(x: int, y: int, food: list[int], poison: list[int], **numbers: Any)
     return {"food": food, "poison": poison, **own, "foodCount": len(food), "poisonCount": len(poison)}
 
 
-def plain(text: str) -> list[str]:
-    return re.sub(r"\x1b\[[\d;]*m", "", text).split("\n")
-
-
 @pytest.mark.parametrize(("x", "y"), [(0, 0), (127, 127), (0, 64), (64, 127)])
 def test_what_lies_across_an_edge_is_next_to_the_agent_G1(x: int, y: int) -> None:
     left, below = y * SIZE + (x - 1) % SIZE, (y + 1) % SIZE * SIZE + x
@@ -37,14 +32,12 @@ def test_what_lies_across_an_edge_is_next_to_the_agent_G1(x: int, y: int) -> Non
     }
 
 
-def test_the_text_shows_the_agent_what_it_sees_and_faintly_what_is_near() -> None:
-    heading, *lines = plain(draw_text(state_of(0, 0, [1, 7], [CORNER])))
-    assert heading == "energy 1.23, step 7, at 0, 0 among 2 food ●, 1 poison ◆"
-    assert len(lines) == 17
-    rows = [line[::2] for line in lines]
-    assert rows[7] == "   ····◆······   "  # across both edges
-    assert rows[8] == "   ·····@●···· ● "
-    assert rows[9] == "   ···········   "
+def test_the_board_shows_the_agent_and_what_is_near_across_the_edges() -> None:
+    board = draw_board(state_of(0, 0, [1, 7], [CORNER]))
+    rows = ["".join(row) for row in board.rows]
+    assert rows[7:9] == [".......x.........", "........@o.....o."]
+    assert all(row == "." * 17 for row in rows[:7] + rows[9:])
+    assert (board.scalars["energy"], board.scalars["food"], board.scalars["poison"]) == (1.23, 2, 1)
 
 
 def pixel(drawn: np.ndarray, x: float, y: float) -> tuple[int, ...]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from goodharts.config import ALL, Config, Modes, read_config
 from goodharts.evaluation.figures import FIGURES
 from goodharts.models import model_path
-from goodharts.rules import DEFAULT_MODE, DEFAULT_MODES, MODES
+from goodharts.rules import DEFAULT_MODE, DEFAULT_MODES, MODES, Mode
 from rlparity.errors import UsageError
 from rlparity.io.arguments import STANDARD_OUTPUT, OneOf, Parser
 from rlparity.io.console import open_console, typed_command
@@ -32,11 +32,8 @@ _SETTINGS = (("evaluation", "games"), ("evaluation", "steps"), ("evaluation", "s
 _PUBLISHED_SIZE = {"games": "; published are 8,192", "steps": "; published are 16,384"}
 
 
-class _Player(NamedTuple):
-    """Who is evaluated, in which mode."""
-
-    mode: str
-    agent: Agent
+Player = tuple[Mode, Agent]
+"""Who is evaluated, and in which mode."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -60,9 +57,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--model", type=Path, metavar="FILE", help="the model, or another agent's file, to evaluate")
     args = parser.parse_args(argv)
-    config = read_config(flags_given(args))
-    console = open_console(stderr=args.json == STANDARD_OUTPUT)
-    written(_played(_players(args), config, args, console, printing=True), args.json)
+    if args.model is None:
+        players = [_player_named(name) for name in args.mode or DEFAULT_MODES]
+    else:
+        players = [_player_at(args.model, ",".join(args.mode or ()) or None, trust=args.trust)]
+    written(_played(players, args, printing=True), args.json)
     return 0
 
 
@@ -81,28 +80,25 @@ def compare(argv: Sequence[str] | None = None) -> int:
     figure = f"what groups are compared by: {', '.join(FIGURES)} (default {_FIGURE})"
     parser.add_argument("--figure", type=OneOf(tuple(FIGURES)), default=_FIGURE, metavar="NAME", help=figure)
     args = parser.parse_args(argv)
-    groups = checked_groups(parser, args)
-    if groups:
-        return _compare_groups(parser, args, groups)
+    if groups := checked_groups(parser, args):
+        if args.results or args.models:
+            parser.error("--group names all that is compared: leave files and --models out")
+        return _compare_groups(args, groups)
     if args.markdown or args.target is not None:
         parser.error("--markdown and --target go with --group: add it, or leave them out")
     given = [f"--{name}" for name in ("models", "choose", "search") if getattr(args, name)]
     given += [f"--{key}" for keys in flags_given(args).values() for key in keys]
     if args.results and given:
         parser.error(f"files of evaluations are read as they are: leave {given[0]} out, or the files")
-    console = open_console(stderr=args.json == STANDARD_OUTPUT)
     from goodharts.evaluation.report import as_sentence, comparison, read_results
 
     if args.results:
-        read = [each for path in args.results for each in read_results(path)]
-        if not read:
-            raise UsageError(
-                f"{args.results[0]} holds no evaluation: name files that `goodharts evaluate --json` wrote."
-            )
-        found = written(read, args.json)
+        evaluations: Iterable[Evaluation] = [each for path in args.results for each in read_results(path)]
     else:
-        config, players = read_config(flags_given(args)), _players_in(args.models or _MODELS)
-        found = written(_played([*players, _chance()], config, args, console), args.json)
+        evaluations = _played([*_players_in(args.models or _MODELS), _player_named(RANDOM)], args)
+    found, console = written(evaluations, args.json), _console(args)
+    if not found:
+        raise UsageError(f"{args.results[0]} holds no evaluation: name files that `goodharts evaluate --json` wrote.")
     console.print(comparison(found))
     for each in found:
         console.print(as_sentence(each), soft_wrap=True)
@@ -113,30 +109,33 @@ def compare(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _compare_groups(parser: Parser, args: argparse.Namespace, groups: Mapping[str, Sequence[str]]) -> int:
+def _compare_groups(args: argparse.Namespace, groups: Mapping[str, Sequence[str]]) -> int:
     """Compare groups of models by a figure of each; models that were trained from the same seed are pairs."""
-    if args.results or args.models:
-        parser.error("--group names all that is compared: leave files and --models out")
     from goodharts.agents import training_of
     from rlworldkit.evaluation.comparison import ScoredRun
 
-    config, console = read_config(flags_given(args)), open_console(stderr=args.json == STANDARD_OUTPUT)
-    names, read = [model_path(mode).name for mode in MODES], {}
-    for name, members in groups.items():
-        paths = []
-        for path in map(Path, members):
-            found = sorted(file for file in path.rglob("*.pth") if file.name in names) if path.is_dir() else [path]
-            if not found:
-                raise UsageError(f"There is no model in {path}, such as {names[0]}: name files or folders.")
-            paths += found
-        read[name] = paths, [_player_at(path, trust=args.trust) for path in paths]
-    scored = {}
-    for name, (paths, players) in read.items():
-        figures = [found.figures[args.figure]["mean"] for found in _played(players, config, args, console)]
-        seeds = [training_of(player.agent)[0].get("training", {}).get("seed") for player in players]
-        scored[name] = [ScoredRun(str(path), *each) for path, *each in zip(paths, seeds, figures, strict=True)]
-    write_comparison(console, scored, args, FIGURES[args.figure].title)
+    paths = {name: [file for path in members for file in _files_in(Path(path))] for name, members in groups.items()}
+    players = {name: [_player_at(path, trust=args.trust) for path in of] for name, of in paths.items()}
+    scored: dict[str, list[ScoredRun]] = {}
+    for name, of in players.items():
+        figures = [found.figures[args.figure]["mean"] for found in _played(of, args)]
+        seeds = [training_of(agent)[0].get("training", {}).get("seed") for _, agent in of]
+        scored[name] = [ScoredRun(str(path), *each) for path, *each in zip(paths[name], seeds, figures, strict=True)]
+    write_comparison(_console(args), scored, args, FIGURES[args.figure].title)
     return 0
+
+
+def _files_in(path: Path) -> Sequence[Path]:
+    """The file itself, or the models in a folder and those below it; raises UsageError where there is none."""
+    names = [model_path(mode).name for mode in MODES]
+    found = sorted(file for file in path.rglob("*.pth") if file.name in names) if path.is_dir() else [path]
+    if not found:
+        raise UsageError(f"There is no model in {path}, such as {names[0]}: name files or folders.")
+    return found
+
+
+def _console(args: argparse.Namespace) -> Console:
+    return open_console(stderr=args.json == STANDARD_OUTPUT)
 
 
 def written(evaluations: Iterable[Evaluation], target: Path | None) -> list[Evaluation]:
@@ -152,13 +151,7 @@ def written(evaluations: Iterable[Evaluation], target: Path | None) -> list[Eval
     return found
 
 
-def _played(
-    players: Sequence[_Player],
-    config: Config,
-    args: argparse.Namespace,
-    console: Console,
-    printing: bool = False,
-) -> Iterator[Evaluation]:
+def _played(players: Sequence[Player], args: argparse.Namespace, printing: bool = False) -> Iterator[Evaluation]:
     """An evaluation of each player, one after the other, with live progress on a terminal.
 
     printing: print each once it is there.
@@ -167,44 +160,40 @@ def _played(
     from goodharts.evaluation.evaluate import evaluate
     from goodharts.evaluation.report import as_sentence, as_table
 
+    config, console = read_config(flags_given(args)), _console(args)
     device, how = choose_device(config.runtime.device), config.evaluation
     for mode, agent in players:
-        text = f"{RANDOM if agent.path == Path(RANDOM) else mode}: playing {how.games:,} games of {how.steps:,} steps"
+        name = RANDOM if agent.path == Path(RANDOM) else mode.name
+        text = f"{name}: playing {how.games:,} games of {how.steps:,} steps"
         with working(console, text, how.games * how.steps) as advance:
-            found = evaluate(MODES[mode], agent, config, device, choice=choice_of(args), advanced=advance)
+            found = evaluate(mode, agent, config, device, choice=choice_of(args), advanced=advance)
         if printing:
             console.print(as_table(found))
             console.print(as_sentence(found), soft_wrap=True)
         yield found
 
 
-def _players(args: argparse.Namespace) -> Sequence[_Player]:
-    """The players to evaluate; raises UsageError where one cannot be used."""
-    if args.model is not None:
-        return [_player_at(args.model, ",".join(args.mode or ()) or None, trust=args.trust)]
-    return [_chance() if name == RANDOM else _player_at(model_path(name), name) for name in args.mode or DEFAULT_MODES]
+def _player_named(name: str) -> Player:
+    """Chance, or the model of a mode."""
+    return _player_at(Path(RANDOM), DEFAULT_MODE) if name == RANDOM else _player_at(model_path(name), name)
 
 
-def _chance() -> _Player:
-    return _player_at(Path(RANDOM), DEFAULT_MODE)
-
-
-def _player_at(path: Path, mode: str | None = None, *, trust: bool = False) -> _Player:
+def _player_at(path: Path, mode: str | None = None, *, trust: bool = False) -> Player:
     """The agent in a file, of a mode if one is given; raises UsageError where it cannot be used."""
     from goodharts.cli.main import PROGRAM
 
     world = PROGRAM.world_of(mode, path)
-    return _Player(world.name.removeprefix(f"{PROGRAM.name}-"), read_agent(world, path, trust=trust))
+    return MODES[world.name.removeprefix(f"{PROGRAM.name}-")], read_agent(world, path, trust=trust)
 
 
-def _players_in(folder: Path) -> list[_Player]:
+def _players_in(folder: Path) -> list[Player]:
     """The models of all modes that there are; raises UsageError where one cannot be used, or there is none."""
     paths = {mode: path for mode in MODES if (path := model_path(mode, folder)).exists()}
     if not paths:
         train = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", "all")
+        path = model_path(DEFAULT_MODE, folder)
         raise UsageError(
-            f"There is no model in {folder}, such as {model_path(next(iter(MODES)), folder)}: train them with "
-            f"`{train}`, or name another --models."
+            f"There is no model in {folder}, such as {path}: train them with `{train}`, or name another --models."
         )
     return [_player_at(path, mode) for mode, path in paths.items()]
 

@@ -2,15 +2,16 @@
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from pkgutil import resolve_name
 
 from goodharts import __version__
+from goodharts.config import as_toml
 from goodharts.sb3_config import GoodhartsSB3Config
 from goodharts.world import WORLDS
 from rlparity import World
+from rlparity.io.arguments import Parser
 from rlworldkit.cli import app
-from rlworldkit.program import Benchmark, Command, Program, measured_by
+from rlworldkit.program import Benchmark, Command, Program
 
 _GAMES = 192
 """Of a documented training run."""
@@ -20,14 +21,16 @@ def _command(module: str, purpose: str, function: str = "main") -> Command:
     return Command(purpose, lambda argv: resolve_name(f"goodharts.{module}:{function}")(argv))
 
 
-def _benchmark(world: World, module: str, purpose: str) -> Benchmark:
-    measure = measured_by(f"goodharts.bench.{module}", world)
+def _benchmark(world: World, name: str, purpose: str) -> Benchmark:
+    measure = lambda *sizes: resolve_name(f"goodharts.bench:measure_{name}")(world, *sizes)  # noqa: E731
     return Benchmark(purpose, measure, games=_GAMES, needs="torch", plays=False)
 
 
-def _mode_of(path: Path, wanted: str | None) -> str | None:
-    mode: str | None = resolve_name("goodharts.show:mode_of")(path, wanted)
-    return mode
+def _print_config(argv: Sequence[str]) -> int:
+    text = "Print every setting and its default as TOML. A config.toml in the working directory needs only those that "
+    Parser(prog="goodharts config", description=f"{text}you change.", allow_abbrev=False).parse_args(argv)
+    print(as_toml(), end="")
+    return 0
 
 
 PROGRAM = Program(
@@ -37,21 +40,19 @@ PROGRAM = Program(
     version=__version__,
     library="torch",
     sb3_config=GoodhartsSB3Config,
-    mode_of=_mode_of,
+    mode_of=lambda path, wanted: resolve_name("goodharts.show:mode_of")(path, wanted),
     commands={
         "train": _command(
             "training.train_ppo", "train agents of one or more modes with PPO, on the torch engine or in JAX", "train"
         ),
         "evaluate": _command("cli.evaluate", "let trained agents live on, and count what they eat and when they die"),
         "compare": _command("cli.evaluate", "one table and one picture of all modes", "compare"),
-        "config": _command("cli.config", "print every setting and its default, as config.toml has them"),
+        "config": Command("print every setting and its default, as config.toml has them", _print_config),
         "brain-view": _command("cli.brain_view", "watch a trained agent: what it sees, thinks and does"),
     },
     benchmarks=lambda world: {
         "env": _benchmark(world, "env", "random play in each engine alone"),
-        "train": _benchmark(
-            world, "train", "PPO with each engine and network, beside the same on an environment that does nothing"
-        ),
+        "train": _benchmark(world, "train", "PPO with each engine and network"),
     },
 )
 

@@ -1,4 +1,1 @@
-"""One game as a person reads it: ``text`` and ``picture`` draw its state.
-
-``text`` needs nothing but the core; ``picture`` needs pygame (the extra ``goodharts``).
-"""
+"""One game as a person reads it: ``board`` as signs, ``picture`` with pygame (the extra ``goodharts``)."""
