@@ -6,12 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rlparity.agent import Policy, View
-from rlparity.engine import AutoResetBatch, BatchEngine, BatchStep, Engine, EngineOptions, Slots, State, Step
+from rlparity.engine import BatchEngine, BatchStep, EngineOptions, Slots, State
 from rlparity.errors import EngineError, ParityError, StateRefused, UsageError
 from rlparity.mutant import Mutant, MutationBench
 from rlparity.phases import Draw, Phase
 from rlparity.spaces import Box, MultiDiscrete
 from rlparity.tolerance import Tolerance
+from rlparity.views import AutoResetBatch, Engine, Step
 from rlparity.world import Board, EngineFactory, Price, Shrinker, StartMaker, World
 
 if TYPE_CHECKING:

@@ -156,7 +156,9 @@ class ParityItem(pytest.Item):
                 seed = random.Random(f"{self.config.stash[_SEED]} {self.nodeid}").getrandbits(64)
                 trace = Path("rlparity-report", re.sub(r"[^\w.@-]+", "-", "-".join(check.names)) + ".json")
                 found = assert_lockstep(check.spec, check.engines, **{"seed": seed, "trace": trace, **check.arguments})
-                self.add_report_section("call", ROOT, f"{found.steps:,} steps compared in {found.seconds:.1f} s")
+                self.add_report_section(
+                    "call", ROOT, f"{found.verdict}: {found.steps:,} steps compared in {found.seconds:.1f} s"
+                )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401
         """The report alone, and how to repeat the test."""

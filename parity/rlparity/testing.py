@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from rlparity.core import prices
 from rlparity.core.guard import DEFAULT_TIMEOUT
@@ -39,6 +39,8 @@ def assert_lockstep(
     ledger: Path | str | None = None,
     draw_prices: float = 0.0,
     budget_seconds: float = float("inf"),
+    infos: bool = False,
+    strict: bool = False,
     trace: Path = TRACE,
 ) -> Outcome:
     """Play the same games on two engines and compare everything, as ``rlparity run`` does.
@@ -56,13 +58,13 @@ def assert_lockstep(
         ledger: file of known differences (``rlparity.core.ledger``).
         draw_prices: share of seeds with which the prices of the reward are drawn, too; not against a tape.
         budget_seconds: after which a run ends, whatever the number of steps.
+        infos: as ``--infos``.
+        strict: as ``--strict``.
         trace: where the shrunk case goes; its page is written beside it.
 
     Raises:
-        AssertionError: they differ, with the report of the shrunk case, or too few rules were hit, or the ledger does
-            not hold.
-        UsageError: there is no such world, engine, source or ledger.
-        EngineError: an engine fails.
+        AssertionError: the verdict fails, with the report of a shrunk case, or too few rules were hit.
+        UsageError, EngineError: there is no such world, engine, source or ledger, or an engine fails.
     """
     __tracebackhide__ = True
     world, spec, pair = load_pair(world, engines)
@@ -72,17 +74,15 @@ def assert_lockstep(
     if draw_prices and isinstance(world.engines[pair[0]], Tape):
         raise UsageError(f"{pair[0]} has the prices that it was recorded at: leave draw-prices out.")
     world = prices.draw_prices(world, seed, draw_prices)
-    settings = Settings(source, steps, games, seed, auto_reset=auto_reset, budget_seconds=budget_seconds)
     known = None if ledger is None else read_ledger(Path(ledger))
-    settings = replace(settings, marks=coverage is not None, ledger=known)
+    how: dict[str, Any] = {"auto_reset": auto_reset, "budget_seconds": budget_seconds, "infos": infos, "ledger": known}
+    settings = Settings(source, steps, games, seed, marks=coverage is not None, **how)
     outcome = run(world, pair, settings)
-    if outcome.divergences:
-        first = (outcome.divergences[0],)
-        finding = investigate(world, spec, pair, first, trace, settings=settings, ledger=outcome.ledger)
-        text = plain_text(lambda console: print_run(world, pair, outcome, [finding], console))
+    if outcome.verdict.exit_code(strict=strict):
+        alike, known = outcome.divergences[:1], outcome.ledger
+        findings = [investigate(world, spec, pair, (each,), trace, settings=settings, ledger=known) for each in alike]
+        text = plain_text(lambda console: print_run(world, pair, outcome, findings, console))
         raise AssertionError(f"{text}Seed: {seed}.")
-    if outcome.faults:
-        raise AssertionError(f"{pair[0]} and {pair[1]}: {' '.join(outcome.faults)} Seed: {seed}.")
     if coverage is not None and (missed := _missed(world, outcome, coverage)):
         raise AssertionError(f"{pair[0]} and {pair[1]}: {missed}. Seed: {seed}.")
     return outcome

@@ -124,6 +124,8 @@ class World:
     rules: rule ids that a coverage run must hit (default: every id that a mark names).
     tolerances: field -> absolute tolerance, or ``Tolerance``; all else is compared bit for bit. Fields are
         ``observation``, ``observation.NAME``, ``components``, ``reward``, ``facts`` and ``state.NAME``.
+    accept: names of limitations that its comparisons may have, such as "no game ends", as reports name them; one that
+        does not hold fails.
     starts, policies: what directed and exploring runs start from and choose actions by.
     read_agent: reads a trained agent for ``--source policy:FILE``; raises UsageError when it cannot.
     agents: files of agents, by names that may be given instead; the first is the one that is shown where none is named.
@@ -172,6 +174,7 @@ class World:
     marks: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[str, ...] = ()
     tolerances: Mapping[str, float | Tolerance] = field(default_factory=dict)
+    accept: tuple[str, ...] = ()
     starts: Mapping[str, StartMaker] = field(default_factory=dict)
     policies: Mapping[str, Policy] = field(default_factory=dict)
     read_agent: Callable[[World, Path], Judge] | None = None

@@ -7,7 +7,7 @@ from reading_worlds import PAIRED
 
 from goodharts.rules import COMPONENTS, NUM_CELLS, SIZE
 from rlparity import State
-from rlparity.engine import AutoResetBatch, Engine
+from rlparity.views import AutoResetBatch, Engine
 
 ENGINES = ("reading", "torch", "jax")
 

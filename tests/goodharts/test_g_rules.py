@@ -14,7 +14,7 @@ from goodharts.rules import ACTIONS, MODES, NUM_CELLS
 from goodharts.world import WORLDS
 from rlparity import State
 from rlparity.core.prices import price_values
-from rlparity.engine import AutoResetBatch, Engine
+from rlparity.views import AutoResetBatch, Engine
 
 UP_LEFT, LEFT, DOWN_LEFT, UP, DOWN, UP_RIGHT, RIGHT, DOWN_RIGHT = range(8)
 HERE = (0, 0)

@@ -127,6 +127,10 @@ class Open(Blind):
         return self._game.observation()
 
 
+class Again(Blind):
+    """The same a second time."""
+
+
 class Lame(Blind):
     """Rests without healing in its fifth turn and later."""
 
@@ -147,7 +151,7 @@ def test_single_games_are_an_engine_like_any_other(auto_reset: bool) -> None:
 
 
 def test_games_without_states_are_compared_and_shrunk_by_their_actions(tmp_path: Any) -> None:  # noqa: ANN401
-    engines = {"blind": factory(Blind), "again": factory(Blind), "lame": factory(Lame)}
+    engines = {"blind": factory(Blind), "again": factory(Again), "lame": factory(Lame)}
     parts = {"state_fields": REPLAYED_STATE, "states_replay": True, "draw": lambda state: Board((), state)}
     world = orchard(engines=engines, starts={}, policies={}, shrinkers=(), **parts)
     words = "--steps", "40", "--games", "16", "--out", tmp_path

@@ -174,13 +174,17 @@ class Point(SingleGame):
         return Outcome(self.at.copy(), float(action[0]), bool((self.at**2).sum() > 1), False)
 
 
+class SamePoint(Point):
+    """The same a second time."""
+
+
 class ShortPoint(Point):
     limit = np.float32(1.4)
 
 
 def test_actions_that_are_arrays_are_drawn_within_bounds_and_recorded_exactly(tmp_path: Any) -> None:  # noqa: ANN401
     space = Box((-0.25, -1.5), (0.25, 1.5), (2,))
-    same = Pairing("point", {"one": Point, "two": Point}, space, (2,)).world()
+    same = Pairing("point", {"one": Point, "two": SamePoint}, space, (2,)).world()
     assert play(same, "--no-report").code == 0
     world = Pairing("point", {"one": Point, "two": ShortPoint}, space, (2,)).world()
     assert play(world, "--out", tmp_path).code == 1

@@ -108,7 +108,7 @@ def test_the_command_measures_and_shows_the_first_difference(tmp_path: Path) -> 
     assert "Signs: w hidden wasp\n" in ran.out
     assert read_trace(tmp_path / "trace.json").mode == "free-running"
     found = rlparity(*words, "--no-report", "--json", world=world).json
-    assert (found["mode"], found["passed"], found["effect"]["first"]) == ("free-running", False, [1, 1, 1, 1])
+    assert (found["mode"], found["verdict"], found["effect"]["first"]) == ("free-running", "DIVERGENT", [1, 1, 1, 1])
     by_name = {row["of an episode"]: row["other - plain"] for row in found["effect"]["measures"]}
     assert by_name["length"] == by_name["terminated"] == [0, 0, 0]
     assert by_name["return"][0] == pytest.approx(found["steps_compared"] / 4)

@@ -113,10 +113,10 @@ def test_with_an_entry_written_from_a_divergence_the_run_passes(ledger: Path) ->
     assert score.observed == score.expected + 1
 
     found = ran(ledger, picks_more())
-    assert (found.code, found.json["passed"], found.json["identical"]) == (0, True, False)
+    assert (found.code, found.json["verdict"]) == (0, "PASS")
     assert found.json["known"]["known"] > 10
     text = rlparity(*RUN, "--ledger", ledger, world=with_other(picks_more())).out
-    assert f"identical but for {found.json['known']['known']} known differences" in text
+    assert f"PASS but for {found.json['known']['known']} known differences" in text
     assert ledger_command("check", ledger, world=with_other(picks_more())).out == "All witnesses hold (1).\n"
 
 
@@ -166,14 +166,14 @@ def test_a_second_fault_in_the_same_step_is_not_absorbed(ledger: Path, tmp_path:
 def test_what_an_entry_says_must_be_so(old: str, new: str, fault: str, ledger: Path) -> None:
     found = ran(edited(ledger, old, new), picks_more())
     assert found.code == 1
-    assert found.json["ledger_faults"][0].startswith(fault)
+    assert found.json["reasons"][0]["subject"].startswith(fault)
 
 
 def test_an_entry_of_a_corrected_fault_fails(ledger: Path) -> None:
     found = ran(ledger, PlanesEngine)
     assert (found.code, found.json["divergences"]) == (1, [])
-    (gone,) = found.json["ledger_faults"]
-    assert gone.startswith("The witness of entry 'known' shows no difference, and what is pinned is observation[1: sco")
+    (gone,) = found.json["reasons"]
+    assert gone["subject"].startswith("The witness of entry 'known' shows no difference, and what is pinned is obs")
     assert ledger_command("check", ledger, world=with_other(PlanesEngine)).code == 1
 
 
@@ -287,8 +287,8 @@ def test_what_one_entry_explains_no_other_takes_part_in(ledger: Path) -> None:
     text = edited(ledger, '"observation[1: score]", "state.score"', '"observation[1: score]"').read_text()
     again = text.partition("\n")[2].replace("entries.known", "entries.again")
     ledger.write_text(text + again.replace('"observation[1: score]"]', '"observation[*]", "state.score"]'))
-    (fault,) = ran(ledger, picks_more()).json["ledger_faults"]
-    assert fault.startswith("The witness of entry 'known' does not fit the entry")
+    (fault,) = ran(ledger, picks_more()).json["reasons"]
+    assert fault["subject"].startswith("The witness of entry 'known' does not fit the entry")
 
 
 def test_a_game_is_not_dropped_at_its_start(ledger: Path) -> None:
@@ -321,11 +321,11 @@ def test_a_comparison_of_tests_has_a_ledger(ledger: Path, tmp_path: Path, monkey
     hold = partial(
         assert_lockstep, replace(faulty_orchard.WORLD, engines=engines), trace=tmp_path / "trace.json", seed=1
     )
-    with pytest.raises(AssertionError, match="1 divergence"):
+    with pytest.raises(AssertionError, match="DIVERGENT"):
         hold()
     hold(ledger=ledger)
     edited(ledger, "share = 0.5", "share = 0.001")
-    with pytest.raises(AssertionError, match="plain and other: Entry 'known' explains "):
+    with pytest.raises(AssertionError, match="DIVERGENT: Entry 'known' explains "):
         hold(ledger=ledger)
     monkeypatch.chdir(tmp_path)
     named = {"world": ORCHARD, "ledger": ledger.name}

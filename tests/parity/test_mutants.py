@@ -24,6 +24,7 @@ from rlparity.core.compare import Difference
 from rlparity.core.lockstep import Outcome, Settings
 from rlparity.core.replay import Divergence
 from rlparity.core.trace import Case
+from rlparity.core.verdict import Reason, Verdict
 from rlparity.tools.mutant_judges import LockstepJudge
 from rlparity.tools.mutant_table import planted
 from rlparity.tools.mutants import (
@@ -34,7 +35,7 @@ from rlparity.tools.mutants import (
     UNBUILDABLE,
     UNSOUND,
     Judge,
-    Verdict,
+    MutantVerdict,
     chosen_benches,
     mutated_text,
     run_mutants,
@@ -63,7 +64,12 @@ def test_faults_are_caught_and_a_harmless_edit_survives() -> None:
 
 
 CASE = Case((5,))
-DIVERGED = Outcome(7, divergences=[Divergence(CASE, (Difference("state.hp", 1, 2), Difference("reward", 0, 1)))])
+DIVERGED = Outcome(
+    7,
+    divergences=[Divergence(CASE, (Difference("state.hp", 1, 2), Difference("reward", 0, 1)))],
+    reasons=[Reason(Verdict.DIVERGENT, "difference", "game 0", "differs", "x")],
+)
+EMPTY = Outcome(9, reasons=[Reason(Verdict.INCONCLUSIVE, "field", "nothing", "varies", "x")])
 SILENT = EngineError("engine 'planes' gave no answer")
 UNSTARTED = EngineError("engine 'planes' failed in start: x")
 UNKNOWN = UsageError("cannot be imported")
@@ -82,7 +88,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Outcome | Exception]:
     ("end", "result", "detail"),
     [
         (Outcome(960), SURVIVED, ""),
-        (Outcome(960, faults=["Entry 'a' explains 0.9 of the steps."]), SURVIVED, ""),
+        (Outcome(960, reasons=[Reason(Verdict.LIMITED, "end", "no game", "ends", "x")]), SURVIVED, ""),
         (DIVERGED, CAUGHT, "state.hp, reward"),
         (SILENT, FAILED, "engine 'planes' gave no answer"),
         (UNSTARTED, UNBUILDABLE, "engine 'planes' failed in start: x"),
@@ -102,8 +108,11 @@ def test_failing_hanging_and_unbuildable_mutants_are_told_apart(
 @pytest.mark.parametrize(
     ("end", "sentence"),
     [
-        (DIVERGED, "the unchanged copy of engine 'planes' already diverges"),
-        (Outcome(9, faults=["Entry 'a' is idle."]), r"already fails its ledger: Entry 'a' is idle: correct that first"),
+        (
+            DIVERGED,
+            "copy of engine 'planes' already ends as DIVERGENT: game 0 differs: x: correct that first",
+        ),
+        (EMPTY, "already ends as INCONCLUSIVE: nothing varies: x: correct that first"),
         (UNKNOWN, r"already cannot be run \(cannot be imported\): correct that first"),
         (LATE, "the unchanged copy of engine 'planes' needs more than 60 seconds"),
     ],
@@ -123,7 +132,7 @@ def test_a_copy_has_the_named_parts_and_no_more(tmp_path: Path) -> None:
         def check_unchanged(self, bench: MutationBench, copy: Path) -> None:
             raise EngineError(" ".join(sorted(str(path.relative_to(copy)) for path in copy.rglob("*.*"))))
 
-        def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:
+        def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> MutantVerdict:
             raise NotImplementedError
 
     for path in ("mine/rules.py", "mine/deep/rules.py", "mine/test_it.py", "theirs/huge.py", "loose.py"):
@@ -149,12 +158,12 @@ def test_an_interrupt_waits_for_no_run_and_leaves_no_copy() -> None:
     copies, over = SimpleQueue[Path](), Event()
 
     class EndlessJudge(Judge):
-        def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:
+        def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> MutantVerdict:
             copies.put(copy)
             over.wait(0.5)  # until the main thread waits: Python loses a signal that arrives as a wait begins
             pthread_kill(main_thread().ident or 0, SIGINT)
             over.wait(20)
-            return Verdict(bench.engine, mutant, SURVIVED)
+            return MutantVerdict(bench.engine, mutant, SURVIVED)
 
     start = monotonic()
     with default_signals(), pytest.raises(KeyboardInterrupt):

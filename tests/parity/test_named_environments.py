@@ -54,7 +54,7 @@ def engines(names: str, *words: str | Path) -> Ran:
 @pytest.mark.parametrize("words", [(), ("--auto-reset",)])
 def test_a_vector_environment_is_its_single_ones(name: str, words: tuple[str, ...]) -> None:
     ran = engines(f"gym:{name},gymvec:{name}", "--no-report", *words)
-    assert (ran.code, "identical; 160 steps compared" in ran.out) == (0, True), ran
+    assert (ran.code, "160 steps compared" in ran.out) == (0, True), ran
 
 
 def test_environments_that_draw_differently_differ_at_once_and_the_report_says_what_to_do(tmp_path: Path) -> None:
@@ -90,8 +90,8 @@ def test_environments_that_cannot_be_paired_are_one_sentence(names: str, sentenc
 
 
 def test_environments_without_states_cannot_be_injected() -> None:
-    said = engines("gym:CartPole-v1,gymvec:CartPole-v1", "--mode", "injected").refusal()
-    assert "have no states that --mode injected could inject: write a rlparity.Pairing" in said
+    ran = engines("gym:CartPole-v1,gymvec:CartPole-v1", "--mode", "injected")
+    assert (ran.code, "INCONCLUSIVE: nothing is injected: " in ran.out) == (2, True)
 
 
 def test_an_environment_plays_in_another_process() -> None:

@@ -30,7 +30,7 @@ EMPTY = Trace(ORCHARD, ("plain", "planes"), Case((), seed=3), components=())
 
 def test_identical_engines_end_with_0(tmp_path: Path) -> None:
     ran = rlparity("run", "--steps", "50", "--games", "8", "--out", tmp_path, "--json")
-    assert (ran.code, ran.json["identical"]) == (0, True)
+    assert (ran.code, ran.json["verdict"]) == (0, "PASS")
     assert (ran.json["engines"], ran.json["steps_compared"]) == (["plain", "planes"], 400)
     assert list(tmp_path.iterdir()) == []
 
@@ -144,7 +144,7 @@ def test_coverage_counts_rules_on_both_sides_and_fails_on_one_that_is_never_hit(
     assert set(ran.json["rules"]) == set(faulty_orchard.WORLD.marks.values())
     assert all(mark["expected"] == mark["observed"] > 0 for mark in ran.json["marks"])
     ran = rlparity("coverage", "--steps", "40", "--invalid", "0", "--source", "uniform", "--json")
-    assert (ran.code, ran.json["identical"]) == (1, True)
+    assert (ran.code, ran.json["verdict"]) == (1, "LIMITED")
     # An ended game is restarted at once, so nobody acts in one: without invalid actions the rule stays silent.
     assert (ran.json["never"], ran.json["silent_marks"]) == (["O-INVALID"], ["invalid"])
 
@@ -194,8 +194,11 @@ def test_wrong_usage_is_one_sentence_and_2(arguments: list[str], sentence: str) 
 def test_comparing_no_step_is_no_success(command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_trace(EMPTY, Path("traces/t.json"))
-    said = rlparity(*command).refusal(3 if command[0] == "mutants" else 2)
-    assert "holds no actions, so that no step is compared: give traces with some." in said
+    ran = rlparity(*command)
+    few = "too few steps are compared"
+    said = {"mutants": few, "replay": "holds no actions, so that no step is compared: give traces with some."}
+    assert ran.code == (3 if command[0] == "mutants" else 2)
+    assert said.get(command[0], f"INCONCLUSIVE: {few}") in ran.out + ran.err
     assert "the episodes in traces hold no rewards to compare" in rlparity("rewards", "--golden", "traces").refusal()
     # where the engines once differed at the start, that they agree there now tells something
     write_trace(replace(EMPTY, differences=(Difference("state.hp", 1, 2),)), Path("traces/t.json"))

@@ -52,7 +52,7 @@ def test_the_only_world_is_meant_a_named_one_and_of_several_the_one_that_can_be_
     assert world_spec(None, ("plain", "planes")) == "orchard"
     assert load_world("orchard") is faulty_orchard.WORLD
     ran = run(main, "run", "--engines", "cow,sheep", "--games", "2", "--steps", "5")
-    assert (ran.code, "cow and sheep: identical" in ran.out) == (0, True)
+    assert (ran.code, "cow and sheep: LIMITED" in ran.out) == (0, True)
 
 
 @pytest.mark.parametrize(

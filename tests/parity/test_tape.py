@@ -56,7 +56,7 @@ def test_another_engine_is_held_to_the_calls_that_were_recorded(recorded: Path) 
     assert (found.divergences, found.steps, found.episodes) == ([], 320, live.episodes)
     assert [side.tolist() for side in found.marks] == [live.marks[0].tolist()] * 2
     again = rlparity("coverage", "--engines", f"tape:{recorded},planes", "--json").json
-    assert (again["identical"], again["seed"], again["games"], again["source"]) == (True, 7, 8, "directed")
+    assert (again["verdict"], again["seed"], again["games"], again["source"]) == ("PASS", 7, 8, "directed")
     assert again["unequal_marks"] == []
 
 

@@ -17,6 +17,7 @@ from rlparity.core.prices import changed_prices, draw_prices, priced
 from rlparity.core.settings import FREE_RUNNING, STRICT, Outcome, Settings
 from rlparity.core.sources import TRACES
 from rlparity.core.trace import demand_steps, read_trace
+from rlparity.core.verdict import Verdict
 from rlparity.debug.attach import check_screen, open_at
 from rlparity.engines.registry import load_pair, load_traced, load_world, world_spec
 from rlparity.engines.tape import Tape, take_settings
@@ -63,7 +64,7 @@ def run(options: Namespace) -> int:
     print_answer(options, answer, show)
     if options.debug and outcome.divergences:
         open_at(spec, world, engines, outcome.divergences[0], options.timeout)
-    return 0 if outcome.passed else 1
+    return outcome.verdict.exit_code(strict=options.strict)
 
 
 def replay(options: Namespace) -> int:
@@ -90,7 +91,7 @@ def replay(options: Namespace) -> int:
     if options.html:
         write_report(report, options.html)
     answer = {
-        "identical": not shown.differences,
+        "verdict": Verdict.DIVERGENT if shown.differences else Verdict.PASS,
         "actions": len(report.moments) - 1,
         "rules": list(shown.rules),
         "differences": [asdict(difference) for difference in shown.differences],
@@ -126,7 +127,8 @@ def coverage(options: Namespace) -> int:
         print_run(world, engines, outcome, findings, console, options.mode)
 
     print_answer(options, answer, show)
-    return 1 if not outcome.passed or found.never() or found.unequal() else 0
+    code = outcome.verdict.exit_code(strict=options.strict)
+    return 1 if code == 0 and (found.never() or found.unequal()) else code
 
 
 def rewards(options: Namespace) -> int:
@@ -232,11 +234,6 @@ def _compared(
         raise UsageError(f"--mode {settings.mode} goes with neither --auto-reset nor recorded traces: leave them out.")
     if settings.mode == FREE_RUNNING and (marks or settings.ledger or isinstance(tape, Tape)):
         raise UsageError(f"--mode {FREE_RUNNING} goes with no tape, no --ledger and no coverage: leave them out.")
-    if settings.mode not in (STRICT, FREE_RUNNING) and world.states_replay:
-        raise UsageError(
-            f"the engines of world '{world.name}' have no states that --mode {settings.mode} could inject: write a "
-            "rlparity.Pairing whose games have pull and push."
-        )
     if not options.no_report:
         check_output(options.output / "trace.json", makes_folders=True)
     if options.draw_prices:
@@ -262,8 +259,9 @@ def _compared(
             "shrunk_actions": len(finding.report.trace.case.actions),
         }
     answer = {
-        "passed": outcome.passed,
-        "identical": not outcome.divergences and not any(outcome.known.values()),
+        "verdict": outcome.verdict,
+        "reasons": [asdict(reason) for reason in outcome.reasons],
+        "accepted": [reason.name for reason in outcome.accepted],
         "world": world.name,
         "prices": changed_prices(world),
         "tolerances": {field: [str(world.tolerance_of(field))] for field in world.tolerances},
@@ -276,7 +274,7 @@ def _compared(
         "divergences": divergences,
         "is_black_box": outcome.is_black_box,
         "known": outcome.known,
-        "ledger_faults": outcome.faults,
+        "measured": outcome.measured,
         "effect": outcome.effect and effect_values(outcome.effect, engines),
     }
     return outcome, findings, answer

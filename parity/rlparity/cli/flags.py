@@ -116,6 +116,8 @@ COMPARISON: Flags = {
     ),
     "--draw-prices": switch("draw the prices of the reward from the seed, unless they are given"),
     "--no-report": switch("write no trace and no page"),
+    "--infos": switch("compare the infos of environments too"),
+    "--strict": switch("exit with 1 where the verdict is LIMITED, too"),
 }
 RUN: Flags = {**COMPARISON, "--debug": switch("open the debugger's screen at the first divergence")}
 REPLAY: Flags = {

@@ -19,7 +19,7 @@ from rlparity.tools.mutants import (
     UNBUILDABLE,
     UNSOUND,
     Judge,
-    Verdict,
+    MutantVerdict,
     chosen_benches,
     chosen_mutants,
     run_mutants,
@@ -54,7 +54,7 @@ def mutants(options: Namespace) -> int:
         if options.generate:
             world = replace(world, benches=tuple(_generated(world, bench, options) for bench in world.benches))
         chosen = chosen_benches(world, options.engine, options.only)
-    verdicts: list[Verdict] = []
+    verdicts: list[MutantVerdict] = []
     with progress_bar(options.json, "mutants", sum(len(mutants) for _, mutants in chosen)) as advance:
         for bench, planted in chosen:
             verdicts += run_mutants(bench, planted, judge, options.jobs, advance)

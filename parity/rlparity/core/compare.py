@@ -23,6 +23,7 @@ Fields = Mapping[str, Array | list[State]]
 ABSENT = "absent"
 STATE = "state"
 OBSERVATION = "observation"
+INFO = "info"
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def _field_rows(
 ) -> NDArray[np.bool_]:
     if isinstance(expected, list) or isinstance(observed, list):
         pairs = zip(expected, observed, strict=True)
-        return np.array([not _same_state(world, *both) for both in pairs], dtype=np.bool_)
+        return np.array([not _same_state(world, *both, name) for both in pairs], dtype=np.bool_)
     differ = elements_that_differ(world, name, expected, observed)
     return np.asarray(differ.reshape(len(differ), -1).any(axis=1))
 
@@ -86,12 +87,12 @@ def elements_that_differ(world: World, name: str, expected: Array, observed: Arr
     return _elements_differ(expected, observed, tolerance)
 
 
-def _same_state(world: World, expected: object, observed: object) -> bool:
+def _same_state(world: World, expected: object, observed: object, path: str) -> bool:
     """Equality that tells 1 from True and 1.0, which ``==`` does not; equal texts settle it fast."""
-    if expected != observed and not any(name.startswith(STATE) for name in world.tolerances):
+    if expected != observed and not any(name.startswith(path) for name in world.tolerances):
         return False
     one, other = (json.dumps(state, sort_keys=True) for state in (expected, observed))
-    return one == other or next(state_differences(world, expected, observed), None) is None
+    return one == other or next(state_differences(world, expected, observed, path), None) is None
 
 
 def _same_form(expected: Array, observed: Array, tolerance: Tolerance | None) -> bool:
@@ -147,7 +148,7 @@ def _explain_field(world: World, name: str, expected: Fields, observed: Fields, 
         return
     one, other, tolerance = expected[name], observed[name], world.tolerance_of(name)
     if isinstance(one, list) or isinstance(other, list):
-        yield from state_differences(world, one[row], other[row])
+        yield from state_differences(world, one[row], other[row], name)
     elif world.observation_fields and name == OBSERVATION:
         for part in world.observation_fields:
             label = f"{name}.{part}"
@@ -204,7 +205,7 @@ def _are_near_in_state(world: World, expected: object, observed: object, path: s
         return False
     place = re.sub(r"\[\d+\]", "", path)
     one, other = np.float64(expected), np.float64(observed)  # type: ignore[arg-type]
-    tolerance = world.tolerance_of(place) or world.tolerance_of(STATE)
+    tolerance = world.tolerance_of(place) or world.tolerance_of(path.split(".")[0])
     return tolerance is not None and bool(_are_near(one, other, tolerance, np.float32))
 
 

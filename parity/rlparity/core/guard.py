@@ -122,6 +122,12 @@ class GuardedEngine(BatchEngine):
         given = [json_copy(state) for state in states]
         return self._observed(self._ask("set_state", self.engine.set_state, given, slots), len(slots))
 
+    def infos(self) -> list[dict[str, Any]] | None:
+        return self._ask("infos", self.engine.infos)
+
+    def declarations(self) -> Mapping[str, Any]:
+        return self._ask("declarations", self.engine.declarations)
+
     def state_arrays(self) -> Mapping[str, Array] | None:
         return self._ask("state_arrays", self.engine.state_arrays)
 

@@ -7,18 +7,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from rlparity.core.checks import check_engine
 from rlparity.core.compare import Difference, value_text
 from rlparity.core.free_running import FreeRun
 from rlparity.core.ledger import MARKS, Entry, Ledger
+from rlparity.core.limits import is_without_injection, limits_of
 from rlparity.core.lockstep_run import LockstepRun
+from rlparity.core.measurements import Measurements
 from rlparity.core.pair import Pair
 from rlparity.core.recorded import RecordedRun
-from rlparity.core.replay import differs_at, last_differences
-from rlparity.core.settings import FREE_RUNNING, STRICT, Outcome, Settings
+from rlparity.core.replay import Divergence, differs_at, last_differences
+from rlparity.core.settings import FREE_RUNNING, RESYNCHRONISED, STRICT, Outcome, Settings
 from rlparity.core.sources import TRACES
-from rlparity.core.trace import Trace, check_actions, demand_steps, read_trace, trace_files
+from rlparity.core.trace import Trace, check_actions, read_trace, trace_files
+from rlparity.core.verdict import Reason, Verdict, judged
 from rlparity.errors import EngineError, StateRefused
 from rlparity.io.strict_json import json_text
 from rlparity.world import World
@@ -47,14 +51,38 @@ def run(
     elif settings.source.startswith(TRACES):
         traces = _read_traces(world, Path(settings.source.removeprefix(TRACES)))
     games = 1 if traces else settings.games
-    with Pair(world, engines, games, marks=settings.marks, timeout=settings.timeout, ledger=ledger) as pair:
-        outcome = _run_traces(pair, traces, settings, progress) if traces else _run_games(pair, settings, progress)
-        outcome.is_black_box, outcome.known = pair.is_black_box, pair.explained
-    if ledger is None:
-        return outcome
-    known = {entry.id: outcome.known.get(entry.id, 0) for entry in ledger.entries}
-    faults += [] if outcome.divergences else ledger.faults(known, outcome.steps)
-    return replace(outcome, ledger=ledger, known=known, faults=faults)
+    how: dict[str, Any] = {name: getattr(settings, name) for name in ("marks", "timeout", "infos")}
+    with Pair(world, engines, games, ledger=ledger, **how) as pair:
+        measured = Measurements(world, games, resynchronised=settings.mode == RESYNCHRONISED)
+        pair.measured = measured
+        if is_without_injection(pair, settings):
+            outcome = Outcome()
+        else:
+            outcome = _run_traces(pair, traces, settings, progress) if traces else _run_games(pair, settings, progress)
+        outcome.is_black_box, outcome.known, outcome.measured = pair.is_black_box, pair.explained, measured.values()
+        if ledger is not None:
+            known = {entry.id: pair.explained.get(entry.id, 0) for entry in ledger.entries}
+            faults += [] if outcome.divergences else ledger.faults(known, outcome.steps)
+            outcome.ledger, outcome.known = ledger, known
+        outcome.reasons = [*map(_reason_of_fault, faults)]
+        outcome.reasons += map(_reason_of, outcome.divergences)
+        if not outcome.reasons:
+            # recorded traces and what a user sees of differences are parts of the game
+            is_whole = not traces and settings.mode != FREE_RUNNING
+            limits = limits_of(pair, settings, outcome.steps)
+            outcome.reasons, outcome.accepted = judged(world, limits, acceptances_hold=is_whole)
+    return outcome
+
+
+def _reason_of_fault(sentence: str) -> Reason:
+    what, _, remedy = sentence.removesuffix(".").rpartition(": ")
+    return Reason(Verdict.DIVERGENT, "ledger", what, "", remedy)
+
+
+def _reason_of(found: Divergence) -> Reason:
+    fields = ", ".join(difference.field for difference in found.differences[:3])
+    where = f"differs after {found.step} actions in {fields}"
+    return Reason(Verdict.DIVERGENT, "difference", f"game {found.game}", where, "replay its trace")
 
 
 def _run_games(pair: Pair, settings: Settings, progress: Callable[[], object]) -> Outcome:
@@ -85,7 +113,9 @@ def _run_traces(pair: Pair, traces: Sequence[Trace], settings: Settings, progres
     for number, trace in enumerate(traces):
         outcome.episodes += 1
         found = differs_at(pair, trace.case)
-        outcome.steps += len(trace.case.actions) if found is None else found.step
+        # that engines agree at a start where they once differed says something, too
+        steps = max(len(trace.case.actions), bool(trace.differences))
+        outcome.steps += steps if found is None else found.step
         outcome.divergences += [replace(found, game=number)] if found else []
         progress()
         if len(outcome.divergences) >= settings.stop_after:
@@ -93,8 +123,6 @@ def _run_traces(pair: Pair, traces: Sequence[Trace], settings: Settings, progres
     outcome.seconds = time.perf_counter() - began
     if settings.marks:
         outcome.marks = pair.marks()
-    if not outcome.divergences:
-        demand_steps(traces, settings.source.removeprefix(TRACES))
     return outcome
 
 

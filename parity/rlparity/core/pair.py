@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rlparity.core.compare import STATE, Difference, Fields, explain, rows_that_differ, state_differences
+from rlparity.core.compare import INFO, STATE, Difference, Fields, explain, rows_that_differ, state_differences
 from rlparity.core.guard import DEFAULT_TIMEOUT, GuardedEngine
 from rlparity.core.ledger import THEN, Ledger
+from rlparity.core.measurements import Measurements
 from rlparity.core.trace import Action
 from rlparity.engine import Array, BatchStep, Closable, Slots, State
 from rlparity.errors import StateRefused, UsageError
@@ -49,7 +50,7 @@ class Pair(Closable):
     that they are compared of counts none.
 
     ledger: of known differences, which end no replay. What the factory of an engine says is ``unknown`` to it, as a
-    tape's does, is not compared. alone: there is but the reference, to be recorded or debugged.
+    tape's does, is not compared. alone: there is but the reference, to be recorded or debugged. infos: compare them.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Pair(Closable):
         timeout: float = DEFAULT_TIMEOUT,
         ledger: Ledger | None = None,
         alone: bool = False,
+        infos: bool = False,
     ) -> None:
         self.world = world
         self.ledger = ledger
@@ -75,6 +77,9 @@ class Pair(Closable):
         self.unknown: set[str] = {field for name in names for field in getattr(world.engines[name], "unknown", ())}
         self.is_black_box = world.states_replay or STATE in self.unknown
         """The engines have no states, and are compared by what they show."""
+        self.compares_infos, self.has_infos = infos, False
+        self.measured: Measurements | None = None
+        self._exact = replace(world, tolerances={})
         with ExitStack() as undo:
             self.reference = GuardedEngine(world, names[0], games, marks=marks, timeout=timeout)
             undo.callback(self.reference.close)
@@ -102,7 +107,7 @@ class Pair(Closable):
     def set_state(self, states: Sequence[State], slots: Slots) -> Observed:
         """Put states into some slots. Raises StateRefused when an engine does not take them."""
         try:
-            return self._situations(lambda engine: engine.set_state(states, slots), slots)
+            return self._situations(lambda engine: engine.set_state(states, slots), slots, placed=True)
         except StateRefused:
             if self._counted is not None:  # what one engine marked when it took what the other refused
                 fired = zip(self._left_out, self.marks(), self._counted, strict=True)
@@ -122,7 +127,10 @@ class Pair(Closable):
             self._step_fields(step) | self._situation_fields(engine, self.all)
             for engine, step in zip(self.both, steps, strict=True)
         ]
-        return Observed(self._known(fields[0]), self._known(fields[-1]), steps[0])
+        seen = Observed(self._known(fields[0]), self._known(fields[-1]), steps[0])
+        if self.measured is not None:
+            self.measured.step(seen.expected, steps[0], actions, restarting=restarting)
+        return seen
 
     def states_before(self, slots: Slots) -> list[State]:
         """The reference's states of some slots; none where no condition of the ledger looks at them."""
@@ -137,13 +145,18 @@ class Pair(Closable):
         """
         entries = () if self.ledger is None else self.ledger.entries_of(before, action, differences)
         self.explained.update(entry.id for entry in entries)
+        if entries and self.measured is not None:
+            self.measured.explained += 1
         return min((entry.then for entry in entries), key=THEN.index, default=None)
 
     def rows_that_differ(self, seen: Observed) -> NDArray[np.bool_]:
         """(rows,) bool: the games in which the engines differ."""
         if not seen.expected:  # nothing of it is known
             return np.zeros(1, np.bool_)
-        return rows_that_differ(self.world, seen.expected, seen.observed)
+        differ = rows_that_differ(self.world, seen.expected, seen.observed)
+        if self.measured is not None and self.world.tolerances and seen.step is not None:
+            self.measured.excused += int((rows_that_differ(self._exact, seen.expected, seen.observed) & ~differ).sum())
+        return differ
 
     def explain(self, seen: Observed, row: int, slot: int) -> list[Difference]:
         """Every difference in one game; states are explained by their dicts wherever these differ."""
@@ -164,14 +177,17 @@ class Pair(Closable):
         """Masks, seeds and states of all games as they stand."""
         return self._observed(lambda engine: self._situation_fields(engine, self.all))
 
-    def _situations(self, do: Callable[[GuardedEngine], Array], slots: Slots) -> Observed:
+    def _situations(self, do: Callable[[GuardedEngine], Array], slots: Slots, *, placed: bool = False) -> Observed:
         def fields(engine: GuardedEngine) -> Values:
             shown: Values = {"observation": do(engine)}
             if (facts := engine.facts()) is not None:
                 shown["facts"] = facts[slots]
             return shown | self._situation_fields(engine, slots)
 
-        return self._observed(fields)
+        seen = self._observed(fields)
+        if self.measured is not None and seen.expected:
+            self.measured.start(seen.expected, slots, placed=placed)
+        return seen
 
     def _observed(self, fields: Callable[[GuardedEngine], Values]) -> Observed:
         sides = [*map(fields, self.both)]
@@ -190,6 +206,9 @@ class Pair(Closable):
     def _situation_fields(self, engine: GuardedEngine, slots: Slots) -> Values:
         """Mask, seed and state, as arrays where both engines offer them; of a game played alone as a dict as well."""
         fields: Values = {"mask": engine.mask()[slots], "seed": engine.seeds()[slots]}
+        if (infos := engine.infos()) is not None:
+            self.has_infos = self.has_infos or any(infos)
+            fields |= {INFO: [infos[slot] for slot in slots]} if self.compares_infos else {}
         is_part = len(slots) < self.games
         if STATE in self.unknown or (is_part and self.ledger is None):
             return fields  # reading states costs most: a few restarted games are compared after their next step
@@ -215,6 +234,16 @@ class Pair(Closable):
         before, self._counted = self._counted, self.marks()
         expected, observed = ({"marks": (now - then)[None]} for now, then in zip(self._counted, before, strict=True))
         return Observed(expected, observed)
+
+    @property
+    def replays_states(self) -> bool:
+        """A state is no more than a seed and the actions since."""
+        return self.world.states_replay or any(engine.declarations().get("replays_states") for engine in self.both)
+
+    @property
+    def has_masks(self) -> bool:
+        """Some game had a mask."""
+        return any(engine.declarations().get("masks", True) for engine in self.both)
 
     def close(self) -> None:
         """Close both engines."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from rlparity.core.guard import DEFAULT_TIMEOUT
 from rlparity.core.ledger import Ledger
 from rlparity.core.replay import Divergence
+from rlparity.core.verdict import Reason, Verdict, worst
 
 STRICT, INJECTED, RESYNCHRONISED = MODES = ("strict", "injected", "resynchronised")
 FREE_RUNNING = "free-running"
@@ -26,7 +28,7 @@ class Settings:
     mode: ``strict``: both engines start from seeds. ``injected``: both start each game in the state that the reference
         begins it in, for engines that draw differently. ``resynchronised``: they start each step so, which shows
         every difference where it arises.
-    ledger: of known differences. budget_seconds: after which a run ends before its last step.
+    ledger: of known differences. budget_seconds: after which a run ends before its last step. infos: compare them too.
     """
 
     source: str = "uniform"
@@ -41,6 +43,7 @@ class Settings:
     timeout: float = DEFAULT_TIMEOUT
     ledger: Ledger | None = None
     budget_seconds: float = float("inf")
+    infos: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,8 @@ class Outcome:
     """Result of a run. steps: transitions compared in all; marks: per engine, total count of each mark, if counted.
 
     is_black_box: engines without states were compared by what they show. ledger: the entries for these engines;
-    known: by id, how many differences each explained; faults: sentences on what is wrong with it. effect: of a
-    free-running run.
+    known: by id, how many differences each explained. effect: of a free-running run. reasons: for the verdict;
+    accepted: those that the world accepts. measured: as ``Measurements.values`` has it.
     """
 
     steps: int = 0
@@ -72,10 +75,12 @@ class Outcome:
     is_black_box: bool = False
     ledger: Ledger | None = None
     known: Mapping[str, int] = field(default_factory=dict)
-    faults: list[str] = field(default_factory=list)
     effect: Effect | None = None
+    reasons: list[Reason] = field(default_factory=list)
+    accepted: list[Reason] = field(default_factory=list)
+    measured: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def passed(self) -> bool:
-        """Nothing differs that the ledger, which is right, does not explain."""
-        return not (self.divergences or self.faults)
+    def verdict(self) -> Verdict:
+        """What the run shows."""
+        return worst(self.reasons)

@@ -9,11 +9,12 @@ from pathlib import Path
 from rlparity.adapters.named import is_named
 from rlparity.core.guard import DEFAULT_TIMEOUT, GuardedEngine
 from rlparity.core.trace import Trace, check_actions
-from rlparity.engine import AutoResetBatch, Engine, GameSeeds
+from rlparity.engine import GameSeeds
 from rlparity.engines.module_paths import module_of, require_own_world
 from rlparity.engines.places import environments, with_remote_engines
 from rlparity.engines.tape import TAPE
 from rlparity.errors import FOREIGN_FAULTS, UsageError, quoted, unknown
+from rlparity.views import AutoResetBatch, Engine
 from rlparity.world import GROUP, PLACE, World, imported
 
 

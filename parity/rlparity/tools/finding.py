@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rlparity.core.compare import STATE
+from rlparity.core.compare import INFO, STATE
 from rlparity.core.ledger import Ledger
 from rlparity.core.pair import Pair
 from rlparity.core.prices import changed_prices
@@ -41,10 +41,11 @@ def open_alone(
     ledger: Ledger | None = None,
     *,
     alone: bool = False,
+    infos: bool = False,
 ) -> Pair:
-    """A pair of one game each, counting marks where it can, comparing them if the case does; ``alone`` as in Pair."""
+    """A pair of one game each, counting marks where it can, comparing them if the case does; others as in Pair."""
     marks = {"marks": bool(world.marks), "compare_marks": case.marks}
-    return Pair(world, engines, 1, **marks, timeout=timeout, ledger=ledger, alone=alone)
+    return Pair(world, engines, 1, **marks, timeout=timeout, ledger=ledger, alone=alone, infos=infos)
 
 
 def replay_command(trace_path: Path, world: str | None = None, engines: tuple[str, str] | None = None) -> str:
@@ -76,7 +77,8 @@ def replayed(
     ``command`` is what replays it again. Raises UsageError where an engine refuses its start, EngineError where one
     cannot be opened, or fails.
     """
-    with open_alone(world, engines, trace.case, timeout) as pair:
+    infos = any(found.family == INFO for found in trace.differences)
+    with open_alone(world, engines, trace.case, timeout, infos=infos) as pair:
         try:
             recorded = moments(pair, trace.case)
         except StateRefused as error:
@@ -119,7 +121,7 @@ def investigate(
     tape = world.engines[engines[0]]
     # a tape plays no game alone, but up to the difference the other engine plays as it does
     alone = (engines[1], engines[1]) if isinstance(tape, RecordedRun) else engines
-    with open_alone(world, alone, alike[0].case, settings.timeout, ledger) as pair:
+    with open_alone(world, alone, alike[0].case, settings.timeout, ledger, infos=settings.infos) as pair:
         report = shrunk_report(pair, spec, alike[0], shrink_seconds, command)
     if isinstance(tape, RecordedRun):
         *before, last = report.moments

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rlparity.core.lockstep import Outcome, Settings, run
+from rlparity.core.verdict import Verdict, sentences
 from rlparity.engines.python_process import python_command, python_environment
 from rlparity.engines.remote import RemoteFactory
 from rlparity.errors import EngineError, ParityError, UsageError, quoted
 from rlparity.io.safe_read import read_toml
 from rlparity.mutant import Mutant, MutationBench
 from rlparity.tools.mutant_table import read_mutants
-from rlparity.tools.mutants import CAUGHT, FAILED, SURVIVED, UNBUILDABLE, UNSOUND, Judge, Verdict
+from rlparity.tools.mutants import CAUGHT, FAILED, SURVIVED, UNBUILDABLE, UNSOUND, Judge, MutantVerdict
 from rlparity.world import World
 
 RUN_TIMEOUT = 1800.0
@@ -41,8 +42,8 @@ class LockstepJudge(Judge):
         """Raises EngineError where the unchanged copy diverges, or cannot be run."""
         try:
             outcome = self._run(bench, copy)
-            reason = "diverges" if outcome.divergences else " ".join(["fails its ledger:", *outcome.faults])
-            reason = "" if outcome.passed else reason.rstrip(".")
+            is_sound = outcome.verdict in (Verdict.PASS, Verdict.LIMITED)
+            reason = "" if is_sound else f"ends as {sentences(outcome.reasons)[0].rstrip('.')}"
         except subprocess.TimeoutExpired:
             raise EngineError(
                 f"the unchanged copy of engine '{bench.engine}' needs more than {self.run_timeout:g} seconds: "
@@ -53,18 +54,18 @@ class LockstepJudge(Judge):
         if reason:
             raise EngineError(f"the unchanged copy of engine '{bench.engine}' already {reason}: correct that first.")
 
-    def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:
+    def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> MutantVerdict:
         """Caught where the engines diverge; one whose engine does not start proves nothing."""
         try:
             outcome = self._run(bench, copy)
         except ParityError as error:
             # The unchanged copy was opened with the same arguments, so it is the edit that does not load.
             starts = f"engine '{bench.engine}' failed in start" not in str(error) and not isinstance(error, UsageError)
-            return Verdict(bench.engine, mutant, FAILED if starts else UNBUILDABLE, detail=str(error))
+            return MutantVerdict(bench.engine, mutant, FAILED if starts else UNBUILDABLE, detail=str(error))
         if not outcome.divergences:
-            return Verdict(bench.engine, mutant, SURVIVED, outcome.steps)
+            return MutantVerdict(bench.engine, mutant, SURVIVED, outcome.steps)
         fields = ", ".join(difference.field for difference in outcome.divergences[0].differences[:3])
-        return Verdict(bench.engine, mutant, CAUGHT, outcome.steps, fields)
+        return MutantVerdict(bench.engine, mutant, CAUGHT, outcome.steps, fields)
 
     def _run(self, bench: MutationBench, copy: Path) -> Outcome:
         limit = time.monotonic() + self.run_timeout
@@ -91,15 +92,15 @@ class PytestJudge(Judge):
     run_timeout: float = RUN_TIMEOUT
     _passes: dict[str, bool] = field(default_factory=dict)
 
-    def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:
+    def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> MutantVerdict:
         """Caught where a test fails; one with which the code does not load proves nothing about the tests."""
         code, failed = self._pytest(bench, copy, mutant.tests)
         if code == 0:
-            return Verdict(bench.engine, mutant, SURVIVED)
+            return MutantVerdict(bench.engine, mutant, SURVIVED)
         loads = code == 1 and "ImportError" not in failed and "SyntaxError" not in failed
-        return Verdict(bench.engine, mutant, CAUGHT if loads else UNBUILDABLE, detail=failed)
+        return MutantVerdict(bench.engine, mutant, CAUGHT if loads else UNBUILDABLE, detail=failed)
 
-    def confirmed(self, bench: MutationBench, verdict: Verdict, copy: Path) -> Verdict:
+    def confirmed(self, bench: MutationBench, verdict: MutantVerdict, copy: Path) -> MutantVerdict:
         """The verdict, unless the test that failed does so in the unchanged copy too; each is asked once."""
         if verdict.result != CAUGHT:
             return verdict

@@ -22,7 +22,7 @@ UNBUILDABLE, UNSOUND, SAME = "does not build", "fails without it too", "is the s
 
 
 @dataclass(frozen=True)
-class Verdict:
+class MutantVerdict:
     """Result of one mutant. steps: transitions compared until the fault showed, or in all; 0 where tests judge."""
 
     engine: str
@@ -49,10 +49,10 @@ class Judge(ABC):
         """Raises EngineError where the unchanged copy cannot be judged."""
 
     @abstractmethod
-    def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:
+    def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> MutantVerdict:
         """Judge a mutant that is planted in the copy."""
 
-    def confirmed(self, bench: MutationBench, verdict: Verdict, copy: Path) -> Verdict:
+    def confirmed(self, bench: MutationBench, verdict: MutantVerdict, copy: Path) -> MutantVerdict:
         """The verdict, now that the copy is unchanged again."""
         return verdict
 
@@ -97,7 +97,7 @@ def run_mutants(
     judge: Judge,
     jobs: int,
     progress: Callable[[], object] = lambda: None,
-) -> list[Verdict]:
+) -> list[MutantVerdict]:
     """Plant, build and judge each mutant, ``jobs`` at a time, each worker in a copy of its own.
 
     First every edit is tried on the text, and the unchanged copy is tried: where that fails already,
@@ -119,7 +119,7 @@ def run_mutants(
             copies.put(Path(shutil.copytree(first, Path(folder) / f"copy-{number}", symlinks=True)))
         programs = dict[Path, bytes]()
 
-        def judged(mutant: Mutant) -> Verdict:
+        def judged(mutant: Mutant) -> MutantVerdict:
             copy = copies.get()
             try:
                 if bench.program is not None and copy not in programs:
@@ -157,7 +157,7 @@ def mutated_text(root: Path, mutant: Mutant) -> str:
     return planted(mutant, path.read_text(encoding="utf-8"))
 
 
-def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path, unchanged: bytes | None) -> Verdict:
+def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path, unchanged: bytes | None) -> MutantVerdict:
     path = copy / mutant.file
     original = path.read_text(encoding="utf-8")
     try:
@@ -169,11 +169,11 @@ def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path, unc
             if bench.build is not None:
                 bench.build(copy)
         except (EngineError, SyntaxError) as error:
-            return Verdict(bench.engine, mutant, UNBUILDABLE, detail=str(error))
+            return MutantVerdict(bench.engine, mutant, UNBUILDABLE, detail=str(error))
         if bench.program is not None and bench.program(copy) == unchanged:
-            return Verdict(bench.engine, mutant, SAME)
+            return MutantVerdict(bench.engine, mutant, SAME)
         return judge.verdict(bench, mutant, copy)
     except subprocess.TimeoutExpired:
-        return Verdict(bench.engine, mutant, HUNG)
+        return MutantVerdict(bench.engine, mutant, HUNG)
     finally:
         path.write_text(original, encoding="utf-8")

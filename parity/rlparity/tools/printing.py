@@ -12,12 +12,13 @@ from rlparity.core.prices import prices_text
 from rlparity.core.replay import Divergence
 from rlparity.core.settings import STRICT, Effect, Outcome
 from rlparity.core.trace import Action
+from rlparity.core.verdict import sentences
 from rlparity.io.console import counted
 from rlparity.io.intervals import paired_intervals
 from rlparity.io.table import Records, Table
 from rlparity.tools.coverage import Coverage
 from rlparity.tools.finding import Finding, grouped
-from rlparity.tools.mutants import CAUGHT, SURVIVED, Verdict
+from rlparity.tools.mutants import CAUGHT, SURVIVED, MutantVerdict
 from rlparity.tools.report import action_name, difference_table, print_report
 from rlparity.tools.rewards import Change, Episode, all_changes
 from rlparity.world import World
@@ -37,9 +38,9 @@ def print_run(
     """
     speed = f"{outcome.seconds:.1f} s, {outcome.steps / max(outcome.seconds, 1e-9):,.0f} steps/s"
     done = f"{counted(outcome.steps, 'step')} compared, {counted(outcome.episodes, 'game')} ended ({speed})"
-    verdict = "identical" if not outcome.divergences else counted(len(outcome.divergences), "divergence")
+    verdict = str(outcome.verdict)
     if any(outcome.known.values()) and not outcome.divergences:
-        verdict = f"identical but for {counted(sum(outcome.known.values()), 'known difference')}"
+        verdict += f" but for {counted(sum(outcome.known.values()), 'known difference')}"
     console.print(f"{engines[0]} and {engines[1]}: {verdict}; {done}.", soft_wrap=True)
     if mode != STRICT:
         console.print(f"Mode: {mode}.")
@@ -47,8 +48,10 @@ def print_run(
         console.print("Black box: without states, only what is shown is compared (observations, masks, rewards, ends).")
     for name, count in outcome.known.items():
         console.print(f"Known difference '{name}': {counted(count, 'time')}.", soft_wrap=True)
-    for fault in outcome.faults:
-        console.print(fault, soft_wrap=True)
+    for sentence in sentences(outcome.reasons):
+        console.print(sentence, soft_wrap=True)
+    if names := ", ".join(reason.name for reason in outcome.accepted):
+        console.print(f"Accepted by the world: {names}.", soft_wrap=True)
     if outcome.effect is not None:
         effect_table(outcome.effect, engines).print(console)
     for finding in findings:
@@ -165,7 +168,7 @@ def changes_table(
     return Records("changes", title, ("episode", "step", "action", "component", *sides), rows)
 
 
-def print_mutants(verdicts: Sequence[Verdict], noticed: int, judged: int, console: Console) -> None:
+def print_mutants(verdicts: Sequence[MutantVerdict], noticed: int, judged: int, console: Console) -> None:
     """Print the result of each mutant, and the share that was caught."""
     table = Table("engine", "mutant", "rules", "result", "steps", "seen in")
     for verdict in verdicts:

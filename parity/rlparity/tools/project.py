@@ -38,6 +38,8 @@ _KEYS: dict[str, type | Values] = {
     "ledger": str,
     "draw-prices": SHARE,
     "budget-seconds": SECONDS,
+    "infos": bool,
+    "strict": bool,
     GOLDEN: str,
 }
 """Values of each key; lists are of texts. For ``coverage`` a list will do, too."""
@@ -126,7 +128,7 @@ def checks_of(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
         with _naming(name, "ledger"):
             read_ledger(Path(table["ledger"]))
     own = "world", "engines", "optional", "sources", GOLDEN
-    options = {key.replace("-", "_"): value for key, value in table.items() if key not in own}
+    options = {"strict": True} | {key.replace("-", "_"): value for key, value in table.items() if key not in own}
     kinds = {source: {**options, "source": source} for source in sources}
     if folder := table.get(GOLDEN, world.golden):
         kinds[GOLDEN] = {"folder": Path(folder)}

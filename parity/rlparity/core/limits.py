@@ -1,0 +1,162 @@
+"""Limits of a run: all that might keep it from telling that two engines are equal, and whether it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import is_dataclass
+from functools import partial
+from types import CodeType, FunctionType
+from typing import Any
+
+from rlparity.core.compare import OBSERVATION, STATE
+from rlparity.core.measurements import Measurements
+from rlparity.core.pair import Pair
+from rlparity.core.settings import FREE_RUNNING, STRICT, Settings
+from rlparity.core.sources import TRACES
+from rlparity.core.verdict import Check, Reason, Verdict
+from rlparity.tolerance import Tolerance
+
+_PLAY = "play longer, or from directed starts"
+_LEFT = "compare it, or accept that"
+_FEW, _MANY = 0.1, 0.9
+"""Shares of the steps: fewer that are compared, or more that the ledger explains, say nothing about the engines."""
+
+
+def limits_of(pair: Pair, settings: Settings, steps: int) -> Iterator[Check]:
+    """Everything that may limit what a run of so many steps says, whether it does or not."""
+    yield from _of_engines(pair, settings)
+    measured = pair.measured
+    assert measured is not None
+    asked = steps if settings.source.startswith(TRACES) else settings.games * settings.steps
+    is_short = steps < _FEW * asked and settings.mode != FREE_RUNNING
+    allow = f"{steps:,} of {asked:,}: allow more time, and explain less"
+    yield Reason(Verdict.INCONCLUSIVE, "steps", "too few steps", "are compared", allow), is_short or not steps
+    explained = measured.explained / max(measured.rows, 1)
+    narrow = f"{explained:.0%} of the steps: narrow its entries"
+    yield limited("ledger", "the ledger", "explains most steps", narrow), explained > _MANY
+    yield from _left_out(pair, settings)
+    if not settings.source.startswith(TRACES):  # whose games are what they are
+        yield from _of_fields(measured)
+        yield from _of_play(pair, settings, measured)
+
+
+def is_without_injection(pair: Pair, settings: Settings) -> bool:
+    """Games are to begin in states of the reference, and states are no more than seeds and actions."""
+    return settings.mode not in (STRICT, FREE_RUNNING) and pair.replays_states
+
+
+def limited(kind: str, subject: str, states: str, remedy: str) -> Reason:
+    """A reason for a limited verdict."""
+    return Reason(Verdict.LIMITED, kind, subject, states, remedy)
+
+
+def _of_engines(pair: Pair, settings: Settings) -> Iterator[Check]:
+    one, other = pair.names
+    factories = [pair.world.engines[name] for name in pair.names]
+    other_one = "name another with --engines"
+    yield limited("engine", "the engine", "is compared with itself", other_one), one == other
+    are_same = one != other and _are_same(*factories)
+    yield Reason(Verdict.INCONCLUSIVE, "engine", "both engines", "are one and the same", other_one), are_same
+    write = "their states are seeds and actions: write games with pull and push"
+    yield Reason(Verdict.INCONCLUSIVE, "state", "nothing", "is injected", write), is_without_injection(pair, settings)
+
+
+def _are_same(one: Any, other: Any) -> bool:  # noqa: ANN401 - factories, and what they are made of
+    """Tell whether two factories do the same: they are one, or are made of the same code and values."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, FunctionType):
+        parts = [
+            (each.__code__, each.__defaults__, tuple(cell.cell_contents for cell in each.__closure__ or ()))
+            for each in (one, other)
+        ]
+        return one.__globals__ is other.__globals__ and _are_same(*parts)
+    if isinstance(one, CodeType):
+        return _are_same(*((each.co_code, each.co_names, each.co_consts) for each in (one, other)))
+    if isinstance(one, partial):
+        return _are_same(*((each.func, each.args, tuple(each.keywords.items())) for each in (one, other)))
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(_are_same, one, other))
+    is_value = isinstance(one, (str, bytes, int, float, dict)) or is_dataclass(one)
+    return bool(is_value and one == other)
+
+
+def _left_out(pair: Pair, settings: Settings) -> Iterator[Check]:
+    tolerances = {name: pair.world.tolerance_of(name) for name in pair.world.tolerances}
+    ignored = {name for name, tolerance in tolerances.items() if tolerance is not None and tolerance.ignored}
+    unknown = pair.unknown if settings.mode != FREE_RUNNING else set[str]()
+    for name in sorted({*ignored, *unknown} - {"marks"}):
+        yield limited("field", name, "is left out", _LEFT), True
+    fields = {name.split(".")[0] for name in pair.measured.fields} if pair.measured else set[str]()
+    parts = {f"{OBSERVATION}.{part}" for part in pair.world.observation_fields}
+    if parts and parts <= ignored:
+        ignored.add(OBSERVATION)
+    told = fields & {OBSERVATION, "components", "reward", "terminated", "truncated", STATE}
+    nothing = Reason(Verdict.INCONCLUSIVE, "field", "nothing", "is compared", "take tolerances off World.tolerances")
+    yield nothing, bool(told) and told <= ignored
+    measured = pair.measured
+    if measured is not None:
+        yield limited("info", "infos", "are left out", "give --infos"), pair.has_infos and not pair.compares_infos
+        for name, tolerance in tolerances.items():
+            wide = limited("tolerance", f"the tolerance of {name}", "is wider than the field's range", "narrow it")
+            yield wide, tolerance is not None and not tolerance.ignored and _is_wide(tolerance, name, measured)
+
+
+def _is_wide(tolerance: Tolerance, name: str, measured: Measurements) -> bool:
+    """Everything that some field of this name showed is within the tolerance of everything else."""
+    for field, seen in measured.fields.items():
+        if field == name or field.startswith(f"{name}."):
+            size = max(abs(seen.low), abs(seen.high))
+            most = max(tolerance.absolute, (tolerance.relative + tolerance.ulps * 2.0**-23) * size)
+            if 0 < seen.high - seen.low <= most < float("inf"):
+                return True
+    return False
+
+
+def _of_fields(measured: Measurements) -> Iterator[Check]:
+    world, fields = measured.world, measured.fields
+    shown = (OBSERVATION, "reward", STATE)
+    telling = [field for name, field in fields.items() if name.startswith(shown) and name != f"{STATE}.seed"]
+    empty = Reason(Verdict.INCONCLUSIVE, "field", "nothing", "varies", _PLAY)
+    yield empty, bool(telling) and all(field.is_constant for field in telling)
+    for name, field in fields.items():
+        if name.startswith((OBSERVATION, STATE)):
+            yield limited("field", name, "never varies", _PLAY), field.is_constant
+        nan = Reason(Verdict.INCONCLUSIVE, "field", name, "holds nothing but NaN", "correct both engines")
+        yield nan, name.startswith(OBSERVATION) and field.is_empty
+    if (reward := fields.get("reward")) is not None:
+        yield limited("field", "reward", "is always 0", _PLAY), reward.is_zero
+    for name, noun, states in (
+        ("components", "component", "is always 0"),
+        ("facts", "fact", "never varies"),
+        ("events", "event", "never happens"),
+    ):
+        labels = getattr(world, name) if name in fields else ()
+        for place, label in enumerate(labels if name != "components" or len(labels) > 1 else ()):
+            stays = place in fields[name].constant and (name == "facts" or not fields[name].first[place])
+            yield limited("field", f"{noun} {label}", states, _PLAY), stays
+
+
+def _of_play(pair: Pair, settings: Settings, measured: Measurements) -> Iterator[Check]:
+    """How the games were played: masks, actions and ends."""
+    mask, world = measured.fields.get("mask"), pair.world
+    if mask is not None and pair.has_masks and mask.elements:
+        yield (
+            limited("mask", "every action", "is always valid", "play longer, or accept that"),
+            bool(mask.is_constant and mask.first.all()),
+        )
+        yield limited("mask", "no action", "is ever valid", "correct both engines"), mask.is_zero
+        is_fixed = mask.is_constant and mask.first.any() and not mask.first.all()
+        yield limited("mask", "the mask", "never varies", _PLAY), bool(is_fixed)
+        forbids = not (mask.is_constant and mask.first.all())
+        yield limited("action", "no invalid action", "is taken", "give --invalid"), forbids and not measured.invalid
+    for name, count in zip(world.actions, measured.taken.tolist(), strict=True):
+        yield limited("action", f"action {name}", "is never taken", _PLAY), not count
+    ends, longer = measured.ends, "play more --steps"
+    yield limited("end", "no game", "ends", longer), not any(ends.values())
+    for name in ends:
+        if name in measured.fields:
+            yield limited("end", "no game", f"is {name}", longer), any(ends.values()) and not ends[name]
+    yield limited("end", "every game", "ends at its first step", _PLAY), measured.longest == 1 and settings.steps > 1

@@ -1,0 +1,161 @@
+"""Measurements of a run: what of all that is compared ever varied, how games ended and which actions were taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlparity.core.compare import OBSERVATION, STATE, Fields, element_names
+from rlparity.core.guard import json_copy
+from rlparity.engine import Array, BatchStep, Slots, State
+from rlparity.spaces import is_number
+from rlparity.world import World
+
+
+class Variation:
+    """Values that a field of an engine had, all elements or only the field as a whole.
+
+    constant: places of the elements that never had another value than ``first``. low, high: of its numbers, where it
+    has a tolerance.
+    """
+
+    def __init__(self, values: Array, *, whole: bool, ranged: bool) -> None:
+        self.first = values.reshape(len(values), -1)[0].copy()
+        self.constant = np.arange(len(self.first))
+        self.elements = 1 if whole else len(self.first)
+        self.low, self.high = np.inf, -np.inf
+        self._whole, self._ranged = whole, ranged
+        self._has_nan = values.dtype.kind == "f" and bool(np.isnan(self.first).any())
+
+    def add(self, values: Array) -> None:
+        """Take the values of some games."""
+        if self._ranged:
+            numbers = np.array([*filter(is_number, values)], np.float64) if values.dtype.kind == "O" else values
+            if numbers.size and numbers.dtype.kind in "iuf":
+                self.low = min(self.low, np.fmin.reduce(numbers, None))
+                self.high = max(self.high, np.fmax.reduce(numbers, None))
+        if not self.constant.size:
+            return
+        flat, first = values.reshape(len(values), -1), self.first
+        if len(self.constant) < len(first):
+            flat, first = flat[:, self.constant], first[self.constant]
+        same = flat == first
+        if self._has_nan:
+            same |= np.isnan(flat) & np.isnan(first)
+        kept = same.all(axis=0)
+        if not kept.all():
+            self.constant = self.constant[:0] if self._whole else self.constant[kept]
+
+    @property
+    def is_constant(self) -> bool:
+        """Nothing of it ever varied."""
+        return len(self.constant) == len(self.first) > 0
+
+    @property
+    def is_zero(self) -> bool:
+        """It was always 0."""
+        return self.is_constant and not self.first.any()
+
+    @property
+    def is_empty(self) -> bool:
+        """It holds nothing but NaN and infinity, which is the same everywhere."""
+        return self.is_constant and self.first.dtype.kind == "f" and not np.isfinite(self.first).any()
+
+    def values(self, names: Sequence[str]) -> dict[str, Any]:
+        """How many elements there are and how many varied; which did not, the first hundred, by names if it has any."""
+        found: dict[str, Any] = {"elements": self.elements}
+        found["varied"] = self.elements - min(self.elements, len(self.constant))
+        if self.elements > 1 and self.constant.size:
+            places = self.constant[:100].tolist()
+            found["constant"] = [names[place] for place in places] if names else places
+        return found
+
+
+class Measurements:
+    """What the reference of a pair of engines shows in a run.
+
+    fields: by name, those of states and of observations that are dicts one by one. taken: how often each action was;
+    invalid: how many steps took one that the mask forbids. ends: how many games were ``terminated`` and ``truncated``.
+    longest: actions of the longest game. explained: steps that differ as the ledger says; excused: those that differ
+    within a tolerance. resynchronised: games are put into their states each step.
+    """
+
+    def __init__(self, world: World, games: int, *, resynchronised: bool) -> None:
+        self.world = world
+        self.fields: dict[str, Variation] = {}
+        self.taken = np.zeros(len(world.actions), np.int64)
+        self.invalid = self.longest = self.explained = self.excused = self.rows = 0
+        self.ends = dict.fromkeys(("terminated", "truncated"), 0)
+        self._resynchronised = resynchronised
+        self._ages, self._over = np.zeros(games, np.int64), np.zeros(games, np.bool_)
+        self._mask: NDArray[np.bool_] = np.ones((games, len(world.actions)), np.bool_)
+
+    def start(self, fields: Fields, slots: Slots, *, placed: bool) -> None:
+        """Take what games show at their start; ``placed``: in a state that they were put into."""
+        begun = slots[self._over[slots]] if placed and self._resynchronised else slots
+        self._ages[begun], self._over[begun] = 0, False
+        self._add(fields, slots, np.ones(len(slots), np.bool_))
+
+    def step(self, fields: Fields, step: BatchStep, actions: NDArray[Any], *, restarting: bool) -> None:
+        """Take what a step of all games shows."""
+        playing = ~self._over
+        self.rows += len(playing)
+        if self.taken.size:
+            self.taken += np.bincount(actions, minlength=len(self.taken))
+            self.invalid += int((playing & ~self._mask[np.arange(len(actions)), actions]).sum())
+        self._ages += playing
+        self.longest = max(self.longest, int(self._ages.max()))
+        ended = step.ended & playing
+        if ended.any():
+            for name in self.ends:
+                if name in fields:
+                    flags = np.asarray(fields[name])[ended].reshape(int(ended.sum()), -1)
+                    self.ends[name] += int(flags.any(axis=1).sum())
+            self._over |= ended & (not restarting)
+            self._ages[ended & restarting] = 0
+        self._add(fields, np.arange(len(actions)), ~self._over)
+
+    def _add(self, fields: Fields, slots: Slots, playing: NDArray[np.bool_]) -> None:
+        has_arrays = any(name.startswith(f"{STATE}.") for name in fields)
+        for name, values in fields.items():
+            if name == "mask":
+                self._mask[slots] = values
+                if playing.any():  # those of ended games tell nothing
+                    self._note(name, np.asarray(values)[playing])
+            elif isinstance(values, list):
+                for key in () if has_arrays or not values else values[0]:
+                    self._note_states(f"{name}.{key}", key, values)
+            elif name == OBSERVATION and self.world.observation_fields:
+                for part in self.world.observation_fields:
+                    self._note(f"{name}.{part}", values[part])
+            else:
+                self._note(name, values, whole=name.startswith(f"{STATE}."))
+
+    def _note(self, name: str, values: Array, *, whole: bool = False) -> None:
+        if (known := self.fields.get(name)) is None:
+            ranged = (self.world.tolerance_of(name) or self.world.tolerance_of(name.split(".")[0])) is not None
+            known = self.fields[name] = Variation(values, whole=whole, ranged=ranged)
+        known.add(values)
+
+    def _note_states(self, name: str, key: str, states: list[State]) -> None:
+        """Take a part of states that are dicts."""
+        known = self.fields.get(name)
+        if known is not None and not (known.constant.size or self.world.tolerances):
+            return
+        values = (json_copy(state.get(key)) for state in states)
+        self._note(name, np.fromiter(values, object, len(states)), whole=True)
+
+    def values(self) -> dict[str, Any]:
+        """All of it as JSON values."""
+        names, rows = element_names(self.world), max(self.rows, 1)
+        return {
+            "fields": {name: field.values(names.get(name, ())) for name, field in self.fields.items()},
+            "actions": dict(zip(self.world.actions, self.taken.tolist(), strict=True)),
+            "invalid_actions": self.invalid,
+            "ends": {**self.ends, "longest_game": self.longest},
+            "excused_share": self.excused / rows,
+            "explained_share": self.explained / rows,
+        }

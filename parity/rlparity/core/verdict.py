@@ -1,0 +1,93 @@
+"""Verdict of a comparison: how much it says that two engines are equal, and the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import groupby
+
+from rlparity.world import World
+
+
+class Verdict(StrEnum):
+    """What a comparison shows, the worst last.
+
+    PASS: all that is compared is equal and was exercised. LIMITED: it is equal, but some of it was not exercised or was
+    left out. INCONCLUSIVE: too little was compared to tell. DIVERGENT: something differs, or is not as it is declared.
+    """
+
+    PASS = "PASS"
+    LIMITED = "LIMITED"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    DIVERGENT = "DIVERGENT"
+
+    def exit_code(self, *, strict: bool = False) -> int:
+        """The exit code of a command with this verdict; ``strict``: a limited comparison fails too."""
+        return {Verdict.PASS: 0, Verdict.LIMITED: int(strict), Verdict.INCONCLUSIVE: 2, Verdict.DIVERGENT: 1}[self]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One reason for a verdict that is not PASS, such as ``observation never varies``.
+
+    kind: what it is about: engine, steps, field, mask, action, end, seed, space, info, tolerance, ledger, acceptance or
+    difference. subject, states: together its name, by which ``World.accept`` lists it. remedy: how to reach what it
+    lacks, or where to look.
+    """
+
+    verdict: Verdict
+    kind: str
+    subject: str
+    states: str
+    remedy: str
+
+    @property
+    def name(self) -> str:
+        """What a world accepts it by."""
+        return f"{self.subject} {self.states}".strip()
+
+
+Check = tuple[Reason, bool | None]
+"""A reason that there may be, and whether there is; None: that was not measured."""
+_ACCEPTABLE = ("space",)
+"""Kinds of reasons that a world may accept though they are worse than LIMITED."""
+
+
+def judged(world: World, checks: Iterable[Check], *, acceptances_hold: bool) -> tuple[list[Reason], list[Reason]]:
+    """The reasons that there are, and those among them that the world accepts.
+
+    ``acceptances_hold``: what the world accepts, and is not so, is a reason too.
+    """
+    found = {reason.name: (reason, holds) for reason, holds in checks}
+    reasons, accepted = list[Reason](), list[Reason]()
+    for name, (reason, holds) in found.items():
+        if holds:
+            may_be = reason.verdict == Verdict.LIMITED or reason.kind in _ACCEPTABLE
+            (accepted if may_be and name in world.accept else reasons).append(reason)
+    for name in world.accept if acceptances_hold else ():
+        if name not in found:
+            reasons.append(_not_so(name, "is accepted, and there is no such limitation", "correct World.accept"))
+        elif not found[name][1] and found[name][1] is not None:
+            reasons.append(_not_so(name, "is accepted, and no longer so", "take it off World.accept"))
+    return reasons, accepted
+
+
+def _not_so(name: str, states: str, remedy: str) -> Reason:
+    return Reason(Verdict.DIVERGENT, "acceptance", f"'{name}'", states, remedy)
+
+
+def worst(reasons: Iterable[Reason]) -> Verdict:
+    """The verdict that follows from some reasons: that of the worst; PASS without any."""
+    return max((reason.verdict for reason in reasons), key=[*Verdict].index, default=Verdict.PASS)
+
+
+def sentences(reasons: Sequence[Reason]) -> list[str]:
+    """The reasons as text, the worst first, those that state the same of several subjects in one sentence."""
+
+    def key(reason: Reason) -> tuple[int, str, str]:
+        return -[*Verdict].index(reason.verdict), reason.states, reason.remedy
+
+    grouped = (list(alike) for _, alike in groupby(sorted(reasons, key=key), key))
+    together = (replace(alike[0], subject=", ".join(reason.subject for reason in alike)) for alike in grouped)
+    return [f"{reason.verdict}: {reason.name}: {reason.remedy}." for reason in together]
