@@ -84,6 +84,13 @@ def _prices(mode: Mode) -> tuple[Price, ...]:
     return tuple(Price(name, default, -_MOST_PRICE, _MOST_PRICE) for name, default in own._asdict().items())
 
 
+def _accepted(mode: Mode, *, is_mortal: bool) -> tuple[str, ...]:
+    """What comparisons of a mode at its own prices never show."""
+    free = ("component shaping is always 0",) if mode.rewarded_for == "interest" else ()
+    immortal = () if is_mortal else ("event death never happens", "no game is terminated")
+    return ("every action is always valid", *free, *immortal)
+
+
 def _world(mode: Mode) -> World:
     return World(
         name=f"goodharts-{mode.name}",
@@ -112,6 +119,7 @@ def _world(mode: Mode) -> World:
         prices=_prices(mode),
         observation_label=observation_label(mode),
         marks=rules.marks_of(mode),
+        accept=_accepted(mode, is_mortal=mode.is_mortal),
         starts=STARTS,
         policies=policies(mode),
         read_agent=AgentReader(
@@ -134,7 +142,8 @@ def evaluation_world(mode: Mode, numbers: Numbers = DEFAULT_NUMBERS, device: obj
     """
     how: dict[str, Any] = {"numbers": numbers, "evaluating": True}
     engines = {"torch": partial(open_torch, mode, device=device, **how), "jax": partial(open_jax, mode, **how)}
-    return replace(WORLDS[mode.name], home=None, engines=engines, game_seeds=consecutive_seeds)
+    accept = _accepted(mode, is_mortal=True)
+    return replace(WORLDS[mode.name], home=None, engines=engines, game_seeds=consecutive_seeds, accept=accept)
 
 
 WORLDS = {name: _world(mode) for name, mode in rules.MODES.items()}

@@ -302,7 +302,8 @@ def test_what_cannot_be_held_to_a_ledger_is_refused(ledger: Path, tmp_path: Path
     free = "--mode", "free-running", "--ledger"
     assert "goes with no tape, no --ledger" in rlparity("run", *free, ledger).refusal()
     assert (
-        "leave --world, --engine and --ledger out" in rlparity("mutants", "--tests", "x", "--ledger", ledger).refusal()
+        "leave --world, --engine, --ledger and --generate out"
+        in rlparity("mutants", "--tests", "x", "--ledger", ledger).refusal()
     )
     replaying = replace(faulty_orchard.WORLD, states_replay=True, engines={"plain": PlainEngine, "other": PlanesEngine})
     with pytest.raises(UsageError, match="have no states to resynchronise: say drop or ignore"):

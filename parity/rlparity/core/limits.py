@@ -11,6 +11,7 @@ from typing import Any
 from rlparity.core.compare import OBSERVATION, STATE
 from rlparity.core.measurements import Measurements
 from rlparity.core.pair import Pair
+from rlparity.core.prices import prices_in_reward
 from rlparity.core.settings import FREE_RUNNING, STRICT, Settings
 from rlparity.core.sources import TRACES
 from rlparity.core.verdict import Check, Reason, Verdict
@@ -128,6 +129,7 @@ def _of_fields(measured: Measurements) -> Iterator[Check]:
         yield nan, name.startswith(OBSERVATION) and field.is_empty
     if (reward := fields.get("reward")) is not None:
         yield limited("field", "reward", "is always 0", _PLAY), reward.is_zero
+    free = {name for name, price in prices_in_reward(world).items() if not price}
     for name, noun, states in (
         ("components", "component", "is always 0"),
         ("facts", "fact", "never varies"),
@@ -136,7 +138,7 @@ def _of_fields(measured: Measurements) -> Iterator[Check]:
         labels = getattr(world, name) if name in fields else ()
         for place, label in enumerate(labels if name != "components" or len(labels) > 1 else ()):
             stays = place in fields[name].constant and (name == "facts" or not fields[name].first[place])
-            yield limited("field", f"{noun} {label}", states, _PLAY), stays
+            yield limited("field", f"{noun} {label}", states, _PLAY), None if label in free else stays
 
 
 def _of_play(pair: Pair, settings: Settings, measured: Measurements) -> Iterator[Check]:
@@ -158,5 +160,5 @@ def _of_play(pair: Pair, settings: Settings, measured: Measurements) -> Iterator
     yield limited("end", "no game", "ends", longer), not any(ends.values())
     for name in ends:
         if name in measured.fields:
-            yield limited("end", "no game", f"is {name}", longer), any(ends.values()) and not ends[name]
+            yield limited("end", "no game", f"is {name}", longer), not ends[name] if any(ends.values()) else None
     yield limited("end", "every game", "ends at its first step", _PLAY), measured.longest == 1 and settings.steps > 1

@@ -17,6 +17,7 @@ from rlparity.core.limits import is_without_injection, limits_of
 from rlparity.core.lockstep_run import LockstepRun
 from rlparity.core.measurements import Measurements
 from rlparity.core.pair import Pair
+from rlparity.core.prices import changed_prices
 from rlparity.core.recorded import RecordedRun
 from rlparity.core.replay import Divergence, differs_at, last_differences
 from rlparity.core.settings import FREE_RUNNING, RESYNCHRONISED, STRICT, Outcome, Settings
@@ -67,8 +68,8 @@ def run(
         outcome.reasons = [*map(_reason_of_fault, faults)]
         outcome.reasons += map(_reason_of, outcome.divergences)
         if not outcome.reasons:
-            # recorded traces and what a user sees of differences are parts of the game
-            is_whole = not traces and settings.mode != FREE_RUNNING
+            # at other prices, and in recorded traces, what is accepted may show
+            is_whole = not (traces or settings.mode == FREE_RUNNING or changed_prices(world))
             limits = limits_of(pair, settings, outcome.steps)
             outcome.reasons, outcome.accepted = judged(world, limits, acceptances_hold=is_whole)
     return outcome
