@@ -318,7 +318,7 @@ def test_runs_of_seeds_are_resumed_where_they_are() -> None:
     seeds = ("--mode", "proxy", "--seed", "7", "--seeds")
     assert "there is no checkpoint seed-7" in run(main, *seeds, "2", "--resume").err
     assert run(main, *seeds, "1", "--updates", "1", "--n-envs", "3").code == 0
-    assert "There is no checkpoint seed-8" in run(main, *seeds, "2", "--resume", "--updates", "2").refusal()
+    assert "there is no checkpoint seed-8" in run(main, *seeds, "2", "--resume", "--updates", "2").refusal()
     ran = run(main, *seeds, "1", "--resume", "--updates", "2")
     assert (ran.code, "proxy seed-7: trained after update 2" in ran.out) == (0, True)
     settings = read_model(Path("seed-7/models/ppo_proxy.pth")).config["training"]
