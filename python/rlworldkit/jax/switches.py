@@ -32,6 +32,7 @@ RECORDED = (
     "jax_use_direct_linearize",
 )
 """With these the same seed gives other parameters."""
+_ABSENT = object()
 _GUARDS = tuple(f"jax_transfer_guard{way}" for way in ("", "_host_to_device", "_device_to_host", "_device_to_device"))
 
 
@@ -76,4 +77,6 @@ def check_recorded(before: Mapping[str, Any], path: Path) -> None:
 
 def switch(name: str) -> Any:
     """The value that holds in this thread; None for a switch that this version of JAX lacks."""
-    return getattr(jax.config, name, jax.config.values.get(name))  # the latter has those that are no contexts
+    found = getattr(jax.config, name, _ABSENT)
+    # those that are no contexts are among the values, which take long to list
+    return jax.config.values.get(name) if found is _ABSENT else found
