@@ -65,6 +65,7 @@ SLOWEST = (
     ("hackmatrix/sb3",),
     *((f"rlworldkit/{name}",) for name in ("runs", "test_sweep.py", "test_ppo_settings.py", "test_search.py")),
     ("goodharts/training",),
+    tuple(f"project/test_{name}.py" for name in ("packaging", "bundle", "distributions", "parity_alone")),  # wheels
 )
 """The tests that take longest, to begin with. Those of one entry share compiled programs: they go to one process."""
 

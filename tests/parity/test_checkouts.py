@@ -235,6 +235,7 @@ def test_revisions_are_those_of_the_working_directory(
     assert rlparity("run", "--engines", "one,one", "--no-report", *SMALL[:4], world="climb:WORLD").code == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("layout", ["climb", "renamed"])
 def test_a_world_that_a_hook_of_an_editable_install_finds_is_found_at_a_revision(tmp_path: Path, layout: str) -> None:
     """Setuptools registers a finder where a folder has more than the packages."""

@@ -194,7 +194,13 @@ def rival(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "hidden", ["-p no:rlparity", "PYTEST_ADDOPTS=-p no:rlparity", "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1", "rival"]
+    "hidden",
+    [
+        "-p no:rlparity",
+        pytest.param("PYTEST_ADDOPTS=-p no:rlparity", marks=pytest.mark.long),
+        pytest.param("PYTEST_DISABLE_PLUGIN_AUTOLOAD=1", marks=pytest.mark.long),
+        "rival",
+    ],
 )
 def test_a_project_that_requires_the_plugin_never_passes_without_it(
     hidden: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

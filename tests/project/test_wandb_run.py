@@ -119,6 +119,7 @@ print("went on")
 """
 
 
+@pytest.mark.long
 def test_a_server_that_never_answers_holds_up_neither_the_run_nor_its_end(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:  # a process of its own, whose end W&B could hold up too
         plain = {name: value for name, value in os.environ.items() if not name.startswith("WANDB_")}

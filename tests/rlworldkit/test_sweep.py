@@ -142,7 +142,11 @@ def interrupted() -> None:
     Path("wait").unlink()
 
 
-@pytest.mark.parametrize("end", ["stopped", "killed", "killed before it saved", "killed, then moved"])
+@pytest.mark.parametrize(
+    "end",
+    ["stopped", "killed before it saved"]
+    + [pytest.param(end, marks=pytest.mark.long) for end in ("killed", "killed, then moved")],
+)
 def test_a_trial_that_has_not_ended_goes_on_with_its_runs(
     end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -385,7 +385,8 @@ def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves
 
 
 def test_a_worker_that_fails_says_why_in_one_sentence() -> None:
-    main(["--mode", "proxy,ground_truth", "--updates", "1"])
+    for mode in ("proxy", "ground_truth"):
+        main(["--mode", mode, "--updates", "1"])
     whole = read_checkpoint(CHECKPOINT)
     write_checkpoint(whole._replace(arrays={".games.x": whole.arrays[".games.x"]}))
     ran = run(main, "--mode", "proxy,ground_truth", "--updates", "2", "--resume")

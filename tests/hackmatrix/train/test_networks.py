@@ -1,6 +1,6 @@
 """The networks of the game: what they see around the player, and that parameters tell whose they are."""
 
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,19 @@ def make_network(name: str, *sizes: int, dtype: str = "float32") -> ActorCritic:
     return make_kit_network(name, NETWORKS[name], *sizes, dtype=dtype)
 
 
+@cache
+def compiled(module: nn.Module) -> Any:  # noqa: ANN401 - of JAX
+    """``apply`` of a network or an encoder, compiled once for all tests."""
+    return jax.jit(module.apply)
+
+
+def drawn(module: nn.Module, obs: Array | np.ndarray) -> Any:  # noqa: ANN401 - a tree
+    """Parameters of a network or an encoder, other than those that it begins with, which take seconds to compile."""
+    rng = np.random.default_rng(3)
+    shapes = jax.eval_shape(module.init, jax.random.key(0), obs)
+    return jax.tree.map(lambda leaf: rng.normal(0, 0.1, leaf.shape).astype(leaf.dtype), shapes)
+
+
 ENCODERS = [("centred", PlayerCentred(cell_features=4)), ("conv", Conv(cell_features=4))]
 
 
@@ -44,8 +57,8 @@ class TestAroundThePlayer:
         self, name: str, view: nn.Module, place: tuple[int, int], key: Array
     ) -> None:
         obs = seen_from(place, key)
-        params: Any = view.init(key, obs)
-        seen: Any = view.apply(params, obs)
+        params = drawn(view, obs)
+        seen = compiled(view)(params, obs)
         features = seen.laid_out()
         assert features.shape == (11 * 11 * 4 + seen.others.shape[-1],)
         np.testing.assert_allclose(features, reference.ENCODERS[name](params["params"], obs), rtol=1e-5, atol=1e-6)
@@ -54,8 +67,7 @@ class TestAroundThePlayer:
     def test_many_observations_are_seen_as_each_alone(self, name: str, key: Array) -> None:
         network = make_network(name, rules.NUM_ACTIONS, 8, 1)
         obs = jax.random.uniform(key, (3, 2, rules.OBSERVATION_SIZE))
-        params = jax.jit(network.init)(key, obs)
-        apply: Any = jax.jit(network.apply)
+        params, apply = drawn(network, obs), compiled(network)
         logits, values = apply(params, obs)
         assert (logits.shape, values.shape) == ((3, 2, rules.NUM_ACTIONS), (3, 2))
         np.testing.assert_allclose(logits[2, 1], apply(params, obs[2, 1])[0], rtol=1e-5, atol=1e-6)
@@ -118,7 +130,7 @@ class TestConv:
 
     def board(self, params: Params, obs: np.ndarray) -> np.ndarray:
         """The board around a player on (0, 0), from there on up and to the right: (6, 6, 4)."""
-        seen: Any = self.view.apply(params, obs)
+        seen = compiled(self.view)(params, obs)
         return np.asarray(seen.laid_out())[: 11 * 11 * 4].reshape(11, 11, 4)[5:, 5:]
 
     @pytest.mark.parametrize("place", [(0, 0), (2, 3), (5, 1)])
@@ -126,7 +138,7 @@ class TestConv:
         self, place: tuple[int, int], key: Array
     ) -> None:
         obs = seen_from((0, 0), key)
-        params = self.view.init(key, obs)
+        params = drawn(self.view, obs)
         other = obs.copy()
         other[rules.GRID_PART].reshape(rules.GRID_SHAPE)[place] += 1
         changed = (self.board(params, obs) != self.board(params, other)).any(axis=-1)
@@ -138,7 +150,7 @@ class TestConv:
         moved = obs.copy()
         cells, elsewhere = (seen[rules.GRID_PART].reshape(rules.GRID_SHAPE) for seen in (obs, moved))
         elsewhere[1:, 1:] = cells[:-1, :-1]
-        params = self.view.init(key, obs)
+        params = drawn(self.view, obs)
         # of cells whose surroundings came along whole, none of them beyond the board's edge
         here, there = self.board(params, obs)[2:3, 2:3], self.board(params, moved)[3:4, 3:4]
         np.testing.assert_allclose(here, there, rtol=1e-6)
@@ -159,8 +171,8 @@ class TestTurned:
         self, place: tuple[int, int], key: Array
     ) -> None:
         view, obs = Turned(cell_features=4, near_features=3), seen_from(place, key)
-        params: Any = view.init(key, obs)
-        seen: Any = view.apply(params, obs)
+        params = drawn(view, obs)
+        seen = compiled(view)(params, obs)
         assert seen.shape == (36 * 4 + 37 * 3 + 33 + 12,)
         np.testing.assert_allclose(seen, reference.turned(params["params"], obs), rtol=1e-5, atol=1e-6)
 
@@ -178,8 +190,7 @@ class TestTurned:
             "columns reversed": (board[:, ::-1], (row, 5 - column), [up, down, right, left]),
             "exchanged": (board.swapaxes(0, 1), (column, row), [right, left, down, up]),
         }
-        params = jax.jit(self.network.init)(key, obs)
-        apply: Any = jax.jit(self.network.apply)
+        params, apply = drawn(self.network, obs), compiled(self.network)
         logits, value = apply(params, obs)
         if (row if corner >= 30 else 5 - row) == (column if corner % 6 else 5 - column):
             images.pop("exchanged")  # a player on the exit's diagonal has no side of it
@@ -191,11 +202,11 @@ class TestTurned:
             np.testing.assert_allclose(theirs[4:], logits[4:], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["mlp", "conv"])
+@pytest.mark.parametrize("name", ["mlp", pytest.param("conv", marks=pytest.mark.long)])
 def test_bfloat16_computes_nearly_the_same_and_keeps_float32_outside(name: str, key: Array) -> None:
     exact, rough = (make_network(name, rules.NUM_ACTIONS, 64, 1, dtype=dtype) for dtype in ("float32", "bfloat16"))
     seen = jax.random.uniform(key, (20, rules.OBSERVATION_SIZE))
-    params = jax.jit(exact.init)(key, seen)
+    params = drawn(exact, seen)
     assert {leaf.dtype for leaf in jax.tree.leaves(jax.eval_shape(rough.init, key, seen))} == {np.dtype(np.float32)}
     for precise, quick in zip(*(jax.jit(each.apply)(params, seen) for each in (exact, rough)), strict=True):
         assert quick.dtype == np.float32
@@ -208,7 +219,7 @@ def test_bfloat16_computes_nearly_the_same_and_keeps_float32_outside(name: str, 
 )
 def test_saved_parameters_tell_their_network(name: str, hidden_dim: int, num_layers: int, tmp_path: Path) -> None:
     network = make_network(name, rules.NUM_ACTIONS, hidden_dim, num_layers)
-    params: Any = jax.jit(network.init)(jax.random.key(0), jnp.zeros((1, rules.OBSERVATION_SIZE)))
+    params = drawn(network, jnp.zeros((1, rules.OBSERVATION_SIZE)))
     save_params(tmp_path / "params_1.npz", params)
     loaded = load_params(tmp_path / "params_1.npz")
     assert network_of(loaded, NETWORKS) == network

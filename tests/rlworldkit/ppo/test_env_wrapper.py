@@ -184,6 +184,7 @@ def adapted() -> GymnaxAdapter:
     return GymnaxAdapter(GymnaxStyle(PackedOrchard(), LIMIT))
 
 
+@pytest.mark.long
 def test_its_six_values_are_the_wrappers_five_and_gymnax_adds_up_episodes_by_them(adapted: GymnaxAdapter) -> None:
     style, logging, params = adapted._env, LogWrapper(adapted), adapted.default_params
 

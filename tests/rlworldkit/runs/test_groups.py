@@ -112,6 +112,8 @@ def group(tmp_path_factory: pytest.TempPathFactory) -> Path:
     variants = ["--seed=3", "--seeds=1", "--variant", "cheap=step=-0.5", "--variant", "own"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ORCHARD))
+        # one at a time: the second finds what the first one compiled
+        patch.setattr("rlworldkit.cli.seeds.available_cores", lambda: 1)
         assert main(WORLD, ["train", *FLAGS, *variants, "--run-name=group", f"--checkpoint-dir={folder}"]) == 0
     return folder / "group"
 
@@ -280,7 +282,11 @@ def test_what_cannot_be_trained_is_refused_in_one_sentence(
 
 
 @pytest.mark.parametrize(
-    ("flags", "names"), [([], {"masked PPO"}), (["--seeds", "2", "--seeds-mode", "vmap"], {"seed-0", "seed-1"})]
+    ("flags", "names"),
+    [
+        ([], {"masked PPO"}),
+        pytest.param(["--seeds", "2", "--seeds-mode", "vmap"], {"seed-0", "seed-1"}, marks=pytest.mark.long),
+    ],
 )
 def test_the_dashboard_shows_every_run_and_stops_it(
     flags: list[str], names: set[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
