@@ -135,7 +135,8 @@ def test_it_needs_nothing_but_numpy_and_rich(root: Path, wheels: dict[str, Path]
     names = home.run("python", "-I", "-c", NAMES).stdout.split()
     assert names == ["Pygments", "markdown-it-py", "mdurl", "numpy", "rich", "rl-parity"]
     needs = home.run("python", "-I", "-c", MODULES, "rlparity").stdout.splitlines()
-    assert needs == ["rlparity.debug.screen needs textual", "rlparity.pytest_plugin needs pytest"]
+    extras = "debug.screen needs textual", "pytest_plugin needs pytest", "tools.learner needs gymnasium"
+    assert needs == [f"rlparity.{each}" for each in extras]
     use_the_commands(home)
     home.link("pytest")
     run_its_tests(home)
