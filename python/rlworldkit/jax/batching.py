@@ -24,6 +24,8 @@ Tree = TypeVar("Tree")
 Inputs = TypeVar("Inputs")
 Outputs = TypeVar("Outputs")
 
+RARE_WORK = "rare_work"
+"""The name by which ``run_rarely`` is found in a jaxpr; its last argument is whether the work is needed."""
 _is_one_game: ContextVar[bool] = ContextVar("is_one_game", default=False)
 
 
@@ -127,7 +129,7 @@ def where_wanted(
     or of one game in ``share`` where that is more. All leaves begin with the axis of games.
     """
     if is_one_game() and wanted.shape == (1,):
-        return run_if(wanted[0], partial(function, inputs), otherwise)
+        return run_rarely(wanted[0], partial(function, inputs), otherwise)
     chunk = min(max(chunk, len(wanted) // share) if share else chunk, len(wanted))
     blank = _unmarked(function, inputs).items()
     unmarked = {name: jnp.zeros((*wanted.shape, *fired.shape[1:]), fired.dtype) for name, fired in blank}
@@ -172,6 +174,15 @@ def run_if(needed: Array, function: Callable[[], Outputs], otherwise: Outputs) -
     outputs, marks = lax.cond(needed, _marking(function), lambda: (otherwise, unmarked))
     add(marks)
     return outputs
+
+
+def run_rarely(needed: Array, function: Callable[[], Outputs], otherwise: Outputs) -> Outputs:
+    """``run_if`` for work of one game that few need: a GPU puts it off, and does it for these together."""
+
+    def rare_work(otherwise: Outputs, needed: Array) -> Outputs:
+        return run_if(needed, function, otherwise)
+
+    return jax.jit(rare_work)(otherwise, needed)
 
 
 def repeat(times: int, body: Callable[[Array, Inputs], Inputs], start: Inputs) -> Inputs:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rlparity import State as StateDict
 from rlparity import World
 from rlparity.errors import UsageError
-from rlworldkit.jax.batching import is_one_game, run_if
+from rlworldkit.jax.batching import is_one_game, run_rarely
 from rlworldkit.jax.int64_pair import Int64Pair
 from rlworldkit.jax.marks import Marks
 from rlworldkit.jax.threefry import trainer_seeds
@@ -167,7 +167,7 @@ class JaxEnv(ABC):
             step = step._replace(truncated=step.truncated | (truncate & ~step.terminated))
         ended = step.terminated | step.truncated
         if is_one_game():
-            return step._replace(state=run_if(ended, partial(self.next_game, step.final), step.final))
+            return step._replace(state=run_rarely(ended, partial(self.next_game, step.final), step.final))
         following = self.next_game(step.final)
         state = jax.tree.map(lambda new, old: jnp.where(ended, new, old), following, step.final)
         return step._replace(state=state)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -11,18 +12,25 @@ from jax import Array
 from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir, partial_eval, xla
 
-from rlworldkit.jax.native import compiler
+from rlworldkit.jax.native import compiler, cuda
 from rlworldkit.jax.native.program import Program
 
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A program that plays batches. in_place: of the outputs, pairs with the inputs that they may overwrite."""
+    """A program that plays batches.
+
+    name, source: of its C for the processor. in_place: of the outputs, pairs with the inputs that they may overwrite.
+    """
 
     name: str
     source: str
     program: Program
     in_place: tuple[tuple[int, int], ...] = ()
+
+    def aliases(self, outputs: tuple[int, ...]) -> dict[int, int]:
+        """Places among some outputs by the numbers of the inputs that they may overwrite."""
+        return {read: outputs.index(written) for read, written in self.in_place if written in outputs}
 
     def __str__(self) -> str:
         return self.name
@@ -72,9 +80,13 @@ def _without_unused(used: list[bool], eqn: Any) -> tuple[list[bool], Any]:
 
 def _lower(context: Any, *operands: Any, kernel: Kernel, outputs: tuple[int, ...]) -> Any:
     compiler.build(kernel.name, kernel.source)
-    aliases = {read: outputs.index(written) for read, written in kernel.in_place if written in outputs}
-    lowered = jax.ffi.ffi_lowering(kernel.name, operand_output_aliases=aliases)
+    lowered = jax.ffi.ffi_lowering(kernel.name, operand_output_aliases=kernel.aliases(outputs))
     return lowered(context, *operands, outputs=np.array(outputs, np.int64))
+
+
+def _lower_for_cuda(context: Any, *operands: Any, kernel: Kernel, outputs: tuple[int, ...]) -> Any:
+    called = partial(cuda.call, kernel.program.closed, outputs, kernel.aliases(outputs))
+    return mlir.lower_fun(called, multiple_results=True)(context, *operands)
 
 
 _play.def_abstract_eval(_shapes)
@@ -82,3 +94,4 @@ _play.def_impl(lambda *args, **params: xla.apply_primitive(_play, *args, **param
 batching.primitive_batchers[_play] = _on_batches
 partial_eval.dce_rules[_play] = _without_unused
 mlir.register_lowering(_play, _lower, platform="cpu")
+mlir.register_lowering(_play, _lower_for_cuda, platform="cuda")

@@ -38,10 +38,12 @@ class Target:
 class Program(NamedTuple):
     """A translated function of one game, whose first input are the prices.
 
-    tables: of constants. loads: the line that declares each input variable, by name. lines: statements, each at its
-    depth. stores: lines that write the outputs. inputs, outputs: shape and dtype of the leaves of one game.
+    closed: what was translated. tables: of constants. loads: the line that declares each input variable, by name.
+    lines: statements, each at its depth. stores: lines that write the outputs. inputs, outputs: shape and dtype of the
+    leaves of one game.
     """
 
+    closed: ClosedJaxpr
     tables: str
     loads: dict[str, str]
     lines: list[tuple[int, str]]
@@ -75,7 +77,7 @@ def translate(closed: ClosedJaxpr, target: Target) -> Program:
     stores = [text for _, text in translator.lines]
     tables = [f"TABLE {type_} {name}[] = {{{', '.join(texts)}}};" for (type_, texts), name in translator.tables.items()]
     shapes = ([_shape_of(v.aval) for v in each] for each in (closed.jaxpr.invars, closed.jaxpr.outvars))
-    return Program("\n".join(tables), loads, lines, stores, *map(tuple, shapes))
+    return Program(closed, "\n".join(tables), loads, lines, stores, *map(tuple, shapes))
 
 
 def _shape_of(aval: Any) -> jax.ShapeDtypeStruct:

@@ -1,0 +1,80 @@
+"""CUDA C compiled to PTX by NVRTC, the library that JAX's wheels for CUDA bring; it needs neither nvcc nor a GPU."""
+
+import ctypes
+import hashlib
+import re
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from rlparity.errors import UsageError
+from rlparity.io.atomic_write import write_whole
+from rlworldkit.jax.trace_cache import cache_folder
+
+_OPTIONS = ("--std=c++17", "--fmad=false", "--disable-warnings")
+"""Without fused multiplications floats are those of XLA."""
+_OLD_PTX, _OLD_UNTIL = "8.1", 90
+"""The first PTX with as many parameters as a world has leaves (drivers from R530 on); the last GPU that knows it."""
+
+
+@cache
+def find_library() -> Path | None:
+    """The newest NVRTC among the installed packages; None where there is none."""
+    spec = find_spec("nvidia")
+    folders = (spec and spec.submodule_search_locations) or ()
+    found = [path for folder in folders for path in Path(folder).glob("*/lib/libnvrtc.so.*") if ".alt" not in path.name]
+    return max(found, key=lambda path: path.name, default=None)
+
+
+def ptx(source: str, capability: int) -> str:
+    """PTX for devices of this compute capability (90 for 9.0), from the cache if it has it. Raises UsageError."""
+    folder = cache_folder()
+    key = "\n".join([str(find_library()), str(capability), *_OPTIONS, _OLD_PTX, source])
+    path = folder and folder / "native" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.ptx"
+    if path and path.is_file():
+        text, _, digest = path.read_text(errors="replace").rpartition("//")
+        if hashlib.sha256(text.encode()).hexdigest() == digest:
+            return text
+    text, _ = compiled(source, f"--gpu-architecture=compute_{capability}")
+    if capability <= _OLD_UNTIL:
+        text = re.sub(r"^\.version .*$", f".version {_OLD_PTX}", text, count=1, flags=re.MULTILINE)
+    try:
+        if path:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, f"{text}//{hashlib.sha256(text.encode()).hexdigest()}".encode())
+    except OSError:  # which only costs the next start its time
+        pass
+    return text
+
+
+def compiled(source: str, *options: str) -> tuple[str, str]:
+    """The PTX of a program, and what the compiler says about it; raises UsageError where it refuses."""
+    nvrtc, program = _library(), ctypes.c_void_p()
+    words = [word.encode() for word in (*_OPTIONS, *options)]
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), None, 0, None, None)
+    try:
+        code = nvrtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
+        log = _text(program, "ProgramLog")
+        if code:
+            reason = (log.strip().splitlines() or [f"code {code}"])[0]
+            raise UsageError(f"NVRTC does not compile the engine ({reason}): choose --engine-backend xla.")
+        return _text(program, "PTX"), log
+    finally:
+        nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _text(program: ctypes.c_void_p, name: str) -> str:
+    size = ctypes.c_size_t()
+    getattr(_library(), f"nvrtcGet{name}Size")(program, ctypes.byref(size))
+    text = ctypes.create_string_buffer(size.value)
+    getattr(_library(), f"nvrtcGet{name}")(program, text)
+    return text.value.decode()
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(str(find_library()))
+    except OSError as error:
+        reason = f"NVRTC cannot be loaded ({error})"
+        raise UsageError(f"{reason}: install rlworldkit[cuda], or choose --engine-backend xla.") from error
