@@ -259,10 +259,10 @@ def _placed(program: Program, push: Sequence[str], stores: Sequence[str]) -> lis
         if needed.intersection(name for found in _SET.findall(" ".join(statement)) for name in found):
             last = at
     statements.insert(last + 1, [*push])
-    text, loads = list[str](), dict(program.loads)
+    lines, loads = list[str](), dict(program.loads)
     for statement in [*statements, [*stores]]:
         for name in dict.fromkeys(_NAME.findall(" ".join(statement))):
             if name in loads:
-                text.append(loads.pop(name))
-        text += statement
-    return text
+                lines.append(loads.pop(name))
+        lines += statement
+    return lines
