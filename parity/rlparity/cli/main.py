@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from rlparity import cli, errors
 from rlparity.cli import commands, diff_command, flags, ledger_command, mutants_command, transfer_command
+from rlparity.cli.completion import FLAG, HELP, SHELLS, PrintCompletion
 from rlparity.cli.doctor import doctor
 from rlparity.cli.scaffold import init
 from rlparity.core import ledger
@@ -81,6 +82,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     parser = Parser(prog="rlparity", **_help_of(cli.__doc__))
     parser.add_argument("--traceback", **flags.switch("show where in the code an error arose"))
+    parser.add_argument(FLAG, action=PrintCompletion, choices=SHELLS, metavar="SHELL", help=HELP)
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     for command in COMMANDS:
         _add(command, subparsers)

@@ -6,13 +6,16 @@ cannot be used or fails.
 """
 
 import argparse
+import contextlib
 import importlib
 import logging
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import metadata
 
 from rlparity import World
+from rlparity.cli.completion import FLAG, HELP, SHELLS, PrintCompletion
 from rlparity.errors import (
     INTERRUPTED_EXIT_CODE,
     ParityError,
@@ -21,7 +24,7 @@ from rlparity.errors import (
     report_bug,
     require_working_directory,
 )
-from rlparity.io.arguments import Parser
+from rlparity.io.arguments import Parser, parser_of
 from rlparity.io.console import CLOSED_PIPE_EXIT_CODE, discard_output, is_output_full, open_missing_streams
 from rlworldkit.cli.outputs import fail
 from rlworldkit.extras import install_package
@@ -69,6 +72,9 @@ def main(program: Program | World, argv: Sequence[str] | None = None) -> int:
         command = VERSION
         if arguments:
             parser.error(f"{command} takes no arguments, got {arguments[0]!r}")
+    elif command == FLAG:
+        _add_commands(program, parser)
+        parser.parse_args([command, *arguments])
     elif command not in purposes:
         parser.error(f"unknown command {command!r}; {choices}")
     try:
@@ -138,13 +144,26 @@ def _purposes(program: Program) -> dict[str, str]:
     }
 
 
+def _add_commands(program: Program, parser: Parser) -> None:
+    """Give the parser of the whole command those of its subcommands, which take a while to import."""
+    subparsers = parser.add_subparsers()
+    for command, purpose in _purposes(program).items():
+        parents = []
+        # a command whose extra is not installed has a name and no more
+        with contextlib.suppress(ParityError):
+            parents += [] if command == VERSION else [parser_of(partial(_run, program, command, []))]
+        subparsers.add_parser(command, parents=parents, add_help=False, help=purpose)
+
+
 def _parser(program: Program, purposes: dict[str, str]) -> Parser:
     width = max(map(len, purposes))
     commands = "\n".join(f"  {name:{width}}  {purpose}" for name, purpose in purposes.items())
-    return Parser(
+    parser = Parser(
         prog=program.name,
         usage=f"{program.name} COMMAND [ARGUMENT ...]",
         description=f"commands:\n{commands}",
         epilog=f"`{program.name} COMMAND --help` lists a command's arguments.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument(FLAG, action=PrintCompletion, choices=SHELLS, metavar="SHELL", help=HELP)
+    return parser
