@@ -64,7 +64,7 @@ def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
             train_config(config.training, network, dtype),
             env_by(config, job.mode),
             run,
-            start=job.start.state if job.start else None,
+            start=job.state,
             save_plan=SavePlan(
                 every_minutes=config.runtime.checkpoint_minutes,
                 checkpoint=job.checkpoint,

@@ -1,4 +1,7 @@
-"""The runs that a command line of ``goodharts train`` asks for, new ones and those that go on."""
+"""The runs that a command line of ``goodharts train`` asks for, new ones and those that go on from checkpoints.
+
+Checkpoints of both engines are ``models/ppo_{mode}.checkpoint.pth``, in rlworldkit's format.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from goodharts.config import BENCHMARK_UPDATES, Config
-from goodharts.models import model_path
-from goodharts.training.checkpoints import SETTINGS, Checkpoint, checkpoint_path, read_checkpoint
-from rlparity.errors import UsageError
+import numpy as np
+from numpy.typing import NDArray
+
+from goodharts.config import BENCHMARK_UPDATES, JAX, Config
+from goodharts.models import mode_of, model_path
+from goodharts.rules import VERSION
+from rlparity.errors import UsageError, quoted
+from rlparity.io.arguments import FileName
+from rlparity.io.atomic_write import write_whole
+from rlparity.io.safe_read import Unreadable, is_object, refused
+from rlworldkit.ppo.checkpoint_format import pack, part, read_payload, rules_version_of, runner_of
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.saved_config import PRICES
 
@@ -21,35 +31,37 @@ MODELS, LOGS, RUNS = "models", "logs", "runs"
 """Folders in the working directory, or in that of a seed."""
 WARM_UP_UPDATES = 2
 """Updates of a benchmark that come before the measured ones: they compile, and record what was compiled."""
+BEGIN_ANEW = "leave --resume out to begin anew"
+SETTINGS = "goodharts"
+"""The entry of a run's settings that holds those of ``Config``."""
+_NAMES = {"mode", "run_name", SETTINGS}
 _KEPT = {"--num-envs": "n_envs", "--seed": "seed", "--lr": "learning_rate", "--network": "network"}
 """Flags of settings that a resumed run keeps."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """The task of one mode's run.
+    """The task of one mode's run, from its beginning or from a checkpoint between two updates.
 
-    config: the settings. name: of its logs. start: where it goes on from. is_benchmark: measure, and write nothing.
-    folder: where its outputs go. is_on_wandb: show it on W&B.
+    config: the settings. name: of its logs. folder: where its outputs go. progress: how far it is. arrays: all that it
+    goes on from, by name, with ``--engine torch``. state: rlworldkit's ``Checkpoint``, with ``--engine jax``.
+    is_benchmark: measure, and write nothing. is_on_wandb: show it on W&B.
     """
 
     mode: str
     config: Config
     name: str
-    start: Checkpoint | None = None
-    is_benchmark: bool = False
     folder: Path = Path()
+    progress: Progress = dataclasses.field(default_factory=Progress)
+    arrays: Mapping[str, NDArray[Any]] = dataclasses.field(default_factory=dict)
+    state: Any = None
+    is_benchmark: bool = False
     is_on_wandb: bool = False
-
-    @property
-    def since(self) -> Progress:
-        """The progress that it goes on from."""
-        return self.start.progress if self.start else Progress()
 
     @property
     def has_ended(self) -> bool:
         """Whether it has had all of its updates before it starts."""
-        return self.since.updates >= self.config.training.updates
+        return self.progress.updates >= self.config.training.updates
 
     @property
     def label(self) -> str:
@@ -64,7 +76,7 @@ class Job:
     @property
     def checkpoint(self) -> Path:
         """Where its checkpoint goes."""
-        return checkpoint_path(self.mode, self.folder / MODELS)
+        return self.model.with_suffix(".checkpoint.pth")
 
     def log(self, what: str) -> Path:
         """Where one of its logs goes."""
@@ -108,22 +120,22 @@ def jobs_of(arguments: argparse.Namespace, config: Config) -> list[Job]:
 
 def ended_text(job: Job) -> str:
     """What to do about a run that has had all of its updates."""
-    return f"{job.checkpoint} has had its {job.since.updates:,} updates: ask for more with --updates."
+    return f"{job.checkpoint} has had its {job.progress.updates:,} updates: ask for more with --updates."
 
 
 def _job(arguments: argparse.Namespace, mode: str, folder: Path, config: Config) -> Job:
-    name, start = f"{mode}_{datetime.datetime.now():%Y%m%d-%H%M%S}", None
+    job = Job(mode, config, f"{mode}_{datetime.datetime.now():%Y%m%d-%H%M%S}", folder)
     if arguments.resume:
-        start = read_checkpoint(checkpoint_path(mode, folder / MODELS))
-        began, asked = start.config.training.engine, getattr(arguments, "training.engine")
+        job = read_checkpoint(job.checkpoint)
+        began, asked = job.config.training.engine, getattr(arguments, "training.engine")
         if asked not in (None, began):
-            raise UsageError(f"{start.path} was left by --engine {began}: go on with that, or begin anew with {asked}.")
-        # [runtime] alone is that of now
-        name, config = start.name, dataclasses.replace(start.config, runtime=config.runtime)
-        start = start if start.progress.updates else None
-    updates = _updates(arguments, config)
-    config = config.over({"training": {"updates": updates}}, "The command line") if updates else config
-    return Job(mode, config, name, start, arguments.benchmark, folder, arguments.wandb)
+            raise UsageError(
+                f"{job.checkpoint} was left by --engine {began}: go on with that, or begin anew with {asked}."
+            )
+        job = dataclasses.replace(job, config=dataclasses.replace(job.config, runtime=config.runtime))  # that of now
+    updates = _updates(arguments, job.config)
+    config = job.config.over({"training": {"updates": updates}}, "The command line") if updates else job.config
+    return dataclasses.replace(job, config=config, is_benchmark=arguments.benchmark, is_on_wandb=arguments.wandb)
 
 
 def _updates(arguments: argparse.Namespace, config: Config) -> int | None:
@@ -137,3 +149,49 @@ def _updates(arguments: argparse.Namespace, config: Config) -> int | None:
             )
         updates = steps // config.batch_size
     return WARM_UP_UPDATES + (updates or BENCHMARK_UPDATES) if arguments.benchmark else updates
+
+
+def write_checkpoint(job: Job) -> None:
+    """Write what a run of ``--engine torch``, or one that has not begun, goes on from; raises OSError as writing."""
+    payload = {
+        "runner": {name: np.asarray(array) for name, array in job.arrays.items()},
+        "progress": job.progress._asdict(),
+        "config": {"mode": job.mode, "run_name": job.name, SETTINGS: job.config.plain()},
+        "rules_version": VERSION,
+    }
+    write_whole(job.checkpoint, pack(payload, f"goodharts-{job.mode}"))
+
+
+def read_checkpoint(path: Path) -> Job:
+    """The run that a checkpoint, ``FOLDER/models/ppo_MODE.checkpoint.pth``, is of; one of a group may not have begun.
+
+    Raises UsageError with one sentence about whatever is wrong with the file.
+    """
+    with refused(path, "checkpoint", BEGIN_ANEW, BEGIN_ANEW):
+        payload = read_payload(path, None)
+        job = _begun(path, part(payload, "config"))
+        if (version := rules_version_of(payload)) != VERSION:
+            raise Unreadable(f"it is of version {version} of the rules, not {VERSION}")
+        if not part(payload, "runner"):
+            return job
+        if job.config.training.engine != JAX:
+            progress = Progress(**part(payload, "progress"))
+            return dataclasses.replace(job, progress=progress, arrays=runner_of(payload))
+    from goodharts.env import env_by
+    from rlworldkit.ppo.checkpoints import read_checkpoint as read_in_jax
+
+    state = read_in_jax(path, env_by(job.config, job.mode), BEGIN_ANEW)
+    return dataclasses.replace(job, progress=state.progress, state=state)
+
+
+def _begun(path: Path, kept: Any) -> Job:  # noqa: ANN401 - plain values
+    """A run by the settings that a checkpoint keeps; raises Unreadable, or UsageError for those that are impossible."""
+    if not is_object(kept) or not kept.keys() >= _NAMES or not is_object(kept[SETTINGS]):
+        raise Unreadable("it is none of `goodharts train`")
+    name = kept["run_name"]
+    if FileName().fault(name):
+        raise Unreadable(f"its name is {quoted(name)}, which no log can have")
+    job = Job(mode_of(kept), Config().over(kept[SETTINGS], str(path)).validated(), name, path.parents[1])
+    if job.checkpoint != path:
+        raise Unreadable(f"it is of mode {job.mode}")
+    return job

@@ -54,7 +54,7 @@ class UpdatesLog(CsvLog):
     """``…_updates.csv``: the metrics of each update, and its rates."""
 
     def __init__(self, job: Job) -> None:
-        super().__init__(job.log("updates.csv"), "update", job.since.updates)
+        super().__init__(job.log("updates.csv"), "update", job.progress.updates)
         self._rates = job.config.training.rates
 
     def write(self, metrics: Metrics) -> None:
@@ -66,7 +66,7 @@ class EpisodesLog(CsvLog):
     """``…_episodes.csv``: the episodes that ended in each update."""
 
     def __init__(self, job: Job) -> None:
-        super().__init__(job.log("episodes.csv"), "update", job.since.updates)
+        super().__init__(job.log("episodes.csv"), "update", job.progress.updates)
         self._config, self._rows = job.config, list[Metrics]()
 
     def take(self, update: int, episodes: Iterable[Sequence[float]]) -> None:
@@ -148,7 +148,7 @@ def _outcome(job: Job, row: Metrics) -> Outcome:
 
 def _keep_later(job: Job, run: Run) -> None:
     """Put aside the agent and the logs of later updates than those that a run goes on from."""
-    after, updates = job.since.updates, 0
+    after, updates = job.progress.updates, 0
     with contextlib.suppress(ParityError):  # no agent can be read
         updates = read_model(job.model).update if after else 0
     if after < updates:

@@ -19,8 +19,7 @@ from goodharts.rules import MODES
 from goodharts.torch_env import random, state_dict
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.state import State
-from goodharts.training.checkpoints import BEGIN_ANEW, Checkpoint, write_checkpoint
-from goodharts.training.jobs import Job
+from goodharts.training.jobs import BEGIN_ANEW, Job, write_checkpoint
 from goodharts.training.parallel import ALONE, Processes, joined
 from goodharts.training.ppo import NOISE, Learner, rescale, stream
 from goodharts.training.rollout import Player
@@ -129,7 +128,7 @@ class TorchTrainer:
         tensors[f"{_NOISE}{self.device.type}"] = self.player.noise.get_state()
         return {name: tensor.cpu().numpy() for name, tensor in (self.learner.tensors() | tensors).items()}
 
-    def restore(self, start: Checkpoint) -> None:
+    def restore(self, start: Job) -> None:
         """Go on from a checkpoint of ``--engine torch``; raises UsageError where that is damaged.
 
         Exact on the same kind of device; on another one actions are drawn from a stream of their own from here on.
@@ -137,12 +136,12 @@ class TorchTrainer:
         try:
             self._restore(start)
         except Unreadable as fault:
-            raise UsageError(f"{start.path} cannot be used: {fault}; {BEGIN_ANEW}.") from None
+            raise UsageError(f"{start.checkpoint} cannot be used: {fault}; {BEGIN_ANEW}.") from None
         except Exception as error:  # damaged values fail in every way there is
-            raise UsageError(f"{start.path} is damaged ({type(error).__name__}): {BEGIN_ANEW}.") from None
+            raise UsageError(f"{start.checkpoint} is damaged ({type(error).__name__}): {BEGIN_ANEW}.") from None
         self.progress = start.progress
 
-    def _restore(self, start: Checkpoint) -> None:
+    def _restore(self, start: Job) -> None:
         player, tensors = self.player, {name: torch.tensor(array) for name, array in start.arrays.items()}
         self.learner.restore(tensors)
         fields = {name.removeprefix(_GAMES): each for name, each in tensors.items() if name.startswith(_GAMES)}
@@ -166,13 +165,13 @@ def check(config: Config) -> None:
 
 def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
     """Train, with a save every so many minutes and at the end; every process takes part in all of it."""
-    config, after = job.config, job.since.updates
+    config, after = job.config, job.progress.updates
     device = choose_device(config.runtime.device, local_rank())
     prepare(device)
     with joined(device) as processes:
         trainer = TorchTrainer(job.mode, config, device, processes)
-        if job.start:
-            trainer.restore(job.start)
+        if after:
+            trainer.restore(job)
         if not processes.any(run.stop.requested):
             settings = {"run_name": job.name, BEGAN: now(), **job.notes()}
             run.begin(settings, job.total_timesteps, after=after, is_resumed=after > 0)
@@ -197,10 +196,10 @@ def _save(trainer: TorchTrainer, job: Job, run: Run) -> bool:
     """Save, where files are written; whether it went well."""
     if job.is_benchmark:
         return True
-    state = Checkpoint(job.checkpoint, job.mode, job.name, trainer.config, trainer.progress, arrays=trainer.arrays())
+    state = dataclasses.replace(job, progress=trainer.progress, arrays=trainer.arrays())
     if not run.folder:
         return True
-    is_saved = run.writer.attempt(state.path, partial(write_checkpoint, state))
+    is_saved = run.writer.attempt(job.checkpoint, partial(write_checkpoint, state))
     return run.writer.attempt(job.model, lambda: write_model(job.model, trainer.model())) and is_saved
 
 

@@ -111,8 +111,7 @@ def _train(arguments: argparse.Namespace) -> int:
     # models and checkpoints are torch's files, whichever engine trains
     if (config.training.engine != JAX or not arguments.benchmark) and find_spec("torch") is None:
         raise UsageError(f"goodharts train needs torch: run `{install_package('torch')}`.")
-    from goodharts.training.checkpoints import Checkpoint, write_checkpoint
-    from goodharts.training.jobs import ended_text, folders_of, jobs_of
+    from goodharts.training.jobs import ended_text, folders_of, jobs_of, write_checkpoint
     from goodharts.training.runs import check, reserved
 
     is_first = rank() == 0
@@ -128,9 +127,9 @@ def _train(arguments: argparse.Namespace) -> int:
         left = [job for job in jobs if not job.has_ended]
         for job in left:
             check(job.config)
-            if is_first and not (arguments.benchmark or job.start) and (len(jobs) > 1 or arguments.seeds is not None):
-                # so that none is forgotten that is killed before its first checkpoint
-                write_checkpoint(Checkpoint(job.checkpoint, job.mode, job.name, job.config, job.since))
+            is_new, is_one_of_several = not job.progress.updates, len(jobs) > 1 or arguments.seeds is not None
+            if is_first and is_new and is_one_of_several and not arguments.benchmark:
+                write_checkpoint(job)  # so that none is forgotten that is killed before its first one
         at_once = max(len(arguments.mode), min(len(left), available_cores()))
         results = _run(left, at_once, console, arguments.dashboard and is_first)
     for each in results:

@@ -27,8 +27,8 @@ from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
 from goodharts.torch_networks import ActorCritic, Inputs
-from goodharts.training.checkpoints import read_checkpoint
 from goodharts.training.jax_ppo import _finished, precision_on, train_config
+from goodharts.training.jobs import read_checkpoint
 from goodharts.training.torch_ppo import TorchTrainer
 from goodharts.training.train_ppo import main
 from rlworldkit.jax.xla import prefer_wide_vectors

@@ -8,7 +8,7 @@ import torch
 from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
 from goodharts.models import Model, model_path, read_model, write_model
 from goodharts.torch_networks import ActorCritic
-from goodharts.training.checkpoints import read_checkpoint
+from goodharts.training.jobs import read_checkpoint
 from rlparity.errors import UsageError
 
 from .small_runs import small_trainer
@@ -51,7 +51,7 @@ def test_the_values_of_a_model_are_in_units_of_reward() -> None:
 
 def test_a_missing_file_says_how_to_train_one(tmp_path: Path) -> None:
     with pytest.raises(
-        UsageError, match=r"^There is no model .*ppo_proxy.pth: train one with `goodharts train --mode proxy`, or"
+        UsageError, match=r"^there is no model .*ppo_proxy.pth: train one with `goodharts train --mode proxy`, or"
     ):
         read_model(tmp_path / "ppo_proxy.pth")
 

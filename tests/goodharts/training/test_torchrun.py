@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch.distributed as dist
 
-from goodharts.training.checkpoints import read_checkpoint
+from goodharts.training.jobs import read_checkpoint
 from goodharts.training.parallel import Processes
 from goodharts.training.torch_ppo import TorchTrainer
 from goodharts.training.train_ppo import main

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from goodharts.config import Config
 from goodharts.models import read_model
-from goodharts.training.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
-from goodharts.training.jobs import Job
+from goodharts.training.jobs import Job, read_checkpoint, write_checkpoint
 from goodharts.training.ppo import Losses, losses
 from goodharts.training.runs import reserved, train_job
 from goodharts.training.torch_ppo import TorchTrainer, UpdateResult
@@ -203,7 +203,7 @@ def test_a_damaged_checkpoint_is_one_sentence() -> None:
 
     def refused(**changes: Any) -> str:  # noqa: ANN401 - arrays by name
         names = {name.replace("__", "."): array for name, array in changes.items()}
-        write_checkpoint(whole._replace(arrays={**whole.arrays, **names}))
+        write_checkpoint(replace(whole, arrays={**whole.arrays, **names}))
         return run(main, "--resume", "--updates", "2").refusal()
 
     games = {name.replace(".", "__"): array for name, array in whole.arrays.items() if name.startswith(".games")}
@@ -213,9 +213,9 @@ def test_a_damaged_checkpoint_is_one_sentence() -> None:
     assert "the scale of its values is not above 0" in refused(__train_state__value_scale__deviation=np.zeros(()))
     assert "is of shape (9,), not (8,)" in refused(__train_state__params__policy__bias=np.zeros(9, np.float32))
     assert "its optimizer is that of another network" in refused(__train_state__opt_state__0__exp_avg=np.zeros(1))
-    write_checkpoint(whole._replace(arrays={".games.x": whole.arrays[".games.x"]}))
+    write_checkpoint(replace(whole, arrays={".games.x": whole.arrays[".games.x"]}))
     assert "cannot be used: its weights are those of another network" in run(main, "--resume", "-u", "2").refusal()
-    write_checkpoint(whole._replace(name="../../etc/passwd"))
+    write_checkpoint(replace(whole, name="../../etc/passwd"))
     assert "which no log can have" in run(main, "--resume").refusal()
 
 
@@ -237,7 +237,7 @@ def test_a_full_disk_is_told_once_and_training_goes_on(
 ) -> None:
     is_full = True
 
-    def failing(start: Checkpoint) -> None:
+    def failing(start: Job) -> None:
         if is_full:
             raise OSError(errno.ENOSPC, "No space left on device")
         write_checkpoint(start)
@@ -388,7 +388,7 @@ def test_a_worker_that_fails_says_why_in_one_sentence() -> None:
     for mode in ("proxy", "ground_truth"):
         main(["--mode", mode, "--updates", "1"])
     whole = read_checkpoint(CHECKPOINT)
-    write_checkpoint(whole._replace(arrays={".games.x": whole.arrays[".games.x"]}))
+    write_checkpoint(replace(whole, arrays={".games.x": whole.arrays[".games.x"]}))
     ran = run(main, "--mode", "proxy,ground_truth", "--updates", "2", "--resume")
     assert (ran.code, "proxy: trained after update 2" in ran.out) == (1, True)
     assert f"ground_truth: {CHECKPOINT} cannot be used: its weights are those of another network" in ran.out
@@ -468,5 +468,5 @@ def test_a_checkpoint_goes_on_with_another_stream_on_another_device() -> None:
     arrays = trainer.arrays()
     arrays[".noise.cuda"] = arrays.pop(".noise.cpu")[:16]
     again = small_trainer()
-    again.restore(Checkpoint(Path("a.pth"), "ground_truth", "a", trainer.config, trainer.progress, arrays))
+    again.restore(Job("ground_truth", trainer.config, "a", progress=trainer.progress, arrays=arrays))
     assert again.step().metrics["update"] == 2
