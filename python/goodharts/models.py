@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from goodharts.architecture import NETWORKS, NetworkConfig
 from goodharts.rules import DEFAULT_MODE, MODES
-from rlparity.errors import UsageError, quoted
+from rlparity.errors import quoted
 from rlparity.io.atomic_write import replacing
 from rlparity.io.console import typed_command
-from rlparity.io.safe_read import MIB, Unreadable, is_object, read_bytes, read_zip
+from rlparity.io.safe_read import MIB, Unreadable, is_object, read_bytes, read_zip, refused
 from rlparity.spaces import is_count
 
 if TYPE_CHECKING:  # torch takes a while to import, which a trainer that does without it need not wait for
@@ -71,17 +71,13 @@ def write_model(path: Path, model: Model) -> None:
 
 def read_model(path: Path) -> Model:
     """Read a model, on the CPU; raises UsageError with one sentence about whatever is wrong with the file."""
-    try:
+    mode = next((mode for mode in MODES if path.name == model_path(mode).name), DEFAULT_MODE)
+    train = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", mode)
+    with refused(path, "model", f"train one with `{train}`, or {_MIND}", _MIND):
         content = _read_torch(path)
-        progress, network = progress_of(content), _network_of(content)
-        policy = policy_of(network, content.get("weights"))
-        return Model(mode_of(content), network, config_of(content), *progress, policy)
-    except FileNotFoundError:
-        mode = next((mode for mode in MODES if path.name == model_path(mode).name), DEFAULT_MODE)
-        train = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", mode)
-        raise UsageError(f"There is no model {path}: train one with `{train}`, or {_MIND}.") from None
-    except Unreadable as fault:
-        raise UsageError(f"{path} cannot be read: {fault}; {_MIND}.") from None
+        about = mode_of(content), _network_of(content), config_of(content), *progress_of(content)
+        policy = policy_of(about[1], content.get("weights"))
+    return Model(*about, policy)
 
 
 def _read_torch(path: Path) -> dict[str, Any]:

@@ -12,7 +12,6 @@ import numpy as np
 
 from rlparity import UsageError, World
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.sb3.config import MaskablePPOConfig
 
 if TYPE_CHECKING:
     from rlworldkit.bench.records import Record
@@ -57,7 +56,6 @@ class Program:
     name: of the command, of run folders and of the W&B project; by default the first world's.
     module: ``python -m module`` is the command; by default its name.
     library: what its engine computes with, as pip calls it; ``version`` prints its version too.
-    sb3_config: the settings of ``train-sb3``; one named ``mode`` chooses the mode.
     mode_of: the mode of an agent's file, or of a folder of some where a mode is wanted; None where none is told. Traces
         and ONNX files name their world themselves.
     commands, benchmarks: its own, beside rlworldkit's or in their place; benchmarks of a world at its prices.
@@ -69,7 +67,6 @@ class Program:
     module: str = ""
     version: str = "1.0"
     library: str = "jax"
-    sb3_config: type[MaskablePPOConfig] = MaskablePPOConfig
     mode_of: Callable[[Path, str | None], str | None] = lambda path, wanted: None
     commands: Mapping[str, Command] = field(default_factory=dict)
     benchmarks: Callable[[World], Mapping[str, Benchmark]] = lambda world: {}

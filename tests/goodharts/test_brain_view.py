@@ -119,6 +119,6 @@ def test_main_py_is_the_command_and_says_what_to_do_before_it_is_installed(monke
     monkeypatch.setattr(sys, "argv", sys.argv)
     monkeypatch.setattr(sys, "path", list(sys.path))
     ran = run(main_py, "brain-view", "--mode", "ground_truth", "--record", "life.png")
-    assert ran.refusal().startswith("There is no model models/ppo_ground_truth.pth: train one")
+    assert ran.refusal().startswith("there is no model models/ppo_ground_truth.pth: train one")
     monkeypatch.setitem(sys.modules, "goodharts.cli.main", None)
     assert run(main_py).refusal().endswith("run `make setup` once, and then .venv/bin/python main.py.\n")

@@ -6,7 +6,6 @@ from pkgutil import resolve_name
 
 from goodharts import __version__
 from goodharts.config import as_toml
-from goodharts.sb3_config import GoodhartsSB3Config
 from goodharts.world import WORLDS
 from rlparity import World
 from rlparity.io.arguments import Parser
@@ -39,7 +38,6 @@ PROGRAM = Program(
     module="goodharts.cli.main",
     version=__version__,
     library="torch",
-    sb3_config=GoodhartsSB3Config,
     mode_of=lambda path, wanted: resolve_name("goodharts.show:mode_of")(path, wanted),
     commands={
         "train": _command(

@@ -10,9 +10,8 @@ from rich.table import Column
 
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import FIGURES, PUBLISHED, TABLE, Figure
-from rlparity.errors import UsageError
 from rlparity.io.console import typed_command
-from rlparity.io.safe_read import MIB, Unreadable, is_object, read_json
+from rlparity.io.safe_read import MIB, Unreadable, is_object, read_json, refused
 from rlparity.io.strict_json import json_text, number_of
 from rlparity.io.table import Table
 
@@ -82,22 +81,20 @@ def as_json(evaluations: Sequence[Evaluation]) -> str:
 
 def read_results(path: Path) -> list[Evaluation]:
     """The evaluations in a file that ``as_json`` made; raises UsageError with one sentence for any other."""
-    try:
+    write = typed_command("goodharts", "goodharts.cli.main", "evaluate", "--json", path)
+    mind = "name what `goodharts evaluate --json` wrote"
+    with refused(path, "file of evaluations", f"write one with `{write}`", mind):
         content = read_json(path, _LIMIT)
         if not is_object(content) or content.get("format") != FORMAT:
             raise Unreadable(f"it holds no evaluations of format {FORMAT}")
-        found = [_evaluation(each) for each in content["evaluations"]]
-        # whatever is read can be shown
-        comparison(found)
-        for each in found:
-            as_sentence(each)
-    except FileNotFoundError:
-        write = typed_command("goodharts", "goodharts.cli.main", "evaluate", "--json", path)
-        raise UsageError(f"There is no file {path}: write one with `{write}`.") from None
-    except Exception as fault:  # damaged values fail in every way there is
-        reason = fault if isinstance(fault, Unreadable) else f"an evaluation in it is damaged ({type(fault).__name__})"
-        mind = "name a file that `goodharts evaluate --json` wrote"
-        raise UsageError(f"{path} cannot be read: {reason}; {mind}.") from None
+        try:
+            found = [_evaluation(each) for each in content["evaluations"]]
+            # whatever is read can be shown
+            comparison(found)
+            for each in found:
+                as_sentence(each)
+        except Exception as fault:  # damaged values fail in every way there is
+            raise Unreadable(f"an evaluation in it is damaged ({type(fault).__name__})") from None
     return found
 
 

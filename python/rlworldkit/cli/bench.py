@@ -18,6 +18,7 @@ from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
 from rlworldkit.extras import install_package
 from rlworldkit.jax.xla import PARTS, of_parts, prefer_wide_vectors
 from rlworldkit.program import Benchmark, Program, jax_env_of, measured_by
+from rlworldkit.sb3.config import MaskablePPOConfig
 
 
 def main(program: Program, argv: Sequence[str]) -> int:
@@ -97,13 +98,13 @@ def kit_benchmarks(program: Program, world: World) -> dict[str, Benchmark]:
         return measure([replace(each, words=(*each.words, *words)) for each in (*starts, *own)], repetitions)
 
     gym = measured_by("rlworldkit.bench.gym", world)
-    sb3 = measured_by("rlworldkit.bench.sb3", world, program.sb3_config())
+    sb3 = measured_by("rlworldkit.bench.sb3", world, MaskablePPOConfig())
     played = {
         "gym": Benchmark("random play in the Gymnasium environments", gym, needs="gymnasium"),
         "sb3": Benchmark(
             "MaskablePPO of Stable-Baselines3",
             sb3,
-            games=program.sb3_config().num_envs,
+            games=MaskablePPOConfig.num_envs,
             needs="sb3_contrib",
         ),
     }

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from rlparity.core.prices import add_price_flags, read_prices
-from rlparity.errors import UsageError
+from rlparity.errors import UsageError, quoted
 from rlparity.io.arguments import Parser
 from rlparity.io.console import typed_command
+from rlworldkit.cli.players import add_mode_flag
 from rlworldkit.cli.runs import RUN, RunOptions, run_of, say_written
 from rlworldkit.extras import install_package
 from rlworldkit.program import Program
 from rlworldkit.runs.folder import CONFIG, CURVE, run_folder
-from rlworldkit.sb3.config import RATES
+from rlworldkit.sb3.config import RATES, MaskablePPOConfig
 from rlworldkit.settings import add_flags, from_file, from_flags, given, saved_settings, setting
 
 NEEDED = ("stable_baselines3", "sb3_contrib", "gymnasium")
@@ -48,15 +49,16 @@ def main(program: Program, argv: Sequence[str]) -> int:
         epilog="Ctrl+C saves and says how to resume.",
         allow_abbrev=False,
     )
-    add_flags(parser, program.sb3_config, TrainSB3Options)
+    add_flags(parser, MaskablePPOConfig, TrainSB3Options)
+    add_mode_flag(parser, program)
     add_price_flags(parser, lambda: program.world)
     arguments = parser.parse_args(argv)
     options = from_flags(arguments, TrainSB3Options)
     require_sb3()
-    flags = from_file(program.sb3_config, options.config) | given(arguments, program.sb3_config)
-    kept, prices = _kept(program, options.resume)
-    config = program.sb3_config(**kept | flags).validated()
-    world = program.world_of(getattr(config, "mode", None))
+    flags = from_file(MaskablePPOConfig, options.config) | given(arguments, MaskablePPOConfig)
+    kept, prices, mode = _kept(program, options.resume)
+    config = MaskablePPOConfig(**kept | flags).validated()
+    world = program.world_of(arguments.mode or mode)
     world = world.with_prices(prices | read_prices(arguments.price, arguments.prices))
     if options.resume is None:
         if options.trust:
@@ -80,6 +82,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
             device=options.device,
             engine=options.engine,
             trust=options.trust,
+            notes={"mode": world.name.removeprefix(f"{program.name}-")} if program.modes else {},
         )
 
     best = folder / "best_model.zip"
@@ -102,17 +105,20 @@ def require_sb3() -> None:
         raise UsageError(f"This command needs Stable-Baselines3: run `{install_package('stable_baselines3')}`.")
 
 
-def _kept(program: Program, resume: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings and the prices of the run that a model belongs to, where it still has them."""
+def _kept(program: Program, resume: Path | None) -> tuple[dict[str, Any], dict[str, Any], str | None]:
+    """The settings, the prices and the mode of the run that a model belongs to, where it still has them."""
     if resume is None:
-        return {}, {}
+        return {}, {}, None
     from rlworldkit.runs.saved_config import read_saved_config, saved_prices
 
     # a rate that was a function is written as a text; the model itself says so
     settings = read_saved_config(resume.parent)
     plain = {name: value for name, value in settings.items() if name not in RATES or not isinstance(value, str)}
     path = resume.parent / CONFIG
-    return saved_settings(program.sb3_config, plain, path), saved_prices(settings, path)
+    mode = settings.get("mode") if program.modes else None
+    if mode is not None and mode not in tuple(program.modes):
+        raise UsageError(f"{path} keeps {quoted(mode)} as mode, which is none of {', '.join(program.modes)}.")
+    return saved_settings(MaskablePPOConfig, plain, path), saved_prices(settings, path), mode
 
 
 def _folder(options: TrainSB3Options, seed: int) -> Path:

@@ -45,6 +45,7 @@ def train(
     device: str = "auto",
     engine: str | None = None,
     trust: bool = False,
+    notes: Mapping[str, Any] = {},
 ) -> TrainResult:
     """Train until ``config.timesteps`` steps are done in all, or until the run is asked to stop; either way save.
 
@@ -58,6 +59,7 @@ def train(
         device: of torch: auto, cpu, cuda, …
         engine: one of the world's; by default its first.
         trust: let the model to continue execute what it likes when it is loaded; see `load_model`.
+        notes: plain values to keep with the settings in ``config.json``.
 
     Raises:
         UsageError: the settings, the device or the model to resume cannot be used, or it has had all its steps.
@@ -85,7 +87,7 @@ def train(
                 f"Training MaskablePPO for at most {config.timesteps:,} steps in {config.num_envs} games of the "
                 f"{engine} engine, {origin}, into {run.folder}."
             )
-            return _learn(model, config, world, run, run.folder, eval_env, engine)
+            return _learn(model, config, world, run, run.folder, eval_env, engine, notes)
 
 
 def _learn(
@@ -96,6 +98,7 @@ def _learn(
     folder: Path,
     eval_env: WorldVecEnv,
     engine: str,
+    notes: Mapping[str, Any],
 ) -> TrainResult:
     """Train a model from the step that it is at, and save it."""
     first, batch = model.num_timesteps, config.n_steps * config.num_envs
@@ -105,7 +108,7 @@ def _learn(
     counted = first if earlier_prices == changed_prices(world) else -1  # none at other prices
     evaluations = Evaluations(run, folder, eval_env, config, seed=_EVALUATION_SEED, after=counted)
     policy = policy_for(eval_env.observation_space)
-    settings = {**asdict(config), "engine": engine, "device": str(model.device), "policy": policy}
+    settings = {**asdict(config), "engine": engine, "device": str(model.device), "policy": policy, **notes}
     settings[PRICES] = changed_prices(world)
     later = [path for path in folder.glob("*.zip") if timesteps_of(path) > first]
     run.begin(settings, first + steps, after=first, is_resumed=first > 0, later=later)
