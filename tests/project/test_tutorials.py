@@ -84,6 +84,7 @@ def test_the_page_does_what_it_shows(page: str, tmp_path: Path) -> None:
     check(page, tmp_path, in_process(tmp_path) if page in FAST else in_shell(tmp_path))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("swift_built")
 def test_the_figures_of_the_agent_that_comes_with_the_game_are_those_shown(tmp_path: Path) -> None:
     check("tutorials/change-a-reward", tmp_path, in_process(tmp_path), left_out="train|compare")

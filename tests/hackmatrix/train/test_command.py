@@ -27,7 +27,7 @@ from rlworldkit.runs.result import Progress, TrainResult
 from tests.hackmatrix.conftest import CommandRefused
 
 ENV = HackMatrixJaxEnv()
-FLAGS = "--num-envs 8 --num-steps 16 --hidden-dim 16 --num-layers 3 --log-interval 2"
+FLAGS = "--num-envs 8 --num-steps 16 --hidden-dim 16 --num-layers 1 --log-interval 2"
 
 
 def main(flags: list[str]) -> int:
