@@ -23,7 +23,8 @@ from rlworldkit.ppo.params import load_params
 from rlworldkit.runs.result import TrainResult
 
 WORLD = "orchard:WORLD"
-SETTINGS: dict[str, Any] = {"num_envs": 8, "num_steps": 8, "total_timesteps": 128}
+SETTINGS: dict[str, Any] = {"num_envs": 8, "num_steps": 8, "hidden_dim": 8, "num_layers": 1, "num_minibatches": 2}
+SETTINGS |= {"update_epochs": 4, "log_interval": 1, "total_timesteps": 128}  # a program that other tests compile, too
 PRICES = {"sting": -3}
 
 
