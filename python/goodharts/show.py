@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import NDArray
 
 from goodharts.models import MODEL, model_path, read_model
 from goodharts.rules import DEFAULT_NUMBERS, MODES
@@ -28,12 +26,6 @@ class GoodhartsPanels(Panels):
     cell_width = 2
 
 
-def _picture(state: State) -> NDArray[np.uint8]:
-    from goodharts.render.picture import draw_picture
-
-    return draw_picture(state)
-
-
 def mode_of(path: Path, wanted: str | None) -> str | None:
     """The mode of a model, or of the run that left a file; in a folder of models the first, unless one is wanted."""
     if str(path) in MODES:
@@ -53,7 +45,7 @@ def _end(before: State, after: State, action: int, ending: str | None) -> tuple[
 
 
 SHOW = Show(
-    picture=_picture,
+    picture=lambda state: resolve_name("goodharts.render.picture:draw_picture")(state),
     frames_per_second=15,
     end=_end,
     panels=GoodhartsPanels,

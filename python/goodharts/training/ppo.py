@@ -156,18 +156,11 @@ class Learner:
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything that learning goes on from, by name."""
-        parts = {
-            _WEIGHT: self.policy.state_dict(),
-            _MOMENT: {
-                f"{of}.{name}": each
-                for of, kept in self.optimizer.state_dict()["state"].items()
-                for name, each in kept.items()
-            },
-            _SCALE: {name: torch.tensor(value) for name, value in self.scale._asdict().items()},
-        }
-        return {f"{part}{name}": each for part, of in parts.items() for name, each in of.items()} | {
-            _ORDER: self.shuffle.get_state()
-        }
+        weights = {f"{_WEIGHT}{name}": each for name, each in self.policy.state_dict().items()}
+        moments = self.optimizer.state_dict()["state"].items()
+        adam = {f"{_MOMENT}{of}.{name}": each for of, kept in moments for name, each in kept.items()}
+        scale = {f"{_SCALE}{name}": torch.tensor(value) for name, value in self.scale._asdict().items()}
+        return {**weights, **adam, **scale, _ORDER: self.shuffle.get_state()}
 
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
         """Go on from ``tensors`` on the CPU; raises Unreadable, or KeyError, where they do not fit."""

@@ -44,11 +44,6 @@ class RunResult(NamedTuple):
     files: tuple[str, ...] = ()
     is_complete: bool = True
 
-    @property
-    def is_stopped(self) -> bool:
-        """Whether it was stopped and can go on."""
-        return self.outcome == "stopped" and bool(self.files)
-
 
 class UpdatesLog(CsvLog):
     """``…_updates.csv``: the metrics of each update, and its rates."""

@@ -137,7 +137,8 @@ def _train(arguments: argparse.Namespace) -> int:
             print_line(console, line)
     if arguments.seeds is not None:
         _sum_up(jobs, console)
-    if stopped := [job.mode for job, each in zip(left, results, strict=True) if each.is_stopped]:
+    ends = zip(left, results, strict=True)
+    if stopped := [job.mode for job, each in ends if each.outcome == "stopped" and each.files]:
         seeds = [] if arguments.seeds is None else [f"--seed={config.training.seed}", f"--seeds={arguments.seeds}"]
         words = [COMMAND, "--mode", ",".join(arguments.mode if seeds else stopped), *seeds, "--resume"]
         print_line(console, f"Resume: {typed_command('goodharts', MODULE, *words)}")
