@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rlparity import UsageError, World
+from rlworldkit.jax.engine_backend import on_backend
 from rlworldkit.ppo.config import TrainConfig
 
 if TYPE_CHECKING:
@@ -125,8 +126,11 @@ def train_config_of(world: World) -> type[TrainConfig]:
 
 
 def jax_env_of(world: World) -> JaxEnv:
-    """The world in JAX, at its prices; raises UsageError where it has no engine there."""
+    """The world in JAX, at its prices, played by the backend that is chosen.
+
+    Raises UsageError where it has no engine there, or where the backend cannot play here.
+    """
     if world.jax is None:
         raise UsageError(f"{world.name} has no engine in JAX, which this needs: take a world that has one.")
-    env: JaxEnv = world.jax()
+    env = on_backend(world.jax())
     return env if world.price_values is None else env.with_prices(np.array(world.price_values, np.int32))

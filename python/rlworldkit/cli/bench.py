@@ -16,6 +16,7 @@ from rlparity.io.console import open_console
 from rlworldkit.bench.records import Record, as_json, as_row
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
 from rlworldkit.extras import install_package
+from rlworldkit.jax.engine_backend import add_backend_flag
 from rlworldkit.jax.xla import PARTS, of_parts, prefer_wide_vectors
 from rlworldkit.program import Benchmark, Program, jax_env_of, measured_by
 from rlworldkit.sb3.config import MaskablePPOConfig
@@ -166,6 +167,7 @@ def _parser(program: Program, benchmarks: dict[str, Benchmark]) -> Parser:
         metavar="N",
         help="split the processor into so many devices, which share its cores, and the games of env and train",
     )
+    add_backend_flag(parser)
     parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
     add_price_flags(parser, lambda: program.world)
     return parser

@@ -17,6 +17,7 @@ from rlparity.io.console import counted, open_console
 from rlworldkit.agents.agent import Agent, AgentPlayer
 from rlworldkit.agents.choice import DRAWN, LIKELIEST, LOOKAHEAD, Choice
 from rlworldkit.agents.reader import read_agent
+from rlworldkit.jax.engine_backend import add_backend_flag
 from rlworldkit.jax.xla import enable_compilation_cache
 from rlworldkit.program import Program, jax_env_of
 from rlworldkit.runs.console import Advance, working
@@ -67,6 +68,8 @@ def add_player_flags(
     games.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
     text = f"{engine} (default {next(iter(world.engines))} where it is built; all play the same games)"
     games.add_argument("--engine", choices=(*world.engines, *also), help=text)
+    if world.jax is not None:
+        add_backend_flag(games)
     add_price_flags(parser, lambda: world)
     add_older_names(parser)
 

@@ -21,6 +21,7 @@ from rlworldkit.cli.train_plan import (
     prices_of,
     without,
 )
+from rlworldkit.jax.engine_backend import choose_backend
 from rlworldkit.jax.xla import enable_compilation_cache, of_parts, prefer_wide_vectors
 from rlworldkit.program import Program
 from rlworldkit.runs.folder import CONFIG, CURVE, LATEST, METRICS
@@ -38,6 +39,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
     arguments = parser_of_train(program).parse_args(argv)
     options = from_flags(arguments, TrainOptions)
     prefer_wide_vectors()
+    choose_backend(options.engine_backend)
     if options.cpu_devices is not None:
         os.environ.update(of_parts(options.cpu_devices))
     enable_compilation_cache(program.name)

@@ -11,6 +11,7 @@ from rlparity.core.prices import add_price_flags, changed_prices, read_prices
 from rlparity.errors import UsageError
 from rlparity.io.arguments import SEEDS, STEPS, FileName, FloatRange, IntRange, OneOf, Parser
 from rlworldkit.cli.runs import LOGGING, RUN, RunOptions, run_of
+from rlworldkit.jax import engine_backend
 from rlworldkit.jax.xla import PARTS
 from rlworldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device, preset_of
 from rlworldkit.program import Program, jax_env_of
@@ -83,6 +84,7 @@ class TrainOptions(RunOptions):
     cpu_devices: int | None = setting(
         None, "split the processor into so many devices, which share its cores and the games", group=RUN, values=PARTS
     )
+    engine_backend: str | None = setting(None, engine_backend.HELP, group=RUN, values=engine_backend.BACKENDS)
     auto_tune: bool = setting(False, "fit games, steps and learning rate to the device", group=RUN)
     distributed: bool = setting(False, "train together with other processes, each started like this one", group=_HOSTS)
     coordinator: str | None = setting(

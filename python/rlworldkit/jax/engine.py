@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rlparity import BatchEngine, BatchStep, Draw, Phase, Slots
 from rlparity import State as StateDict
 from rlworldkit.jax import engine_programs as programs
+from rlworldkit.jax.engine_backend import on_backend
 from rlworldkit.jax.engine_programs import MarkCounts, Observed, StepArrays
 from rlworldkit.jax.env import JaxEnv, State
 from rlworldkit.jax.int64_pair import Int64Pair, to_int64
@@ -39,7 +40,7 @@ class JaxEngine(BatchEngine):
     def __init__(self, games: int, env: JaxEnv, *, marks: bool = False, prices: tuple[int, ...] | None = None) -> None:
         self.games = games
         self._prices = np.asarray(env.prices if prices is None else prices, np.int32)
-        self._env, self._marks = env, env.marks if marks else ()
+        self._env, self._marks = on_backend(env), env.marks if marks else ()
         width = max(_MIN_WIDTH, 1 << (games - 1).bit_length()) if games <= _MAX_SHARED_WIDTH else games
         self._original = np.minimum(np.arange(width), games - 1)
         self._is_original = np.arange(width) < games

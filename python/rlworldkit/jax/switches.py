@@ -10,6 +10,7 @@ from typing import Any
 import jax
 
 from rlparity.errors import UsageError, quoted
+from rlworldkit.jax.xla import is_remote
 
 FIXED = {"jax_enable_x64": False, "jax_numpy_dtype_promotion": "standard", "jax_numpy_rank_promotion": "allow"}
 """What worlds and the trainer are written for."""
@@ -73,6 +74,13 @@ def check_recorded(before: Mapping[str, Any], path: Path) -> None:
     if changed:
         were = (f"{name.upper()} {'unset' if before[name] is None else quoted(before[name])}" for name in changed)
         raise UsageError(f"{path} was trained with {', '.join(were)}: set the same again, or start a new run.")
+
+
+def cache_folder() -> Path | None:
+    """The folder of JAX's compilation cache; None where none is used."""
+    folder = switch("jax_compilation_cache_dir")
+    is_used = folder and switch("jax_enable_compilation_cache") and not is_remote(folder)
+    return Path(folder) if is_used else None
 
 
 def switch(name: str) -> Any:

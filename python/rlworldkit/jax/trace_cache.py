@@ -28,8 +28,10 @@ from jax.stages import Wrapped
 
 from rlparity.io.safe_read import GIB, json_of, read_bytes, read_zip
 from rlworldkit.jax.cache_entries import replace_damaged_entries
-from rlworldkit.jax.switches import FIXED, RECORDED, switch
-from rlworldkit.jax.xla import CACHE_VARIABLE, is_remote, write_fault
+from rlworldkit.jax.native import compiler
+from rlworldkit.jax.native.call import kernels_in
+from rlworldkit.jax.switches import FIXED, RECORDED, cache_folder, switch
+from rlworldkit.jax.xla import CACHE_VARIABLE, write_fault
 
 Tree = Any
 
@@ -83,8 +85,11 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
     path = folder / FOLDER / hashlib.sha256(key.encode()).hexdigest()[:32]
     exported = _read_trace(path, key)
     if exported is None:
-        exported = export.export(jax.jit(lambda *leaves: function(*jax.tree.unflatten(tree, leaves))))(*shapes)
-        _write_trace(path, key, exported)
+        jitted = jax.jit(lambda *leaves: function(*jax.tree.unflatten(tree, leaves)))
+        native = sorted(kernels_in(jitted.trace(*shapes).jaxpr))
+        checks = [export.DisabledSafetyCheck.custom_call(name) for name in native]
+        exported = export.export(jitted, disabled_checks=checks)(*shapes)
+        _write_trace(path, key, exported, native)
 
     def compile_it() -> Callable[..., Tree]:
         on_leaves = jax.jit(exported.call).lower(*shapes).compile()
@@ -110,13 +115,6 @@ def reuse_text() -> str:
     if folder is not None and not write_fault(folder / FOLDER):
         return "a minute or two once per configuration; later runs reuse the result"
     return f"a minute or two; later runs reuse the result only if {CACHE_VARIABLE} names a folder that can be written"
-
-
-def cache_folder() -> Path | None:
-    """The folder of JAX's compilation cache; None where none is used."""
-    folder = switch("jax_compilation_cache_dir")
-    is_used = folder and switch("jax_enable_compilation_cache") and not is_remote(folder)
-    return Path(folder) if is_used else None
 
 
 def _cache_key(packages: tuple[str, ...], about: Sequence[str]) -> str:
@@ -158,6 +156,8 @@ def _read_trace(path: Path, key: str) -> export.Exported | None:
             return None
         for name in header["types"]:
             _register(_named_tuple(name))
+        if not all(compiler.load(name) for name in header["native"]):
+            return None
         exported = export.deserialize(bytearray(parts[_TRACE]))
     except Exception:  # bytes that are no trace can fail anywhere, and then it is made again
         return None
@@ -166,7 +166,7 @@ def _read_trace(path: Path, key: str) -> export.Exported | None:
     return exported
 
 
-def _write_trace(path: Path, key: str, exported: export.Exported) -> None:
+def _write_trace(path: Path, key: str, exported: export.Exported, native: Sequence[str]) -> None:
     """Cache a trace; a folder that cannot be written only costs the next start its time."""
     content = io.BytesIO()
     try:
@@ -174,7 +174,7 @@ def _write_trace(path: Path, key: str, exported: export.Exported) -> None:
         for name in types:
             _register(_named_tuple(name))
         with zipfile.ZipFile(content, "w") as archive:
-            archive.writestr(_HEADER, json.dumps({"key": key, "types": sorted(types)}))
+            archive.writestr(_HEADER, json.dumps({"key": key, "types": sorted(types), "native": native}))
             archive.writestr(_TRACE, exported.serialize())
     except (TypeError, KeyError, ValueError):  # a type that is not found again by its name
         return

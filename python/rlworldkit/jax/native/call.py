@@ -20,12 +20,14 @@ from rlworldkit.jax.native.program import Program
 class Kernel:
     """A program that plays batches.
 
-    name, source: of its C for the processor. in_place: of the outputs, pairs with the inputs that they may overwrite.
+    name, source: of its C for the processor. reads: which leaves its inputs are. in_place: inputs that may be overwritten,
+    each with the output that does so.
     """
 
     name: str
     source: str
     program: Program
+    reads: tuple[int, ...] = ()
     in_place: tuple[tuple[int, int], ...] = ()
 
     def aliases(self, outputs: tuple[int, ...]) -> dict[int, int]:
@@ -95,3 +97,15 @@ batching.primitive_batchers[_play] = _on_batches
 partial_eval.dce_rules[_play] = _without_unused
 mlir.register_lowering(_play, _lower, platform="cpu")
 mlir.register_lowering(_play, _lower_for_cuda, platform="cuda")
+
+
+def kernels_in(jaxpr: Any) -> set[str]:
+    """The names of the programs that a jaxpr plays."""
+    names: set[str] = set()
+    for eqn in jaxpr.eqns:
+        if eqn.primitive is _play:
+            names.add(eqn.params["kernel"].name)
+        for inner in jax.tree.leaves(list(eqn.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns")):
+            if hasattr(inner, "jaxpr") or hasattr(inner, "eqns"):
+                names |= kernels_in(getattr(inner, "jaxpr", inner))
+    return names

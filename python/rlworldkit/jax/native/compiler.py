@@ -8,17 +8,21 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
 import jax
+import jax.numpy as jnp
 
 from rlparity.errors import UsageError
 from rlparity.io.safe_read import GIB, Unreadable, read_bytes
 from rlworldkit.jax.native.program import Program, Target
-from rlworldkit.jax.trace_cache import cache_folder
+from rlworldkit.jax.switches import cache_folder
+from rlworldkit.jax.xla import write_fault
 
+PREFIX = "native_"
 FOLDER = "native"
 """Beside JAX's compiled programs."""
 TARGET = Target("cpu", "(({type} *){leaf} + {game} * {size})")
@@ -34,22 +38,38 @@ def command() -> tuple[str, ...] | None:
     """The command that compiles: that of CC or CXX, or one that is found; None where there is none."""
     named = os.environ.get("CC") or os.environ.get("CXX")
     candidates = [shlex.split(named)] if named else [[name] for name in _COMPILERS]
-    words = next((words for words in candidates if shutil.which(words[0])), None)
+    words = next((words for words in candidates if words and shutil.which(words[0])), None)
     if words is None:
         return None
     return (*words, *_FLAGS.split(), *(["-march=native"] if _CPU_INFO.exists() else []))
 
 
 @cache
-def identity() -> str:
-    """What a compiled program depends on besides its source: compiler, processor and JAX."""
+def fault() -> str | None:
+    """Why programs cannot be compiled and played here, as the beginning of a sentence; None where they can."""
+    if jax.default_backend() != "cpu":
+        return f"the native backend plays on processors, not on {jax.default_backend()}: choose JAX_PLATFORMS=cpu"
+    if command() is None:
+        return "no C compiler is found: install one, name it in CC"
+    try:
+        leaf = (jax.ShapeDtypeStruct((), jnp.int32),)
+        trial = source_of(Program("", {}, [], [], leaf, leaf))
+        build(name_of(trial), trial)
+    except UsageError as error:
+        return str(error)
+    return None
+
+
+@cache
+def _identity() -> str:
+    """A digest of what a compiled program depends on besides its source: compiler, processor and jaxlib."""
     words = command()
     assert words is not None
     shown = subprocess.run([words[0], "--version"], capture_output=True, text=True, check=False).stdout
-    features = [line for line in _CPU_INFO.read_text().splitlines() if ":" in line] if _CPU_INFO.exists() else []
-    kept = {line for line in features if line.split()[0] in ("flags", "Features", "model")}
-    machine = platform.machine(), platform.system(), *sorted(kept)
-    return "\n".join([*words, shown, *machine, version("jaxlib"), _TEXT.read_text()])
+    lines = _CPU_INFO.read_text().splitlines() if _CPU_INFO.exists() else []
+    features = sorted({line for line in lines if line.split(":")[0].strip() in ("flags", "Features", "model")})
+    parts = *words, shown, platform.machine(), platform.system(), *features, version("jaxlib"), _TEXT.read_text()
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def source_of(program: Program) -> str:
@@ -66,58 +86,73 @@ def source_of(program: Program) -> str:
 
 
 def name_of(source: str) -> str:
-    """The name of a program on this machine, by which compiled ones are found again."""
-    return "native_" + hashlib.sha256((identity() + source).encode()).hexdigest()[:32]
+    """The name of a program on this machine, by which a compiled one is found again."""
+    return f"{PREFIX}{_identity()}_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
+
+
+def start(name: str, source: str) -> None:
+    """Begin to compile a program that will be needed, beside the tracing of what needs it."""
+    if name not in _REGISTERED and name not in _BEGUN:
+        _BEGUN[name] = _EXECUTOR.submit(_build, name, source, cache_folder())
 
 
 def build(name: str, source: str) -> None:
-    """Compile a program, unless the cache has it, and tell XLA its name; raises UsageError where that fails."""
-    if not load(name):
-        folder = cache_folder()
-        with tempfile.TemporaryDirectory(dir=_writable(folder)) as place:
-            built = _compiled(Path(place), source)
-            content = built.read_bytes()
-            built.write_bytes(content + hashlib.sha256(content).digest())
-            if folder is not None and Path(place).parent == folder / FOLDER:
-                built = built.replace(folder / FOLDER / name)
-            _register(name, built)
+    """Have a program compiled, and tell XLA its name; raises UsageError where that fails."""
+    start(name, source)
+    if name not in _REGISTERED:
+        _register(name, *_BEGUN.pop(name).result())
 
 
 def load(name: str) -> bool:
-    """Tell XLA a program of the cache by its name; False where there is none that is whole."""
-    if name in _REGISTERED:
-        return True
+    """Tell XLA a program of the cache by its name; False where there is none that is whole and of this machine."""
     folder = cache_folder()
-    if folder is None:
-        return False
-    try:
-        content = read_bytes(folder / FOLDER / name, GIB)
-    except (FileNotFoundError, Unreadable):
-        return False
-    if hashlib.sha256(content[:-_DIGEST_BYTES]).digest() != content[-_DIGEST_BYTES:]:
-        return False
-    _register(name, folder / FOLDER / name)
-    return True
+    if name not in _REGISTERED and folder is not None and command() is not None:
+        path = folder / FOLDER / name
+        if name.startswith(PREFIX + _identity()) and _is_whole(path):
+            _register(name, path, None)
+    return name in _REGISTERED
 
 
 _REGISTERED: dict[str, ctypes.CDLL] = {}
+_BEGUN: dict[str, Future[tuple[Path, tempfile.TemporaryDirectory[str] | None]]] = {}
+_EXECUTOR = ThreadPoolExecutor(2)
 
 
-def _register(name: str, path: Path) -> None:
+def _register(name: str, path: Path, place: tempfile.TemporaryDirectory[str] | None) -> None:
     _REGISTERED[name] = library = ctypes.CDLL(str(path))
     jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(library.play), platform="cpu")
+    if place:
+        place.cleanup()
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        content = read_bytes(path, GIB)
+    except (FileNotFoundError, Unreadable):
+        return False
+    return hashlib.sha256(content[:-_DIGEST_BYTES]).digest() == content[-_DIGEST_BYTES:]
+
+
+def _build(name: str, source: str, cache: Path | None) -> tuple[Path, tempfile.TemporaryDirectory[str] | None]:
+    """The compiled program, and the folder that it lies in where that is not the cache."""
+    folder = None if cache is None else cache / FOLDER
+    if folder and _is_whole(folder / name):
+        return folder / name, None
+    writable = _writable(folder)
+    place = tempfile.TemporaryDirectory(dir=writable)
+    built = _compiled(Path(place.name), source)
+    if writable is None:
+        return built, place
+    content = built.read_bytes()
+    built.write_bytes(content + hashlib.sha256(content).digest())
+    built.replace(writable / name)  # others may be writing the same
+    place.cleanup()
+    return writable / name, None
 
 
 def _writable(folder: Path | None) -> Path | None:
-    """The folder to compile in, so that what is compiled only changes its name; None: the system's."""
-    try:
-        if folder is not None:
-            (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-            if os.access(folder / FOLDER, os.W_OK):
-                return folder / FOLDER
-    except OSError:
-        pass
-    return None
+    """The folder of the cache, made if need be; None where it cannot be written."""
+    return folder if folder is not None and not write_fault(folder) else None
 
 
 def _compiled(place: Path, source: str) -> Path:
@@ -134,5 +169,5 @@ def _compiled(place: Path, source: str) -> Path:
     )
     if made.returncode:
         reason = (made.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise UsageError(f"{words[0]} does not compile the engine ({reason}): choose --engine-backend xla.")
+        raise UsageError(f"{words[0]} does not compile the engine ({reason}): name another in CC")
     return place / "play.so"

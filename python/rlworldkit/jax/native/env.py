@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from rlworldkit.jax.batching import is_one_game
@@ -14,6 +15,7 @@ from rlworldkit.jax.native import compiler
 from rlworldkit.jax.native.call import Kernel
 from rlworldkit.jax.native.program import traced, translate
 from rlworldkit.jax.native.values import Untranslatable
+from rlworldkit.jax.switches import switch
 
 
 class _NativeMethods(JaxEnv):
@@ -50,40 +52,58 @@ class _NativeMethods(JaxEnv):
 
     def _play(self, name: str, *args: Any) -> Any:
         own = self._own.with_prices(self.prices)
-        if is_one_game() or is_collecting():
+        if is_one_game() or is_collecting() or switch("jax_disable_jit"):
             return getattr(own, name)(*args)
-        leaves, tree = jax.tree.flatten(args)
-        leaves = [jnp.asarray(leaf) for leaf in leaves]
+        args = jax.tree.map(jnp.asarray, args)
+        leaves, tree = jax.tree.flatten((jnp.asarray(self.prices, jnp.int32), *args))
         key = name, tree, tuple((leaf.shape, leaf.dtype.name) for leaf in leaves)
         if key not in self._kernels:
-            self._kernels[key] = self._kernel(name, jax.tree.unflatten(tree, leaves))
+            self._kernels[key] = self._kernel(name, args)
         found = self._kernels[key]
         if found is None:
             return getattr(own, name)(*args)
         kernel, results = found
-        outputs = kernel(jnp.asarray(self.prices, jnp.int32), *(leaf[None] for leaf in leaves))
+        prices, *rest = (leaves[place] for place in kernel.reads)
+        outputs = kernel(prices, *(leaf[None] for leaf in rest))
         return jax.tree.unflatten(results, [output[0] for output in outputs])
 
-    def _kernel(self, name: str, args: tuple[Any, ...]) -> tuple[Kernel, Any] | None:
-        shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), args)
-        prices = jax.ShapeDtypeStruct(jnp.shape(self._own.prices), jnp.int32)
+    def _kernel(self, name: str, args: Any) -> tuple[Kernel, Any] | None:
+        prices, *shapes = jax.tree.map(
+            lambda leaf: jax.ShapeDtypeStruct(jnp.shape(leaf), leaf.dtype), (np.asarray(self._own.prices), *args)
+        )
+
+        def play(prices: Array, *args: Any) -> Any:
+            return getattr(self._own.with_prices(prices), name)(*args)
+
         try:
-            closed, results = traced(
-                lambda prices, *args: getattr(self._own.with_prices(prices), name)(*args), prices, *shapes
-            )
+            closed, results, reads = traced(play, prices, *shapes)
             program = translate(closed, compiler.TARGET)
         except Untranslatable as fault:
-            self._tell(f"{self.name}: {name} is compiled by XLA, since there is no translation of {fault}.")
+            self._tell(f"{self.name}: XLA compiles {name}, since there is no translation of {fault}.")
             return None
         source = compiler.source_of(program)
-        # the first outputs of a step are the state that follows
-        number = len(jax.tree.leaves(shapes[0])) if name.startswith("step") else 0
-        return Kernel(compiler.name_of(source), source, program, tuple((1 + k, k) for k in range(number))), results
+        kernel = Kernel(compiler.name_of(source), source, program, tuple(reads), _in_place(name, shapes[0], reads))
+        compiler.start(kernel.name, source)
+        return kernel, results
+
+
+def _in_place(name: str, state: State, reads: list[int]) -> tuple[tuple[int, int], ...]:
+    """Which inputs the outputs of a step overwrite: its first ones are the state that follows."""
+    number = len(jax.tree.leaves(state)) if name.startswith("step") else 0
+    return tuple((reads.index(1 + leaf), leaf) for leaf in range(number) if 1 + leaf in reads)
 
 
 def native_env(env: JaxEnv, tell: Callable[[str], None]) -> JaxEnv:
     """The same world, played by translated programs; ``tell`` takes a sentence about each that cannot be translated."""
     kind = type(env)
-    native: Any = object.__new__(type(kind.__name__, (_NativeMethods, kind), {"__module__": kind.__module__}))
+    native: Any = object.__new__(
+        type(f"Native{kind.__name__}", (_NativeMethods, kind), {"__module__": kind.__module__})
+    )
     vars(native).update(vars(env), _own=env, _kernels={}, _tell=tell)
-    return native
+    made: JaxEnv = native
+    return made
+
+
+def is_native(env: JaxEnv) -> bool:
+    """Whether ``native_env`` made it."""
+    return isinstance(env, _NativeMethods)

@@ -52,15 +52,19 @@ class Program(NamedTuple):
     outputs: tuple[jax.ShapeDtypeStruct, ...]
 
 
-def traced(function: Callable[..., Any], *args: Any) -> tuple[ClosedJaxpr, Any]:
-    """The jaxpr of a function of one game, without what its results do not need, and the tree of its results."""
+def traced(function: Callable[..., Any], *args: Any) -> tuple[ClosedJaxpr, Any, list[int]]:
+    """The jaxpr of a function of one game, the tree of its results, and which leaves of ``args`` it takes.
+
+    The first leaf and the last, by which games are counted, are always among them.
+    """
     leaves, tree = jax.tree.flatten(args)
     with one_game():
         closed, result = jax.make_jaxpr(lambda *leaves: function(*jax.tree.unflatten(tree, leaves)), return_shape=True)(
             *leaves
         )
-    needed, _ = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars), instantiate=True)
-    return ClosedJaxpr(needed, closed.consts), jax.tree.structure(result)
+    kept = [place in (0, len(leaves) - 1) for place in range(len(leaves))]
+    jaxpr, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars), instantiate=kept)
+    return ClosedJaxpr(jaxpr, closed.consts), jax.tree.structure(result), list(np.flatnonzero(used))
 
 
 def translate(closed: ClosedJaxpr, target: Target) -> Program:

@@ -1,0 +1,72 @@
+"""Choosing what plays the games of a world in JAX, without importing JAX before."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from rlparity.errors import UsageError
+from rlparity.io.arguments import OneOf
+
+if TYPE_CHECKING:
+    from rlworldkit.jax.env import JaxEnv
+
+VARIABLE = "RLWORLDKIT_ENGINE_BACKEND"
+"""The environment variable that chooses, for programs without the flag and for processes that a command starts."""
+AUTO, XLA, NATIVE = "auto", "xla", "native"
+BACKENDS = OneOf((AUTO, XLA, NATIVE))
+HELP = (
+    "what plays the games in JAX: `xla`, or `native`, programs that a C compiler makes of the same rules "
+    f"(default: {VARIABLE}, else `auto`: native on a processor for which there is a compiler)"
+)
+
+
+def add_backend_flag(parser: argparse._ActionsContainer) -> None:
+    """Add ``--engine-backend``, which chooses as soon as it is read."""
+    parser.add_argument("--engine-backend", choices=BACKENDS.words, action=_Choose, help=HELP)
+
+
+class _Choose(argparse.Action):
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        choose_backend(values)
+
+
+def choose_backend(name: str | None) -> None:
+    """Use this backend in this process and those that it starts; None: what the environment says."""
+    if name is not None:
+        os.environ[VARIABLE] = name
+
+
+def on_backend(env: JaxEnv) -> JaxEnv:
+    """The world played by the backend that is chosen; raises UsageError where that cannot play here.
+
+    The same environment gives the same result, so that engines share their programs.
+    """
+    name = os.environ.get(VARIABLE) or AUTO
+    if fault := BACKENDS.fault(name):
+        raise UsageError(f"{VARIABLE} {fault}.")
+    return env if name == XLA else _on_backend(env, name)
+
+
+@cache
+def _on_backend(env: JaxEnv, name: str) -> JaxEnv:
+    from rlworldkit.jax.native import compiler
+    from rlworldkit.jax.native.env import is_native, native_env
+
+    if is_native(env):
+        return env
+    fault = compiler.fault()
+    if fault and name == NATIVE:
+        raise UsageError(f"{fault}, or choose --engine-backend xla.")
+    return env if fault else native_env(env, _refuse if name == NATIVE else _tell)
+
+
+def _refuse(sentence: str) -> None:
+    raise UsageError(f"{sentence.removesuffix('.')}: choose --engine-backend auto.")
+
+
+def _tell(sentence: str) -> None:
+    print(sentence, file=sys.stderr)
