@@ -53,12 +53,19 @@ def on_backend(env: JaxEnv) -> JaxEnv:
 
 @cache
 def _on_backend(env: JaxEnv, name: str) -> JaxEnv:
-    from rlworldkit.jax.native import compiler
+    import jax
+
+    from rlworldkit.jax.native import compiler, nvrtc
     from rlworldkit.jax.native.env import is_native, native_env
 
-    if is_native(env):
+    device = jax.default_backend()
+    if is_native(env) or (name == AUTO and device != "cpu"):
         return env
-    fault = compiler.fault()
+    fault = compiler.fault() if device == "cpu" else None
+    if device != "cpu" and nvrtc.find_library() is None:
+        fault = (
+            f"there is no compiler of translated programs for a {device}: install rlworldkit[cuda] for an NVIDIA GPU"
+        )
     if fault and name == NATIVE:
         raise UsageError(f"{fault}, or choose --engine-backend xla.")
     return env if fault else native_env(env, _refuse if name == NATIVE else _tell)

@@ -28,7 +28,7 @@ from jax.stages import Wrapped
 
 from rlparity.io.safe_read import GIB, json_of, read_bytes, read_zip
 from rlworldkit.jax.cache_entries import replace_damaged_entries
-from rlworldkit.jax.native import compiler
+from rlworldkit.jax.native import compiler, cuda
 from rlworldkit.jax.native.call import kernels_in
 from rlworldkit.jax.switches import FIXED, RECORDED, cache_folder, switch
 from rlworldkit.jax.xla import CACHE_VARIABLE, write_fault
@@ -87,7 +87,7 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
     if exported is None:
         jitted = jax.jit(lambda *leaves: function(*jax.tree.unflatten(tree, leaves)))
         native = sorted(kernels_in(jitted.trace(*shapes).jaxpr))
-        checks = [export.DisabledSafetyCheck.custom_call(name) for name in native]
+        checks = [export.DisabledSafetyCheck.custom_call(name) for name in (*native, cuda.CALL)]
         exported = export.export(jitted, disabled_checks=checks)(*shapes)
         _write_trace(path, key, exported, native)
 

@@ -20,8 +20,8 @@ from rlworldkit.jax.native.program import Program
 class Kernel:
     """A program that plays batches.
 
-    name, source: of its C for the processor. reads: which leaves its inputs are. in_place: inputs that may be overwritten,
-    each with the output that does so.
+    name, source: of its C, where that is to be compiled. reads: which leaves its inputs are. in_place: inputs that may
+    be overwritten, each with the output that does so.
     """
 
     name: str
@@ -100,7 +100,7 @@ mlir.register_lowering(_play, _lower_for_cuda, platform="cuda")
 
 
 def kernels_in(jaxpr: Any) -> set[str]:
-    """The names of the programs that a jaxpr plays."""
+    """The names of the programs that a jaxpr plays on a processor."""
     names: set[str] = set()
     for eqn in jaxpr.eqns:
         if eqn.primitive is _play:
@@ -108,4 +108,4 @@ def kernels_in(jaxpr: Any) -> set[str]:
         for inner in jax.tree.leaves(list(eqn.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns")):
             if hasattr(inner, "jaxpr") or hasattr(inner, "eqns"):
                 names |= kernels_in(getattr(inner, "jaxpr", inner))
-    return names
+    return names - {""}

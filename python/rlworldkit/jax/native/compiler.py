@@ -18,7 +18,7 @@ import jax.numpy as jnp
 
 from rlparity.errors import UsageError
 from rlparity.io.safe_read import GIB, Unreadable, read_bytes
-from rlworldkit.jax.native.program import Program, Target
+from rlworldkit.jax.native.program import Program, Target, traced, translate
 from rlworldkit.jax.switches import cache_folder
 from rlworldkit.jax.xla import write_fault
 
@@ -47,13 +47,11 @@ def command() -> tuple[str, ...] | None:
 @cache
 def fault() -> str | None:
     """Why programs cannot be compiled and played here, as the beginning of a sentence; None where they can."""
-    if jax.default_backend() != "cpu":
-        return f"the native backend plays on processors, not on {jax.default_backend()}: choose JAX_PLATFORMS=cpu"
     if command() is None:
         return "no C compiler is found: install one, name it in CC"
     try:
-        leaf = (jax.ShapeDtypeStruct((), jnp.int32),)
-        trial = source_of(Program("", {}, [], [], leaf, leaf))
+        leaf = jax.ShapeDtypeStruct((), jnp.int32)
+        trial = source_of(translate(traced(jnp.add, leaf, leaf)[0], TARGET))
         build(name_of(trial), trial)
     except UsageError as error:
         return str(error)

@@ -81,9 +81,12 @@ class _NativeMethods(JaxEnv):
         except Untranslatable as fault:
             self._tell(f"{self.name}: XLA compiles {name}, since there is no translation of {fault}.")
             return None
-        source = compiler.source_of(program)
-        kernel = Kernel(compiler.name_of(source), source, program, tuple(reads), _in_place(name, shapes[0], reads))
-        compiler.start(kernel.name, source)
+        source = compiler.source_of(program) if jax.default_backend() == "cpu" else ""
+        kernel = Kernel(
+            source and compiler.name_of(source), source, program, tuple(reads), _in_place(name, shapes[0], reads)
+        )
+        if source:
+            compiler.start(kernel.name, source)
         return kernel, results
 
 

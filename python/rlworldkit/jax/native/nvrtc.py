@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rlparity.errors import UsageError
 from rlparity.io.atomic_write import write_whole
-from rlworldkit.jax.trace_cache import cache_folder
+from rlworldkit.jax.switches import cache_folder
 
 _OPTIONS = ("--std=c++17", "--fmad=false", "--disable-warnings")
 """Without fused multiplications floats are those of XLA."""
