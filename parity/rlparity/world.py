@@ -108,7 +108,8 @@ class World:
     seed_bits: width of the seeds that all engines take, 2 to 64; lockstep gives no larger ones.
     states_replay: states are no more than a seed and the actions since, so that a case gets shorter by its actions and
         not by beginning in a later state.
-    draws: whether games draw from their seeds; False for a world without chance, in which all seeds play one game.
+    draws: whether games draw from their seeds; False for a world without chance, in which all seeds play one game;
+        None: nobody knows.
     game_seeds: the seeds of the games that a person starts together from one seed: seed, seed + 1, … unless the world
         says otherwise.
     facts: names of the numbers that engines report beside the observation, such as the stage.
@@ -162,7 +163,7 @@ class World:
     signs: Mapping[str, str] = field(default_factory=dict)
     seed_bits: int = 64
     states_replay: bool = False
-    draws: bool = True
+    draws: bool | None = True
     game_seeds: GameSeeds = consecutive_seeds
     facts: tuple[str, ...] = ()
     events: tuple[str, ...] = ()

@@ -7,14 +7,19 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rlparity import BatchEngine, BatchStep, Board, EngineOptions, State, Tolerance, World
+from rlparity import BatchEngine, BatchStep, Board, EngineError, EngineOptions, Pairing, State, Tolerance, World
+from rlparity.adapters.gymnasium import GymGame
+from rlparity.adapters.single import SingleGame, SingleGames
 from rlparity.core.lockstep import run
 from rlparity.core.settings import Outcome, Settings
 from rlparity.core.verdict import Verdict, sentences
+from rlparity.engines.registry import load_world
+from rlparity.testing import assert_lockstep
 
 FIELDS = ("seed", "turn", "sum")
 LENGTH = 5
@@ -108,6 +113,7 @@ NAN = np.full((16, 2), np.nan, np.float32)
 ZERO = {"observation": lambda _, seen: NEVER(seen), "reward": lambda _, reward: NEVER(reward)}
 IDLE = {name: lambda _, value: NEVER(value) for name in ("begun", "turn", "effect")}
 IDLE["mask"] = lambda _, mask: ALWAYS(mask)
+DEAF = {"effect": IDLE["effect"], "mask": IDLE["mask"], "reward": lambda engine, _: np.float32(engine.turn)}
 EQUAL = Tolerance(ignored=True, reason="not of interest")
 ROWS: dict[str, tuple[World, dict[str, Any], Verdict, str]] = {
     "all is exercised": (sums(), {}, Verdict.PASS, ""),
@@ -141,6 +147,16 @@ ROWS: dict[str, tuple[World, dict[str, Any], Verdict, str]] = {
         {},
         Verdict.INCONCLUSIVE,
         "nothing varies",
+    ),
+    "actions without effect": (
+        sums(
+            effect=lambda _, effect: NEVER(effect),
+            reward=lambda engine, _: np.float32(engine.turn),
+            mask=lambda _, mask: ALWAYS(mask),
+        ),
+        {},
+        Verdict.LIMITED,
+        "actions have no effect",
     ),
     "NaN everywhere": (
         sums(observation=lambda engine, seen: NAN),
@@ -265,6 +281,124 @@ ROWS: dict[str, tuple[World, dict[str, Any], Verdict, str]] = {
         "both engines are one and the same",
     ),
 }
+
+
+class Walk(gymnasium.Env[Any, Any]):
+    """Walks to 3 or back, and not below 0; every third step pays what the two before it earned.
+
+    low: of the declared observations. mask, info: of infos. is_seeded: begins where its seed says.
+    """
+
+    def __init__(self, low: float = 0.0, mask: Any = None, info: Any = None, is_seeded: bool = True) -> None:  # noqa: ANN401
+        self.observation_space = gymnasium.spaces.Box(low, 9.0, (1,), np.float32)
+        self.action_space = gymnasium.spaces.Discrete(2)
+        self.mask, self.says, self.is_seeded = mask, info, is_seeded
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:  # noqa: ANN401
+        super().reset(seed=seed)
+        self.at, self.turn, self.debt = int(self.np_random.integers(2)) if self.is_seeded else 1, 0, 0
+        return self.seen(), self.infos()
+
+    def step(self, action: Any) -> Any:  # noqa: ANN401
+        self.at, self.turn, self.debt = max(0, self.at + 2 * int(action) - 1), self.turn + 1, self.debt + int(action)
+        reward, self.debt = (float(self.debt), 0) if self.turn % 3 == 0 else (0.0, self.debt)
+        return self.seen(), reward, self.at == 3, False, self.infos()
+
+    def seen(self) -> NDArray[np.float32]:
+        return np.float32([self.at])
+
+    def infos(self) -> dict[str, Any]:
+        mask = {} if self.mask is None else {"action_mask": np.int8([self.mask(self.at), 1])}
+        return mask | ({} if self.says is None else {"says": self.says(self.at)})
+
+
+def down(at: int) -> bool:
+    return at > 0
+
+
+def walks(one: dict[str, Any], other: dict[str, Any]) -> World:
+    """Two environments by their names, each with these differences."""
+    names = []
+    for number, how in enumerate((one, other)):
+        names.append(f"Walk{len(gymnasium.registry)}{number}-v0")
+        gymnasium.register(names[-1], partial(Walk, **how), disable_env_checker=True, order_enforce=False)
+    return load_world(",".join(f"gym:{name}" for name in names))
+
+
+MASKED, SAYS = {"mask": down}, {"mask": down, "info": float}
+OF_ENVIRONMENTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], Verdict, str]] = {
+    "all is exercised": (MASKED, MASKED | {"is_seeded": True}, {}, Verdict.PASS, ""),
+    "no mask": ({}, {"is_seeded": True}, {}, Verdict.PASS, ""),
+    "other masks in infos": (MASKED, {"mask": lambda at: at > 1}, {}, Verdict.DIVERGENT, "mask[0]"),
+    "other bounds": (
+        MASKED,
+        MASKED | {"low": -1.0},
+        {},
+        Verdict.DIVERGENT,
+        "observation_space is declared differently: observation_space.low is 0.0 and -1.0",
+    ),
+    "infos that nobody compares": (SAYS, SAYS | {"low": 0.0}, {}, Verdict.LIMITED, "infos are left out"),
+    "infos that are compared": (SAYS, SAYS | {"low": 0.0}, {"infos": True}, Verdict.PASS, ""),
+    "other infos": (SAYS, MASKED | {"info": lambda at: at + 0.5}, {"infos": True}, Verdict.DIVERGENT, "info.says"),
+    "ignored seeds": (
+        MASKED | {"is_seeded": False},
+        {"is_seeded": False, **MASKED},
+        {},
+        Verdict.LIMITED,
+        "every seed plays the same game",
+    ),
+    "one environment under one name": (MASKED, MASKED, {"is_one": True}, Verdict.LIMITED, "is compared with itself"),
+    "states of an environment without any": (MASKED, {}, {"mode": "injected"}, Verdict.INCONCLUSIVE, "is injected"),
+}
+
+
+@pytest.mark.parametrize("name", OF_ENVIRONMENTS)
+def test_an_empty_comparison_of_environments_is_no_pass(name: str) -> None:
+    one, other, settings, verdict, reason = OF_ENVIRONMENTS[name]
+    world = walks(one, other)
+    engines = [*world.engines]
+    pair = engines[0], engines[0 if settings.pop("is_one", False) else 1]
+    outcome = played(world, pair, **settings)
+    assert (outcome.verdict, reason in "".join(sentences(outcome.reasons))) == (verdict, True), outcome.reasons
+    assert bool(reason) == bool(outcome.reasons)
+
+
+@pytest.mark.parametrize("steps", [60, 61, 62])
+@pytest.mark.parametrize("forgetful", ["one", "other"])
+def test_a_state_without_what_decides_rewards_is_refused_whenever_the_run_ends(steps: int, forgetful: str) -> None:
+    def game(name: str) -> Callable[[], SingleGame]:
+        fields = ("at", "turn") if name == forgetful else ("at", "turn", "debt")
+
+        def put(state: State, env: Any) -> None:  # noqa: ANN401 - a Walk
+            env.debt = 0
+            for field in fields:
+                setattr(env, field, state[field])
+
+        read = partial(lambda env: {field: getattr(env, field) for field in fields})
+        return lambda: GymGame(Walk, to_dict=read, from_dict=put, observe=Walk.seen)
+
+    ignored = {"state.debt": Tolerance(ignored=True)}
+    world = Pairing(
+        "walk", {"one": game("one"), "other": game("other")}, ("down", "up"), (1,), ("at",), tolerances=ignored
+    )
+    with pytest.raises(EngineError, match=f"engine '{forgetful}' does not round-trip its state: .* components"):
+        played(world.world(), steps=steps)
+
+
+def test_a_stateless_game_in_a_world_has_nothing_to_inject() -> None:
+    factory = lambda games, options: SingleGames(games, lambda: GymGame(Walk), 2, lambda seed: seed + 1)  # noqa: E731
+    world = Pairing("walk", {"one": Walk, "other": Walk}, ("down", "up"), (1,), ("actions",)).world()
+    found = played(replace(world, engines={"one": factory, "other": factory}), mode="injected")
+    assert (found.verdict, found.steps) == (Verdict.INCONCLUSIVE, 0)
+
+
+def test_a_strict_test_fails_where_a_comparison_is_limited() -> None:
+    world = sums(over=lambda _, over: NEVER(over))
+    assert assert_lockstep(world, steps=20, games=16, seed=1).verdict == Verdict.LIMITED
+    with pytest.raises(AssertionError, match="LIMITED: no game ends: play more --steps"):
+        assert_lockstep(world, steps=20, games=16, seed=1, strict=True)
+    with pytest.raises(AssertionError, match="INCONCLUSIVE: both engines are one and the same"):
+        assert_lockstep(ROWS["one engine under two names"][0], steps=20, games=16)
 
 
 @pytest.mark.parametrize("name", ROWS)

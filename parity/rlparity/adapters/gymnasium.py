@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rlparity.adapters.observations import as_array
-from rlparity.adapters.single import SEED, NextSeed, Outcome, ReplayedGames, SingleGame
+from rlparity.adapters.single import MASK, SEED, NextSeed, Outcome, ReplayedGames, SingleGame, json_of, other_infos
 from rlparity.engine import Array, BatchStep, Slots, State
 from rlparity.errors import UsageError
 from rlparity.spaces import Box
@@ -27,6 +27,8 @@ class GymGame(SingleGame):
         to_dict: the complete state of the unwrapped environment as JSON values; None: a state is seed and actions.
         from_dict: ``from_dict(dict, env)`` puts such a state into an environment that was just reset.
         observe: the observation of the unwrapped environment in the present state; needed with ``from_dict``.
+        mask: the valid actions of the unwrapped environment in the present state; needed with ``from_dict`` where its
+            infos have them. None: ``action_mask`` of the infos, or what its method ``action_masks`` gives.
     """
 
     def __init__(
@@ -35,6 +37,7 @@ class GymGame(SingleGame):
         to_dict: Callable[[Any], State] | None = None,
         from_dict: Callable[[State, Any], None] | None = None,
         observe: Callable[[Any], Any] | None = None,
+        mask: Callable[[Any], ArrayLike] | None = None,
     ) -> None:
         self._env, self._observe = make(), observe
         if self._env.render_mode == "human":
@@ -44,15 +47,23 @@ class GymGame(SingleGame):
         self._inner: Any = self._env.unwrapped
         self._first = _first_action(self._env.action_space)
         self.has_states = to_dict is not None
+        self._mask = mask or (_masks_of if hasattr(self._inner, "action_masks") else None)
+        self.info = {}
 
     def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
-        observation, _ = self._env.reset(seed=seed)
+        observation, self.info = self._env.reset(seed=seed)
         return observation
 
     def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
         step: tuple[Any, ...] = self._env.step(action + self._first if self._first else action)
-        observation, reward, terminated, truncated, _ = step
+        observation, reward, terminated, truncated, self.info = step
         return Outcome(observation, reward if np.ndim(reward) else float(reward), terminated, truncated)
+
+    def mask(self) -> ArrayLike | None:
+        return self._mask(self._inner) if self._mask else (self.info or {}).get(MASK)
+
+    def declarations(self) -> Mapping[str, Any]:
+        return _declared(self._env, self._env.observation_space, self._env.action_space)
 
     def pull(self) -> State:
         assert self._to_dict is not None
@@ -63,6 +74,7 @@ class GymGame(SingleGame):
         assert self._from_dict is not None
         self._env.reset()  # one that has ended would refuse to go on
         self._from_dict(state, self._inner)
+        self.info = {}
         return as_array(self._observe(self._inner)).copy()
 
     def close(self) -> None:
@@ -89,9 +101,10 @@ class VectorGames(ReplayedGames):
         if getattr(mode, "name", mode) != "DISABLED":
             self._env.close()
             raise UsageError("its games restart by themselves: make it with autoreset_mode=AutoresetMode.DISABLED")
-        self._first = _first_action(self._env.single_action_space)
+        self._first, self._has_masks = _first_action(self._env.single_action_space), False
         self._last: BatchStep | None = None
         self._over = np.zeros(games, np.bool_)
+        self._infos: list[dict[str, Any]] = [{} for _ in range(games)]
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
         self._seeds[slots] = seeds
@@ -103,7 +116,8 @@ class VectorGames(ReplayedGames):
         mask = np.zeros(self.games, np.bool_)
         mask[slots] = True
         options = None if mask.all() else {"reset_mask": mask}
-        observation, _ = self._env.reset(seed=self._seeds.tolist(), options=options)
+        observation, infos = self._env.reset(seed=self._seeds.tolist(), options=options)
+        self._take(infos, mask)
         self._over[slots] = False
         return self._array(observation, "reset")
 
@@ -120,7 +134,10 @@ class VectorGames(ReplayedGames):
         over, before = self._over.copy(), self._last
         if over.any():  # another game goes on in their place, which nobody sees
             self._begin(np.flatnonzero(over))
-        shown, rewards, *flags, _ = self._env.step((actions + self._first).astype(self._env.single_action_space.dtype))
+        shown, rewards, *flags, infos = self._env.step(
+            (actions + self._first).astype(self._env.single_action_space.dtype)
+        )
+        self._take(infos, ~over)
         observation, reward = self._array(shown, "step"), np.array(rewards)
         terminated, truncated = (np.array(flag, np.bool_) for flag in flags)
         if before is not None and over.any():
@@ -148,6 +165,23 @@ class VectorGames(ReplayedGames):
                 observation = self._play(np.array(actions)).observation
         return observation[slots]
 
+    def _take(self, infos: Mapping[str, Any], slots: NDArray[np.bool_]) -> None:
+        for slot in np.flatnonzero(slots):
+            self._infos[slot] = json_of(_info_of(infos, int(slot)))
+
+    def mask(self) -> NDArray[np.bool_]:
+        masks = [None if self._space else info.get(MASK) for info in self._infos]
+        self._has_masks = self._has_masks or any(mask is not None for mask in masks)
+        return np.array([np.ones(self._actions) if mask is None else mask for mask in masks], np.bool_)
+
+    def infos(self) -> list[dict[str, Any]] | None:
+        return [other_infos(info) for info in self._infos]
+
+    def declarations(self) -> Mapping[str, Any]:
+        spaces = self._env.single_observation_space, self._env.single_action_space
+        own = {"masks": self._has_masks, "replays_states": True}
+        return {**_declared(self._env, *spaces), **own}
+
     def close(self) -> None:
         self._env.close()
 
@@ -157,6 +191,40 @@ class VectorSide:
     """A vector environment as a side of a pairing: ``make(games)`` as ``VectorGames`` takes it."""
 
     make: Callable[[int], gymnasium.vector.VectorEnv[Any, Any, Any]]
+
+
+def _masks_of(env: Any) -> ArrayLike:  # noqa: ANN401 - an environment
+    masks: ArrayLike = env.action_masks()
+    return masks
+
+
+def _info_of(infos: Mapping[str, Any], slot: int) -> dict[str, Any]:
+    """The infos of one game of a vector environment, which has arrays, and flags of who has a value."""
+    own = {name: value for name, value in infos.items() if (flags := infos.get(f"_{name}")) is None or flags[slot]}
+    parts = {name: value for name, value in own.items() if not (name.startswith("_") and name[1:] in infos)}
+    return {name: _info_of(value, slot) if isinstance(value, Mapping) else value[slot] for name, value in parts.items()}
+
+
+def _declared(env: Any, observations: Any, actions: Any) -> dict[str, Any]:  # noqa: ANN401 - of Gymnasium
+    """Spaces, limit of time and, where an environment still has one, range of rewards."""
+    limit, rewards = getattr(env.spec, "max_episode_steps", None), getattr(env.unwrapped, "reward_range", None)
+    declared = {"observation_space": space_values(observations), "action_space": space_values(actions)}
+    return {**declared, "time_limit": limit, **({} if rewards is None else {"reward_range": json_of(rewards)})}
+
+
+def space_values(space: Any) -> Any:  # noqa: ANN401 - a space of Gymnasium, and JSON values
+    """A space as JSON values: its kind, dtype, shape and bounds, equal bounds as one number."""
+    parts = getattr(space, "spaces", None)
+    if isinstance(parts, Mapping):
+        return {name: space_values(part) for name, part in parts.items()}
+    if isinstance(parts, (tuple, list)):
+        return [*map(space_values, parts)]
+    values: dict[str, Any] = {"kind": type(space).__name__, "dtype": str(space.dtype), "shape": json_of(space.shape)}
+    for name in ("low", "high", "n", "start", "nvec", "min_length", "max_length", "characters"):
+        if (value := getattr(space, name, None)) is not None:
+            is_one = name in ("low", "high") and np.unique(value).size == 1
+            values[name] = json_of(np.ravel(value)[0] if is_one else value)
+    return values
 
 
 def require_fixed_form(space: gymnasium.Space[Any]) -> None:

@@ -95,7 +95,7 @@ def environments_world(
 ) -> World:
     """The world of named environments with these spaces."""
     # an environment without chance is one, too
-    return Pairing(WORLD, games, actions, shape, players=players, draws=False).world()
+    return Pairing(WORLD, games, actions, shape, players=players, draws=None).world()
 
 
 def _actions(space: Any) -> tuple[str, ...] | Box:  # noqa: ANN401 - of any library

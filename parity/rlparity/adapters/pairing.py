@@ -40,7 +40,7 @@ class Pairing:
     state_fields: the keys of their states, which are read, injected and compared; none: they have no states.
     tolerances: as ``World.tolerances``, each with its reason; ``Tolerance(ignored=True, reason=...)`` for what must not
     be compared, such as ``truncated``, ``observation.mission`` or ``state.time``.
-    components: of the reward. draws: whether there is chance.
+    components: of the reward. draws: whether there is chance. accept: as ``World.accept``.
     starts: made states, by name, for games that have states. draw: a state as a board.
     """
 
@@ -52,7 +52,8 @@ class Pairing:
     players: int = 1
     components: tuple[str, ...] = ()
     tolerances: Mapping[str, float | Tolerance] = field(default_factory=dict)
-    draws: bool = True
+    draws: bool | None = True
+    accept: tuple[str, ...] = ()
     starts: Mapping[str, StartMaker] = field(default_factory=dict)
     draw: Callable[[State], Board] = draw_state
 
@@ -75,6 +76,7 @@ class Pairing:
             states_replay=not self.state_fields,
             draw=self.draw,
             draws=self.draws,
+            accept=self.accept,
             tolerances=self.tolerances,
             seed_bits=SEED_BITS,
             starts=self.starts,

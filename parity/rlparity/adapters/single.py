@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,8 @@ from rlparity.spaces import Box, action_numbers
 SEED, ACTIONS = "seed", "actions"
 REPLAYED_STATE = (SEED, ACTIONS)
 """The ``state_fields`` of games without ``pull``; their world says ``states_replay=True``."""
+MASK = "action_mask"
+"""Of infos: the valid actions."""
 NextSeed = Callable[[int], int]
 """The seed of the game after one with this seed; the same for all engines of a world."""
 
@@ -52,6 +54,8 @@ class SingleGame(ABC):
 
     has_states = False
     """Whether ``pull`` and ``push`` work."""
+    info: Mapping[str, Any] | None = None
+    """What the environment says beside all else since ``begin`` or ``act``; None: it never says anything."""
 
     @abstractmethod
     def begin(self, seed: int) -> Any:  # noqa: ANN401 - an array, or a dict, tuple or dataclass of some
@@ -72,6 +76,10 @@ class SingleGame(ABC):
     def push(self, state: State) -> Any:  # noqa: ANN401 - as begin
         """Take such a state, and return its observation; raises StateRefused where the rules forbid it."""
         raise NotImplementedError
+
+    def declarations(self) -> Mapping[str, Any]:
+        """What the environment declares, such as its spaces, as JSON values."""
+        return {}
 
     def close(self) -> None:  # noqa: B027 - only games that hold something need one
         """Let go of what the environment holds."""
@@ -126,6 +134,7 @@ class SingleGames(ReplayedGames):
         self._ends: list[Outcome | None] = [None] * games  # of the games that are over, which are not played on
         self._returned: list[tuple[list[Array], list[bytes]]] = [([], [])] * games
         self._has_states = self._games[0].has_states
+        self._has_masks = False
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
         self._seeds[slots] = seeds
@@ -136,7 +145,8 @@ class SingleGames(ReplayedGames):
         return self._checked(slot, self._games[slot].begin(int(self._seeds[slot])), "reset")
 
     def mask(self) -> NDArray[np.bool_]:
-        masks = (game.mask() for game in self._games)
+        masks = [None if self._space else game.mask() for game in self._games]
+        self._has_masks = self._has_masks or any(mask is not None for mask in masks)
         return np.array([np.ones(self._actions) if mask is None else mask for mask in masks], np.bool_)
 
     def step(self, actions: NDArray[Any]) -> BatchStep:
@@ -177,6 +187,14 @@ class SingleGames(ReplayedGames):
             return super().get_state(slots)
         return [{SEED: int(self._seeds[slot])} | self._games[slot].pull() for slot in slots]
 
+    def infos(self) -> list[dict[str, Any]] | None:
+        infos = [game.info for game in self._games]
+        return None if infos[0] is None else [json_of(other_infos(info or {})) for info in infos]
+
+    def declarations(self) -> Mapping[str, Any]:
+        own = {"masks": self._has_masks, "replays_states": not self._has_states}
+        return {**self._games[0].declarations(), **own}
+
     def set_state(self, states: Sequence[State], slots: Slots) -> Array:
         return np.stack([self._placed(state, int(slot)) for state, slot in zip(states, slots, strict=True)])
 
@@ -194,6 +212,22 @@ class SingleGames(ReplayedGames):
     def close(self) -> None:
         for game in self._games:
             game.close()
+
+
+def other_infos(info: Mapping[str, Any]) -> dict[str, Any]:
+    """Infos without the mask, which is compared as a mask."""
+    return {name: value for name, value in info.items() if name != MASK}
+
+
+def json_of(value: Any) -> Any:  # noqa: ANN401 - whatever an environment says
+    """A value as JSON has it: arrays as lists, and of what it has no value for the name of its type."""
+    if isinstance(value, Mapping):
+        return {str(name): json_of(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [*map(json_of, value)]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return json_of(value.tolist())
+    return value if value is None or isinstance(value, (str, int, float, bool)) else f"a {type(value).__name__}"
 
 
 def _numbers(action: Any) -> int | list[int | float]:  # noqa: ANN401 - a number or an array

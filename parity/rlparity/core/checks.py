@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -11,14 +11,20 @@ from numpy.typing import NDArray
 
 from rlparity.core.compare import STATE, Fields, explain, rows_that_differ
 from rlparity.core.guard import GuardedEngine
-from rlparity.engine import Array, BatchStep, Slots
+from rlparity.core.pair import step_fields
+from rlparity.core.sources import choose_actions
+from rlparity.engine import Array, BatchStep, Slots, State
 from rlparity.errors import EngineError
 from rlparity.world import World
 
 StepFunction = Callable[[NDArray[np.int32]], BatchStep]
+Chooser = Callable[[GuardedEngine], NDArray[Any]]
+"""Chooses a valid action in every game."""
 _GOLDEN = 0x9E3779B97F4A7C15
 _SLOTS = 8
-_STEPS = 32
+_FIRST, _STEPS = 2, 32
+_MOMENTS = 0, 1, 5, 17
+"""Steps before the states from which games go on a second time."""
 _WATCHED = 64
 """Of so many games at most observations are kept: hundreds of observations each, and other chance shows in a few."""
 
@@ -44,18 +50,26 @@ def _of_width(seeds: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
 
 def check_engine(
     world: World, engine: GuardedEngine, seed: int, *, restarting: bool, seeds: bool, repeats: bool
-) -> None:
-    """Raises EngineError where states are not complete or, with ``seeds``, games do not follow from their seeds.
+) -> tuple[bool | None, bool | None]:
+    """Tell whether every seed plays the same game and whether actions have no effect; None: that is not known.
+
+    Raises EngineError where states are not complete or, with ``seeds``, games do not follow from their seeds.
 
     ``repeats``: look only whether games of the same seeds repeat themselves; where engines differ, that is the first
     thing to fix. The engine's games are others afterwards. ``restarting``: step with the engine's own auto-reset, as
     the run did, so that an engine which compiles its steps need not compile another one.
     """
     step = engine.step_restarting if restarting else engine.step
-    if not repeats:
-        _check_states(world, engine, step)
-    if seeds and (repeats or world.draws):
-        (_check_repeats if repeats else _check_seeds)(world, engine, seed, step)
+    if repeats:
+        if seeds:
+            _check_repeats(world, engine, seed, step)
+        return None, None
+    for turn in range(1 if engine.games >= len(_MOMENTS) else len(_MOMENTS)):
+        _check_states(world, engine, step, turn)
+    if not seeds:
+        return None, None
+    ignores_seeds = None if world.draws is False else _check_seeds(world, engine, seed, step)
+    return ignores_seeds, _ignores_actions(world, engine, seed, step)
 
 
 def _check_repeats(world: World, engine: GuardedEngine, seed: int, step: StepFunction) -> None:
@@ -63,34 +77,63 @@ def _check_repeats(world: World, engine: GuardedEngine, seed: int, step: StepFun
     first = run_seeds(seed, engine.games, world.seed_bits)
     shown: list[list[Array]] = []
     with suppress(EngineError):  # which the run did not meet
-        shown += [_shown(world, engine, first, step) for _ in range(2)]
+        shown += [_shown(world, engine, first, step, _STEPS) for _ in range(2)]
     for number, (one, other) in enumerate(zip(*shown, strict=True)):
         if one.tobytes() != other.tobytes():
-            when = "reset" if number == 0 else f"step {(number + 1) // 2}"
+            when = "reset" if number == 0 else f"step {(number + 2) // 3}"
             raise EngineError(
                 f"engine '{engine.name}' plays different games from the same seed: after {when} it shows something "
                 "else the second time; its reset must derive everything that it draws from the seed it is given."
             )
 
 
-def _check_states(world: World, engine: GuardedEngine, step: StepFunction) -> None:
-    """A game that goes on from its state, after the slot has held another one, is as if nothing had happened."""
+def _check_states(world: World, engine: GuardedEngine, step: StepFunction, turn: int) -> None:
+    """Games that go on from their states, after their slots have held others, are as if nothing had happened.
+
+    Each of some games goes on from its state at one of several moments, another one at each ``turn``, to its end.
+    """
     slots: Slots = np.arange(min(_SLOTS, engine.games))
-    states, actions = engine.get_state(slots), _first_valid(world, engine)
-    untouched = _fields(engine, step(actions), slots)
+    choose, playing = _drawn(world), np.ones(len(slots), np.bool_)
+    states, taken, recorded = dict[int, list[State]](), list[NDArray[Any]](), list[Fields]()
+    ends = np.full(len(slots), _STEPS)
+    starts = np.zeros(len(slots), np.intp)
+    while playing.any() and len(taken) < _STEPS:
+        if (time := len(taken)) in _MOMENTS:
+            states[time] = engine.get_state(slots)
+            starts = np.where(playing & ((slots + turn) % len(_MOMENTS) >= len(states) - 1), time, starts)
+        taken.append(choose(engine))
+        stepped = step(taken[-1])
+        recorded.append(_fields(world, engine, stepped, slots))
+        ends = np.where(playing & stepped.ended[slots], time + 1, ends)
+        playing &= ~stepped.ended[slots]
     engine.reset(_of_width(engine.seeds()[slots] + np.uint64(1), world.seed_bits), slots)
-    engine.set_state(states, slots)
-    _demand_same(world, engine, {STATE: states}, {STATE: engine.get_state(slots)}, "set_state(get_state())")
-    again = _first_valid(world, engine)  # the other games have gone on
-    again[slots] = actions[slots]
-    touched = _fields(engine, step(again), slots)
-    _demand_same(world, engine, untouched, touched, "set_state(get_state()) and a step")
+    given = [states[int(start)][slot] for slot, start in enumerate(starts)]
+    engine.set_state(given, slots)
+    _demand_same(world, engine, {STATE: given}, {STATE: engine.get_state(slots)}, "set_state(get_state())")
+    for number in range(max(ends - starts)):
+        actions, going = choose(engine), np.flatnonzero(starts + number < ends)  # the other games have gone on
+        times = (starts + number)[going]
+        for slot, time in zip(going, times, strict=True):
+            actions[slot] = taken[time][slot]
+        seen = _fields(world, engine, step(actions), slots)
+        after = f"set_state(get_state()) and {'a step' if number == 0 else f'{number + 1} steps'}"
+        before = {name: _rows(name, recorded, going, times) for name in seen}
+        _demand_same(world, engine, before, {name: _row(values, going) for name, values in seen.items()}, after)
 
 
-def _fields(engine: GuardedEngine, step: BatchStep, slots: Slots) -> Fields:
-    fields = {name: getattr(step, name)[slots].copy() for name in ("observation", "components", "terminated")}
-    situation = {"mask": engine.mask()[slots].copy(), "seed": engine.seeds()[slots].copy()}
-    return {**fields, **situation, STATE: engine.get_state(slots)}
+def _rows(name: str, recorded: Sequence[Fields], going: Slots, times: Slots) -> Any:  # noqa: ANN401 - an array or list
+    rows = [recorded[time][name][slot] for slot, time in zip(going, times, strict=True)]
+    return rows if name == STATE else np.stack(rows)
+
+
+def _row(values: Any, going: Slots) -> Any:  # noqa: ANN401 - an array or list
+    return [values[slot] for slot in going] if isinstance(values, list) else values[going]
+
+
+def _fields(world: World, engine: GuardedEngine, step: BatchStep, slots: Slots) -> Fields:
+    fields: dict[str, Any] = {name: values[slots] for name, values in step_fields(world, step).items()}
+    fields |= {"mask": engine.mask()[slots], "seed": engine.seeds()[slots]}
+    return {**fields, STATE: engine.get_state(slots)}
 
 
 def _demand_same(world: World, engine: GuardedEngine, expected: Fields, observed: Fields, what: str) -> None:
@@ -102,8 +145,8 @@ def _demand_same(world: World, engine: GuardedEngine, expected: Fields, observed
         )
 
 
-def _check_seeds(world: World, engine: GuardedEngine, seed: int, step: StepFunction) -> None:
-    """Other seeds, in their lower bits or in their upper ones alone, play other games."""
+def _check_seeds(world: World, engine: GuardedEngine, seed: int, step: StepFunction) -> bool:
+    """Tell whether other seeds, in their lower bits or in their upper ones alone, play the same games."""
     bits = world.seed_bits
     seeds = _of_width(np.uint64(seed) + np.arange(engine.games, dtype=np.uint64), bits)
     for other, remedy in (
@@ -111,32 +154,68 @@ def _check_seeds(world: World, engine: GuardedEngine, seed: int, step: StepFunct
         (seeds + high_word(bits), f"its draws must depend on all {bits} bits of a seed"),
     ):
         other = _of_width(other, bits)
-        shown = zip(_shown(world, engine, seeds, step), _shown(world, engine, other, step), strict=True)
-        if all(np.array_equal(one, another) for one, another in shown):
+        for steps in (0, _STEPS):  # most games begin differently
+            shown = [_shown(world, engine, each, step, steps) for each in (seeds, other)]
+            if not all(map(np.array_equal, *shown)):
+                break
+        else:
+            if world.draws is None:
+                return True
             raise EngineError(
                 f"engine '{engine.name}' plays the same game from the seeds {seeds[0]} and {other[0]}: {remedy} "
                 "(a world that draws nothing says draws=False)."
             )
+    return False
 
 
-def _shown(world: World, engine: GuardedEngine, seeds: NDArray[np.uint64], step: StepFunction) -> list[Array]:
-    """Observations and masks of the first new games from these seeds, in some steps, each up to its end."""
+def _ignores_actions(world: World, engine: GuardedEngine, seed: int, step: StepFunction) -> bool | None:
+    """Tell whether the same games show the same after other actions; None where there is no choice."""
+    seeds = run_seeds(seed, engine.games, world.seed_bits)
+    choosers = (_drawn(world, 1), _drawn(world, 2)) if world.action_space else (_first_valid, _last_valid)
+    if world.action_space is None and len(world.actions) < 2:
+        return None
+    for steps in (_FIRST, _STEPS):
+        one, other = (_shown(world, engine, seeds, step, steps, choose) for choose in choosers)
+        if not all(map(np.array_equal, one, other)):
+            return False
+    return True
+
+
+def _shown(
+    world: World,
+    engine: GuardedEngine,
+    seeds: NDArray[np.uint64],
+    step: StepFunction,
+    steps: int,
+    choose: Chooser | None = None,
+) -> list[Array]:
+    """What the first new games from these seeds show, in some steps, each up to its end."""
     everyone: Slots = np.arange(engine.games)
     seen = [engine.reset(seeds, everyone)[:_WATCHED].copy()]
     given = engine.seeds()
     if not np.array_equal(given, seeds):
         slot = int(np.flatnonzero(given != seeds)[0])
         raise EngineError(f"engine '{engine.name}' says that a game reset from seed {seeds[slot]} has {given[slot]}.")
-    playing = everyone < _WATCHED
-    for _ in range(_STEPS):
+    playing, chosen = everyone < _WATCHED, choose or (_drawn(world) if world.action_space else _first_valid)
+    for _ in range(steps):
         seen.append(engine.mask()[playing])
-        stepped = step(_first_valid(world, engine))
+        stepped = step(chosen(engine))
+        seen.append(stepped.reward[playing].copy())
         playing &= ~stepped.ended
         seen.append(stepped.observation[playing])
     return seen
 
 
-def _first_valid(world: World, engine: GuardedEngine) -> NDArray[Any]:
-    if world.action_space is not None:
-        return world.action_space.sample(np.random.default_rng(0), engine.games)
+def _drawn(world: World, seed: int = 0) -> Chooser:
+    rng = np.random.default_rng(seed)
+    shape = len(world.actions)
+    return lambda engine: choose_actions(rng, np.ones((engine.games, shape)), engine.mask(), 0, world.action_space)
+
+
+def _first_valid(engine: GuardedEngine) -> NDArray[Any]:
     return engine.mask().argmax(axis=1).astype(np.int32)
+
+
+def _last_valid(engine: GuardedEngine) -> NDArray[Any]:
+    mask = engine.mask()
+    return (mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)).astype(np.int32)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 
-from rlparity.core.compare import OBSERVATION, STATE
+from rlparity.core.compare import OBSERVATION, STATE, state_differences, value_text
 from rlparity.core.measurements import Measurements
 from rlparity.core.pair import Pair
 from rlparity.core.prices import prices_in_reward
@@ -35,10 +35,21 @@ def limits_of(pair: Pair, settings: Settings, steps: int) -> Iterator[Check]:
     explained = measured.explained / max(measured.rows, 1)
     narrow = f"{explained:.0%} of the steps: narrow its entries"
     yield limited("ledger", "the ledger", "explains most steps", narrow), explained > _MANY
+    yield from _of_declarations(pair)
     yield from _left_out(pair, settings)
     if not settings.source.startswith(TRACES):  # whose games are what they are
         yield from _of_fields(measured)
         yield from _of_play(pair, settings, measured)
+
+
+def _of_declarations(pair: Pair) -> Iterator[Check]:
+    """What engines declare of themselves, such as spaces, where both do."""
+    one, other = (engine.declarations() for engine in pair.both)
+    exact = replace(pair.world, tolerances={})
+    for name in (each for each in one if each in other and each not in ("masks", "replays_states")):
+        found = next(state_differences(exact, one[name], other[name], name), None)
+        place = found and f"{found.field} is {value_text(found.expected)} and {value_text(found.observed)}: correct one"
+        yield Reason(Verdict.DIVERGENT, "space", name, "is declared differently", place or "correct one"), bool(found)
 
 
 def is_without_injection(pair: Pair, settings: Settings) -> bool:
@@ -156,9 +167,13 @@ def _of_play(pair: Pair, settings: Settings, measured: Measurements) -> Iterator
         yield limited("action", "no invalid action", "is taken", "give --invalid"), forbids and not measured.invalid
     for name, count in zip(world.actions, measured.taken.tolist(), strict=True):
         yield limited("action", f"action {name}", "is never taken", _PLAY), not count
+    yield limited("action", "actions", "have no effect", "correct both engines"), measured.ignored["actions"]
+    chance = "pass it on, or say draws=False in a World"
+    yield limited("seed", "every seed", "plays the same game", chance), measured.ignored["seeds"]
     ends, longer = measured.ends, "play more --steps"
     yield limited("end", "no game", "ends", longer), not any(ends.values())
+    limits = [engine.declarations().get("time_limit", 1) for engine in pair.both]
     for name in ends:
-        if name in measured.fields:
+        if name in measured.fields and (name == "terminated" or any(limits)):
             yield limited("end", "no game", f"is {name}", longer), not ends[name] if any(ends.values()) else None
     yield limited("end", "every game", "ends at its first step", _PLAY), measured.longest == 1 and settings.steps > 1

@@ -104,7 +104,9 @@ def _run_games(pair: Pair, settings: Settings, progress: Callable[[], object]) -
         # an engine whose games never begin from seeds need not take any
         seeds = settings.mode == STRICT or engine is pair.reference
         how = {"restarting": settings.auto_reset, "seeds": seeds, "repeats": bool(run.outcome.divergences)}
-        check_engine(pair.world, engine, settings.seed, **how)
+        ignores_seeds, ignores_actions = check_engine(pair.world, engine, settings.seed, **how)
+        assert pair.measured is not None
+        pair.measured.note_ignored(seeds=ignores_seeds, actions=ignores_actions)
     return run.outcome
 
 

@@ -124,7 +124,7 @@ class Pair(Closable):
             engine.begin_step(taken, restarting=restarting)
         steps = [engine.step_restarting(taken) if restarting else engine.step(taken) for engine, taken in given]
         fields = [
-            self._step_fields(step) | self._situation_fields(engine, self.all)
+            step_fields(self.world, step) | self._situation_fields(engine, self.all)
             for engine, step in zip(self.both, steps, strict=True)
         ]
         seen = Observed(self._known(fields[0]), self._known(fields[-1]), steps[0])
@@ -196,13 +196,6 @@ class Pair(Closable):
     def _known(self, fields: Values) -> Values:
         return {name: values for name, values in fields.items() if name not in self.unknown} if self.unknown else fields
 
-    def _step_fields(self, step: BatchStep) -> Values:
-        names = ("observation", "components", "reward", "terminated", "truncated", "facts")
-        fields = {name: getattr(step, name) for name in names if getattr(step, name) is not None}
-        if step.events is not None:
-            fields["events"] = (step.events[:, None] >> np.arange(len(self.world.events), dtype=step.events.dtype)) & 1
-        return fields
-
     def _situation_fields(self, engine: GuardedEngine, slots: Slots) -> Values:
         """Mask, seed and state, as arrays where both engines offer them; of a game played alone as a dict as well."""
         fields: Values = {"mask": engine.mask()[slots], "seed": engine.seeds()[slots]}
@@ -249,6 +242,15 @@ class Pair(Closable):
         """Close both engines."""
         for engine in self.both:
             engine.close()
+
+
+def step_fields(world: World, step: BatchStep) -> Values:
+    """What a step gave, as fields with one row for each game; events as flags."""
+    names = ("observation", "components", "reward", "terminated", "truncated", "facts")
+    fields: Values = {name: getattr(step, name) for name in names if getattr(step, name) is not None}
+    if step.events is not None:
+        fields["events"] = (step.events[:, None] >> np.arange(len(world.events), dtype=step.events.dtype)) & 1
+    return fields
 
 
 def _counts(engine: GuardedEngine) -> Array:

@@ -38,8 +38,8 @@ from rlparity.engines.module_paths import (
     search_path,
     world_home,
 )
-from rlparity.engines.python_process import python_environment
-from rlparity.engines.remote import RemoteFactory, execution_fault
+from rlparity.engines.python_process import execution_fault, python_environment
+from rlparity.engines.remote import RemoteFactory
 from rlparity.engines.tape import TAPE, open_tape
 from rlparity.errors import ParityError, UsageError
 from rlparity.mutant import MutationBench

@@ -1,10 +1,14 @@
-"""Start Python processes that import what this one imports, whatever files lie in the working directory."""
+"""Processes: Python that imports what this one does, whatever files lie in the working directory, pipes and ends."""
 
+import contextlib
 import os
+import shlex
+import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import IO
 
 import rlparity
 from rlparity.engines.checkout import outside_hooks
@@ -12,6 +16,8 @@ from rlparity.engines.checkout import outside_hooks
 _LIBRARY = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
 _STANDARD = dict.fromkeys([*_LIBRARY, *(os.path.join(path, "lib-dynload") for path in _LIBRARY)])
 """Folders of the standard library, each once."""
+_PIPE_BYTES = 1 << 20
+"""With the 64 KiB of a new pipe on Linux, observations of many games take a third longer."""
 
 
 def python_command(*words: str) -> list[str]:
@@ -29,3 +35,35 @@ def python_environment(variables: Mapping[str, str], paths: Iterable[Path] = ())
     home = str(Path(rlparity.__file__).resolve().parents[1])
     searched = filter(None, [*_STANDARD, first, *map(str, paths), home, last])
     return {**outside_hooks(os.environ), **variables, "PYTHONPATH": os.pathsep.join(searched)}
+
+
+def execution_fault(path: Path) -> str | None:
+    """Why a file that is there cannot be run, and what to do; None: it can, or there is none."""
+    if not os.path.isfile(path) or os.access(path, os.X_OK):
+        return None
+    if os.statvfs(path).f_flag & getattr(os, "ST_NOEXEC", 0):
+        return f"{path} lies on a file system that is mounted noexec: copy it to another one"
+    return f"{path} lacks the permission to be run: give it with {shlex.join(['chmod', '+x', str(path)])}"
+
+
+def enlarge_pipe(pipe: IO[bytes]) -> None:
+    """Let a pipe hold a mebibyte, unless the user's pipes hold as much as they may: then it is only slower."""
+    if sys.platform == "linux":
+        import fcntl
+
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+
+
+def end_process(process: subprocess.Popen[bytes], log: IO[bytes], seconds: float) -> None:
+    """Close the pipes of a process and wait for it; kill it where it has not ended after ``seconds``."""
+    for pipe in (process.stdin, process.stdout):
+        assert pipe is not None
+        with contextlib.suppress(OSError):
+            pipe.close()
+    try:
+        process.wait(seconds)  # it ends by itself when its input closes
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    log.close()

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import select
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -15,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from rlparity.core.guard import DEFAULT_TIMEOUT
 from rlparity.engine import Array, BatchEngine, BatchStep, EngineOptions, State
 from rlparity.engines.channel import VERSION, Channel
+from rlparity.engines.python_process import end_process, enlarge_pipe
 from rlparity.errors import EngineError, StateRefused, UsageError
 from rlparity.phases import Phase
 from rlparity.world import World
@@ -33,8 +33,6 @@ ERRORS = {kind.__name__: kind for kind in (StateRefused, EngineError, UsageError
 _ASK = "import json, sys; from importlib.metadata import distributions as of; print(json.dumps("
 _ASK += "{name: each.version for name in sys.argv[1:] for each in [*of(name=name)][:1]}))"
 _LOG_LINES, _LOG_BYTES = 5, 2000
-_PIPE_BYTES = 1 << 20
-"""With the 64 KiB of a new pipe on Linux, observations of many games take a third longer."""
 
 
 def describe_world(world: World) -> dict[str, Any]:
@@ -110,7 +108,7 @@ class RemoteEngine(BatchEngine):
         prices = None if options.prices is None else [price.name for price in factory.world.prices]
         try:
             self._server.send({"games": games, "options": given, "prices": prices})
-            self._server.receive()
+            self._declares = bool(self._server.receive().get("declares"))  # not one of an older revision
         except BaseException:  # whose traceback would keep the server
             self.close()
             raise
@@ -124,6 +122,12 @@ class RemoteEngine(BatchEngine):
     def phases(self, state: State, actions: NDArray[Any]) -> tuple[Phase, ...] | None:
         phases = self.ask("phases", state, actions)
         return None if phases is None else tuple(phases)
+
+    def declarations(self) -> Mapping[str, Any]:
+        return self.ask("declarations") if self._declares else {}
+
+    def infos(self) -> list[dict[str, Any]] | None:
+        return self.read("infos") if self._declares else None
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
         self._begin("step_restarting" if restarting else "step", actions)
@@ -265,35 +269,3 @@ class _Server:
             raise kind(f"its server {fault}; {said}.")
         fault.add_note(said)
         raise fault
-
-
-def execution_fault(path: Path) -> str | None:
-    """Why a file that is there cannot be run, and what to do; None: it can, or there is none."""
-    if not os.path.isfile(path) or os.access(path, os.X_OK):
-        return None
-    if os.statvfs(path).f_flag & getattr(os, "ST_NOEXEC", 0):
-        return f"{path} lies on a file system that is mounted noexec: copy it to another one"
-    return f"{path} lacks the permission to be run: give it with {shlex.join(['chmod', '+x', str(path)])}"
-
-
-def enlarge_pipe(pipe: IO[bytes]) -> None:
-    """Let a pipe hold a mebibyte, unless the user's pipes hold as much as they may: then it is only slower."""
-    if sys.platform == "linux":
-        import fcntl
-
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-
-
-def end_process(process: subprocess.Popen[bytes], log: IO[bytes], seconds: float) -> None:
-    """Close the pipes of a process and wait for it; kill it where it has not ended after ``seconds``."""
-    for pipe in (process.stdin, process.stdout):
-        assert pipe is not None
-        with contextlib.suppress(OSError):
-            pipe.close()
-    try:
-        process.wait(seconds)  # it ends by itself when its input closes
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    log.close()

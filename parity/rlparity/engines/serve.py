@@ -51,7 +51,7 @@ def serve(options: Namespace) -> int:
         try:
             if opened is None:
                 opened = _open(world, factory, **request)
-                channel.send({})
+                channel.send({"declares": True})
             else:
                 channel.send(_answer(opened, **request))
         except FOREIGN_FAULTS as error:  # the engine's, whatever it is: the client raises it

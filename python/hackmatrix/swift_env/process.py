@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hackmatrix.swift_env.memory import nameless_file
-from rlparity.engines.remote import end_process, enlarge_pipe, execution_fault
+from rlparity.engines.python_process import end_process, enlarge_pipe, execution_fault
 from rlparity.errors import EngineError, EngineMissing
 from rlparity.io.console import typed_program
 

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from rlparity.engines.channel import Channel
-from rlparity.engines.python_process import python_command
-from rlparity.engines.remote import end_process, enlarge_pipe
+from rlparity.engines.python_process import end_process, enlarge_pipe, python_command
 from rlparity.io.safe_read import MIB, Unreadable
 
 SECONDS = 60.0
