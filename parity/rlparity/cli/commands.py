@@ -26,7 +26,7 @@ from rlparity.io.atomic_write import check_output
 from rlparity.io.console import counted, open_console, print_answer
 from rlparity.tools.coverage import coverage_of, require_marks
 from rlparity.tools.finding import Finding, grouped, investigate, replay_command, replayed
-from rlparity.tools.printing import effect_values, print_coverage, print_notes, print_rewards, print_run
+from rlparity.tools.printing import effect_values, noise_table, print_coverage, print_notes, print_rewards, print_run
 from rlparity.tools.recording import record_tape
 from rlparity.tools.report import print_report, write_report
 from rlparity.tools.rewards import accept, all_changes, golden_folder, replay_golden
@@ -59,6 +59,8 @@ def run(options: Namespace) -> int:
 
     def show(console: Console) -> None:
         print_run(world, engines, outcome, findings, console, options.mode)
+        if outcome.noise is not None:
+            noise_table(outcome.noise, engines[0], options.noise).print(console)
         print_notes(world, outcome, answer["prices"], console)
 
     print_answer(options, answer, show)
@@ -275,6 +277,7 @@ def _compared(
         "is_black_box": outcome.is_black_box,
         "known": outcome.known,
         "measured": outcome.measured,
+        "noise": None if outcome.noise is None else noise_table(outcome.noise, engines[0], settings.noise).values(),
         "effect": outcome.effect and effect_values(outcome.effect, engines),
     }
     return outcome, findings, answer

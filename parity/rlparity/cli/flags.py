@@ -116,6 +116,7 @@ COMPARISON: Flags = {
     ),
     "--draw-prices": switch("draw the prices of the reward from the seed, unless they are given"),
     "--no-report": switch("write no trace and no page"),
+    "--noise": value("N", "play the reference against itself in N runs, and propose tolerances", IntRange(0, 100), 0),
     "--infos": switch("compare the infos of environments too"),
     "--strict": switch("exit with 1 where the verdict is LIMITED, too"),
 }

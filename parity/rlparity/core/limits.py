@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass, replace
 from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 
 from rlparity.core.compare import OBSERVATION, STATE, state_differences, value_text
-from rlparity.core.measurements import Measurements
+from rlparity.core.measurements import Measurements, Variation
+from rlparity.core.noise import WIDEST, Noise
 from rlparity.core.pair import Pair
 from rlparity.core.prices import prices_in_reward
 from rlparity.core.settings import FREE_RUNNING, STRICT, Settings
 from rlparity.core.sources import TRACES
 from rlparity.core.verdict import Check, Reason, Verdict
 from rlparity.tolerance import Tolerance
+from rlparity.world import World
 
 _PLAY = "play longer, or from directed starts"
 _LEFT = "compare it, or accept that"
@@ -116,15 +118,33 @@ def _left_out(pair: Pair, settings: Settings) -> Iterator[Check]:
             yield wide, tolerance is not None and not tolerance.ignored and _is_wide(tolerance, name, measured)
 
 
+def noise_limits(world: World, measured: Measurements, floor: Mapping[str, Noise] | None) -> Iterator[Check]:
+    """Tolerances that are much wider than what varies by itself, where that was measured."""
+    for name in world.tolerances:
+        tolerance = world.tolerance_of(name)
+        assert tolerance is not None
+        least = max((each.absolute for field, each in (floor or {}).items() if _is_part(field, name)), default=0.0)
+        widths = [_width(tolerance, seen) for field, seen in measured.fields.items() if _is_part(field, name)]
+        wide = limited(
+            "tolerance", f"the tolerance of {name}", "is wider than ten times its noise floor", f"{least:.2g}"
+        )
+        is_wide = not tolerance.ignored and max(widths, default=0.0) > WIDEST * least
+        yield wide, is_wide if floor is not None else None
+
+
+def _is_part(field: str, name: str) -> bool:
+    return field == name or field.startswith(f"{name}.")
+
+
+def _width(tolerance: Tolerance, seen: Variation) -> float:
+    size = max(abs(seen.low), abs(seen.high))
+    return max(tolerance.absolute, (tolerance.relative + tolerance.ulps * 2.0**-23) * size)
+
+
 def _is_wide(tolerance: Tolerance, name: str, measured: Measurements) -> bool:
     """Everything that some field of this name showed is within the tolerance of everything else."""
-    for field, seen in measured.fields.items():
-        if field == name or field.startswith(f"{name}."):
-            size = max(abs(seen.low), abs(seen.high))
-            most = max(tolerance.absolute, (tolerance.relative + tolerance.ulps * 2.0**-23) * size)
-            if 0 < seen.high - seen.low <= most < float("inf"):
-                return True
-    return False
+    parts = [seen for field, seen in measured.fields.items() if _is_part(field, name)]
+    return any(0 < seen.high - seen.low <= _width(tolerance, seen) < float("inf") for seen in parts)
 
 
 def _of_fields(measured: Measurements) -> Iterator[Check]:

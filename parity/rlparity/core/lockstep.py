@@ -13,9 +13,10 @@ from rlparity.core.checks import check_engine
 from rlparity.core.compare import Difference, value_text
 from rlparity.core.free_running import FreeRun
 from rlparity.core.ledger import MARKS, Entry, Ledger
-from rlparity.core.limits import is_without_injection, limits_of
+from rlparity.core.limits import is_without_injection, limits_of, noise_limits
 from rlparity.core.lockstep_run import LockstepRun
 from rlparity.core.measurements import Measurements
+from rlparity.core.noise_run import noise_floor
 from rlparity.core.pair import Pair
 from rlparity.core.prices import changed_prices
 from rlparity.core.recorded import RecordedRun
@@ -61,6 +62,8 @@ def run(
         else:
             outcome = _run_traces(pair, traces, settings, progress) if traces else _run_games(pair, settings, progress)
         outcome.is_black_box, outcome.known, outcome.measured = pair.is_black_box, pair.explained, measured.values()
+        if settings.noise:
+            outcome.noise = noise_floor(world, engines[0], settings, progress)
         if ledger is not None:
             known = {entry.id: pair.explained.get(entry.id, 0) for entry in ledger.entries}
             faults += [] if outcome.divergences else ledger.faults(known, outcome.steps)
@@ -70,7 +73,7 @@ def run(
         if not outcome.reasons:
             # at other prices, and in recorded traces, what is accepted may show
             is_whole = not (traces or settings.mode == FREE_RUNNING or changed_prices(world))
-            limits = limits_of(pair, settings, outcome.steps)
+            limits = [*limits_of(pair, settings, outcome.steps), *noise_limits(world, measured, outcome.noise)]
             outcome.reasons, outcome.accepted = judged(world, limits, acceptances_hold=is_whole)
     return outcome
 

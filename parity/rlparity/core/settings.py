@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rlparity.core.guard import DEFAULT_TIMEOUT
 from rlparity.core.ledger import Ledger
+from rlparity.core.noise import Noise
 from rlparity.core.replay import Divergence
 from rlparity.core.verdict import Reason, Verdict, worst
 
@@ -29,6 +30,7 @@ class Settings:
         begins it in, for engines that draw differently. ``resynchronised``: they start each step so, which shows
         every difference where it arises.
     ledger: of known differences. budget_seconds: after which a run ends before its last step. infos: compare them too.
+    noise: runs in which the reference plays itself, for its noise floor.
     """
 
     source: str = "uniform"
@@ -44,6 +46,7 @@ class Settings:
     ledger: Ledger | None = None
     budget_seconds: float = float("inf")
     infos: bool = False
+    noise: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class Outcome:
     reasons: list[Reason] = field(default_factory=list)
     accepted: list[Reason] = field(default_factory=list)
     measured: Mapping[str, Any] = field(default_factory=dict)
+    noise: Mapping[str, Noise] | None = None
 
     @property
     def verdict(self) -> Verdict:

@@ -8,6 +8,7 @@ import numpy as np
 from rich.console import Console
 
 from rlparity.core.compare import value_text
+from rlparity.core.noise import Noise
 from rlparity.core.prices import prices_text
 from rlparity.core.replay import Divergence
 from rlparity.core.settings import STRICT, Effect, Outcome
@@ -85,6 +86,17 @@ def effect_values(effect: Effect, engines: tuple[str, str]) -> dict[str, object]
         "measures": effect_table(effect, engines).values(),
         "first": sorted(effect.first[effect.first >= 0].tolist()),
     }
+
+
+def noise_table(floor: Mapping[str, Noise], engine: str, runs: int) -> Records:
+    """What of an engine varies by itself, and the tolerances that cover it."""
+    rows = [
+        (each.field, each.places, each.absolute, each.ulps, str(each.tolerance(engine, runs) or "no number covers it"))
+        for each in floor.values()
+    ]
+    header = "field", "places", "largest difference", "in ulps", "tolerance"
+    note = "" if rows else "Nothing varies: no tolerance is needed."
+    return Records("noise", f"Noise floor: {engine} against itself in {counted(runs, 'run')}", header, rows, note)
 
 
 def _place(alike: Sequence[Divergence], action: str = "") -> str:
