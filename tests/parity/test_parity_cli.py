@@ -196,7 +196,7 @@ def test_comparing_no_step_is_no_success(command: list[str], tmp_path: Path, mon
     write_trace(EMPTY, Path("traces/t.json"))
     ran = rlparity(*command)
     few = "too few steps are compared"
-    said = {"mutants": few, "replay": "holds no actions, so that no step is compared: give traces with some."}
+    said = {"mutants": few, "replay": "INCONCLUSIVE: no step is compared: give a trace with actions."}
     assert ran.code == (3 if command[0] == "mutants" else 2)
     assert said.get(command[0], f"INCONCLUSIVE: {few}") in ran.out + ran.err
     assert "the episodes in traces hold no rewards to compare" in rlparity("rewards", "--golden", "traces").refusal()

@@ -305,10 +305,10 @@ class Walk(gymnasium.Env[Any, Any]):
         return self.seen(), reward, self.at == 3, False, self.infos()
 
     def seen(self) -> NDArray[np.float32]:
-        return np.float32([self.at])
+        return np.array([self.at], np.float32)
 
     def infos(self) -> dict[str, Any]:
-        mask = {} if self.mask is None else {"action_mask": np.int8([self.mask(self.at), 1])}
+        mask = {} if self.mask is None else {"action_mask": np.array([self.mask(self.at), 1], np.int8)}
         return mask | ({} if self.says is None else {"says": self.says(self.at)})
 
 
@@ -386,10 +386,37 @@ def test_a_state_without_what_decides_rewards_is_refused_whenever_the_run_ends(s
 
 
 def test_a_stateless_game_in_a_world_has_nothing_to_inject() -> None:
-    factory = lambda games, options: SingleGames(games, lambda: GymGame(Walk), 2, lambda seed: seed + 1)  # noqa: E731
-    world = Pairing("walk", {"one": Walk, "other": Walk}, ("down", "up"), (1,), ("actions",)).world()
+    def factory(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
+        return SingleGames(games, lambda: GymGame(Walk), 2, lambda seed: seed + 1)
+
+    world = Pairing("walk", {}, ("down", "up"), (1,), ("actions",)).world()
     found = played(replace(world, engines={"one": factory, "other": factory}), mode="injected")
     assert (found.verdict, found.steps) == (Verdict.INCONCLUSIVE, 0)
+
+
+class Trembling(Sums):
+    """Shows the sum with a little noise."""
+
+    def _seen(self) -> NDArray[Any]:
+        noise = np.random.default_rng().uniform(-1e-3, 1e-3, self.games)
+        return super()._seen() + np.float32(np.stack([np.zeros(self.games), noise], axis=1))
+
+
+def test_the_noise_floor_is_measured_and_a_much_wider_tolerance_is_no_pass() -> None:
+    trembling = {"one": partial(Trembling), "other": partial(Trembling, other=abs)}
+    found = played(sums(engines=trembling), noise=2, mode="resynchronised")
+    assert found.noise is not None
+    (floor,) = found.noise.values()
+    proposed = floor.tolerance("one", 2)
+    assert (floor.field, 1e-3 < floor.absolute < 2e-3, found.verdict) == ("observation", True, Verdict.DIVERGENT)
+    assert proposed is not None
+    assert proposed.absolute == pytest.approx(2 * floor.absolute, rel=0.1)
+    for tolerance, verdict in ((proposed, Verdict.PASS), (Tolerance(absolute=0.1), Verdict.LIMITED)):
+        found = played(sums(engines=trembling, tolerances={"observation": tolerance}), noise=1, mode="resynchronised")
+        assert (found.verdict, found.measured["excused_share"] > 0.9) == (verdict, True), found.reasons
+    (reason,) = found.reasons
+    assert reason.name == "the tolerance of observation is wider than ten times its noise floor"
+    assert played(sums(), noise=1).noise == {}
 
 
 def test_a_strict_test_fails_where_a_comparison_is_limited() -> None:

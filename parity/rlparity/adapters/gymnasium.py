@@ -101,7 +101,7 @@ class VectorGames(ReplayedGames):
         if getattr(mode, "name", mode) != "DISABLED":
             self._env.close()
             raise UsageError("its games restart by themselves: make it with autoreset_mode=AutoresetMode.DISABLED")
-        self._first, self._has_masks = _first_action(self._env.single_action_space), False
+        self._first = _first_action(self._env.single_action_space)
         self._last: BatchStep | None = None
         self._over = np.zeros(games, np.bool_)
         self._infos: list[dict[str, Any]] = [{} for _ in range(games)]
@@ -170,17 +170,14 @@ class VectorGames(ReplayedGames):
             self._infos[slot] = json_of(_info_of(infos, int(slot)))
 
     def mask(self) -> NDArray[np.bool_]:
-        masks = [None if self._space else info.get(MASK) for info in self._infos]
-        self._has_masks = self._has_masks or any(mask is not None for mask in masks)
-        return np.array([np.ones(self._actions) if mask is None else mask for mask in masks], np.bool_)
+        return self.whole_masks(info.get(MASK) for info in self._infos)
 
     def infos(self) -> list[dict[str, Any]] | None:
         return [other_infos(info) for info in self._infos]
 
     def declarations(self) -> Mapping[str, Any]:
         spaces = self._env.single_observation_space, self._env.single_action_space
-        own = {"masks": self._has_masks, "replays_states": True}
-        return {**_declared(self._env, *spaces), **own}
+        return {**_declared(self._env, *spaces), "masks": self.has_masks, "replays_states": True}
 
     def close(self) -> None:
         self._env.close()

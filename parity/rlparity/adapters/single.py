@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -98,6 +98,7 @@ class ReplayedGames(BatchEngine):
         self._seeds = np.zeros(games, np.uint64)
         self._taken: list[list[Any]] = [[] for _ in range(games)]
         self._form: tuple[Any, ...] | None = None
+        self.has_masks = False
 
     def restart(self, slots: Slots) -> Array:
         return self.reset(np.array([self._next_seed(int(self._seeds[slot])) for slot in slots], np.uint64), slots)
@@ -105,8 +106,11 @@ class ReplayedGames(BatchEngine):
     def seeds(self) -> NDArray[np.uint64]:
         return self._seeds.copy()
 
-    def mask(self) -> NDArray[np.bool_]:
-        return np.ones((self.games, self._actions), np.bool_)
+    def whole_masks(self, masks: Iterable[ArrayLike | None]) -> NDArray[np.bool_]:
+        """The mask of every game, of which those without one allow all; ``has_masks``: one had one."""
+        given = [None if self._space else mask for mask in masks]
+        self.has_masks = self.has_masks or any(mask is not None for mask in given)
+        return np.array([np.ones(self._actions) if mask is None else mask for mask in given], np.bool_)
 
     def get_state(self, slots: Slots) -> list[State]:
         return [{SEED: int(self._seeds[slot]), ACTIONS: [*map(_numbers, self._taken[slot])]} for slot in slots]
@@ -134,7 +138,6 @@ class SingleGames(ReplayedGames):
         self._ends: list[Outcome | None] = [None] * games  # of the games that are over, which are not played on
         self._returned: list[tuple[list[Array], list[bytes]]] = [([], [])] * games
         self._has_states = self._games[0].has_states
-        self._has_masks = False
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
         self._seeds[slots] = seeds
@@ -145,9 +148,7 @@ class SingleGames(ReplayedGames):
         return self._checked(slot, self._games[slot].begin(int(self._seeds[slot])), "reset")
 
     def mask(self) -> NDArray[np.bool_]:
-        masks = [None if self._space else game.mask() for game in self._games]
-        self._has_masks = self._has_masks or any(mask is not None for mask in masks)
-        return np.array([np.ones(self._actions) if mask is None else mask for mask in masks], np.bool_)
+        return self.whole_masks(game.mask() for game in self._games)
 
     def step(self, actions: NDArray[Any]) -> BatchStep:
         outcomes = [self._act(slot, action) for slot, action in enumerate(actions)]
@@ -192,7 +193,7 @@ class SingleGames(ReplayedGames):
         return None if infos[0] is None else [json_of(other_infos(info or {})) for info in infos]
 
     def declarations(self) -> Mapping[str, Any]:
-        own = {"masks": self._has_masks, "replays_states": not self._has_states}
+        own = {"masks": self.has_masks, "replays_states": not self._has_states}
         return {**self._games[0].declarations(), **own}
 
     def set_state(self, states: Sequence[State], slots: Slots) -> Array:

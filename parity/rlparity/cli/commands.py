@@ -16,7 +16,7 @@ from rlparity.core.lockstep import run as run_lockstep
 from rlparity.core.prices import changed_prices, draw_prices, priced
 from rlparity.core.settings import FREE_RUNNING, STRICT, Outcome, Settings
 from rlparity.core.sources import TRACES
-from rlparity.core.trace import demand_steps, read_trace
+from rlparity.core.trace import read_trace
 from rlparity.core.verdict import Verdict
 from rlparity.debug.attach import check_screen, open_at
 from rlparity.engines.registry import load_pair, load_traced, load_world, world_spec
@@ -61,7 +61,7 @@ def run(options: Namespace) -> int:
         print_run(world, engines, outcome, findings, console, options.mode)
         if outcome.noise is not None:
             noise_table(outcome.noise, engines[0], options.noise).print(console)
-        print_notes(world, outcome, answer["prices"], console)
+        print_notes(world, answer["prices"], console)
 
     print_answer(options, answer, show)
     if options.debug and outcome.divergences:
@@ -88,18 +88,24 @@ def replay(options: Namespace) -> int:
     command = replay_command(options.trace, options.world, options.engines)
     report = replayed(world, trace, options.trace, engines, timeout=options.timeout, command=command)
     shown = report.trace
-    if not shown.differences:
-        demand_steps([trace], options.trace)
+    verdict = Verdict.PASS if trace.case.actions or trace.differences else Verdict.INCONCLUSIVE
+    verdict = Verdict.DIVERGENT if shown.differences else verdict
     if options.html:
         write_report(report, options.html)
     answer = {
-        "verdict": Verdict.DIVERGENT if shown.differences else Verdict.PASS,
+        "verdict": verdict,
         "actions": len(report.moments) - 1,
         "rules": list(shown.rules),
         "differences": [asdict(difference) for difference in shown.differences],
     }
-    print_answer(options, answer, lambda console: print_report(report, console))
-    return 1 if shown.differences else 0
+
+    def show(console: Console) -> None:
+        print_report(report, console)
+        if verdict == Verdict.INCONCLUSIVE:
+            console.print(f"{verdict}: no step is compared: give a trace with actions.")
+
+    print_answer(options, answer, show)
+    return verdict.exit_code()
 
 
 def coverage(options: Namespace) -> int:

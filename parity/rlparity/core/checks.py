@@ -50,8 +50,8 @@ def _of_width(seeds: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
 
 def check_engine(
     world: World, engine: GuardedEngine, seed: int, *, restarting: bool, seeds: bool, repeats: bool
-) -> tuple[bool | None, bool | None]:
-    """Tell whether every seed plays the same game and whether actions have no effect; None: that is not known.
+) -> dict[str, bool]:
+    """Tell whether games ignore their ``seeds`` and ``actions``, as far as that can be known.
 
     Raises EngineError where states are not complete or, with ``seeds``, games do not follow from their seeds.
 
@@ -59,17 +59,17 @@ def check_engine(
     thing to fix. The engine's games are others afterwards. ``restarting``: step with the engine's own auto-reset, as
     the run did, so that an engine which compiles its steps need not compile another one.
     """
-    step = engine.step_restarting if restarting else engine.step
-    if repeats:
-        if seeds:
-            _check_repeats(world, engine, seed, step)
-        return None, None
-    for turn in range(1 if engine.games >= len(_MOMENTS) else len(_MOMENTS)):
+    step, ignored = engine.step_restarting if restarting else engine.step, dict[str, bool]()
+    if repeats and seeds:
+        _check_repeats(world, engine, seed, step)
+    for turn in () if repeats else range(1 if engine.games >= len(_MOMENTS) else len(_MOMENTS)):
         _check_states(world, engine, step, turn)
-    if not seeds:
-        return None, None
-    ignores_seeds = None if world.draws is False else _check_seeds(world, engine, seed, step)
-    return ignores_seeds, _ignores_actions(world, engine, seed, step)
+    if seeds and not repeats:
+        if world.draws is not False:
+            ignored["seeds"] = _check_seeds(world, engine, seed, step)
+        if world.action_space or len(world.actions) > 1:
+            ignored["actions"] = _ignores_actions(world, engine, seed, step)
+    return ignored
 
 
 def _check_repeats(world: World, engine: GuardedEngine, seed: int, step: StepFunction) -> None:
@@ -117,17 +117,14 @@ def _check_states(world: World, engine: GuardedEngine, step: StepFunction, turn:
             actions[slot] = taken[time][slot]
         seen = _fields(world, engine, step(actions), slots)
         after = f"set_state(get_state()) and {'a step' if number == 0 else f'{number + 1} steps'}"
-        before = {name: _rows(name, recorded, going, times) for name in seen}
-        _demand_same(world, engine, before, {name: _row(values, going) for name, values in seen.items()}, after)
+        before = [recorded[time] for time in times]
+        _demand_same(world, engine, _rows(before, going), _rows([seen] * len(going), going), after)
 
 
-def _rows(name: str, recorded: Sequence[Fields], going: Slots, times: Slots) -> Any:  # noqa: ANN401 - an array or list
-    rows = [recorded[time][name][slot] for slot, time in zip(going, times, strict=True)]
-    return rows if name == STATE else np.stack(rows)
-
-
-def _row(values: Any, going: Slots) -> Any:  # noqa: ANN401 - an array or list
-    return [values[slot] for slot in going] if isinstance(values, list) else values[going]
+def _rows(each: Sequence[Fields], slots: Slots) -> Fields:
+    """The row of one slot of each of some fields, as one."""
+    rows = {name: [fields[name][slot] for fields, slot in zip(each, slots, strict=True)] for name in each[0]}
+    return {name: values if name == STATE else np.stack(values) for name, values in rows.items()}
 
 
 def _fields(world: World, engine: GuardedEngine, step: BatchStep, slots: Slots) -> Fields:
@@ -168,12 +165,10 @@ def _check_seeds(world: World, engine: GuardedEngine, seed: int, step: StepFunct
     return False
 
 
-def _ignores_actions(world: World, engine: GuardedEngine, seed: int, step: StepFunction) -> bool | None:
-    """Tell whether the same games show the same after other actions; None where there is no choice."""
+def _ignores_actions(world: World, engine: GuardedEngine, seed: int, step: StepFunction) -> bool:
+    """Tell whether the same games show the same after other actions."""
     seeds = run_seeds(seed, engine.games, world.seed_bits)
     choosers = (_drawn(world, 1), _drawn(world, 2)) if world.action_space else (_first_valid, _last_valid)
-    if world.action_space is None and len(world.actions) < 2:
-        return None
     for steps in (_FIRST, _STEPS):
         one, other = (_shown(world, engine, seeds, step, steps, choose) for choose in choosers)
         if not all(map(np.array_equal, one, other)):

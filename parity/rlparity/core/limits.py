@@ -25,12 +25,13 @@ _FEW, _MANY = 0.1, 0.9
 """Shares of the steps: fewer that are compared, or more that the ledger explains, say nothing about the engines."""
 
 
-def limits_of(pair: Pair, settings: Settings, steps: int) -> Iterator[Check]:
+def limits_of(
+    pair: Pair, measured: Measurements, settings: Settings, steps: int, noise: Mapping[str, Noise] | None
+) -> Iterator[Check]:
     """Everything that may limit what a run of so many steps says, whether it does or not."""
     yield from _of_engines(pair, settings)
-    measured = pair.measured
-    assert measured is not None
-    asked = steps if settings.source.startswith(TRACES) else settings.games * settings.steps
+    of_traces = settings.source.startswith(TRACES)
+    asked = steps if of_traces else settings.games * settings.steps
     is_short = steps < _FEW * asked and settings.mode != FREE_RUNNING
     allow = f"{steps:,} of {asked:,}: allow more time, and explain less"
     yield Reason(Verdict.INCONCLUSIVE, "steps", "too few steps", "are compared", allow), is_short or not steps
@@ -38,8 +39,10 @@ def limits_of(pair: Pair, settings: Settings, steps: int) -> Iterator[Check]:
     narrow = f"{explained:.0%} of the steps: narrow its entries"
     yield limited("ledger", "the ledger", "explains most steps", narrow), explained > _MANY
     yield from _of_declarations(pair)
-    yield from _left_out(pair, settings)
-    if not settings.source.startswith(TRACES):  # whose games are what they are
+    yield limited("info", "infos", "are left out", "give --infos"), pair.has_infos and not pair.compares_infos
+    yield from _left_out(pair, measured, settings)
+    yield from _of_noise(pair.world, measured, noise)
+    if not of_traces:  # whose games are what they are
         yield from _of_fields(measured)
         yield from _of_play(pair, settings, measured)
 
@@ -77,58 +80,53 @@ def _of_engines(pair: Pair, settings: Settings) -> Iterator[Check]:
 
 def _are_same(one: Any, other: Any) -> bool:  # noqa: ANN401 - factories, and what they are made of
     """Tell whether two factories do the same: they are one, or are made of the same code and values."""
-    if one is other:
-        return True
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, FunctionType):
-        parts = [
-            (each.__code__, each.__defaults__, tuple(cell.cell_contents for cell in each.__closure__ or ()))
-            for each in (one, other)
-        ]
-        return one.__globals__ is other.__globals__ and _are_same(*parts)
-    if isinstance(one, CodeType):
-        return _are_same(*((each.co_code, each.co_names, each.co_consts) for each in (one, other)))
-    if isinstance(one, partial):
-        return _are_same(*((each.func, each.args, tuple(each.keywords.items())) for each in (one, other)))
-    if isinstance(one, tuple):
-        return len(one) == len(other) and all(map(_are_same, one, other))
+    if one is other or type(one) is not type(other):
+        return one is other
+    parts = [_parts(each) for each in (one, other)]
+    if parts[0] is not None:
+        return len(parts[0]) == len(parts[1]) and all(map(_are_same, *parts))
     is_value = isinstance(one, (str, bytes, int, float, dict)) or is_dataclass(one)
     return bool(is_value and one == other)
 
 
-def _left_out(pair: Pair, settings: Settings) -> Iterator[Check]:
-    tolerances = {name: pair.world.tolerance_of(name) for name in pair.world.tolerances}
-    ignored = {name for name, tolerance in tolerances.items() if tolerance is not None and tolerance.ignored}
+def _parts(each: Any) -> Any:  # noqa: ANN401 - a function or a tuple
+    if isinstance(each, FunctionType):
+        cells = tuple(cell.cell_contents for cell in each.__closure__ or ())
+        return id(each.__globals__), each.__code__, each.__defaults__, cells
+    if isinstance(each, CodeType):
+        return each.co_code, each.co_names, each.co_consts
+    if isinstance(each, partial):
+        return each.func, each.args, tuple(each.keywords.items())
+    return each if isinstance(each, tuple) else None
+
+
+def _left_out(pair: Pair, measured: Measurements, settings: Settings) -> Iterator[Check]:
+    tolerances = {name: pair.world.tolerance_of(name) or Tolerance() for name in pair.world.tolerances}
+    ignored = {name for name, tolerance in tolerances.items() if tolerance.ignored}
     unknown = pair.unknown if settings.mode != FREE_RUNNING else set[str]()
     for name in sorted({*ignored, *unknown} - {"marks"}):
         yield limited("field", name, "is left out", _LEFT), True
-    fields = {name.split(".")[0] for name in pair.measured.fields} if pair.measured else set[str]()
     parts = {f"{OBSERVATION}.{part}" for part in pair.world.observation_fields}
-    if parts and parts <= ignored:
-        ignored.add(OBSERVATION)
-    told = fields & {OBSERVATION, "components", "reward", "terminated", "truncated", STATE}
+    ignored |= {OBSERVATION} if parts and parts <= ignored else set()
+    fields = {name.split(".")[0] for name in measured.fields} - {"seed", "mask", "facts", "events"}
     nothing = Reason(Verdict.INCONCLUSIVE, "field", "nothing", "is compared", "take tolerances off World.tolerances")
-    yield nothing, bool(told) and told <= ignored
-    measured = pair.measured
-    if measured is not None:
-        yield limited("info", "infos", "are left out", "give --infos"), pair.has_infos and not pair.compares_infos
-        for name, tolerance in tolerances.items():
-            wide = limited("tolerance", f"the tolerance of {name}", "is wider than the field's range", "narrow it")
-            yield wide, tolerance is not None and not tolerance.ignored and _is_wide(tolerance, name, measured)
+    yield nothing, bool(fields) and fields <= ignored
+    for name, tolerance in tolerances.items():
+        parts_of = [seen for field, seen in measured.fields.items() if _is_part(field, name)]
+        is_wide = any(0 < seen.high - seen.low <= _width(tolerance, seen) < float("inf") for seen in parts_of)
+        wide = limited("tolerance", f"the tolerance of {name}", "is wider than the field's range", "narrow it")
+        yield wide, is_wide and not tolerance.ignored
 
 
-def noise_limits(world: World, measured: Measurements, floor: Mapping[str, Noise] | None) -> Iterator[Check]:
+def _of_noise(world: World, measured: Measurements, floor: Mapping[str, Noise] | None) -> Iterator[Check]:
     """Tolerances that are much wider than what varies by itself, where that was measured."""
     for name in world.tolerances:
-        tolerance = world.tolerance_of(name)
-        assert tolerance is not None
+        tolerance = world.tolerance_of(name) or Tolerance()
         least = max((each.absolute for field, each in (floor or {}).items() if _is_part(field, name)), default=0.0)
         widths = [_width(tolerance, seen) for field, seen in measured.fields.items() if _is_part(field, name)]
-        wide = limited(
-            "tolerance", f"the tolerance of {name}", "is wider than ten times its noise floor", f"{least:.2g}"
-        )
         is_wide = not tolerance.ignored and max(widths, default=0.0) > WIDEST * least
+        much = "is wider than ten times its noise floor"
+        wide = limited("tolerance", f"the tolerance of {name}", much, f"that is {least:.2g}")
         yield wide, is_wide if floor is not None else None
 
 
@@ -139,12 +137,6 @@ def _is_part(field: str, name: str) -> bool:
 def _width(tolerance: Tolerance, seen: Variation) -> float:
     size = max(abs(seen.low), abs(seen.high))
     return max(tolerance.absolute, (tolerance.relative + tolerance.ulps * 2.0**-23) * size)
-
-
-def _is_wide(tolerance: Tolerance, name: str, measured: Measurements) -> bool:
-    """Everything that some field of this name showed is within the tolerance of everything else."""
-    parts = [seen for field, seen in measured.fields.items() if _is_part(field, name)]
-    return any(0 < seen.high - seen.low <= _width(tolerance, seen) < float("inf") for seen in parts)
 
 
 def _of_fields(measured: Measurements) -> Iterator[Check]:
@@ -176,20 +168,17 @@ def _of_play(pair: Pair, settings: Settings, measured: Measurements) -> Iterator
     """How the games were played: masks, actions and ends."""
     mask, world = measured.fields.get("mask"), pair.world
     if mask is not None and pair.has_masks and mask.elements:
-        yield (
-            limited("mask", "every action", "is always valid", "play longer, or accept that"),
-            bool(mask.is_constant and mask.first.all()),
-        )
+        is_full = mask.is_constant and bool(mask.first.all())
+        yield limited("mask", "every action", "is always valid", "accept that, if so"), is_full
         yield limited("mask", "no action", "is ever valid", "correct both engines"), mask.is_zero
-        is_fixed = mask.is_constant and mask.first.any() and not mask.first.all()
-        yield limited("mask", "the mask", "never varies", _PLAY), bool(is_fixed)
-        forbids = not (mask.is_constant and mask.first.all())
-        yield limited("action", "no invalid action", "is taken", "give --invalid"), forbids and not measured.invalid
+        is_fixed = mask.is_constant and not (is_full or mask.is_zero)
+        yield limited("mask", "the mask", "never varies", _PLAY), is_fixed
+        yield limited("action", "no invalid action", "is taken", "give --invalid"), not (is_full or measured.invalid)
     for name, count in zip(world.actions, measured.taken.tolist(), strict=True):
         yield limited("action", f"action {name}", "is never taken", _PLAY), not count
-    yield limited("action", "actions", "have no effect", "correct both engines"), measured.ignored["actions"]
+    yield limited("action", "actions", "have no effect", "correct both engines"), measured.ignored.get("actions")
     chance = "pass it on, or say draws=False in a World"
-    yield limited("seed", "every seed", "plays the same game", chance), measured.ignored["seeds"]
+    yield limited("seed", "every seed", "plays the same game", chance), measured.ignored.get("seeds")
     ends, longer = measured.ends, "play more --steps"
     yield limited("end", "no game", "ends", longer), not any(ends.values())
     limits = [engine.declarations().get("time_limit", 1) for engine in pair.both]

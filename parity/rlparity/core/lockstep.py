@@ -13,7 +13,7 @@ from rlparity.core.checks import check_engine
 from rlparity.core.compare import Difference, value_text
 from rlparity.core.free_running import FreeRun
 from rlparity.core.ledger import MARKS, Entry, Ledger
-from rlparity.core.limits import is_without_injection, limits_of, noise_limits
+from rlparity.core.limits import is_without_injection, limits_of
 from rlparity.core.lockstep_run import LockstepRun
 from rlparity.core.measurements import Measurements
 from rlparity.core.noise_run import noise_floor
@@ -69,11 +69,11 @@ def run(
             faults += [] if outcome.divergences else ledger.faults(known, outcome.steps)
             outcome.ledger, outcome.known = ledger, known
         outcome.reasons = [*map(_reason_of_fault, faults)]
-        outcome.reasons += map(_reason_of, outcome.divergences)
+        outcome.reasons += (_reason_of(pair, found) for found in outcome.divergences)
         if not outcome.reasons:
             # at other prices, and in recorded traces, what is accepted may show
             is_whole = not (traces or settings.mode == FREE_RUNNING or changed_prices(world))
-            limits = [*limits_of(pair, settings, outcome.steps), *noise_limits(world, measured, outcome.noise)]
+            limits = limits_of(pair, measured, settings, outcome.steps, outcome.noise)
             outcome.reasons, outcome.accepted = judged(world, limits, acceptances_hold=is_whole)
     return outcome
 
@@ -83,10 +83,12 @@ def _reason_of_fault(sentence: str) -> Reason:
     return Reason(Verdict.DIVERGENT, "ledger", what, "", remedy)
 
 
-def _reason_of(found: Divergence) -> Reason:
+def _reason_of(pair: Pair, found: Divergence) -> Reason:
     fields = ", ".join(difference.field for difference in found.differences[:3])
-    where = f"differs after {found.step} actions in {fields}"
-    return Reason(Verdict.DIVERGENT, "difference", f"game {found.game}", where, "replay its trace")
+    where, remedy = f"differs after {found.step} actions in {fields}", "replay its trace"
+    if pair.world.states_replay and found.step == 0:
+        remedy = "if they draw differently, write a rlparity.Pairing whose games have states, and give --mode injected"
+    return Reason(Verdict.DIVERGENT, "difference", f"game {found.game}", where, remedy)
 
 
 def _run_games(pair: Pair, settings: Settings, progress: Callable[[], object]) -> Outcome:
@@ -103,13 +105,14 @@ def _run_games(pair: Pair, settings: Settings, progress: Callable[[], object]) -
     run.outcome.seconds = time.perf_counter() - began
     if settings.marks:
         run.outcome.marks = pair.marks()
-    for engine in () if is_free else pair.both[1 if isinstance(tape, RecordedRun) else 0 :]:
+    # an engine whose noise is measured does not repeat itself
+    is_noisy = bool(run.outcome.divergences and settings.noise)
+    for engine in () if is_free or is_noisy else pair.both[1 if isinstance(tape, RecordedRun) else 0 :]:
         # an engine whose games never begin from seeds need not take any
         seeds = settings.mode == STRICT or engine is pair.reference
         how = {"restarting": settings.auto_reset, "seeds": seeds, "repeats": bool(run.outcome.divergences)}
-        ignores_seeds, ignores_actions = check_engine(pair.world, engine, settings.seed, **how)
         assert pair.measured is not None
-        pair.measured.note_ignored(seeds=ignores_seeds, actions=ignores_actions)
+        pair.measured.ignored |= check_engine(pair.world, engine, settings.seed, **how)
     return run.outcome
 
 

@@ -80,8 +80,8 @@ class Measurements:
     fields: by name, those of states and of observations that are dicts one by one. taken: how often each action was;
     invalid: how many steps took one that the mask forbids. ends: how many games were ``terminated`` and ``truncated``.
     longest: actions of the longest game. explained: steps that differ as the ledger says; excused: those that differ
-    within a tolerance. resynchronised: games are put into their states each step. ignored: whether an engine
-    ignores ``seeds`` or ``actions``.
+    within a tolerance. resynchronised: games are put into their states each step. ignored: whether games
+    ignore ``seeds`` and ``actions``, where that was tried.
     """
 
     def __init__(self, world: World, games: int, *, resynchronised: bool) -> None:
@@ -90,7 +90,7 @@ class Measurements:
         self.taken = np.zeros(len(world.actions), np.int64)
         self.invalid = self.longest = self.explained = self.excused = self.rows = 0
         self.ends = dict.fromkeys(("terminated", "truncated"), 0)
-        self.ignored: dict[str, bool | None] = {"seeds": None, "actions": None}
+        self.ignored: dict[str, bool] = {}
         self._resynchronised = resynchronised
         self._ages, self._over = np.zeros(games, np.int64), np.zeros(games, np.bool_)
         self._mask: NDArray[np.bool_] = np.ones((games, len(world.actions)), np.bool_)
@@ -119,12 +119,6 @@ class Measurements:
             self._over |= ended & (not restarting)
             self._ages[ended & restarting] = 0
         self._add(fields, np.arange(len(actions)), ~self._over)
-
-    def note_ignored(self, **ignored: bool | None) -> None:
-        """Take whether an engine ignores seeds, or actions; None: that is not known."""
-        self.ignored |= {
-            name: value or bool(self.ignored[name]) for name, value in ignored.items() if value is not None
-        }
 
     def _add(self, fields: Fields, slots: Slots, playing: NDArray[np.bool_]) -> None:
         has_arrays = any(name.startswith(f"{STATE}.") for name in fields)

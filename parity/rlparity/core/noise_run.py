@@ -48,6 +48,7 @@ def noise_floor(
         raise UsageError(f"{engine} plays no game twice: leave --noise out.")
     for number in range(settings.noise):
         with Pair(replace(world, tolerances={}), (engine, engine), settings.games, timeout=settings.timeout) as pair:
-            how = {"mode": STRICT if pair.replays_states else RESYNCHRONISED, "auto_reset": False, "marks": False}
-            NoiseRun(pair, replace(settings, seed=settings.seed + number, ledger=None, **how), floor).play(progress)
+            mode = STRICT if pair.replays_states else RESYNCHRONISED
+            alone = replace(settings, seed=settings.seed + number, mode=mode, auto_reset=False, marks=False)
+            NoiseRun(pair, alone, floor).play(progress)
     return floor

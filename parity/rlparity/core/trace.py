@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
@@ -256,12 +256,6 @@ def check_actions(world: World, trace: Trace, path: Path) -> None:
 def batch_of(world: World, action: int | tuple[int | float, ...]) -> NDArray[Any]:
     """An action of one game as an engine of one game takes it: (1,) int32, or (1, *shape) in the world's space."""
     return np.array([action], np.int32) if world.action_space is None else world.action_space.array([action])
-
-
-def demand_steps(traces: Sequence[Trace], path: Path | str) -> None:
-    """Raises UsageError where none has an action, or a difference at its start: that they agree would tell nothing."""
-    if not any(trace.case.actions or trace.differences for trace in traces):
-        raise UsageError(f"{path} holds no actions, so that no step is compared: give traces with some.")
 
 
 def trace_files(folder: Path) -> list[Path]:

@@ -105,14 +105,8 @@ def _place(alike: Sequence[Divergence], action: str = "") -> str:
     return f"Game {first.game}, step {first.step}{action}{more}"
 
 
-def print_notes(world: World, outcome: Outcome, prices: Mapping[str, float], console: Console) -> None:
-    """Print the conditions of a run: other prices, what is not compared bit for bit, and engines that draw apart."""
-    if world.states_replay and any(found.step == 0 for found in outcome.divergences):
-        console.print(
-            "Engines that draw differently differ before the first action. To compare the rules of such engines, write "
-            "a rlparity.Pairing whose games have states, and give --mode injected.",
-            soft_wrap=True,
-        )
+def print_notes(world: World, prices: Mapping[str, float], console: Console) -> None:
+    """Print the conditions of a run: other prices, and what is not compared bit for bit."""
     if prices:
         console.print(f"Prices: {prices_text(prices)}.", soft_wrap=True)
     for field in world.tolerances:
