@@ -133,7 +133,7 @@ def test_a_divergence_is_shown_shrunk_with_its_page_and_repeats_from_its_seed(pr
 
 @pytest.mark.long
 def test_workers_of_xdist_share_a_seed_and_the_pairs_of_engines(project: Project) -> None:
-    project.table('engines = ["plain,planes", "planes,planes", "plain,restless"]\ngolden = ""')
+    project.table('engines = ["plain,planes", "planes,plain", "plain,restless"]\ngolden = ""')
     code, said = project.pytest_alone("-n", "2", "--dist", "loadscope", "-v", "-m", "rlparity")
     assert code == 1
     seeds = set(re.findall(r"seed (\d+)", said))
@@ -299,6 +299,13 @@ def test_a_budget_ends_a_run_and_says_what_it_compared(project: Project) -> None
     assert code == 1
     (steps,) = re.findall(r"^INCONCLUSIVE: too few steps are compared: ([\d,]+) of 6,400,000: ", said, re.MULTILINE)
     assert 64 <= int(steps.replace(",", "")) < 640_000
+
+
+@pytest.mark.parametrize(("more", "code"), [("", 1), ("\nstrict = false", 0)])
+def test_a_limited_comparison_fails_unless_the_table_says_otherwise(more: str, code: int, project: Project) -> None:
+    project.table(f'engines = ["plain,plain"]\ngolden = ""{more}')
+    ended, said = project.pytest("-m", "rlparity", "-rP")
+    assert (ended, "LIMITED: " in said) == (code, True)
 
 
 def test_golden_episodes_are_held_to_their_recording() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from command_line import rlparity
 from numpy.typing import NDArray
 
 from rlparity import BatchEngine, BatchStep, Board, EngineError, EngineOptions, Pairing, State, Tolerance, World
@@ -308,8 +309,15 @@ class Walk(gymnasium.Env[Any, Any]):
         return np.array([self.at], np.float32)
 
     def infos(self) -> dict[str, Any]:
-        mask = {} if self.mask is None else {"action_mask": np.array([self.mask(self.at), 1], np.int8)}
+        mask = {} if not callable(self.mask) else {"action_mask": np.array([self.mask(self.at), 1], np.int8)}
         return mask | ({} if self.says is None else {"says": self.says(self.at)})
+
+
+class Masked(Walk):
+    """Has its mask by a method, as trainers ask for it."""
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        return np.array([self.at > 0, True])
 
 
 def down(at: int) -> bool:
@@ -321,7 +329,12 @@ def walks(one: dict[str, Any], other: dict[str, Any]) -> World:
     names = []
     for number, how in enumerate((one, other)):
         names.append(f"Walk{len(gymnasium.registry)}{number}-v0")
-        gymnasium.register(names[-1], partial(Walk, **how), disable_env_checker=True, order_enforce=False)
+        gymnasium.register(
+            names[-1],
+            partial(Masked if how.get("mask") == "method" else Walk, **how),
+            disable_env_checker=True,
+            order_enforce=False,
+        )
     return load_world(",".join(f"gym:{name}" for name in names))
 
 
@@ -330,6 +343,8 @@ OF_ENVIRONMENTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any],
     "all is exercised": (MASKED, MASKED | {"is_seeded": True}, {}, Verdict.PASS, ""),
     "no mask": ({}, {"is_seeded": True}, {}, Verdict.PASS, ""),
     "other masks in infos": (MASKED, {"mask": lambda at: at > 1}, {}, Verdict.DIVERGENT, "mask[0]"),
+    "masks by a method": ({"mask": "method"}, MASKED, {}, Verdict.PASS, ""),
+    "other masks by a method": ({"mask": "method"}, {"mask": lambda at: at > 1}, {}, Verdict.DIVERGENT, "mask[0]"),
     "other bounds": (
         MASKED,
         MASKED | {"low": -1.0},
@@ -417,6 +432,23 @@ def test_the_noise_floor_is_measured_and_a_much_wider_tolerance_is_no_pass() -> 
     (reason,) = found.reasons
     assert reason.name == "the tolerance of observation is wider than ten times its noise floor"
     assert played(sums(), noise=1).noise == {}
+
+
+def test_the_command_ends_and_answers_by_its_verdict() -> None:
+    words = "run", "--games", "2", "--steps", "3", "--json"
+    for engines, strict, code, verdict in (
+        ("plain,planes", (), 0, Verdict.LIMITED),
+        ("plain,planes", ("--strict",), 1, Verdict.LIMITED),
+        ("plain,double", ("--no-report",), 1, Verdict.DIVERGENT),
+    ):
+        ran = rlparity(*words, "--engines", engines, *strict)
+        assert (ran.code, ran.json["verdict"]) == (code, verdict)
+        assert set(ran.json["reasons"][0]) == {"verdict", "kind", "subject", "states", "remedy"}
+        assert all(reason["remedy"] for reason in ran.json["reasons"])
+    measured = ran.json["measured"]
+    assert measured["fields"]["observation"]["elements"] == 34
+    assert measured["ends"].keys() == {"terminated", "truncated", "longest_game"}
+    assert sum(measured["actions"].values()) <= 6
 
 
 def test_a_strict_test_fails_where_a_comparison_is_limited() -> None:

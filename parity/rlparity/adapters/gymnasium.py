@@ -47,7 +47,7 @@ class GymGame(SingleGame):
         self._inner: Any = self._env.unwrapped
         self._first = _first_action(self._env.action_space)
         self.has_states = to_dict is not None
-        self._mask = mask or (_masks_of if hasattr(self._inner, "action_masks") else None)
+        self._mask = mask or getattr(type(self._inner), "action_masks", None)
         self.info = {}
 
     def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
@@ -188,11 +188,6 @@ class VectorSide:
     """A vector environment as a side of a pairing: ``make(games)`` as ``VectorGames`` takes it."""
 
     make: Callable[[int], gymnasium.vector.VectorEnv[Any, Any, Any]]
-
-
-def _masks_of(env: Any) -> ArrayLike:  # noqa: ANN401 - an environment
-    masks: ArrayLike = env.action_masks()
-    return masks
 
 
 def _info_of(infos: Mapping[str, Any], slot: int) -> dict[str, Any]:

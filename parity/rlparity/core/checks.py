@@ -168,9 +168,8 @@ def _check_seeds(world: World, engine: GuardedEngine, seed: int, step: StepFunct
 def _ignores_actions(world: World, engine: GuardedEngine, seed: int, step: StepFunction) -> bool:
     """Tell whether the same games show the same after other actions."""
     seeds = run_seeds(seed, engine.games, world.seed_bits)
-    choosers = (_drawn(world, 1), _drawn(world, 2)) if world.action_space else (_first_valid, _last_valid)
     for steps in (_FIRST, _STEPS):
-        one, other = (_shown(world, engine, seeds, step, steps, choose) for choose in choosers)
+        one, other = (_shown(world, engine, seeds, step, steps, _drawn(world, drawn)) for drawn in (1, 2))
         if not all(map(np.array_equal, one, other)):
             return False
     return True
@@ -191,10 +190,10 @@ def _shown(
     if not np.array_equal(given, seeds):
         slot = int(np.flatnonzero(given != seeds)[0])
         raise EngineError(f"engine '{engine.name}' says that a game reset from seed {seeds[slot]} has {given[slot]}.")
-    playing, chosen = everyone < _WATCHED, choose or (_drawn(world) if world.action_space else _first_valid)
+    playing, choose = everyone < _WATCHED, choose or _drawn(world)
     for _ in range(steps):
         seen.append(engine.mask()[playing])
-        stepped = step(chosen(engine))
+        stepped = step(choose(engine))
         seen.append(stepped.reward[playing].copy())
         playing &= ~stepped.ended
         seen.append(stepped.observation[playing])
@@ -202,15 +201,5 @@ def _shown(
 
 
 def _drawn(world: World, seed: int = 0) -> Chooser:
-    rng = np.random.default_rng(seed)
-    shape = len(world.actions)
-    return lambda engine: choose_actions(rng, np.ones((engine.games, shape)), engine.mask(), 0, world.action_space)
-
-
-def _first_valid(engine: GuardedEngine) -> NDArray[Any]:
-    return engine.mask().argmax(axis=1).astype(np.int32)
-
-
-def _last_valid(engine: GuardedEngine) -> NDArray[Any]:
-    mask = engine.mask()
-    return (mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)).astype(np.int32)
+    rng, space = np.random.default_rng(seed), world.action_space
+    return lambda engine: choose_actions(rng, np.ones((engine.games, len(world.actions))), engine.mask(), 0, space)
