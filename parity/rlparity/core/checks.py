@@ -94,9 +94,8 @@ def _check_states(world: World, engine: GuardedEngine, step: StepFunction, turn:
     """
     slots: Slots = np.arange(min(_SLOTS, engine.games))
     choose, playing = _drawn(world), np.ones(len(slots), np.bool_)
-    states, taken, recorded = dict[int, list[State]](), list[NDArray[Any]](), list[Fields]()
-    ends = np.full(len(slots), _STEPS)
-    starts = np.zeros(len(slots), np.intp)
+    states, last, taken, recorded = dict[int, list[State]](), dict[int, State](), list[NDArray[Any]](), list[Fields]()
+    starts, ends = np.zeros(len(slots), np.intp), np.full(len(slots), _STEPS)
     while playing.any() and len(taken) < _STEPS:
         if (time := len(taken)) in _MOMENTS:
             states[time] = engine.get_state(slots)
@@ -104,8 +103,10 @@ def _check_states(world: World, engine: GuardedEngine, step: StepFunction, turn:
         taken.append(choose(engine))
         stepped = step(taken[-1])
         recorded.append(_fields(world, engine, stepped, slots))
-        ends = np.where(playing & stepped.ended[slots], time + 1, ends)
-        playing &= ~stepped.ended[slots]
+        over = np.flatnonzero(playing & (stepped.ended[slots] | (len(taken) == _STEPS)))
+        ends[over] = time + 1
+        playing[over] = False
+        last |= zip(over.tolist(), engine.get_state(over) if over.size else (), strict=True)
     engine.reset(_of_width(engine.seeds()[slots] + np.uint64(1), world.seed_bits), slots)
     given = [states[int(start)][slot] for slot, start in enumerate(starts)]
     engine.set_state(given, slots)
@@ -117,20 +118,21 @@ def _check_states(world: World, engine: GuardedEngine, step: StepFunction, turn:
             actions[slot] = taken[time][slot]
         seen = _fields(world, engine, step(actions), slots)
         after = f"set_state(get_state()) and {'a step' if number == 0 else f'{number + 1} steps'}"
-        before = [recorded[time] for time in times]
-        _demand_same(world, engine, _rows(before, going), _rows([seen] * len(going), going), after)
+        _demand_same(
+            world, engine, _rows([recorded[time] for time in times], going), _rows([seen] * len(going), going), after
+        )
+        if (over := going[times + 1 == ends[going]]).size:
+            _demand_same(world, engine, {STATE: [last[slot] for slot in over]}, {STATE: engine.get_state(over)}, after)
 
 
 def _rows(each: Sequence[Fields], slots: Slots) -> Fields:
     """The row of one slot of each of some fields, as one."""
-    rows = {name: [fields[name][slot] for fields, slot in zip(each, slots, strict=True)] for name in each[0]}
-    return {name: values if name == STATE else np.stack(values) for name, values in rows.items()}
+    return {name: np.stack([fields[name][slot] for fields, slot in zip(each, slots, strict=True)]) for name in each[0]}
 
 
 def _fields(world: World, engine: GuardedEngine, step: BatchStep, slots: Slots) -> Fields:
     fields: dict[str, Any] = {name: values[slots] for name, values in step_fields(world, step).items()}
-    fields |= {"mask": engine.mask()[slots], "seed": engine.seeds()[slots]}
-    return {**fields, STATE: engine.get_state(slots)}
+    return {**fields, "mask": engine.mask()[slots], "seed": engine.seeds()[slots]}
 
 
 def _demand_same(world: World, engine: GuardedEngine, expected: Fields, observed: Fields, what: str) -> None:

@@ -14,6 +14,9 @@ from rlparity.engine import Array, BatchStep, Slots, State
 from rlparity.spaces import is_number
 from rlparity.world import World
 
+_MANY, _EVERY = 64, 8
+"""Of fields of more elements, only every eighth step tells which of them vary."""
+
 
 class Variation:
     """Values that a field of an engine had, all elements or only the field as a whole.
@@ -27,7 +30,7 @@ class Variation:
         self.constant = np.arange(len(self.first))
         self.elements = 1 if whole else len(self.first)
         self.low, self.high = np.inf, -np.inf
-        self._whole, self._ranged = whole, ranged
+        self._whole, self._ranged, self._calls = whole, ranged, 0
         self._has_nan = values.dtype.kind == "f" and bool(np.isnan(self.first).any())
 
     def add(self, values: Array) -> None:
@@ -37,10 +40,12 @@ class Variation:
             if numbers.size and numbers.dtype.kind in "iuf":
                 self.low = min(self.low, np.fmin.reduce(numbers, None))
                 self.high = max(self.high, np.fmax.reduce(numbers, None))
-        if not self.constant.size:
+        self._calls += 1
+        is_partial = len(self.constant) < len(self.first)
+        if not self.constant.size or (is_partial and self.elements > _MANY and self._calls % _EVERY):
             return
         flat, first = values.reshape(len(values), -1), self.first
-        if len(self.constant) < len(first):
+        if is_partial:
             flat, first = flat[:, self.constant], first[self.constant]
         same = flat == first
         if self._has_nan:
@@ -91,6 +96,7 @@ class Measurements:
         self.invalid = self.longest = self.explained = self.excused = self.rows = 0
         self.ends = dict.fromkeys(("terminated", "truncated"), 0)
         self.ignored: dict[str, bool] = {}
+        self._closed: set[str] = set()
         self._resynchronised = resynchronised
         self._ages, self._over = np.zeros(games, np.int64), np.zeros(games, np.bool_)
         self._mask: NDArray[np.bool_] = np.ones((games, len(world.actions)), np.bool_)
@@ -123,6 +129,8 @@ class Measurements:
     def _add(self, fields: Fields, slots: Slots, playing: NDArray[np.bool_]) -> None:
         has_arrays = any(name.startswith(f"{STATE}.") for name in fields)
         for name, values in fields.items():
+            if name in self._closed:
+                continue
             if name == "mask":
                 self._mask[slots] = values
                 if playing.any():  # those of ended games tell nothing
@@ -137,10 +145,12 @@ class Measurements:
                 self._note(name, values, whole=name.startswith(f"{STATE}."))
 
     def _note(self, name: str, values: Array, *, whole: bool = False) -> None:
+        ranged = bool(self.world.tolerances)
         if (known := self.fields.get(name)) is None:
-            ranged = (self.world.tolerance_of(name) or self.world.tolerance_of(name.split(".")[0])) is not None
             known = self.fields[name] = Variation(values, whole=whole, ranged=ranged)
         known.add(values)
+        if not (known.constant.size or ranged or name == "mask"):
+            self._closed.add(name)
 
     def _note_states(self, name: str, key: str, states: list[State]) -> None:
         """Take a part of states that are dicts."""
