@@ -123,6 +123,38 @@ def lockstep(spec: str, engines: tuple[str, str], plan: Plan) -> Rows:
         yield row
 
 
+def native(world: str, plan: Plan) -> Rows:
+    """Hold what kernels play to what XLA plays, bit for bit: states, results of steps, masks and observations."""
+    import jax
+    import numpy as np
+
+    from rlworldkit.bench.env import random_valid_actions
+    from rlworldkit.jax.native.env import native_env
+
+    def step(env: Any, state: Any, key: Any) -> Any:  # noqa: ANN401 - a JaxEnv, states and arrays
+        mask = jax.vmap(env.mask)(state)
+        out = jax.vmap(env.step_autoreset)(state, random_valid_actions(key, mask))
+        return out, mask, jax.vmap(env.compact)(out.state)
+
+    env, refused, games = _env(world), list[str](), min(max(plan.games), _COMPARED)
+    worlds, seeds, key = (env, native_env(env, refused.append)), env.initial_seeds(0, games), jax.random.key(0)
+    states = [jax.jit(jax.vmap(each.reset))(seeds) for each in worlds]
+    plays, steps = [jax.jit(partial(step, each)) for each in worlds], 0
+    row: Row = {"what": "auto-reset", "asked": plan.steps, "episodes": 0}
+    began = time.monotonic()
+    while steps < plan.steps and "status" not in row and (steps == 0 or time.time() < plan.compile_until):
+        key, drawn = jax.random.split(key)
+        found = [play(state, drawn) for play, state in zip(plays, states, strict=True)]
+        for (path, one), other in zip(jax.tree.leaves_with_path(found[0]), jax.tree.leaves(found[1]), strict=True):
+            if np.asarray(one).tobytes() != np.asarray(other).tobytes():
+                row |= {"status": DIFFERS, "why": f"step {steps // games}: {jax.tree_util.keystr(path)}"}
+        row["episodes"] += int((found[0][0].terminated | found[0][0].truncated).sum())
+        states, steps = [each[0].state for each in found], steps + games
+    if refused and "status" not in row:
+        row |= {"status": NOT_RUN, "why": refused[0]}
+    yield {**row, "steps": steps, "seconds": time.monotonic() - began}
+
+
 def operations(_: Plan) -> Rows:
     """Count the gather and scatter operations of a step."""
     from rlworldkit.bench.env import step_operations
@@ -267,6 +299,8 @@ PARTS: dict[str, Callable[[Plan], Rows]] = {
     "lockstep goodharts torch": partial(lockstep, GOODHARTS, ("torch", "jax")),
     "lockstep goodharts jax@cpu": partial(lockstep, GOODHARTS, ("jax@cpu", "jax")),
     "lockstep goodharts torch-device": partial(lockstep, GOODHARTS, ("torch", "torch-device")),
+    "lockstep hackmatrix native": partial(native, HACKMATRIX),
+    "lockstep goodharts native": partial(native, GOODHARTS),
     "operations": operations,
     **{
         f"env {world.partition('.')[0]}{' compact' if compact else ''}": partial(env_speed, world, compact)
