@@ -12,6 +12,8 @@ install = $(PIP) install --quiet --no-compile --constraint constraints.txt $(OWN
 # What takes a while says how long, and on a terminal a clock moves.
 clocked = .ci/with-clock "$(1)"
 PYTEST_WORKERS ?= auto
+# Of accelerators, for tests that need none; beside the environment, where JAX would look for their devices.
+COMPILERS := .cache/compilers
 
 TRAIN_FLAGS ?= --preset quick
 
@@ -41,7 +43,7 @@ goodharts: $(VENV)/.goodharts ## train four agents of Goodharts for about three 
 test: ## check style and types, build the documentation and what there is of Swift, run the tests
 	@$(MAKE) --no-print-directory --jobs=3 lint docs pytest
 
-test-long: ## the same with the tests that take minutes, and programs optimised as those of a user are
+test-long: $(COMPILERS)/.installed ## the same with the tests that take minutes, and programs optimised as those of a user are
 	@JAX_DISABLE_MOST_OPTIMIZATIONS=false $(MAKE) --no-print-directory --jobs=3 lint docs pytest PYTEST_FLAGS='-m ""'
 
 pytest: $(VENV)/.all swift
@@ -163,6 +165,11 @@ $(VENV)/.all: $(REQUIREMENTS) | $(VENV)/pyvenv.cfg
 	@$(call clocked,Installing every extra into $(VENV) (one to four minutes the first time)) sh -c '$(call install,".[dev]")'
 	@touch $(VENV)/.core $(VENV)/.goodharts $@
 	@echo "Installed. To use it: source $(VENV)/bin/activate"
+
+$(COMPILERS)/.installed: $(REQUIREMENTS) | $(VENV)/.all
+	@rm -rf $(COMPILERS) && mkdir -p $(COMPILERS)
+	@$(call clocked,Installing the compilers of accelerators into $(COMPILERS) (530 MB)) $(PIP) install --quiet --no-compile --no-deps --group compilers --target $(COMPILERS)
+	@touch $@
 
 $(VENV)/.goodharts: $(REQUIREMENTS) | $(VENV)/pyvenv.cfg
 	@$(call clocked,Installing what Goodharts needs into $(VENV) (one to four minutes the first time)) sh -c '$(call install,".[goodharts]")'
