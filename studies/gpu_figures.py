@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Any
 
@@ -40,11 +40,10 @@ def play(env: Any, games: int, compact: bool, played: dict[int, float] | None = 
 
 def train(games: int, network: str, dtype: str, played: dict[int, float]) -> dict[str, Any]:
     """Whole updates of masked PPO, and which share of their time the same number of steps takes by themselves."""
-    from hackmatrix.env import ENV
     from rlworldkit.bench import train as bench
 
     config = _config(games, network, dtype)
-    found = _measured(bench.compiled(ENV, config), config.batch_size)
+    found = _measured(bench.compiled(_env(), config), config.batch_size)
     share = found["steps_per_second"] / played[games] if games in played else None
     return {**found, "share_of_environment": share}
 
@@ -54,12 +53,11 @@ def seeds(number: int, games: int, vmapped: bool) -> dict[str, Any]:
     import jax
     import jax.numpy as jnp
 
-    from hackmatrix.env import ENV
     from rlworldkit.bench import timing
     from rlworldkit.ppo.program import compile_training
 
     config = _config(games, "mlp", "float32")
-    made = compile_training(config, ENV, None, range(number) if vmapped else (0,))
+    made = compile_training(config, _env(), None, range(number) if vmapped else (0,))
 
     def call(runners: list[Any]) -> list[Any]:
         for _ in range(1 if vmapped else number):
@@ -70,11 +68,26 @@ def seeds(number: int, games: int, vmapped: bool) -> dict[str, Any]:
     return _measured(program, number * config.batch_size)
 
 
-def _config(games: int, network: str, dtype: str) -> Any:  # noqa: ANN401 - TrainConfig, whose module needs JAX
+@cache
+def _env() -> Any:  # noqa: ANN401 - a JaxEnv
+    from hackmatrix.world import WORLD
+    from rlworldkit.program import jax_env_of
+
+    return jax_env_of(WORLD)
+
+
+def _config(games: int, network: str, dtype: Any) -> Any:  # noqa: ANN401 - TrainConfig, whose module needs JAX
     from hackmatrix.train_config import TrainConfig
 
-    sizes = {"num_steps": STEPS, "num_minibatches": max(1, games * STEPS // MINIBATCH), "update_epochs": 1}
-    return TrainConfig(num_envs=games, network=network, dtype=dtype, log_interval=1, **sizes)
+    return TrainConfig(
+        num_envs=games,
+        num_steps=STEPS,
+        num_minibatches=max(1, games * STEPS // MINIBATCH),
+        update_epochs=1,
+        network=network,
+        dtype=dtype,
+        log_interval=1,
+    )
 
 
 def _measured(program: Any, steps: int) -> dict[str, Any]:  # noqa: ANN401 - Program, whose module needs JAX
@@ -114,11 +127,10 @@ def figures(games: Sequence[int]) -> Iterator[tuple[str, Figure]]:
     """All figures by name, the most important first."""
     import peers
 
-    from hackmatrix.env import ENV
-
+    env = _env()
     played = dict[int, float]()
     for number in games:
-        yield f"play hackmatrix {number}", partial(play, ENV, number, True, played)
+        yield f"play hackmatrix {number}", partial(play, env, number, True, played)
     trained = [number for number in games if number * STEPS >= MINIBATCH] or [*games]
     for network, dtype in TRAINED:
         yield f"train hackmatrix {network} {dtype} {trained[0]}", partial(train, trained[0], network, dtype, played)
@@ -127,7 +139,7 @@ def figures(games: Sequence[int]) -> Iterator[tuple[str, Figure]]:
         for peer in peers.PEERS:
             opened = lambda peer=peer, number=number: play(peer.open(peer.title), number, False)  # noqa: E731
             yield f"play {peer.title} {number}", opened
-        yield f"play hackmatrix whole observation {number}", partial(play, ENV, number, False)
+        yield f"play hackmatrix whole observation {number}", partial(play, env, number, False)
     for network, dtype in TRAINED:
         for number in trained[1:]:
             yield f"train hackmatrix {network} {dtype} {number}", partial(train, number, network, dtype, played)
