@@ -35,7 +35,7 @@ TARGETS = {
     "v5e": ("v5e:2x2", {}),
     "v6e": ("v6e:2x2", {}),
 }
-STEP, ROLLOUT, UPDATE = "step", "rollout", "update"
+STEP, ROLLOUT, NATIVE = "step", "rollout", "native-"
 _TPU_SETTINGS = {
     "TPU_SKIP_MDS_QUERY": "1",
     "TPU_ACCELERATOR_TYPE": "v5litepod-4",
@@ -78,6 +78,8 @@ def compiled(target: str, program: str, network: str, games: int) -> dict[str, A
     import jax
     from jax.experimental import topologies
 
+    from rlworldkit.jax.xla import compiler_options
+
     platform = "cuda" if target == "h200" else "tpu"
     name, options = TARGETS[target]
     device = topologies.get_topology_desc(name, platform, **options).devices[0]
@@ -89,7 +91,10 @@ def compiled(target: str, program: str, network: str, games: int) -> dict[str, A
     function, arguments = _program(program, network, games)
     start = time.process_time()
     lowered = jax.jit(function).trace(*placed(arguments)).lower(lowering_platforms=(platform,))
-    made = lowered.compile()
+    is_xla = not program.startswith(NATIVE)
+    made = lowered.compile(
+        compiler_options=compiler_options("gpu" if platform == "cuda" else platform, plays_in_xla=is_xla)
+    )
     memory, text = made.memory_analysis(), _PTX.sub("", made.as_text())
     used = memory.argument_size_in_bytes + memory.output_size_in_bytes - memory.alias_size_in_bytes
     indexing = {kind: len(re.findall(rf" {kind}\(", text)) for kind in ("gather", "scatter")}
@@ -115,8 +120,8 @@ def _program(program: str, network: str, games: int) -> tuple[Any, tuple[Any, ..
     from rlworldkit.ppo.program import make_train
     from rlworldkit.ppo.state import init_runner
 
-    *native, program = program.split("-")
-    env = native_env(ENV, sys.exit) if native else ENV
+    env = native_env(ENV, sys.exit) if program.startswith(NATIVE) else ENV
+    program = program.removeprefix(NATIVE)
     if program == STEP:
         play = jax.eval_shape(partial(bench.new_games, ENV, games))
         return bench.one_step(env, compact=True), (play,)
