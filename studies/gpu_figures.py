@@ -4,6 +4,7 @@
 
 Each figure is a line of JSON as soon as it is known, the most important first, so that a run can be cut anywhere. The
 peers are those of studies/peers.py; one that is missing, or fails, says so in its line, as does what had no time left.
+Games are played by kernels; one figure says what XLA does instead.
 """
 
 import contextlib
@@ -12,12 +13,13 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from rlparity.io.arguments import GAMES, FloatRange, Parser
 from rlparity.io.strict_json import json_text
+from rlworldkit.jax.engine_backend import NATIVE, XLA, choose_backend, on_backend
 from rlworldkit.jax.xla import prefer_wide_vectors
 
 Figure = Callable[[], dict[str, Any]]
@@ -68,12 +70,11 @@ def seeds(number: int, games: int, vmapped: bool) -> dict[str, Any]:
     return _measured(program, number * config.batch_size)
 
 
-@cache
-def _env() -> Any:  # noqa: ANN401 - a JaxEnv
-    from hackmatrix.world import WORLD
-    from rlworldkit.program import jax_env_of
+def _env(backend: str = NATIVE) -> Any:  # noqa: ANN401 - a JaxEnv
+    from hackmatrix.env import ENV
 
-    return jax_env_of(WORLD)
+    choose_backend(backend)
+    return on_backend(ENV)
 
 
 def _config(games: int, network: str, dtype: Any) -> Any:  # noqa: ANN401 - TrainConfig, whose module needs JAX
@@ -131,6 +132,7 @@ def figures(games: Sequence[int]) -> Iterator[tuple[str, Figure]]:
     played = dict[int, float]()
     for number in games:
         yield f"play hackmatrix {number}", partial(play, env, number, True, played)
+    yield f"play hackmatrix by XLA {games[0]}", lambda: play(_env(XLA), games[0], True)
     trained = [number for number in games if number * STEPS >= MINIBATCH] or [*games]
     for network, dtype in TRAINED:
         yield f"train hackmatrix {network} {dtype} {trained[0]}", partial(train, trained[0], network, dtype, played)
