@@ -91,9 +91,8 @@ def compiled(target: str, program: str, network: str, games: int) -> dict[str, A
     function, arguments = _program(program, network, games)
     start = time.process_time()
     lowered = jax.jit(function).trace(*placed(arguments)).lower(lowering_platforms=(platform,))
-    is_xla = not program.startswith(NATIVE)
     made = lowered.compile(
-        compiler_options=compiler_options("gpu" if platform == "cuda" else platform, plays_in_xla=is_xla)
+        compiler_options=compiler_options("gpu" if platform == "cuda" else platform, lowered.as_text)
     )
     memory, text = made.memory_analysis(), _PTX.sub("", made.as_text())
     used = memory.argument_size_in_bytes + memory.output_size_in_bytes - memory.alias_size_in_bytes

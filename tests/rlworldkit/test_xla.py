@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rlworldkit.jax import xla
-from rlworldkit.jax.xla import enable_compilation_cache, of_parts, prefer_wide_vectors
+from rlworldkit.jax.xla import PTX_CALL, compiler_options, enable_compilation_cache, of_parts, prefer_wide_vectors
 
 _SAYING_WHAT_IS_CACHED = xla._ENABLED, xla._LEAST_SECONDS
 
@@ -27,6 +27,22 @@ def test_wide_vectors_are_asked_for_beside_the_users_flags_but_for_a_width_of_th
     monkeypatch.setenv("XLA_FLAGS", given)
     prefer_wide_vectors()
     assert os.environ["XLA_FLAGS"].split() == kept
+
+
+@pytest.mark.parametrize(
+    ("platform", "text", "flags", "options"),
+    [
+        ("gpu", "", "", {"xla_gpu_enable_command_buffer", "xla_gpu_graph_min_graph_size"}),
+        ("gpu", "", "--xla_gpu_enable_command_buffer=", {"xla_gpu_graph_min_graph_size"}),
+        ("gpu", f"custom_call @{PTX_CALL}", "", set()),
+        ("cpu", "", "", set()),
+    ],
+)
+def test_games_that_xla_plays_on_a_gpu_become_graphs_unless_the_user_says_otherwise(
+    platform: str, text: str, flags: str, options: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XLA_FLAGS", flags)
+    assert compiler_options(platform, lambda: text).keys() == options
 
 
 @pytest.fixture(autouse=True)

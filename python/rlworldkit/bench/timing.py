@@ -12,6 +12,7 @@ import jax
 from jax.experimental.compilation_cache import compilation_cache
 
 from rlworldkit.bench.records import Record, plain_record
+from rlworldkit.jax.xla import compiler_options
 
 # Long enough that the clock and the scheduler do not matter, short enough for five repetitions.
 SECONDS_PER_SAMPLE = 1.0
@@ -44,7 +45,7 @@ def compile_program(function: Callable[[Carry], Carry], carry: Carry) -> Program
         start = time.perf_counter()
         lowered = jax.jit(function).trace(carry).lower()
         traced = time.perf_counter()
-        executable = lowered.compile()
+        executable = lowered.compile(compiler_options(jax.default_backend(), lowered.as_text))
         compiled = time.perf_counter()
     memory = executable.memory_analysis()
     used = memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes

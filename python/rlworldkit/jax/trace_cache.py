@@ -15,7 +15,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,14 +24,14 @@ from typing import Any, NamedTuple
 import jax
 from jax import export
 from jax.sharding import NamedSharding
-from jax.stages import Wrapped
+from jax.stages import Compiled, Lowered, Wrapped
 
 from rlparity.io.safe_read import GIB, json_of, read_bytes, read_zip
 from rlworldkit.jax.cache_entries import replace_damaged_entries
-from rlworldkit.jax.native import compiler, cuda
+from rlworldkit.jax.native import compiler
 from rlworldkit.jax.native.call import kernels_in
 from rlworldkit.jax.switches import FIXED, RECORDED, cache_folder, switch
-from rlworldkit.jax.xla import CACHE_VARIABLE, write_fault
+from rlworldkit.jax.xla import CACHE_VARIABLE, PTX_CALL, compiler_options, write_fault
 
 Tree = Any
 
@@ -73,7 +73,7 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
     folder, names = cache_folder(), tuple(packages)
     if folder is None or not names:
         lowered = function.lower(*args)
-        return Program(lowered.out_info, lowered.compile)
+        return Program(lowered.out_info, partial(_compiled, lowered))
     leaves, tree = jax.tree.flatten(args)
     # how a leaf is spread over the devices of a mesh; None where it lies on any one device
     shardings = [getattr(leaf, "sharding", None) for leaf in leaves]
@@ -87,16 +87,20 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
     if exported is None:
         jitted = jax.jit(lambda *leaves: function(*jax.tree.unflatten(tree, leaves)))
         native = sorted(kernels_in(jitted.trace(*shapes).jaxpr))
-        checks = [export.DisabledSafetyCheck.custom_call(name) for name in (*native, cuda.CALL)]
+        checks = [export.DisabledSafetyCheck.custom_call(name) for name in (*native, PTX_CALL)]
         exported = export.export(jitted, disabled_checks=checks)(*shapes)
         _write_trace(path, key, exported, native)
 
     def compile_it() -> Callable[..., Tree]:
-        on_leaves = jax.jit(exported.call).lower(*shapes).compile()
+        on_leaves = _compiled(jax.jit(exported.call).lower(*shapes))
         return lambda *args: on_leaves(*jax.tree.leaves(args))
 
     results = [jax.ShapeDtypeStruct(result.shape, result.dtype) for result in exported.out_avals]
     return Program(jax.tree.unflatten(exported.out_tree, results), compile_it)
+
+
+def _compiled(lowered: Lowered) -> Compiled:
+    return lowered.compile(compiler_options(jax.default_backend(), lowered.as_text))
 
 
 def compile_in_background() -> ThreadPoolExecutor:

@@ -3,6 +3,7 @@
 import os
 import tempfile
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import platformdirs
@@ -16,6 +17,13 @@ CACHE_VARIABLE = "JAX_COMPILATION_CACHE_DIR"
 _ENABLED, _LEAST_SECONDS = "JAX_ENABLE_COMPILATION_CACHE", "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
 """Use of the folder at all, and the least compile time of what JAX writes there."""
 _WIDE_VECTORS = "--xla_cpu_prefer_vector_width"
+PTX_CALL = "__gpu$xla.gpu.ptx"
+"""XLA's custom call that launches a kernel of PTX; its parameters are pointers to the operands and the results."""
+_COMMAND_BUFFERS: dict[str, str | bool] = {
+    "xla_gpu_enable_command_buffer": "FUSION,CUBLAS,CUBLASLT,CUSTOM_CALL,CUDNN,CONDITIONAL,WHILE",
+    "xla_gpu_graph_min_graph_size": "1",
+}
+"""What XLA makes CUDA graphs of: by default neither of loops nor of branches."""
 _DEVICES, _THREADS = "--xla_force_host_platform_device_count", "PJRT_NPROC"
 
 _STARTING = tuple(str(Path("jax", "_src", name)) for name in ("config.py", "xla_bridge.py"))
@@ -30,6 +38,18 @@ def prefer_wide_vectors() -> None:
     flags = os.environ.get("XLA_FLAGS", "")
     if _WIDE_VECTORS not in flags:
         os.environ["XLA_FLAGS"] = f"{flags} {_WIDE_VECTORS}=512".strip()
+
+
+def compiler_options(platform: str, text: Callable[[], str]) -> dict[str, str | bool]:
+    """Options with which XLA compiles a program for ``jax.default_backend()``, but for those that XLA_FLAGS has.
+
+    Games that XLA plays on a GPU are loops of small operations. The host would start each, and wait before it goes on
+    for what the condition of a loop says; in a CUDA graph the GPU does both. text: of the lowered program, which tells
+    whether kernels play the games.
+    """
+    given = os.environ.get("XLA_FLAGS", "")
+    options = _COMMAND_BUFFERS if platform == "gpu" and PTX_CALL not in text() else {}
+    return {name: value for name, value in options.items() if name not in given}
 
 
 def of_parts(parts: int) -> dict[str, str]:

@@ -21,9 +21,8 @@ from rlworldkit.jax.native import nvrtc
 from rlworldkit.jax.native.program import Program, Target, translate
 from rlworldkit.jax.native.rare import split
 from rlworldkit.jax.native.values import Memory, Untranslatable, ctype
+from rlworldkit.jax.xla import PTX_CALL
 
-CALL = "__gpu$xla.gpu.ptx"
-"""XLA's custom call that launches a kernel of PTX; its parameters are pointers to the operands and the results."""
 _BLOCK, _LANES, _RARE_GRID, _RARE_LIST = 128, 32, 1584, 4096
 """Threads of a block; those of one for rare work, how many of these there are at least (twelve for each processor of an
 H200), and how many games each may have."""
@@ -149,7 +148,7 @@ def _launch(
         f'name = "{kernel.name}", kernel_type = "ptx", kernel_data = "{data}", {numbers}, output_indices = [{places}]'
     )
     launch = jax.ffi.ffi_call(
-        CALL,
+        PTX_CALL,
         results,
         input_layouts=[_layout(each) for each in args],
         output_layouts=[_layout(each) for each in results],
