@@ -16,6 +16,7 @@ from rlparity.cli import commands, diff_command, flags, ledger_command, mutants_
 from rlparity.cli.completion import FLAG, HELP, SHELLS, PrintCompletion
 from rlparity.cli.doctor import doctor
 from rlparity.cli.scaffold import init
+from rlparity.cli.skill import skill
 from rlparity.core import ledger
 from rlparity.core.guard import LESS_MEMORY
 from rlparity.core.prices import add_price_flags
@@ -54,6 +55,7 @@ COMMANDS = (
         },
         {"json": False},
     ),
+    Command(skill, {"folder": {"type": Path, "nargs": "?", "help": "where to install it"}}, {"json": False}),
     Command(doctor, flags.JSON, {}),
     Command(commands.run, flags.RUN, {"steps": 1000, "games": 64, "source": "uniform"}),
     Command(commands.replay, flags.REPLAY, {}),
