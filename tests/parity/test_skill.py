@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from command_line import run
-from rlparity.core.verdict import Verdict
 
 from rlparity.cli.main import COMMANDS, main
+from rlparity.core.verdict import Verdict
 
 FLAGS = {
     command.does.__name__: {word for name in command.flags for word in name.split() if word.startswith("--")}
