@@ -1,6 +1,7 @@
 """Translated programs against those that XLA compiles: the same bits, operation by operation and world by world."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -13,11 +14,16 @@ from orchard.env import OrchardJaxEnv
 
 from goodharts.env import env_of
 from goodharts.rules import MODES
+from hackmatrix.env import ENV
+from rlparity import UsageError
+from rlworldkit.jax.engine import JaxEngine
+from rlworldkit.jax.engine_backend import AUTO, NATIVE, VARIABLE, XLA, on_backend
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.jax.native import compiler
 from rlworldkit.jax.native.call import Kernel
-from rlworldkit.jax.native.env import native_env
+from rlworldkit.jax.native.env import is_native, native_env
 from rlworldkit.jax.native.program import traced, translate
+from tests.played import choose
 
 pytestmark = pytest.mark.skipif(compiler.command() is None, reason="needs a C compiler")
 
@@ -155,6 +161,82 @@ def test_a_world_plays_the_same_games(env: JaxEnv) -> None:
         assert_equal(*found)
         states = [each[0].state for each in found]
     assert refused == []
+
+
+@pytest.mark.parametrize("raised", [0, 3])
+def test_engines_of_hackmatrix_play_the_same_games(raised: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the world's own prices and others; the programs of XLA are those of other tests."""
+    prices = tuple(np.asarray(ENV.prices) + raised)
+    engines, slots = [], np.arange(8)
+    for backend in (XLA, NATIVE):
+        monkeypatch.setenv(VARIABLE, backend)
+        engines.append(JaxEngine(8, ENV, prices=prices))
+    assert [is_native(engine._env) for engine in engines] == [False, True]
+    seeds = RNG.integers(0, 2**63, 8, np.uint64)
+    assert_equal(*(engine.reset(seeds, slots) for engine in engines))
+    rng, ended = np.random.default_rng(raised), 0
+    for _ in range(60):
+        assert_equal(*([engine.states, engine.mask(), engine.seeds(), engine.facts()] for engine in engines))
+        actions = choose(engines[0].mask(), rng, 0.02).astype(np.int32)
+        one, other = (engine.step_restarting(actions) for engine in engines)
+        assert_equal(vars(one), vars(other))
+        ended += int(one.terminated.sum())
+    assert ended
+
+
+def test_what_has_no_translation_is_left_to_xla_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Wavy(OrchardJaxEnv):
+        def mask(self, state: Any) -> Array:  # noqa: ANN401 - states
+            return super().mask(state) & (jnp.sin(state.turn) < 2)
+
+    monkeypatch.setenv(VARIABLE, AUTO)
+    env = Wavy()
+    seeds = jnp.asarray(env.initial_seeds(5, 3))
+    states = jax.vmap(env.reset)(seeds)
+    assert_equal(jax.vmap(on_backend(env).mask)(states), jax.vmap(env.mask)(states))
+    assert capsys.readouterr().err == "orchard: XLA compiles mask, since there is no translation of sin.\n"
+    monkeypatch.setenv(VARIABLE, NATIVE)
+    with pytest.raises(UsageError, match="no translation of sin: choose --engine-backend auto"):
+        jax.vmap(on_backend(env).mask)(states)
+
+
+def test_without_a_compiler_nothing_changes_unless_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
+) -> None:
+    monkeypatch.setattr(compiler, "fault", lambda: "no C compiler is found: install one, name it in CC")
+    monkeypatch.setenv(VARIABLE, AUTO)
+    env = OrchardJaxEnv()
+    assert on_backend(env) is env
+    said = refused("train", "--no-wandb", "--engine-backend", NATIVE)
+    assert "no C compiler is found" in said
+    assert "choose --engine-backend xla" in said
+    monkeypatch.setenv(VARIABLE, "fast")
+    assert VARIABLE in refused("train", "--no-wandb")
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x7fELF", None])
+def test_a_damaged_program_of_the_cache_is_compiled_again(
+    damage: bytes | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(compiler, "cache_folder", lambda: tmp_path)
+    leaf = jax.ShapeDtypeStruct((), jnp.int32)
+    factor = 3 if damage is None else 5 + len(damage)
+    prices = jax.ShapeDtypeStruct((1,), jnp.int32)
+    program = translate(traced(lambda prices, x: prices[0] * factor - x, prices, leaf)[0], compiler.TARGET)
+    source = compiler.source_of(program)
+    name = compiler.name_of(source)
+    path = tmp_path / compiler.FOLDER / name
+    path.parent.mkdir()
+    if damage is not None:
+        path.write_bytes(damage)
+        assert not compiler.load(name)
+    found = jax.jit(Kernel(name, source, program))(jnp.full(1, 2, jnp.int32), jnp.arange(3, dtype=jnp.int32))
+    assert found[0].tolist() == [2 * factor, 2 * factor - 1, 2 * factor - 2]
+    assert len(list(path.parent.iterdir())) == 1
+    monkeypatch.delitem(compiler._REGISTERED, name)
+    assert compiler._is_whole(path)
 
 
 def _step(env: JaxEnv, state: Any, actions: Array) -> Any:  # noqa: ANN401 - states
