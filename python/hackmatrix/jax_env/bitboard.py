@@ -230,12 +230,6 @@ def cross_sum(number: Number) -> Number:
     return add(add(add(number, shifted[0]), add(shifted[1], shifted[2])), shifted[3])
 
 
-def pack(flags: Array) -> Cells:
-    """The set of the cells whose flag holds; ``flags`` is bool with a leading axis of all cells."""
-    weights = (_ONE << np.arange(rules.NUM_CELLS, dtype=np.uint64)).reshape((-1,) + (1,) * (flags.ndim - 1))
-    return Cells(jnp.sum(jnp.where(flags, weights, _NONE), axis=0, dtype=jnp.uint64))
-
-
 def clear(planes: Tree, cells: Cells) -> Tree:
     """A pytree of planes, and so 0 for a number, without some cells."""
     keep = ~cells

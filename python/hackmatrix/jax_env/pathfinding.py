@@ -3,12 +3,18 @@
 from collections.abc import Callable
 
 import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
 from hackmatrix.jax_env.bitboard import Cells, is_any, neighbours, overlaps, select
+from rlworldkit.jax.batching import while_loop
+from rlworldkit.jax.target import is_tpu
 
-_ROUNDS_PER_ITERATION = 4
-"""Several rounds in one loop body: a loop's own cost is that of a few rounds."""
+_ROUNDS_PER_ITERATION, _ROUNDS_PER_ITERATION_OF_A_TPU = 4, 12
+"""Several rounds in one loop body: a loop's own cost is that of a few rounds, and of many on a TPU."""
+
+
+def _rounds() -> range:
+    return range(_ROUNDS_PER_ITERATION_OF_A_TPU if is_tpu() else _ROUNDS_PER_ITERATION)
 
 
 def _grow(reached: Cells, passable: Cells, goals: Cells) -> Cells:
@@ -23,11 +29,11 @@ def _flood(start: Cells, one_round: Callable[[Cells], Cells]) -> Cells:
     """
 
     def body(reached: Cells) -> Cells:
-        for _ in range(_ROUNDS_PER_ITERATION):
+        for _ in _rounds():
             reached = one_round(reached)
         return reached
 
-    return lax.while_loop(lambda reached: jnp.any(is_any(one_round(reached) ^ reached)), body, start)
+    return while_loop(lambda reached: jnp.any(is_any(one_round(reached) ^ reached)), body, start)
 
 
 def nearest(start: Cells, goals: Cells, passable: Cells, wanted: Array) -> Cells:
@@ -53,7 +59,7 @@ def shortest_path(start: Cells, goal: Cells, blocks: Cells) -> tuple[Array, Arra
 
     def body(state: tuple[Cells, Array]) -> tuple[Cells, Array]:
         reached, length = state
-        for _ in range(_ROUNDS_PER_ITERATION):
+        for _ in _rounds():
             grown = _grow(reached, passable, goal)
             reached, length = grown, length + is_any(grown ^ reached).astype(jnp.int32)
         return reached, length
@@ -61,6 +67,6 @@ def shortest_path(start: Cells, goal: Cells, blocks: Cells) -> tuple[Array, Arra
     def unfinished(state: tuple[Cells, Array]) -> Array:
         return jnp.any(is_any(_grow(state[0], passable, goal) ^ state[0]))
 
-    reached, length = lax.while_loop(unfinished, body, (start, jnp.zeros(start.word.shape, jnp.int32)))
+    reached, length = while_loop(unfinished, body, (start, jnp.zeros(start.word.shape, jnp.int32)))
     exists = overlaps(reached, goal)
     return exists, jnp.where(exists, length, 0)

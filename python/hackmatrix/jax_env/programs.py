@@ -16,7 +16,7 @@ from hackmatrix.jax_env import beings, tables
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.beings import AttackEffects, of_type, saturating
 from hackmatrix.jax_env.bitboard import Cells
-from hackmatrix.jax_env.random import Site, cell_words, note_cells, pick
+from hackmatrix.jax_env.random import Site, cell_words, note_cells, pack, pick
 from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot
 from hackmatrix.jax_env.tables import Action, EnemyType
 from rlworldkit.jax.batching import choose, computed_once, run_if, while_loop
@@ -159,7 +159,7 @@ def poly(now: Snapshot, program: Array, draws: Draws) -> tuple[Snapshot, Array]:
         note_cells(draws, Site.POLY, words, lambda: changed)
         choice = below(words, len(rules.ENEMIES) - 1)
         mark("R5.below", lambda: bb.is_any(changed))
-        low, high = bb.pack(choice == 1), bb.pack(choice == 2)
+        low, high = pack(choice == 1), pack(choice == 2)
         # entry `choice` of the types without the old one: one further when it is not below the old type
         was = [bb.equals(now.enemy_type, enemy_type) for enemy_type in range(len(rules.ENEMIES))]
         skip = was[0] | (was[1] & (low | high)) | (was[2] & high)

@@ -6,15 +6,16 @@ Words of all cells are computed at once; unused ones shift nothing (R2). A draw 
 from collections.abc import Callable
 from enum import IntEnum
 
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
-from numpy.typing import NDArray
+from jax import Array, lax
 
-from hackmatrix.jax_env.bitboard import Cells, is_any, single
+from hackmatrix.jax_env.bitboard import Cells, index_of, is_any, lowest, single
 from hackmatrix.rules import NUM_CELLS
-from rlworldkit.jax.batching import computed_once
+from rlworldkit.jax.batching import computed_once, repeat
 from rlworldkit.jax.marks import is_collecting_words
+from rlworldkit.jax.target import in_rows, is_tpu
 from rlworldkit.jax.threefry import Draws
 
 Site = IntEnum(
@@ -29,14 +30,24 @@ _NUM_INDICES = 100 * NUM_CELLS
 """No site has more: those of B4 have a word for each cell of each attempt."""
 
 
+PAIRED = np.arange(NUM_CELLS).reshape(-1, 2).T
+"""The cells in the order of random words: those with even indices, and those with odd ones (2, cells / 2)."""
+_ONE, _WORD_BITS = np.uint64(1), np.uint64(32)
+
+
 def cell_index(group: Array | int, cell: Array) -> Array:
     """The index (uint32) of a cell in a site that has one word for each cell of several groups (R5)."""
     return group * np.uint32(NUM_CELLS) + cell
 
 
 def cell_words(draws: Draws, site: Array | int, group: Array | int = 0) -> Array:
-    """uint32 (cells, *batch) words at ``cell_index(group, cell)``; site, group: constant or of the batch shape."""
-    return draws.words(site, NUM_CELLS, group)
+    """uint32 words at ``cell_index(group, cell)``, in the order of ``PAIRED``: (2, cells / 2, *batch).
+
+    site, group: constant or of the batch shape. For a TPU the words have the games in rows (``in_rows``).
+    """
+    if is_tpu() and not is_collecting_words():
+        draws, site, group = jax.tree.map(lambda leaf: in_rows(leaf) if jnp.ndim(leaf) else leaf, (draws, site, group))
+    return draws.word_pairs(site, NUM_CELLS // 2, group)
 
 
 def note_word(draws: Draws, site: int, index: Array | int, word: Array, used: Callable[[], Array]) -> None:
@@ -47,29 +58,94 @@ def note_word(draws: Draws, site: int, index: Array | int, word: Array, used: Ca
 def note_cells(draws: Draws, site: int, words: Array, cells: Callable[[], Cells], group: Array | int = 0) -> None:
     """Tell a debugger that a rule draws those of the ``cell_words`` that belong to a set of cells."""
     if is_collecting_words():
-        indices = jnp.arange(NUM_CELLS, dtype=jnp.uint32).reshape(-1, *(1,) * (words.ndim - 1))
-        index = cell_index(jnp.asarray(group, jnp.uint32), indices)
-        note_word(draws, site, index, words, lambda: _is_member(cells(), indices))
+        index = cell_index(jnp.asarray(group, jnp.uint32), _paired_like(words))
+        note_word(draws, site, index, words, lambda: membership(cells(), words))
 
 
-def _is_member(cells: Cells, indices: Array | NDArray[np.uint64]) -> Array:
-    return (cells.word >> indices.astype(np.uint64)) & np.uint64(1) == 1
+def pack(flags: Array) -> Cells:
+    """The set of the cells whose flag holds; ``flags`` is bool (2, cells / 2, *batch), in the order of ``PAIRED``.
+
+    A batch of games in rows (``rlworldkit.jax.target``) becomes a flat one.
+    """
+    weights = (_ONE << PAIRED.astype(np.uint64)).reshape(*PAIRED.shape, *(1,) * (flags.ndim - 2))
+    words = jnp.sum(jnp.where(flags, weights, np.uint64(0)), axis=(0, 1), dtype=jnp.uint64)
+    return Cells(words.reshape(-1) if words.ndim else words)
+
+
+def membership(cells: Cells, like: Array) -> Array:
+    """Whether each cell belongs to a set: bool (2, cells / 2, *batch), in the order of ``PAIRED``, as ``like`` is."""
+    paired = PAIRED.reshape(*PAIRED.shape, *(1,) * (like.ndim - 2)).astype(np.uint64)
+    word = cells.word.reshape(like.shape[2:]) if cells.word.ndim else cells.word
+    if not is_tpu():
+        return (word >> paired) & _ONE == _ONE
+    # a TPU has words of 32 bits alone
+    words = jnp.where(paired < _WORD_BITS, word.astype(jnp.uint32), (word >> _WORD_BITS).astype(jnp.uint32))
+    return words & (np.uint32(1) << (paired % _WORD_BITS).astype(np.uint32)) != 0
 
 
 def pick(cells: Cells, words: Array) -> Cells:
-    """The cell of the set with the smallest of the (cells, *batch) words, the lower one at ties (R5), as a set."""
-    return single(computed_once(jnp.any(is_any(cells)), _index_of_smallest, cells, words)).where(is_any(cells))
+    """The cell of the set with the smallest of the ``cell_words``, the lower one at ties (R5), as a set."""
+    index = computed_once(jnp.any(is_any(cells)), _index_of_smallest, cells, words)
+    batch = cells.word.shape if cells.word.ndim else (-1,) * (words.ndim > 2)
+    return single(index.reshape(batch)).where(is_any(cells))
 
 
+def pick_several(cells: Cells, words: Array, how_many: Array, most: int) -> Cells:
+    """As so many (int32, at most ``most``) ``pick`` one after another, each from the cells that are left."""
+    if is_tpu():
+        return _pick_by_rank(cells, words, how_many)
+
+    def take(i: Array, picked: Cells) -> Cells:
+        return picked | pick((cells & ~picked).where(i < how_many), words)
+
+    return repeat(most, take, cells ^ cells)
+
+
+def _pick_by_rank(cells: Cells, words: Array, how_many: Array) -> Cells:
+    """The cells before which fewer than ``how_many`` of the set come: one operation in place of a loop."""
+    member, index = membership(cells, words), _paired_like(words)
+    other, other_index = words[:, :, None, None], index[:, :, None, None]
+    comes_first = (other < words) | ((other == words) & (other_index < index))
+    rank = jnp.sum(member[:, :, None, None] & comes_first, axis=(0, 1), dtype=jnp.int32)
+    picked = pack(member & (rank < how_many.reshape(words.shape[2:])))
+    return Cells(picked.word.reshape(cells.word.shape))
+
+
+_LARGEST = np.uint32(2**32 - 1)
 _CELL_BITS = np.uint64((NUM_CELLS - 1).bit_length())
 
 
 def _index_of_smallest(cells: Cells, words: Array) -> Array:
+    if is_tpu():
+        return _index_by_reduction(cells, words)
     # a word with its cell below it, and for cells that are not of the set what is larger than any of these
-    indices = np.arange(NUM_CELLS, dtype=np.uint64).reshape(-1, *(1,) * (words.ndim - 1))
-    keys = (words.astype(jnp.uint64) << _CELL_BITS) | indices
-    keys = jnp.where(_is_member(cells, indices), keys, np.uint64(2**64 - 1))
+    keys = (words.astype(jnp.uint64) << _CELL_BITS) | _paired_like(words).astype(jnp.uint64)
+    keys = jnp.where(membership(cells, words), keys, np.uint64(2**64 - 1))
+    keys = jnp.minimum(*keys)
     while len(keys) > 1:  # halved, and not reduced, which takes longer on CPUs
         half = (len(keys) + 1) // 2
         keys = jnp.minimum(keys[:half], keys[-half:])
     return (keys[0] & np.uint64((1 << int(_CELL_BITS)) - 1)).astype(jnp.uint32)
+
+
+def _index_by_reduction(cells: Cells, words: Array) -> Array:
+    """The same in one operation of 32 bits, where a TPU would take one for each half."""
+    keys, indices = (
+        jnp.where(membership(cells, words), words, _LARGEST),
+        jnp.broadcast_to(_paired_like(words), words.shape),
+    )
+    smallest, index = lax.reduce((keys, indices), (_LARGEST, np.uint32(0)), _smaller_pair, (0, 1))
+    # where the whole set has the largest word, a cell that is not of the set may have been found
+    first = jnp.broadcast_to(index_of(lowest(cells)).reshape(-1), index.size).reshape(index.shape)
+    return jnp.where(smallest == _LARGEST, first, index)
+
+
+def _smaller_pair(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Of two keys with their indices the smaller, at ties that with the lower index."""
+    is_other = (other[0] < one[0]) | ((other[0] == one[0]) & (other[1] < one[1]))
+    return jnp.where(is_other, other[0], one[0]), jnp.where(is_other, other[1], one[1])
+
+
+def _paired_like(words: Array) -> Array:
+    """``PAIRED`` as uint32 that broadcasts against words."""
+    return jnp.asarray(PAIRED, jnp.uint32).reshape(*PAIRED.shape, *(1,) * (words.ndim - 2))

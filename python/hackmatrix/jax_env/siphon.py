@@ -14,6 +14,8 @@ from rlworldkit.jax.marks import mark
 
 _WHOLE_CROSS = 1 + len(bb.DIRECTIONS)
 """Cells of a cross that no edge cuts (S1)."""
+_AT_ONCE = 8
+"""Kinds of blocks that a TPU compares in one round."""
 
 
 def siphon(now: Snapshot, wanted: Array) -> Snapshot:
@@ -122,8 +124,8 @@ def _missed_here(now: Snapshot) -> Array:
         return compare((bb.cross(program_sources & bb.equals(now.content, row)).where(new),), *state)
 
     everywhere = here | ~here
-    state = repeat(tables.MAX_POINTS, compare_points, (everywhere, jnp.zeros(now.hp.shape, bool)))
-    same_blocks, gives_blocks = repeat(rules.NUM_PROGRAMS, compare_program, state)
+    state = repeat(tables.MAX_POINTS, compare_points, (everywhere, jnp.zeros(now.hp.shape, bool)), unrolled=_AT_ONCE)
+    same_blocks, gives_blocks = repeat(rules.NUM_PROGRAMS, compare_program, state, unrolled=_AT_ONCE)
 
     # a better cell must reach every unsiphoned block that the current cross reaches, if that gives anything
     required = bb.cross(here) & sources

@@ -11,12 +11,12 @@ from jax import Array, lax
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.bitboard import Cells, Number
 from hackmatrix.jax_env.pathfinding import fill, shortest_path
-from hackmatrix.jax_env.random import Site, cell_index, cell_words, note_cells, note_word, pick
+from hackmatrix.jax_env.random import Site, cell_index, cell_words, note_cells, note_word, pack, pick, pick_several
 from hackmatrix.jax_env.spawn import spawn
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
 from hackmatrix.jax_env.tables import MAX_POINTS, SPAWN_COUNT, scheduled_task_interval
 from hackmatrix.rules import NUM_PROGRAMS
-from rlworldkit.jax.batching import computed_once, repeat, while_loop
+from rlworldkit.jax.batching import computed_once, while_loop
 from rlworldkit.jax.marks import mark
 from rlworldkit.jax.threefry import Draws, below
 
@@ -69,11 +69,7 @@ def _place_blocks(free: Cells, exit_cell: Cells, draws: Draws, attempt: Array, d
     """B4: the blocks of attempts side by side, and whether B6 accepts them; done: an earlier one was accepted."""
     word = draws.word(Site.BLOCK_COUNT, attempt)
     how_many, words = _how_many(word), cell_words(draws, Site.BLOCK_CELL, attempt)
-
-    def take(i: Array, blocks: Cells) -> Cells:
-        return blocks | pick((free & ~blocks).where(i < how_many), words)
-
-    blocks = repeat(_MOST_BLOCKS, take, free ^ free)
+    blocks = pick_several(free, words, how_many, _MOST_BLOCKS)
     valid = is_valid_placement(blocks, exit_cell)
 
     def tried() -> Array:
@@ -181,8 +177,8 @@ def _resources(cells: Cells, draws: Draws) -> tuple[Number, Number]:
     amount = below(words[Site.AMOUNT], 20)
     is_energy = below(words[Site.RESOURCE], 2) == 1
     # 0-8 give 1, 9-17 give 2, 18-19 give 3: the two binary digits of the amount
-    digits = (bb.pack((amount < 9) | (amount >= 18)) & cells, bb.pack(amount >= 9) & cells)
-    in_energy = bb.pack(is_energy)
+    digits = (pack((amount < 9) | (amount >= 18)) & cells, pack(amount >= 9) & cells)
+    in_energy = pack(is_energy)
     credits = (digits[0] & ~in_energy, digits[1] & ~in_energy)
     energy = (digits[0] & in_energy, digits[1] & in_energy)
     mark("B7.credits", lambda: bb.is_any(bb.is_nonzero(credits)))

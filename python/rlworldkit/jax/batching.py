@@ -19,6 +19,7 @@ from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
 from rlworldkit.jax.marks import Marks, add, collecting, is_collecting
+from rlworldkit.jax.target import is_tpu
 
 Tree = TypeVar("Tree")
 Inputs = TypeVar("Inputs")
@@ -130,6 +131,8 @@ def where_wanted(
     """
     if is_one_game() and wanted.shape == (1,):
         return run_rarely(wanted[0], partial(function, inputs), otherwise)
+    if share and is_tpu():
+        share //= 2  # a second chunk takes longer than a larger one
     chunk = min(max(chunk, len(wanted) // share) if share else chunk, len(wanted))
     blank = _unmarked(function, inputs).items()
     unmarked = {name: jnp.zeros((*wanted.shape, *fired.shape[1:]), fired.dtype) for name, fired in blank}
@@ -143,7 +146,7 @@ def where_wanted(
         outputs = jax.tree.map(lambda old, new: old.at[index].set(new, mode="drop"), outputs, computed)
         return left.at[index].set(False, mode="drop"), outputs
 
-    outputs, marks = lax.while_loop(lambda state: jnp.any(state[0]), body, (wanted, (otherwise, unmarked)))[1]
+    outputs, marks = _while_loop(lambda state: jnp.any(state[0]), body, (wanted, (otherwise, unmarked)))[1]
     add(marks)
     return outputs
 
@@ -159,8 +162,11 @@ def computed_once(needed: Array, function: Callable[..., Outputs], *args: Any) -
     """``function(*args)``, or zeros where ``needed`` (one bool for the whole batch) is false.
 
     XLA fuses cheap producers into each of their consumers, and so works out anew for every plane what
-    dozens of planes depend on. A conditional is where fusion ends: its results are computed once.
+    dozens of planes depend on. A conditional is where fusion ends: its results are computed once. TPUs, which do not
+    compute anything twice, get none.
     """
+    if is_tpu():
+        return function(*args)
     marking = _marking(function)
     zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(marking, *args))
     outputs, marks = lax.cond(needed, marking, lambda *_: zeros, *args)
@@ -185,13 +191,18 @@ def run_rarely(needed: Array, function: Callable[[], Outputs], otherwise: Output
     return jax.jit(rare_work)(otherwise, needed)
 
 
-def repeat(times: int, body: Callable[[Array, Inputs], Inputs], start: Inputs) -> Inputs:
-    """``lax.fori_loop`` from 0, counted in int32, whose body may mark rules."""
+def repeat(times: int, body: Callable[[Array, Inputs], Inputs], start: Inputs, *, unrolled: int = 1) -> Inputs:
+    """``lax.fori_loop`` from 0, counted in int32, whose body may mark rules.
+
+    unrolled: rounds that a TPU plays as one, where they are small; elsewhere they would only take longer to compile.
+    """
 
     def marking(i: Array, state: tuple[Inputs, Marks]) -> tuple[Inputs, Marks]:
         return _marked_too(partial(body, jnp.asarray(i, jnp.int32)), state)
 
-    end, marks = lax.fori_loop(0, times, marking, (start, _unmarked(body, jnp.int32(0), start)))
+    end, marks = lax.fori_loop(
+        0, times, marking, (start, _unmarked(body, jnp.int32(0), start)), unroll=unrolled if is_tpu() else None
+    )
     add(marks)
     return end
 
@@ -199,9 +210,21 @@ def repeat(times: int, body: Callable[[Array, Inputs], Inputs], start: Inputs) -
 def while_loop(going: Callable[[Inputs], Array], body: Callable[[Inputs], Inputs], start: Inputs) -> Inputs:
     """``lax.while_loop`` whose body may mark rules."""
     begun = start, _unmarked(body, start)
-    end, marks = lax.while_loop(lambda state: going(state[0]), partial(_marked_too, body), begun)
+    end, marks = _while_loop(lambda state: going(state[0]), partial(_marked_too, body), begun)
     add(marks)
     return end
+
+
+def _while_loop(going: Callable[[Inputs], Array], body: Callable[[Inputs], Inputs], start: Inputs) -> Inputs:
+    """``lax.while_loop``; on a TPU the body says whether there is another round, which is one operation less."""
+    if not is_tpu():
+        return lax.while_loop(going, body, start)
+
+    def with_going(state: tuple[Array, Inputs]) -> tuple[Array, Inputs]:
+        after = body(state[1])
+        return going(after), after
+
+    return lax.while_loop(lambda state: state[0], with_going, (going(start), start))[1]
 
 
 def _marked_too(body: Callable[[Inputs], Inputs], state: tuple[Inputs, Marks]) -> tuple[Inputs, Marks]:

@@ -45,11 +45,17 @@ class Draws(NamedTuple):
 
         ``site`` and ``group`` are constants or have the batch shape.
         """
-        half = count // 2
-        base = _counter(site, jnp.asarray(group, jnp.uint32) * jnp.uint32(half))
-        pairs = jnp.arange(half, dtype=jnp.uint32).reshape((half,) + (1,) * self.event_number.ndim)
-        even, odd = threefry2x32(self.seed, (self.event_number, base + pairs))
-        return jnp.stack([even, odd], axis=1).reshape((count, *even.shape[1:]))
+        pairs = self.word_pairs(site, count // 2, group)
+        return jnp.swapaxes(pairs, 0, 1).reshape((count, *pairs.shape[2:]))
+
+    def word_pairs(self, site: Array | int, count: int, group: Array | int = 0) -> Array:
+        """As ``words``, of ``2 * count`` indices: uint32 (2, count, *batch), that of index 2j + i at [i, j].
+
+        So they leave the generator; to bring them into one row costs a TPU as much as the generator.
+        """
+        base = _counter(site, jnp.asarray(group, jnp.uint32) * jnp.uint32(count))
+        pairs = jnp.arange(count, dtype=jnp.uint32).reshape((count,) + (1,) * self.event_number.ndim)
+        return jnp.stack(threefry2x32(self.seed, (self.event_number, base + pairs)))
 
     def note(self, site: str, count: int, index: Array | int, words: Array, used: Callable[[], Array]) -> None:
         """Tell a debugger which words a rule draws; it costs nothing, not even tracing, unless one collects them.

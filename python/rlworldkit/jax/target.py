@@ -1,0 +1,40 @@
+"""The platform that a function is traced for, where an engine writes the same computation in two ways.
+
+A vector of a TPU has 8 rows of 128 numbers, and to launch an operation costs as much as hundreds of vectors: there a
+condition is dearer than the work that it spares a CPU.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import jax
+from jax import Array
+
+_LANES = 128
+"""Numbers in a row of a TPU's vector."""
+
+_platform: ContextVar[str | None] = ContextVar("platform", default=None)
+
+
+def is_tpu() -> bool:
+    """True where what is traced is for a TPU: JAX's default platform, unless ``tracing_for`` names another."""
+    return (_platform.get() or jax.default_backend()) == "tpu"
+
+
+@contextmanager
+def tracing_for(platform: str) -> Iterator[None]:
+    """Trace for this platform (``cpu``, ``gpu``, ``tpu``), which need not be there, as a context."""
+    token = _platform.set(platform)
+    try:
+        yield
+    finally:
+        _platform.reset(token)
+
+
+def in_rows(leaf: Array) -> Array:
+    """The games of a batch in rows of a TPU's vectors, (rows, 128), where their number allows it; else as they are.
+
+    Axes before them, such as one of cells, then cost nothing: a TPU tiles the last two.
+    """
+    return leaf.reshape(-1, _LANES) if leaf.size and leaf.size % _LANES == 0 else leaf
