@@ -61,7 +61,7 @@ def play(kernel: cuda.Kernel, folder: Path, blocks: int, threads: int, *arrays: 
         (folder / "kernel.c").write_text(source)
         command = compiler.command()
         assert command
-        words = ["-O0" if word == "-O1" else word for word in command if word != "-fvisibility=hidden"]
+        words = ["-O0" if word == "-O2" else word for word in command if word != "-fvisibility=hidden"]
         subprocess.run([*words, "-o", str(library), str(folder / "kernel.c"), "-lm"], check=True)
     ctypes.CDLL(str(library)).run(blocks, threads, *(ctypes.c_void_p(array.ctypes.data) for array in arrays))
 

@@ -27,7 +27,7 @@ FOLDER = "native"
 """Beside JAX's compiled programs."""
 TARGET = Target("cpu", "(({type} *){leaf} + {game} * {size})")
 _COMPILERS = ("cc", "gcc", "clang", "c++", "g++", "clang++")
-_FLAGS = "-x c -std=gnu11 -O1 -fPIC -shared -w -fwrapv -fno-strict-aliasing -fvisibility=hidden -ffp-contract=off"
+_FLAGS = "-x c -std=gnu11 -O2 -fPIC -shared -w -fwrapv -fno-strict-aliasing -fvisibility=hidden -ffp-contract=off"
 _DIGEST_BYTES = 32
 _CPU_INFO = Path("/proc/cpuinfo")
 _TEXT = Path(__file__).with_name("cpu.c")

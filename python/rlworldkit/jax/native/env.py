@@ -1,5 +1,6 @@
 """A ``JaxEnv`` whose games are played by translated programs."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ class _NativeMethods(JaxEnv):
     _own: JaxEnv
     _kernels: dict[Any, tuple[Kernel, Any] | None]
     _tell: Callable[[str], None]
+    _most_bytes: float
 
     def reset(self, seed: Array) -> State:
         return self._play("reset", seed)
@@ -56,6 +58,8 @@ class _NativeMethods(JaxEnv):
             return getattr(own, name)(*args)
         args = jax.tree.map(jnp.asarray, args)
         leaves, tree = jax.tree.flatten((jnp.asarray(self.prices, jnp.int32), *args))
+        if sum(leaf.size * leaf.dtype.itemsize for leaf in leaves[1:]) > self._most_bytes:
+            return getattr(own, name)(*args)
         key = name, tree, tuple((leaf.shape, leaf.dtype.name) for leaf in leaves)
         if key not in self._kernels:
             self._kernels[key] = self._kernel(name, args)
@@ -96,13 +100,16 @@ def _in_place(name: str, state: State, reads: list[int]) -> tuple[tuple[int, int
     return tuple((reads.index(1 + leaf), leaf) for leaf in range(number) if 1 + leaf in reads)
 
 
-def native_env(env: JaxEnv, tell: Callable[[str], None]) -> JaxEnv:
-    """The same world, played by translated programs; ``tell`` takes a sentence about each that cannot be translated."""
+def native_env(env: JaxEnv, tell: Callable[[str], None], most_bytes: float = math.inf) -> JaxEnv:
+    """The same world, played by translated programs; ``tell`` takes a sentence about each that cannot be translated.
+
+    most_bytes: that a method takes of a game; one that takes more is left to XLA.
+    """
     kind = type(env)
     native: Any = object.__new__(
         type(f"Native{kind.__name__}", (_NativeMethods, kind), {"__module__": kind.__module__})
     )
-    vars(native).update(vars(env), _own=env, _kernels={}, _tell=tell)
+    vars(native).update(vars(env), _own=env, _kernels={}, _tell=tell, _most_bytes=most_bytes)
     made: JaxEnv = native
     return made
 
