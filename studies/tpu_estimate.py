@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +153,7 @@ def step_tables(program: TpuProgram, rounds: Rounds, chip: Chip, games: int) -> 
     runs, uncounted = program.runs(rounds)
     if uncounted:
         raise SystemExit(f"No count fits the loop or branch {uncounted[0].name} of the compiled step.")
-    by_line, missing = Counter[str](), Counter[str]()
+    by_line, missing = defaultdict[str, float](float), defaultdict[str, float](float)
     for name, times in runs.items():
         for each in program.computations[name]:
             by_line[line_of(each.place)] += times * each.cycles
@@ -160,7 +161,8 @@ def step_tables(program: TpuProgram, rounds: Rounds, chip: Chip, games: int) -> 
     total = sum(by_line.values())
     seconds = total / chip.hertz
     head = ("cycles of a step", "µs at its clock", "steps/s (estimate)")
-    lines = [(line, f"{cycles:,.0f}", f"{cycles / total:.0%}") for line, cycles in by_line.most_common(_DEAREST)]
+    dearest = sorted(by_line.items(), key=itemgetter(1), reverse=True)[:_DEAREST]
+    lines = [(line, f"{cycles:,.0f}", f"{cycles / total:.0%}") for line, cycles in dearest]
     return "\n\n".join(
         (
             _table(head, [(f"{total:,.0f}", f"{1e6 * seconds:,.0f}", f"{games / seconds:,.0f}")]),
@@ -185,12 +187,12 @@ def loops_of(program: TpuProgram, runs: dict[str, float]) -> list[tuple[str, ...
 def collectives_table(program: TpuProgram) -> str:
     """Table of the operations by which chips exchange data: how many stand in the program, and of what."""
     found = Counter(
-        (each.kind.removesuffix("-start"), each.shape.split("{")[0])
+        (each.kind.removesuffix("-start"), each.shape.split("{")[0].strip("("))
         for part in program.computations.values()
         for each in part
         if each.kind.removesuffix("-start") in COLLECTIVES
     )
-    rows = [(kind, shape.strip("("), str(number)) for (kind, shape), number in sorted(found.items())]
+    rows = [(kind, shape, str(number)) for (kind, shape), number in sorted(found.items())]
     return _table(("operation", "of", "times in the program"), rows)
 
 

@@ -66,7 +66,9 @@ class LoopCounts:
         values: dict[Any, Any] = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*consts, *args), strict=True))
 
         def value(atom: Any) -> Any:  # noqa: ANN401 - of any type
-            return np.asarray(atom.val, atom.aval.dtype) if isinstance(atom, Literal) else values[atom]
+            return (
+                np.asarray(atom.val, getattr(atom.aval, "dtype", None)) if isinstance(atom, Literal) else values[atom]
+            )
 
         for equation in jaxpr.eqns:
             results, counts = self._equation(equation, [value(atom) for atom in equation.invars], counts)
