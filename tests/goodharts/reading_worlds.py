@@ -20,7 +20,8 @@ def world_of(mode: str, numbers: Numbers = DEFAULT_NUMBERS, *, evaluating: bool 
     world, how = WORLDS[mode], dict[str, Any](numbers=numbers, evaluating=evaluating)
     read = partial(Reading, mode, tuple(world.marks), **{**how, "numbers": NumbersOfReading(**asdict(numbers))})
     both = {"torch": partial(open_torch, MODES[mode], **how), "jax": partial(open_jax, MODES[mode], **how)}
-    return replace(world, engines={**both, "reading": read})
+    accept = () if evaluating else world.accept  # what starves in an evaluation ends
+    return replace(world, engines={**both, "reading": read}, accept=accept)
 
 
 PAIRED = {name: world_of(name) for name in MODES}

@@ -202,20 +202,6 @@ def test_what_has_no_translation_is_left_to_xla_with_a_sentence(
         jax.vmap(on_backend(env).mask)(states)
 
 
-def test_without_a_compiler_nothing_changes_unless_it_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
-) -> None:
-    monkeypatch.setattr(compiler, "fault", lambda: "no C compiler is found: install one, name it in CC")
-    monkeypatch.setenv(VARIABLE, AUTO)
-    env = OrchardJaxEnv()
-    assert on_backend(env) is env
-    said = refused("train", "--no-wandb", "--engine-backend", NATIVE)
-    assert "no C compiler is found" in said
-    assert "choose --engine-backend xla" in said
-    monkeypatch.setenv(VARIABLE, "fast")
-    assert VARIABLE in refused("train", "--no-wandb")
-
-
 @pytest.mark.parametrize("damage", [b"", b"\x7fELF", None])
 def test_a_damaged_program_of_the_cache_is_compiled_again(
     damage: bytes | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

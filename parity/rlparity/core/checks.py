@@ -63,6 +63,8 @@ def check_engine(
     if repeats and seeds:
         _check_repeats(world, engine, seed, step)
     for turn in () if repeats else range(1 if engine.games >= len(_MOMENTS) else len(_MOMENTS)):
+        if turn:  # the games of the last one may be over, which no state need say
+            engine.reset(_of_width(engine.seeds() + np.uint64(1), world.seed_bits), np.arange(engine.games))
         _check_states(world, engine, step, turn)
     if seeds and not repeats:
         if world.draws is not False:

@@ -19,7 +19,7 @@ VARIABLE = "RLWORLDKIT_ENGINE_BACKEND"
 AUTO, XLA, NATIVE = "auto", "xla", "native"
 BACKENDS = OneOf((AUTO, XLA, NATIVE))
 _MOST_BYTES = 2**10
-"""Of a game that `auto` has played by native programs: XLA plays larger ones, such as Goodharts', in half the time."""
+"""Of a game that `auto` has played by native programs: XLA plays larger ones in half the time."""
 HELP = (
     "what plays the games in JAX: `xla`, or `native`, programs that a C compiler makes of the same rules "
     f"(default: {VARIABLE}, else `auto`: native on a processor with a compiler, for games of at most 1 KiB)"

@@ -79,7 +79,7 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, monkeypatch: pytest.
         (["--engine", "go"], "--engine"),
         (["--save", "/no/such/folder/game.json"], "cannot be written"),
         (["--save", tmp_path], "cannot be written"),
-        (["--agent", tmp_path / "nothing.npz"], "does not exist"),
+        (["--agent", tmp_path / "nothing.npz"], "there is no file of parameters"),
         (["--agent", tmp_path / "notes.txt"], "is no agent: give params_"),
         (["--agent", tmp_path / "damaged.npz"], "cannot be read"),
         (["--agent", tmp_path / "other.npz"], "another number of actions than the 28 here"),
