@@ -202,6 +202,17 @@ def test_what_has_no_translation_is_left_to_xla_with_a_sentence(
         jax.vmap(on_backend(env).mask)(states)
 
 
+def test_marks_of_observations_are_counted_on_both_backends(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = []
+    for backend in (XLA, AUTO):
+        monkeypatch.setenv(VARIABLE, backend)
+        engine = JaxEngine(2, env_of(MODES["ground_truth_handhold"]), marks=True)
+        engine.reset(np.arange(2, dtype=np.uint64), np.arange(2))
+        counts.append(engine.marks())
+    np.testing.assert_array_equal(*counts)
+    assert counts[0].any()
+
+
 @pytest.mark.parametrize("damage", [b"", b"\x7fELF", None])
 def test_a_damaged_program_of_the_cache_is_compiled_again(
     damage: bytes | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

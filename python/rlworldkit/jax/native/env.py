@@ -49,6 +49,8 @@ class _NativeMethods(JaxEnv):
         return self._play("compact", state)
 
     def observe(self, state: State) -> Array:
+        if is_collecting():
+            return self._own.observe(state)
         # its floats are as wide as vectors
         return self._own.expand(jax.tree.map(lambda leaf: leaf[None], self.compact(state)))[0]
 
