@@ -26,8 +26,8 @@ pythonpath = [".."]
 world = "faulty_orchard:WORLD"
 engines = ["plain,planes"]
 sources = ["uniform"]
-games = 4
-steps = 20
+games = 8
+steps = 60
 golden = ""
 """
 NAMES = "from importlib.metadata import distributions; print(*sorted(each.name for each in distributions()))"
