@@ -111,7 +111,7 @@ def learned_policy(
     def policy(view: View) -> Array:
         with torch.no_grad():
             seen = torch.from_numpy(flat(view.observation))
-            drawn: Any = model.policy.get_distribution(seen, view.mask).distribution
+            drawn: Any = model.policy.get_distribution(seen, np.array(view.mask)).distribution
         return drawn.probs.numpy()
 
     return policy
