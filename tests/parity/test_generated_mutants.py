@@ -21,13 +21,13 @@ PYTHON = '''"""A module < of a kind."""
 
 import b, a
 
-
-def step(a: int | None, b: int = 3) -> int:
-    """Takes 1 < 2."""  # and + or -
-    if a < b:
-        self.total += f(a, x[b])
-    mark("sting", a == b)
-    return jnp.where(a & b, ~a, "1 + 1")
+class Engine:
+    def step(a: int | None, b: int = 3) -> int:
+        """Takes 1 < 2."""  # and + or -
+        if a < b:
+            self.total += f(a, x[b])
+        mark("sting", a == b)
+        return jnp.where(a & b, ~a, "1 + 1")
 '''
 SWIFT = """/// Takes 1 < 2.
 mutating func step(a: Int = 3) {

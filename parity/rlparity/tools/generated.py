@@ -9,19 +9,33 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from rlparity.errors import UsageError
 from rlparity.mutant import Mutant, MutationBench
 from rlparity.tools.mutant_table import occurrences
 from rlparity.world import World
 
-_NO_CODE = {
-    ".py": re.compile(r'("""|\'\'\')(?:\\.|.)*?\1|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*', re.DOTALL),
-    ".swift": re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL),
+
+class Language(NamedTuple):
+    """What mutants need to know of a language: its texts and comments, its false, and a statement that does nothing."""
+
+    no_code: re.Pattern[str]
+    false: str
+    nothing: str
+
+
+_LANGUAGES = {
+    ".py": Language(
+        re.compile(r'("""|\'\'\')(?:\\.|.)*?\1|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*', re.DOTALL),
+        "False",
+        "pass",
+    ),
+    ".swift": Language(re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL), "false", ""),
 }
-"""Texts and comments, by the suffix of the files that can be mutated."""
+"""By the suffix of the files that can be mutated."""
 _IN_OTHERS = re.compile(
     r"\s*(?:(?:private|mutating|static|fileprivate|public) )*"
     r"(?:import|from|def|class|func|struct|enum|case|extension|assert)\b"
@@ -56,7 +70,7 @@ def generated_mutants(world: World, bench: MutationBench, count: int, seed: int)
         raise UsageError(
             f"world '{world.name}' names no source of engine '{bench.engine}' within its bench: give World.sources one."
         )
-    files = [source] if source.is_file() else sorted(path for path in source.rglob("*") if path.suffix in _NO_CODE)
+    files = [source] if source.is_file() else sorted(path for path in source.rglob("*") if path.suffix in _LANGUAGES)
     texts = {path: path.read_text(encoding="utf-8") for path in files}
     places = [(path, edit) for path, text in texts.items() for edit in edits(text, path.suffix, world.marks)]
     chosen = random.Random(seed).sample(places, min(count, len(places)))
@@ -66,53 +80,38 @@ def generated_mutants(world: World, bench: MutationBench, count: int, seed: int)
 
 def edits(text: str, suffix: str, marks: Collection[str] = ()) -> list[Edit]:
     """All edits of a source, in order; lines that fire one of the marks stay, since marks are no rules."""
-    code = _NO_CODE[suffix].sub(lambda found: re.sub(r"[^\n]", "\x00", found[0]), text)
+    language = _LANGUAGES[suffix]
+    code = language.no_code.sub(lambda found: re.sub(r"[^\n]", "\x00", found[0]), text)
     fired = re.compile("|".join(rf"[\"'`]{re.escape(mark)}[\"'`]" for mark in marks) or r"(?!)")
     found = []
-    for edit in {edit for kind in _KINDS for edit in kind(code) if text[edit[0] : edit[1]] != edit[2]}:
+    for edit in {*_changes(code), *_removals(code, language)}:
         start, end = text.rfind("\n", 0, edit[0]) + 1, text.find("\n", edit[1])
-        if not _IN_OTHERS.match(text, start) and not fired.search(text[start:end]):
+        is_change = text[edit[0] : edit[1]] != edit[2]
+        if is_change and not _IN_OTHERS.match(text, start) and not fired.search(text[start:end]):
             found.append(edit)
     return sorted(found)
 
 
-def _operators(code: str) -> Iterator[Edit]:
+def _changes(code: str) -> Iterator[Edit]:
+    """Other operators, constants and orders of arguments."""
     for old, new in (*_PAIRS, *((new, old) for old, new in _PAIRS), *_ONE_WAY):
         word = rf"\b{re.escape(old)}" if old[0].isalpha() else re.escape(old)
         end = r"(?=\w)" if old in ("!", "~") else r"\b" if old[-1].isalpha() else ""
         yield from ((found.start(), found.end(), new) for found in re.finditer(word + end, code))
-
-
-def _constants(code: str) -> Iterator[Edit]:
     for found in _CONSTANT.finditer(code):
         yield found.start(), found.end(), str(int(found[0]) + 1)
         if int(found[0]):
             yield found.start(), found.end(), str(int(found[0]) - 1)
-
-
-def _swapped_arguments(code: str) -> Iterator[Edit]:
     for found in _TWO_ARGUMENTS.finditer(code):
         yield found.start(), found.end(), f"{found['other']}, {found['one']}"
 
 
-def _removed_branches(code: str) -> Iterator[Edit]:
-    false = "False" if "\ndef " in code else "false"
+def _removals(code: str, language: Language) -> Iterator[Edit]:
+    """Conditions that are never true, and statements that are not there."""
     for found in _CONDITION.finditer(code):
-        yield found.start("condition"), found.end("condition"), false
-
-
-def _removed_statements(code: str) -> Iterator[Edit]:
+        yield found.start("condition"), found.end("condition"), language.false
     for found in _STATEMENT.finditer(code):
-        yield found.end("space"), found.end(), "pass" if "\ndef " in code else ""
-
-
-_KINDS: tuple[Callable[[str], Iterator[Edit]], ...] = (
-    _operators,
-    _constants,
-    _swapped_arguments,
-    _removed_branches,
-    _removed_statements,
-)
+        yield found.end("space"), found.end(), language.nothing
 
 
 def _mutant(world: World, bench: MutationBench, path: Path, text: str, edit: Edit) -> Mutant:
