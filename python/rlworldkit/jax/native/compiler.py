@@ -136,7 +136,7 @@ def _build(name: str, source: str, cache: Path | None) -> tuple[Path, tempfile.T
     folder = None if cache is None else cache / FOLDER
     if folder and _is_whole(folder / name):
         return folder / name, None
-    writable = _writable(folder)
+    writable = folder if folder and not write_fault(folder) else None
     place = tempfile.TemporaryDirectory(dir=writable)
     built = _compiled(Path(place.name), source)
     if writable is None:
@@ -146,11 +146,6 @@ def _build(name: str, source: str, cache: Path | None) -> tuple[Path, tempfile.T
     built.replace(writable / name)  # others may be writing the same
     place.cleanup()
     return writable / name, None
-
-
-def _writable(folder: Path | None) -> Path | None:
-    """The folder of the cache, made if need be; None where it cannot be written."""
-    return folder if folder is not None and not write_fault(folder) else None
 
 
 def _compiled(place: Path, source: str) -> Path:

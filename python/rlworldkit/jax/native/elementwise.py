@@ -1,6 +1,6 @@
 """Translation of operations on single elements, and of what folds many elements into one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -121,6 +121,17 @@ def _rows(translator: Translator, value: Value, dtype: str, axes: Sequence[int])
     return replace(value, index=index.reshape(-1, *index.shape[len(axes) :]))
 
 
+def _fold(translator: Translator, rows: Memory, fold: Callable[[str], str]) -> list[Value]:
+    """The variable of each column, into which ``fold`` folds an element in each round of the loop that makes them."""
+    texts = np.empty(rows.shape[1:], object)
+    for place in np.ndindex(texts.shape):
+        row = replace(rows, index=rows.index[:, *place])
+        with translator.loop(row.index.size, row):
+            texts[place] = fold(translator.element(row))
+    translator.finish_loop()
+    return [texts]
+
+
 def _neutral(name: str, dtype: str) -> str:
     """The number that changes nothing where it is folded in."""
     if name in _NEUTRAL:
@@ -140,18 +151,14 @@ def _reduce(translator: Translator, eqn: Equation, values: list[Value]) -> list[
     if all(values[0].shape[axis] == 1 for axis in axes):
         return [np.squeeze(translator.elements(values[0]), axes)]
     _check(eqn)
-    rows = _rows(translator, values[0], dtype, axes)
-    texts = np.empty(rows.shape[1:], object)
-    for place in np.ndindex(texts.shape):
-        row, total = replace(rows, index=rows.index[:, *place]), translator.name("v")
-        # in the loop that makes the elements, where that is open
-        with translator.loop(row.index.size, row):
-            combined = expression(name, dtype, total, translator.element(row))
-            translator.declare(f"{ctype(dtype)} {total} = {_neutral(name, dtype)};")
-            translator.add(f"{total} = {combined};")
-        texts[place] = total
-    translator.finish_loop()
-    return [texts]
+
+    def combine(element: str) -> str:
+        total = translator.name("v")
+        translator.declare(f"{ctype(dtype)} {total} = {_neutral(name, dtype)};")
+        translator.add(f"{total} = {expression(name, dtype, total, element)};")
+        return total
+
+    return _fold(translator, _rows(translator, values[0], dtype, axes), combine)
 
 
 def _arg_extreme(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
@@ -159,17 +166,14 @@ def _arg_extreme(translator: Translator, eqn: Equation, values: list[Value]) -> 
     _check(eqn)
     dtype, type_ = eqn.invars[0].aval.dtype.name, ctype(eqn.outvars[0].aval.dtype)
     sign = ">" if eqn.primitive.name == "argmax" else "<"
-    rows = _rows(translator, values[0], dtype, eqn.params["axes"])
-    texts = np.empty(rows.shape[1:], object)
-    for place in np.ndindex(texts.shape):
-        row, best, at = replace(rows, index=rows.index[:, *place]), translator.name("v"), translator.name("v")
-        with translator.loop(row.index.size, row):
-            element = translator.element(row)
-            translator.declare(f"{type_} {at} = -1; {ctype(dtype)} {best} = 0;")
-            translator.add(f"if ({at} == ({type_})-1 || {element} {sign} {best}) {{ {best} = {element}; {at} = i; }}")
-        texts[place] = at
-    translator.finish_loop()
-    return [texts]
+
+    def choose(element: str) -> str:
+        best, at = translator.name("v"), translator.name("v")
+        translator.declare(f"{type_} {at} = -1; {ctype(dtype)} {best} = 0;")
+        translator.add(f"if ({at} == ({type_})-1 || {element} {sign} {best}) {{ {best} = {element}; {at} = i; }}")
+        return at
+
+    return _fold(translator, _rows(translator, values[0], dtype, eqn.params["axes"]), choose)
 
 
 def _cumulate(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:

@@ -112,8 +112,7 @@ def native_env(env: JaxEnv, tell: Callable[[str], None], most_bytes: float = mat
         type(f"Native{kind.__name__}", (_NativeMethods, kind), {"__module__": kind.__module__})
     )
     vars(native).update(vars(env), _own=env, _kernels={}, _tell=tell, _most_bytes=most_bytes)
-    made: JaxEnv = native
-    return made
+    return native
 
 
 def is_native(env: JaxEnv) -> bool:
