@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlparity.agent import Policy
@@ -44,17 +43,18 @@ def transfer(options: Namespace) -> int:
     settings = Settings(
         steps=options.steps, games=options.games, seed=options.seed, invalid=0.0, timeout=options.timeout
     )
-    updates = -(-options.train_steps // TRAINING_GAMES)
-    total = options.steps * len(options.agent) or (options.steps + updates) * options.policies
+    training_steps = -(-options.train_steps // TRAINING_GAMES)  # of each game
+    total = options.steps * len(options.agent) or (options.steps + training_steps) * options.policies
     with progress_bar(options.json, "training and playing", total) as advance:
-        policies = _agents(world, options.agent) if options.agent else _trained(world, engines[0], options, advance)
+        agents = [(str(name), agent_policy(world, name)) for name in options.agent]
+        policies = agents or _trained(world, engines[0], options, advance)
         tests, ended = equivalence_tests(world, engines, policies, settings, options.margin, advance)
     if not any(ended):
         raise UsageError(f"no game ended on both engines within {options.steps} steps: give more --steps.")
-    verdict = reason(tests, options.margin)
+    sentence = reason(tests, options.margin)
     answer = {
         "equivalent": all(test.result == EQUIVALENT for test in tests),
-        "reason": verdict,
+        "reason": sentence,
         "world": world.name,
         "prices": changed_prices(world),
         "engines": [*engines],
@@ -66,14 +66,10 @@ def transfer(options: Namespace) -> int:
     def show(console: Console) -> None:
         _table(tests, engines).print(console)
         played = len(ended) * options.games
-        console.print(f"{sum(ended):,} of {played:,} games ended on both engines. {verdict}", soft_wrap=True)
+        console.print(f"{sum(ended):,} of {played:,} games ended on both engines. {sentence}", soft_wrap=True)
 
     print_answer(options, answer, show)
     return 0 if answer["equivalent"] else 1
-
-
-def _agents(world: World, names: list[Path]) -> Iterator[tuple[str, Policy]]:
-    return ((str(name), agent_policy(world, name)) for name in names)
 
 
 def _trained(
@@ -96,11 +92,7 @@ def _trained(
 def _table(tests: list[Equivalence], engines: tuple[str, str]) -> Records:
     header = "policy", "of an episode", *engines, "difference [90%]", "margin", "result"
     rows = [
-        (each.policy, each.measure, each.expected, each.observed, _interval(each), each.margin, each.result)
+        (each.policy, each.measure, each.expected, each.observed, each.difference, each.margin, each.result)
         for each in tests
     ]
     return Records("transfer", "What a policy gets on each engine", header, rows, most=None)
-
-
-def _interval(test: Equivalence) -> list[float]:
-    return [test.observed - test.expected, test.low, test.high]

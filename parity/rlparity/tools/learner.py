@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv
 
 from rlparity.agent import Policy, View
@@ -84,16 +83,6 @@ class EngineVecEnv(VecEnv):
         """Leave the engine to whoever opened it."""
 
 
-class _Progress(BaseCallback):
-    def __init__(self, progress: Callable[[], object]) -> None:
-        super().__init__()
-        self._progress = progress
-
-    def _on_step(self) -> bool:
-        self._progress()
-        return True
-
-
 def learned_policy(
     world: World, engine: GuardedEngine, steps: int, seed: int, progress: Callable[[], object]
 ) -> Policy:
@@ -106,7 +95,12 @@ def learned_policy(
         seed=seed,
         device="cpu",
     )
-    model.learn(steps, callback=_Progress(progress))
+
+    def goes_on(*_: object) -> bool:
+        progress()
+        return True
+
+    model.learn(steps, callback=goes_on)
 
     def policy(view: View) -> Array:
         with torch.no_grad():

@@ -46,6 +46,11 @@ class Equivalence:
     margin: float
 
     @property
+    def difference(self) -> list[float]:
+        """The mean difference and its interval."""
+        return [self.observed - self.expected, self.low, self.high]
+
+    @property
     def bound(self) -> float:
         """The smallest margin for which the measure is equivalent."""
         return max(abs(self.low), abs(self.high))
