@@ -91,7 +91,7 @@ def pick(cells: Cells, words: Array) -> Cells:
 
 
 def pick_several(cells: Cells, words: Array, how_many: Array, most: int) -> Cells:
-    """As so many (int32, at most ``most``) ``pick`` one after another, each from the cells that are left."""
+    """As so many (int32, at most ``most``) ``pick`` one after another, each from the cells that are left (B4)."""
     if is_tpu():
         return _pick_by_rank(cells, words, how_many)
 
