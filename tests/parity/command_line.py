@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import faulty_orchard
+import jsonschema
 
-from rlparity.cli.main import main
+from rlparity.cli.main import main as rlparity_main
 from rlparity.engines.checkout import outside_hooks
+from rlparity.io.documents import schema_of
+from rlparity.tools.documents import DOCUMENTS, FailureDocument
 
 ORCHARD = "faulty_orchard:WORLD"
 
@@ -26,18 +29,24 @@ class Ran(NamedTuple):
     err: str
 
     @property
+    def message(self) -> str:
+        """What was told on standard error."""
+        return self.err.removeprefix("rlparity: ").rstrip()
+
+    @property
     def json(self) -> Any:  # noqa: ANN401 - as it says
         """The answer of ``--json``."""
         return json.loads(self.out)
 
     def refusal(self, code: int = 2) -> str:
         """The one line of a command that ends so and does nothing else."""
-        assert (self.code, self.out, self.err.count("\n")) == (code, "", 1), self
+        said = [self.json["error"]["message"]] if self.out else []
+        assert (self.code, said, self.err.count("\n")) == (code, [self.message] * len(said), 1), self
         return self.err
 
 
 def run(main: Callable[[list[str]], int], *words: str | Path) -> Ran:
-    """Run a command in this process."""
+    """Run a command in this process. The JSON that the harness prints must follow the schema of the command."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     code: int | str | None
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -47,12 +56,16 @@ def run(main: Callable[[list[str]], int], *words: str | Path) -> Ran:
             code = stop.code
     for written in (out, err):
         written.seek(0)
-    return Ran(code, out.read(), err.read())
+    ran = Ran(code, out.read(), err.read())
+    if main is rlparity_main and ran.out and "--json" in words and ("diff" not in words or "-" in words):
+        name = "-".join(map(str, words[: 2 if words[0] == "ledger" else 1]))
+        jsonschema.validate(ran.json, schema_of(DOCUMENTS[name] | FailureDocument))
+    return ran
 
 
 def rlparity(command: str, *words: str | Path, world: str = ORCHARD) -> Ran:
     """Run a command of the harness on Orchard, or on another world."""
-    return run(main, command, "--world", world, *words)
+    return run(rlparity_main, command, "--world", world, *words)
 
 
 def git(folder: Path, *words: str) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -23,21 +22,30 @@ from rlparity.engines.registry import load_pair, load_traced, load_world, world_
 from rlparity.engines.tape import Tape, take_settings
 from rlparity.errors import UsageError
 from rlparity.io.atomic_write import check_output
-from rlparity.io.console import counted, open_console, print_answer
+from rlparity.io.console import Answer, counted, open_console
 from rlparity.tools.coverage import coverage_of, require_marks
+from rlparity.tools.documents import (
+    CoverageDocument,
+    EpisodesDocument,
+    ReplayDocument,
+    RewardsDocument,
+    RunDocument,
+    TapeDocument,
+)
 from rlparity.tools.finding import Finding, grouped, investigate, replay_command, replayed
-from rlparity.tools.printing import effect_values, noise_table, print_coverage, print_notes, print_rewards, print_run
+from rlparity.tools.printing import noise_table, print_coverage, print_notes, print_rewards, print_run
 from rlparity.tools.recording import record_tape
 from rlparity.tools.report import print_report, write_report
 from rlparity.tools.rewards import accept, all_changes, golden_folder, replay_golden
 from rlparity.tools.rewards import record as record_episodes
+from rlparity.tools.run_document import run_document
 from rlparity.world import World
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> Answer:
     """Play many games on both engines and compare everything at every step.
 
     Both engines get the same seeds and actions. Observations, masks, rewards, ends and states must be the same, bit
@@ -55,21 +63,20 @@ def run(options: Namespace) -> int:
             raise UsageError("--debug shows a screen, and --json prints nothing but JSON: leave one out.")
         check_screen(", or leave --debug out")
     world, spec, engines = _pair(options)
-    outcome, findings, answer = _compared(world, spec, engines, options)
+    outcome, findings, document = _compared(world, spec, engines, options)
 
     def show(console: Console) -> None:
         print_run(world, engines, outcome, findings, console, options.mode)
         if outcome.noise is not None:
             noise_table(outcome.noise, engines[0], options.noise).print(console)
-        print_notes(world, answer["prices"], console)
+        print_notes(world, document.prices, console)
+        if options.debug and outcome.divergences:
+            open_at(spec, world, engines, outcome.divergences[0], options.timeout)
 
-    print_answer(options, answer, show)
-    if options.debug and outcome.divergences:
-        open_at(spec, world, engines, outcome.divergences[0], options.timeout)
-    return outcome.verdict.exit_code(strict=options.strict)
+    return Answer(document, show, outcome.verdict.exit_code(strict=options.strict))
 
 
-def replay(options: Namespace) -> int:
+def replay(options: Namespace) -> Answer:
     """Replay a trace on both engines and report what differs.
 
     A trace is a JSON file of a start and actions, which `rlparity run` writes where engines differ.
@@ -92,23 +99,17 @@ def replay(options: Namespace) -> int:
     verdict = Verdict.DIVERGENT if shown.differences else verdict
     if options.html:
         write_report(report, options.html)
-    answer = {
-        "verdict": verdict,
-        "actions": len(report.moments) - 1,
-        "rules": list(shown.rules),
-        "differences": [asdict(difference) for difference in shown.differences],
-    }
+    document = ReplayDocument(verdict, len(report.moments) - 1, shown.rules, shown.differences)
 
     def show(console: Console) -> None:
         print_report(report, console)
         if verdict == Verdict.INCONCLUSIVE:
             console.print(f"{verdict}: no step is compared: give a trace with actions.")
 
-    print_answer(options, answer, show)
-    return verdict.exit_code()
+    return Answer(document, show, verdict.exit_code())
 
 
-def coverage(options: Namespace) -> int:
+def coverage(options: Namespace) -> Answer:
     """Run, count how often each rule fired, and compare the counts.
 
     A world may have marks, each of which belongs to a rule of the game. Engines count how often each mark fires;
@@ -119,27 +120,27 @@ def coverage(options: Namespace) -> int:
     """
     world, spec, engines = _pair(options)
     require_marks(world)
-    outcome, findings, answer = _compared(world, spec, engines, options, marks=True)
+    outcome, findings, run_found = _compared(world, spec, engines, options, marks=True)
     found = coverage_of(world, outcome.marks)
-    answer |= {
-        "rules": {rule: found.hits(rule) for rule in found.rules},
-        "marks": [asdict(mark) for mark in found.marks],
-        "never": list(found.never()),
-        "rare": list(found.rare()),
-        "silent_marks": list(found.silent_marks()),
-        "unequal_marks": [mark.mark for mark in found.unequal()],
-    }
+    document = CoverageDocument(
+        **vars(run_found),
+        rules={rule: found.hits(rule) for rule in found.rules},
+        marks=found.marks,
+        never=found.never(),
+        rare=found.rare(),
+        silent_marks=found.silent_marks(),
+        unequal_marks=[mark.mark for mark in found.unequal()],
+    )
 
     def show(console: Console) -> None:
         print_coverage(found, engines, console)
         print_run(world, engines, outcome, findings, console, options.mode)
 
-    print_answer(options, answer, show)
     code = outcome.verdict.exit_code(strict=options.strict)
-    return 1 if code == 0 and (found.never() or found.unequal()) else code
+    return Answer(document, show, 1 if code == 0 and (found.never() or found.unequal()) else code)
 
 
-def rewards(options: Namespace) -> int:
+def rewards(options: Namespace) -> Answer:
     """Replay the golden episodes and show what changed in their rewards.
 
     Golden episodes are games that `rlparity record` wrote down. A reward that is another one than was recorded is
@@ -158,15 +159,15 @@ def rewards(options: Namespace) -> int:
     episodes = replay_golden(world, engines, folder, options.timeout)
     new, changes, disagreements = all_changes(world, episodes)
     renewed = accept(world, episodes) if options.accept and not disagreements else 0
-    answer = {
-        "episodes": len(episodes),
-        "transitions": sum(len(episode.golden.case.actions) for episode in episodes),
-        "new_components": new,
-        "changes": [asdict(change) for change in changes],
-        "engines_agree": not disagreements,
-        "disagreements": [asdict(change) for change in disagreements],
-        "accepted": renewed,
-    }
+    document = RewardsDocument(
+        episodes=len(episodes),
+        transitions=sum(len(episode.golden.case.actions) for episode in episodes),
+        new_components=new,
+        changes=changes,
+        engines_agree=not disagreements,
+        disagreements=disagreements,
+        accepted=renewed,
+    )
 
     def show(console: Console) -> None:
         print_rewards(world, engines, episodes, console)
@@ -174,11 +175,10 @@ def rewards(options: Namespace) -> int:
             refusal = "Nothing is accepted while the engines disagree."
             console.print(refusal if disagreements else f"Accepted: {counted(renewed, 'episode')} renewed.")
 
-    print_answer(options, answer, show)
-    return 1 if disagreements or (changes and not options.accept) else 0
+    return Answer(document, show, 1 if disagreements or (changes and not options.accept) else 0)
 
 
-def record(options: Namespace) -> int:
+def record(options: Namespace) -> Answer:
     """Record golden episodes, or a tape, on the reference engine.
 
     A golden episode has the actions and rewards of one game, for `rlparity rewards`. A tape has all that an engine
@@ -202,20 +202,16 @@ def record(options: Namespace) -> int:
     folder = golden_folder(world, options.output)
     check_output(folder / "episode.json", makes_folders=True)
     paths = record_episodes(world, spec, engines, run_settings(options), folder)
-    answer = {"files": [str(path) for path in paths]}
-    print_answer(
-        options, answer, lambda console: console.print(f"Recorded {counted(len(paths), 'episode')} in {folder}.")
-    )
-    return 0
+    said = f"Recorded {counted(len(paths), 'episode')} in {folder}."
+    return Answer(EpisodesDocument([*map(str, paths)]), lambda console: console.print(said))
 
 
-def _record_tape(world: World, engine: str, options: Namespace) -> int:
+def _record_tape(world: World, engine: str, options: Namespace) -> Answer:
     settings = run_settings(options, marks=options.marks)
     with progress_bar(options.json, "steps of each game", options.steps) as advance:
         tape = record_tape(world, engine, settings, options.tape, advance, states=options.states)
-    answer = {"tape": str(tape.folder), "digest": tape.manifest()["digest"], "unknown": sorted(tape.unknown)}
-    print_answer(options, answer, lambda console: console.print(f"Recorded {tape.folder}, digest {answer['digest']}."))
-    return 0
+    document = TapeDocument(str(tape.folder), tape.manifest()["digest"], sorted(tape.unknown))
+    return Answer(document, lambda console: console.print(f"Recorded {tape.folder}, digest {document.digest}."))
 
 
 def _pair(options: Namespace, *, one_will_do: bool = False) -> tuple[World, str, tuple[str, str]]:
@@ -233,8 +229,8 @@ def run_settings(options: Namespace, *, marks: bool = False) -> Settings:
 
 def _compared(
     world: World, spec: str, engines: tuple[str, str], options: Namespace, *, marks: bool = False
-) -> tuple[Outcome, list[Finding], dict[str, Any]]:
-    """Run both engines; returns the outcome, a finding for each divergence, and both as JSON values."""
+) -> tuple[Outcome, list[Finding], RunDocument]:
+    """Run both engines; returns the outcome, a finding for each divergence, and the document of both."""
     if isinstance(tape := world.engines[engines[0]], Tape):
         take_settings(options, tape)
     settings = run_settings(options, marks=marks)
@@ -253,40 +249,7 @@ def _compared(
         trace_path = options.output / ("trace.json" if number == 1 else f"trace-{number}.json")
         how = {"settings": settings, "shrink_seconds": options.shrink_seconds, "ledger": outcome.ledger}
         findings.append(investigate(world, spec, engines, alike, trace_path, **how))
-    divergences: list[dict[str, Any]] = [
-        {"game": found.game, "step": found.step, "fields": [difference.field for difference in found.differences]}
-        for found in outcome.divergences
-    ]
-    for finding in findings:
-        divergences[outcome.divergences.index(finding.alike[0])] |= {
-            "alike": len(finding.alike),
-            "trace": str(finding.trace_path),
-            "report": str(finding.page_path),
-            "rules": list(finding.report.trace.rules),
-            "phase": finding.report.phase,
-            "shrunk_actions": len(finding.report.trace.case.actions),
-        }
-    answer = {
-        "verdict": outcome.verdict,
-        "reasons": [asdict(reason) for reason in outcome.reasons],
-        "accepted": [reason.name for reason in outcome.accepted],
-        "world": world.name,
-        "prices": changed_prices(world),
-        "tolerances": {field: [str(world.tolerance_of(field))] for field in world.tolerances},
-        "engines": list(engines),
-        "mode": settings.mode,
-        **{name: getattr(options, name) for name in ("source", "seed", "games")},
-        "steps_compared": outcome.steps,
-        "episodes": outcome.episodes,
-        "seconds": round(outcome.seconds, 3),
-        "divergences": divergences,
-        "is_black_box": outcome.is_black_box,
-        "known": outcome.known,
-        "measured": outcome.measured,
-        "noise": None if outcome.noise is None else noise_table(outcome.noise, engines[0], settings.noise).values(),
-        "effect": outcome.effect and effect_values(outcome.effect, engines),
-    }
-    return outcome, findings, answer
+    return outcome, findings, run_document(world, engines, settings, outcome, findings)
 
 
 @contextmanager

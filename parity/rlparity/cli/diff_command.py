@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -20,16 +19,16 @@ from rlparity.cli.flags import settings_of
 from rlparity.core.pair import Pair
 from rlparity.core.prices import changed_prices, read_prices
 from rlparity.core.replay import Divergence
-from rlparity.core.trace import trace_text
+from rlparity.core.trace import trace_text, trace_value
 from rlparity.engines.registry import load_world, world_spec
 from rlparity.io.arguments import STANDARD_OUTPUT
 from rlparity.io.atomic_write import write_output
-from rlparity.io.console import counted, open_console, plain_text, typed_command
+from rlparity.io.console import Answer, counted, plain_text, typed_command
 from rlparity.io.intervals import paired_intervals
-from rlparity.io.strict_json import json_text
 from rlparity.io.table import Records, markdown_text
 from rlparity.tools.diff import START, Comparison, check_expected, family_of, is_in, is_of_reward
 from rlparity.tools.diff_sides import build_corpus, open_side, share
+from rlparity.tools.documents import DiffDocument, SideDocument
 from rlparity.tools.finding import open_alone, shrunk_report
 from rlparity.tools.printing import changes_table
 from rlparity.tools.report import Report, print_report, report_episode
@@ -44,7 +43,7 @@ WHOLE_EPISODES = 3
 _CUT = "More is left out here, because a comment has a limit: see the page or the JSON file."
 
 
-def diff(options: Namespace) -> int:
+def diff(options: Namespace) -> Answer:
     """Compare an engine at two places, such as two revisions, and show what a change does.
 
     The same games are played on both sides. What differs is listed by family, with small cases, and with what the
@@ -82,36 +81,39 @@ def diff(options: Namespace) -> int:
             write_page(diff_page(found, alone, lines, shown, cases, unexpected, command), world, options.html)
     if options.markdown:
         write_output(options.markdown, markdown(lines, shown, cases))
-    if options.json:
-        text = json_text(_answer(found, unexpected, every, cases), indent=2) + "\n"
-        print(text, end="") if prints_json else write_output(options.json, text)
-    if not prints_json:
-        print_diff(lines, shown, cases, open_console())
-    return 1 if unexpected else 0
+    document = _document(found, unexpected, every, cases)
+    answer = Answer(document, lambda console: print_diff(lines, shown, cases, console), int(bool(unexpected)))
+    if options.json and not prints_json:
+        write_output(options.json, answer.text() + "\n")
+    return answer
 
 
-def _answer(
+def _document(
     found: Comparison, unexpected: Sequence[str], every: Sequence[Records], cases: Mapping[str, Report]
-) -> dict[str, object]:
-    """The result as JSON values."""
+) -> DiffDocument:
     shared, settings = found.shared, found.settings
-    return {
-        "identical": not found.families,
-        "unexpected": unexpected,
-        "world": shared.local.name,
-        "sides": [
-            {"label": label, "commit": side.commit, "dirty": side.is_dirty, "prices": changed_prices(side.world)}
+    rows = {each.name: each.values() for each in every}
+    return DiffDocument(
+        identical=not found.families,
+        unexpected=unexpected,
+        world=shared.local.name,
+        sides=[
+            SideDocument(label, side.commit, side.is_dirty, changed_prices(side.world))
             for label, side in zip(shared.labels, shared.sides, strict=True)
         ],
-        "notes": shared.notes,
+        notes=shared.notes,
         **{name: getattr(settings, name) for name in ("seed", "games", "steps")},
-        "transitions": int(found.compared.sum()),
-        "episodes": len(found.episodes),
-        "left": int((found.parted >= 0).sum()),
-        "refused": found.refused,
-        **{each.name: each.values() for each in every},
-        "cases": {name: json.loads(trace_text(report.trace)) for name, report in cases.items()},
-    }
+        transitions=int(found.compared.sum()),
+        episodes=len(found.episodes),
+        left=int((found.parted >= 0).sum()),
+        refused=found.refused,
+        families=rows["families"],
+        components=rows["components"],
+        changes=rows["changes"],
+        returns=rows["returns"],
+        agents=rows["agents"],
+        cases={name: trace_value(report.trace) for name, report in cases.items()},
+    )
 
 
 def tables(found: Comparison, expected: Sequence[str]) -> list[Records]:

@@ -8,10 +8,10 @@ import platform
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final
 
 from rlparity import __version__
 from rlparity.engines.checkout import output
@@ -19,28 +19,21 @@ from rlparity.engines.module_paths import own_copy
 from rlparity.engines.places import cache_folder
 from rlparity.engines.registry import load_world, registered
 from rlparity.errors import ParityError, UsageError, install_command
-from rlparity.io.console import counted, open_console
+from rlparity.io.console import Answer, counted, open_console
 from rlparity.io.safe_read import MIB, Unreadable, read_text
-from rlparity.io.strict_json import json_text
+from rlparity.tools.documents import Check, DoctorDocument
 from rlparity.tools.project import DISTRIBUTION, PROJECT, REQUIRE_PLUGIN, read_checks, read_tables
 
-OK, NOTE, BROKEN = "ok", "note", "broken"
+OK: Final = "ok"
+NOTE: Final = "note"
+BROKEN: Final = "broken"
 """Results of a check; a note is something missing that not everybody needs."""
 _STYLES = {OK: "green", NOTE: "yellow", BROKEN: "bold red"}
 _LIBRARIES = ("gymnasium", "gymnax", "pgx", "jumanji", "envpool", "dm_env")
 """Distributions whose environments have names for ``--engines``."""
 
 
-class Check(NamedTuple):
-    """Result of one check; ``remedy`` is what to do about it, unless ``found`` says that already."""
-
-    name: str
-    status: str
-    found: str
-    remedy: str = ""
-
-
-def doctor(options: Namespace) -> int:
+def doctor(options: Namespace) -> Answer | int:
     """Check the installation and suggest fixes.
 
     It looks for packages, registered worlds, libraries of environments, git and the cache folder. A note is no
@@ -49,7 +42,7 @@ def doctor(options: Namespace) -> int:
     Examples:
         rlparity doctor
     """
-    return print_checks(_checks(), as_json=options.json)
+    return _answer([*_checks()]) if options.json else print_checks(_checks(), as_json=False)
 
 
 def print_checks(checks: Iterable[Check], *, as_json: bool) -> int:
@@ -61,10 +54,15 @@ def print_checks(checks: Iterable[Check], *, as_json: bool) -> int:
         done.append(check)
         result = f"{check.name:19}{'; '.join(filter(None, (check.found, check.remedy)))}"
         console.print(Text.assemble((f"{check.status:8}", _STYLES[check.status]), result), soft_wrap=True)
+    answer = _answer(done)
+    answer.print(as_json=as_json)
+    return answer.exit_code
+
+
+def _answer(done: Sequence[Check]) -> Answer:
+    """The answer to checks whose lines are printed."""
     is_broken = any(check.status == BROKEN for check in done)
-    if as_json:
-        print(json_text({"ok": not is_broken, "checks": [check._asdict() for check in done]}, indent=2))
-    return int(is_broken)
+    return Answer(DoctorDocument(not is_broken, done), lambda _: None, int(is_broken))
 
 
 def python() -> Check:

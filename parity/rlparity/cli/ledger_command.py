@@ -21,13 +21,14 @@ from rlparity.core.trace import Trace, read_trace, trace_text
 from rlparity.engines.registry import load_pair, load_traced, load_world, world_spec
 from rlparity.errors import UsageError
 from rlparity.io.atomic_write import check_output, write_text
-from rlparity.io.console import print_answer
+from rlparity.io.console import Answer
 from rlparity.io.safe_read import read_text
 from rlparity.io.strict_json import json_text
+from rlparity.tools.documents import EntryDocument, WitnessesDocument
 from rlparity.world import World
 
 
-def add(options: Namespace) -> int:
+def add(options: Namespace) -> Answer:
     r"""Write an entry from the trace of a difference.
 
     `rlparity ledger --help` explains the file.
@@ -53,11 +54,10 @@ def add(options: Namespace) -> int:
         raise UsageError(f"{path} stays as it was. {faults[0]}")
     write_text(path, text)
     said = f"{path} has the entry '{options.id}': narrow it by a condition, `when`, on the state before."
-    print_answer(options, {"ledger": str(path), "id": options.id}, lambda console: console.print(said, soft_wrap=True))
-    return 0
+    return Answer(EntryDocument(str(path), options.id), lambda console: console.print(said, soft_wrap=True))
 
 
-def check(options: Namespace) -> int:
+def check(options: Namespace) -> Answer:
     """Replay the witnesses: both engines must still differ so.
 
     `rlparity ledger --help` explains the file.
@@ -76,9 +76,8 @@ def check(options: Namespace) -> int:
     if not entries:
         raise UsageError(f"{options.file} has no entry for these engines of world '{world.name}': name others.")
     said = "\n".join(faults) or f"All witnesses hold ({entries:,})."
-    answer = {"entries": entries, "faults": faults}
-    print_answer(options, answer, lambda console: console.print(said, soft_wrap=True))
-    return 1 if faults else 0
+    document = WitnessesDocument(entries, faults)
+    return Answer(document, lambda console: console.print(said, soft_wrap=True), int(bool(faults)))
 
 
 def _entry_text(world: World, engines: tuple[str, str], trace: Trace, options: Namespace) -> str:

@@ -8,14 +8,16 @@ import sys
 import textwrap
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from rlparity import cli, errors
 from rlparity.cli import commands, diff_command, flags, ledger_command, mutants_command, transfer_command
 from rlparity.cli.completion import FLAG, HELP, SHELLS, PrintCompletion
 from rlparity.cli.doctor import doctor
 from rlparity.cli.scaffold import init
+from rlparity.cli.schema_command import schema
 from rlparity.cli.skill import skill
 from rlparity.core import ledger
 from rlparity.core.guard import LESS_MEMORY
@@ -25,11 +27,15 @@ from rlparity.engines.serve import serve
 from rlparity.io.arguments import Parser
 from rlparity.io.console import (
     CLOSED_PIPE_EXIT_CODE,
+    Answer,
+    command_words,
     discard_output,
     is_output_closed,
     is_output_full,
     open_missing_streams,
 )
+from rlparity.tools.documents import ErrorDocument, FailureDocument
+from rlparity.tools.report import NextCommand
 
 _EXIT_CODES = (
     "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed, 130 it was "
@@ -40,7 +46,7 @@ _EXIT_CODES = (
 class Command(NamedTuple):
     """A command: the function that does it, whose docstring is its help, its flags and their defaults."""
 
-    does: Callable[[argparse.Namespace], int]
+    does: Callable[[argparse.Namespace], Answer | int]
     flags: flags.Flags
     defaults: Mapping[str, object]
 
@@ -66,9 +72,20 @@ COMMANDS = (
     Command(mutants_command.mutants, flags.MUTANTS, {"steps": 500, "games": 64, "source": "directed"}),
     Command(diff_command.diff, flags.DIFF, {"steps": 200, "games": 16}),
     Command(transfer_command.transfer, flags.TRANSFER, {}),
+    Command(schema, {"name": {"nargs": "?", "help": "the command (default: list all)"}}, {"json": False}),
     Command(serve, {**flags.WORLD, **ENGINE}, {"json": False}),
 )
 OF_LEDGER = (Command(ledger_command.add, flags.LEDGER_ADD, {}), Command(ledger_command.check, flags.LEDGER_CHECK, {}))
+
+
+class _WrongWords(errors.UsageError):
+    """The command line cannot be read; the sentence begins with the name of the program."""
+
+
+class _CommandParser(Parser):
+    def error(self, message: str) -> NoReturn:
+        """Raise the fault, which may be asked for as JSON."""
+        raise _WrongWords(f"{self.prog}: {message} (see `{self.prog} --help`).")
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -81,17 +98,17 @@ class _Formatter(argparse.HelpFormatter):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
-    parser = Parser(prog="rlparity", **_help_of(cli.__doc__))
+    """The parser of the whole command line, which raises UsageError for words that are wrong."""
+    parser = _CommandParser(prog="rlparity", **_help_of(cli.__doc__))
     parser.add_argument("--traceback", **flags.switch("show where in the code an error arose"))
     parser.add_argument(FLAG, action=PrintCompletion, choices=SHELLS, metavar="SHELL", help=HELP)
-    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_CommandParser)
     for command in COMMANDS:
         _add(command, subparsers)
     texts = _help_of(ledger_command.__doc__)
     texts["description"], summary = f"{texts['description']}\n\n{ledger.__doc__}", texts["description"]
     added = subparsers.add_parser("ledger", help=summary, **texts)
-    of_ledger = added.add_subparsers(dest="subcommand", required=True, metavar="COMMAND", parser_class=Parser)
+    of_ledger = added.add_subparsers(dest="subcommand", required=True, metavar="COMMAND", parser_class=_CommandParser)
     for command in OF_LEDGER:
         _add(command, of_ledger)
     return parser
@@ -122,33 +139,67 @@ def _help_of(docstring: str | None) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     open_missing_streams()
-    parser = build_parser()
-    options = parser.parse_args(arguments)
-    options.words = sys.argv[1:] if arguments is None else arguments
-    if str(options.json) in ("True", "-") and is_output_closed():
-        parser.error("--json prints on standard output, which is closed")
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        errors.require_working_directory()
-        exit_code = int(options.does(options))
+        answer, as_json = answer_to(words)
+        if isinstance(answer, Answer):
+            answer.print(as_json=as_json)
         sys.stdout.flush()
-        return exit_code
+        return answer.exit_code if isinstance(answer, Answer) else answer
     except KeyboardInterrupt:
         print("rlparity: stopped.", file=sys.stderr)
         return errors.INTERRUPTED_EXIT_CODE
     except BrokenPipeError:
         discard_output()
         return CLOSED_PIPE_EXIT_CODE
+    except OSError as error:
+        if not is_output_full(error):
+            raise
+        discard_output()
+        print(f"rlparity: the output could not be written ({error.strerror}): make room.", file=sys.stderr)
+        return errors.UsageError.exit_code
+
+
+def answer_to(words: Sequence[str]) -> tuple[Answer | int, bool]:
+    """Do what a command line says; returns its answer, and whether it asks for JSON.
+
+    The answer is the exit code alone where the command printed its own. With ``--json`` nothing is printed, but what
+    fails is told on standard error, and its answer is a ``FailureDocument``.
+    """
+    as_json = "--json=-" in words or any(
+        word == "--json" and (following == "-" or "diff" not in words) for word, following in pairwise([*words, ""])
+    )
+    command = next((word for word in words if not word.startswith("-")), "")
+    try:
+        parser = build_parser()
+        options = parser.parse_args(words)
+        options.words = words
+        if as_json and is_output_closed():
+            parser.error("--json prints on standard output, which is closed")
+        errors.require_working_directory()
+        return options.does(options), as_json
     except Exception as error:
-        if options.traceback:
+        if isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and is_output_full(error)):
+            raise
+        if "--traceback" in words:
             traceback.print_exc()
         if isinstance(error, errors.ParityError):
             fault = error
-        elif isinstance(error, OSError) and is_output_full(error):
-            discard_output()
-            fault = errors.UsageError(f"the output could not be written ({error.strerror}): make room.")
         elif errors.is_out_of_memory(error):
             fault = errors.UsageError(f"this needs more memory than there is: {LESS_MEMORY}.")
         else:
-            return errors.report_bug(f"rlparity {options.command}")
-        print(f"rlparity: {fault}", file=sys.stderr)
-        return fault.exit_code
+            errors.report_bug(f"rlparity {command}")
+            return _failure("bug", repr(error), "--traceback", *words), as_json
+        print(fault if isinstance(fault, _WrongWords) else f"rlparity: {fault}", file=sys.stderr)
+        if fault.exit_code == errors.UsageError.exit_code:
+            return _failure("usage", str(fault), *[command] * bool(command), "--help"), as_json
+        return _failure("engine", str(fault), "--traceback", *words), as_json
+
+
+def _failure(kind: Literal["usage", "engine", "bug"], message: str, *words: str) -> Answer:
+    """The answer of a command that fails, and the words of the one that tells more."""
+    more = NextCommand(
+        "read the help" if kind == "usage" else "see where", command_words("rlparity", "rlparity", *words)
+    )
+    code = (errors.UsageError if kind == "usage" else errors.ParityError).exit_code
+    return Answer(FailureDocument(ErrorDocument(kind, message, [more])), lambda _: None, code)

@@ -9,8 +9,9 @@ from rlparity.cli.commands import progress_bar, run_settings
 from rlparity.core.prices import priced
 from rlparity.engines.registry import load_world, world_spec
 from rlparity.errors import UsageError
-from rlparity.io.console import print_answer
+from rlparity.io.console import Answer
 from rlparity.mutant import MutationBench
+from rlparity.tools.documents import MutantDocument, MutantsDocument
 from rlparity.tools.generated import generated_mutants
 from rlparity.tools.mutant_judges import LockstepJudge, PytestJudge, project_bench
 from rlparity.tools.mutants import (
@@ -28,7 +29,7 @@ from rlparity.tools.printing import print_mutants
 from rlparity.world import World
 
 
-def mutants(options: Namespace) -> int:
+def mutants(options: Namespace) -> Answer:
     """Plant faults in a copy of an engine, or of a project, and see them caught.
 
     A mutant is a small wrong edit of the source, which the world lists for an engine. One that survives shows what
@@ -61,23 +62,22 @@ def mutants(options: Namespace) -> int:
     judged = [verdict for verdict in verdicts if verdict.is_judged]
     same = [verdict.mutant.name for verdict in verdicts if verdict.result == SAME]
     caught = sum(verdict.noticed for verdict in judged)
-    answer = {
-        "world": name,
-        "mutants": [
-            {"name": verdict.mutant.name, "rules": list(verdict.mutant.rules)}
-            | {name: getattr(verdict, name) for name in ("engine", "result", "steps", "detail")}
-            for verdict in verdicts
+    document = MutantsDocument(
+        world=name,
+        mutants=[
+            MutantDocument(each.mutant.name, each.mutant.rules, each.engine, each.result, each.steps, each.detail)
+            for each in verdicts
         ],
-        "caught": caught,
-        "judged": len(judged),
-        "share": caught / len(judged) if judged else 0.0,
-        "survivors": [verdict.mutant.name for verdict in judged if verdict.result == SURVIVED],
-        "unbuildable": [verdict.mutant.name for verdict in verdicts if verdict.result in (UNBUILDABLE, UNSOUND)],
-        "same_program": same,
-    }
-    print_answer(options, answer, lambda console: print_mutants(verdicts, caught, len(judged), console))
+        caught=caught,
+        judged=len(judged),
+        share=caught / len(judged) if judged else 0.0,
+        survivors=[verdict.mutant.name for verdict in judged if verdict.result == SURVIVED],
+        unbuildable=[verdict.mutant.name for verdict in verdicts if verdict.result in (UNBUILDABLE, UNSOUND)],
+        same_program=same,
+    )
     wanted = len(judged) if options.generate else len(verdicts)  # edits that a machine makes need not build
-    return 0 if judged and caught == wanted else 1
+    is_well = bool(judged) and caught == wanted
+    return Answer(document, lambda console: print_mutants(verdicts, caught, len(judged), console), 0 if is_well else 1)
 
 
 def _generated(world: World, bench: MutationBench, options: Namespace) -> MutationBench:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rlparity.agent import Policy
@@ -15,8 +14,9 @@ from rlparity.core.settings import Settings
 from rlparity.core.source_specs import agent_policy
 from rlparity.engines.registry import load_pair, load_world, world_spec
 from rlparity.errors import UsageError, install_command
-from rlparity.io.console import print_answer
+from rlparity.io.console import Answer
 from rlparity.io.table import Records
+from rlparity.tools.documents import EquivalenceDocument, TransferDocument
 from rlparity.tools.transfer import EQUIVALENT, TRAINING_GAMES, Equivalence, equivalence_tests, reason
 from rlparity.world import World
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def transfer(options: Namespace) -> int:
+def transfer(options: Namespace) -> Answer:
     """Train policies on one engine and test whether they do as well on another.
 
     Each policy plays the same seeds on both engines, acted on by what each of them shows. A mean return, length or
@@ -52,24 +52,23 @@ def transfer(options: Namespace) -> int:
     if not any(ended):
         raise UsageError(f"no game ended on both engines within {options.steps} steps: give more --steps.")
     sentence = reason(tests, options.margin)
-    answer = {
-        "equivalent": all(test.result == EQUIVALENT for test in tests),
-        "reason": sentence,
-        "world": world.name,
-        "prices": changed_prices(world),
-        "engines": [*engines],
+    document = TransferDocument(
+        equivalent=all(test.result == EQUIVALENT for test in tests),
+        reason=sentence,
+        world=world.name,
+        prices=changed_prices(world),
+        engines=engines,
         **{name: getattr(options, name) for name in ("games", "steps", "seed", "margin")},
-        "ended": ended,
-        "tests": [asdict(test) | {"bound": test.bound, "result": test.result} for test in tests],
-    }
+        ended=ended,
+        tests=[EquivalenceDocument(**vars(test), bound=test.bound, result=test.result) for test in tests],
+    )
 
     def show(console: Console) -> None:
         _table(tests, engines).print(console)
         played = len(ended) * options.games
         console.print(f"{sum(ended):,} of {played:,} games ended on both engines. {sentence}", soft_wrap=True)
 
-    print_answer(options, answer, show)
-    return 0 if answer["equivalent"] else 1
+    return Answer(document, show, int(not document.equivalent))
 
 
 def _trained(

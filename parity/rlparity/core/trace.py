@@ -126,8 +126,8 @@ def write_trace(trace: Trace, path: Path) -> None:
     write_text(path, trace_text(trace))
 
 
-def trace_text(trace: Trace) -> str:
-    """The JSON text of a trace: one line for each key, so that version control shows small changes small."""
+def trace_value(trace: Trace) -> dict[str, Any]:
+    """The JSON value of a trace."""
     value: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -142,12 +142,18 @@ def trace_text(trace: Trace) -> str:
         "component_names": trace.component_names,
         "prices": dict(trace.prices) or None,
         "mode": trace.mode or None,
+        "components": trace.components,
     }
-    value |= {name: part for name, part in further.items() if part is not None}
+    return value | {name: part for name, part in further.items() if part is not None}
+
+
+def trace_text(trace: Trace) -> str:
+    """The JSON text of a trace: one line for each key, so that version control shows small changes small."""
+    value = trace_value(trace)
+    rows = value.pop("components", None)
     lines = [f"{json_text(key)}: {json_text(part)}" for key, part in value.items()]
-    if trace.components is not None:
-        rows = ",\n".join(json_text(row) for row in trace.components)
-        lines.append(f'"components": [\n{rows}\n]')
+    if rows is not None:
+        lines.append('"components": [\n' + ",\n".join(map(json_text, rows)) + "\n]")
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 

@@ -6,7 +6,6 @@ import signal
 import sys
 from argparse import Namespace
 from contextlib import suppress
-from dataclasses import asdict
 from importlib.util import find_spec
 from typing import Any
 
@@ -20,7 +19,8 @@ from rlparity.debug.debugger import Debugger
 from rlparity.debug.session import Session
 from rlparity.engines.registry import world_spec
 from rlparity.errors import EngineError, UsageError, install_command
-from rlparity.io.console import print_answer
+from rlparity.io.console import Answer
+from rlparity.tools.documents import StopDocument
 from rlparity.tools.report import action_name
 from rlparity.world import World
 
@@ -84,7 +84,7 @@ def show(session: Session) -> int:
     return app.return_code or 0
 
 
-def debug(options: Namespace) -> int:
+def debug(options: Namespace) -> Answer | int:
     """Step through a game on both engines: stop, step back, edit, fork.
 
     Both boards, what differs, rewards, marks, actions, observation and state are shown for every step; `?` lists
@@ -112,7 +112,7 @@ def debug(options: Namespace) -> int:
         return show(session) if is_screen else _stop(session, options)
 
 
-def _stop(session: Session, options: Namespace) -> int:
+def _stop(session: Session, options: Namespace) -> Answer:
     """Run to the first condition, write what is asked for, and say where the game stands."""
     held = session.run_until(*(options.until or ["differs"]))
     if options.write_test:
@@ -120,19 +120,12 @@ def _stop(session: Session, options: Namespace) -> int:
     moment, differences, phase = session.moment, session.diff(), ""
     with suppress(EngineError):  # of one that fails in its phases, the step stands without them
         phase = moment.phases.text if differences else ""
-    answer = {
-        "step": session.position,
-        "stopped": held,
-        "action": moment.action,
-        "differences": [asdict(each) for each in differences],
-        "marks": moment.marks and moment.marks[0],
-        "phase": phase,
-        "state": session.state(),
-    }
+    marks, state = moment.marks and moment.marks[0], session.state()
+    document = StopDocument(session.position, held, moment.action, differences, marks, phase, state)
 
     def text(console: Console) -> None:
         where = held or ("the game is over" if moment.is_over else "the actions end")
-        console.print(f"Step {session.position}, {action_name(session.world, moment.action)}: {where}.")
+        console.print(f"Step {document.step}, {action_name(session.world, moment.action)}: {where}.")
         for each in differences:
             console.print(f"{each.field}: {value_text(each.expected)} and {value_text(each.observed)}")
         if phase:
@@ -140,8 +133,7 @@ def _stop(session: Session, options: Namespace) -> int:
         if options.write_test:
             console.print(f"Written: {options.write_test}")
 
-    print_answer(options, answer, text)
-    return 1 if differences else 0
+    return Answer(document, text, int(bool(differences)))
 
 
 def _chosen(games: Any, index: int) -> Any:  # noqa: ANN401 - a list of environments or of states

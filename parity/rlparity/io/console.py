@@ -9,11 +9,12 @@ import os
 import shlex
 import shutil
 import sys
-from argparse import Namespace
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from rlparity.io.documents import document_value
 from rlparity.io.strict_json import json_text
 
 if TYPE_CHECKING:
@@ -51,12 +52,24 @@ def open_console(*, stderr: bool = False, quiet: bool = False, width: int | None
     return console
 
 
-def print_answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console], None]) -> None:
-    """Print the answer of a command as JSON, or for people as ``show`` does."""
-    if options.json:
-        print(json_text(answer, indent=2))
-    else:
-        show(open_console())
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a command: its document, a dataclass, how it is shown to people, and the exit code."""
+
+    document: object
+    show: Callable[[Console], None]
+    exit_code: int = 0
+
+    def text(self) -> str:
+        """The document as JSON."""
+        return json_text(document_value(self.document), indent=2)
+
+    def print(self, *, as_json: bool) -> None:
+        """Print the document, or show the answer to people."""
+        if as_json:
+            print(self.text())
+        else:
+            self.show(open_console())
 
 
 def plain_text(show: Callable[[Console], None]) -> str:
@@ -102,21 +115,30 @@ def counted(number: int, thing: str, ending: str = "s") -> str:
 
 def typed_command(program: str, module: str, *words: str | Path) -> str:
     """A command of ``program`` with these words as it can be typed here; where it is not installed, of ``module``."""
+    return shlex.join(command_words(program, module, *words))
+
+
+def command_words(program: str, module: str, *words: str | Path) -> list[str]:
+    """The words of ``typed_command``."""
     python = Path(sys.executable)
     script = python.with_name(program)
-    start = [typed_program(script)] if script.exists() else [typed_program(python), "-m", module]
+    start = [_program(script)] if script.exists() else [_program(python), "-m", module]
     # a file whose name looks like a flag is named from its folder
     named = (os.path.join(".", word) if isinstance(word, Path) and str(word)[0] == "-" else str(word) for word in words)
-    return " ".join([*start, shlex.join(named)])
+    return [*start, *named]
 
 
 def typed_program(path: Path) -> str:
     """A program as it can be typed here: by its name alone where the shell finds it by that, else by its path."""
+    return shlex.quote(_program(path))
+
+
+def _program(path: Path) -> str:
     here = Path.cwd()
     if shutil.which(path.name) == str(path):
-        return shlex.quote(path.name)
+        return path.name
     typed = str(path.relative_to(here) if path.is_relative_to(here) else path)
-    return shlex.quote(typed if os.sep in typed else os.path.join(".", typed))
+    return typed if os.sep in typed else os.path.join(".", typed)
 
 
 def open_missing_streams() -> None:

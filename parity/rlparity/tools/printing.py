@@ -18,6 +18,7 @@ from rlparity.io.console import counted
 from rlparity.io.intervals import paired_intervals
 from rlparity.io.table import Records, Table
 from rlparity.tools.coverage import Coverage
+from rlparity.tools.documents import EffectDocument
 from rlparity.tools.finding import Finding, grouped
 from rlparity.tools.mutants import CAUGHT, SURVIVED, MutantVerdict
 from rlparity.tools.report import action_name, difference_table, print_report
@@ -80,12 +81,9 @@ def effect_table(effect: Effect, engines: tuple[str, str]) -> Records:
     return Records("effect", "What a user sees", header, rows, f"{note}.")
 
 
-def effect_values(effect: Effect, engines: tuple[str, str]) -> dict[str, object]:
-    """The table, and of each game that differs after how many actions it first does, as JSON values."""
-    return {
-        "measures": effect_table(effect, engines).values(),
-        "first": sorted(effect.first[effect.first >= 0].tolist()),
-    }
+def effect_values(effect: Effect, engines: tuple[str, str]) -> EffectDocument:
+    """The table, and of each game that differs after how many actions it first does."""
+    return EffectDocument(effect_table(effect, engines).values(), sorted(effect.first[effect.first >= 0].tolist()))
 
 
 def noise_table(floor: Mapping[str, Noise], engine: str, runs: int) -> Records:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,14 @@ from rlparity.world import Board, World
 
 TERMINAL_DIFFERENCES = 12
 DIFFERS = "bold white on red"
+
+
+@dataclass(frozen=True)
+class NextCommand:
+    """A command to run next, as the words that a shell would pass to it."""
+
+    purpose: str
+    argv: Sequence[str]
 
 
 @dataclass(frozen=True)

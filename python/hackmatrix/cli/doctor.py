@@ -17,10 +17,11 @@ import rlworldkit
 from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path, build_hint, is_checkout
 from hackmatrix.world import rules_of
-from rlparity.cli.doctor import BROKEN, NOTE, OK, Check, packages, print_checks, python, versions
+from rlparity.cli.doctor import BROKEN, NOTE, OK, packages, print_checks, python, versions
 from rlparity.engines.python_process import python_command
 from rlparity.errors import ParityError, install_command
 from rlparity.io.arguments import Parser
+from rlparity.tools.documents import Check
 from rlworldkit.jax.cache_entries import damaged_entries
 from rlworldkit.jax.xla import CACHE_VARIABLE, enable_compilation_cache, write_fault
 from rlworldkit.render.display import has_display

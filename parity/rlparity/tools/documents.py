@@ -1,0 +1,281 @@
+"""What commands print as JSON, one class for each; `rlparity schema` prints their schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rlparity.core.compare import Difference
+from rlparity.core.trace import Action
+from rlparity.core.verdict import Reason, Verdict
+from rlparity.tools.coverage import MarkCount
+from rlparity.tools.divergence import DivergenceDocument
+from rlparity.tools.report import NextCommand
+from rlparity.tools.rewards import Change
+
+Rows = Sequence[Mapping[str, object]]
+"""Rows of a table, by the names of its columns; a mean with its interval is a list of three numbers."""
+
+
+@dataclass(frozen=True)
+class ErrorDocument:
+    """A command that ends with exit code 2 (kind ``usage``) or 3 (``engine``, or ``bug`` of this program)."""
+
+    kind: Literal["usage", "engine", "bug"]
+    message: str
+    next: Sequence[NextCommand]
+
+
+@dataclass(frozen=True)
+class FailureDocument:
+    """What a command prints instead of its own document when it fails."""
+
+    error: ErrorDocument
+
+
+@dataclass(frozen=True)
+class RunDocument:
+    """What ``run`` found. measured: what of all that is compared varied, how games ended and which actions were taken.
+
+    known: how many differences each entry of the ledger explained. noise, effect: of ``--noise`` and ``free-running``.
+    """
+
+    verdict: Verdict
+    reasons: Sequence[Reason]
+    accepted: Sequence[str]
+    world: str
+    prices: Mapping[str, float]
+    tolerances: Mapping[str, Sequence[str]]
+    engines: Sequence[str]
+    mode: str
+    source: str
+    seed: int
+    games: int
+    steps_compared: int
+    episodes: int
+    seconds: float
+    divergences: Sequence[DivergenceDocument]
+    is_black_box: bool
+    known: Mapping[str, int]
+    measured: Mapping[str, Any]
+    noise: Rows | None
+    effect: EffectDocument | None
+
+
+@dataclass(frozen=True)
+class EffectDocument:
+    """What a user sees of differences. first: of each game that differs, the actions after which it first does."""
+
+    measures: Rows
+    first: Sequence[int]
+
+
+@dataclass(frozen=True)
+class CoverageDocument(RunDocument):
+    """What ``coverage`` found beside what ``run`` does. rules: hits by id, on the side with fewer."""
+
+    rules: Mapping[str, int]
+    marks: Sequence[MarkCount]
+    never: Sequence[str]
+    rare: Sequence[str]
+    silent_marks: Sequence[str]
+    unequal_marks: Sequence[str]
+
+
+@dataclass(frozen=True)
+class ReplayDocument:
+    """What ``replay`` found. actions: how many were played; rules: ids that fired in the last step."""
+
+    verdict: Verdict
+    actions: int
+    rules: Sequence[str]
+    differences: Sequence[Difference]
+
+
+@dataclass(frozen=True)
+class RewardsDocument:
+    """What ``rewards`` found. disagreements: what the second engine earns otherwise. accepted: episodes renewed."""
+
+    episodes: int
+    transitions: int
+    new_components: Sequence[str]
+    changes: Sequence[Change]
+    engines_agree: bool
+    disagreements: Sequence[Change]
+    accepted: int
+
+
+@dataclass(frozen=True)
+class EpisodesDocument:
+    """Golden episodes that ``record`` wrote."""
+
+    files: Sequence[str]
+
+
+@dataclass(frozen=True)
+class TapeDocument:
+    """A tape that ``record`` wrote. unknown: fields that it does not have."""
+
+    tape: str
+    digest: str
+    unknown: Sequence[str]
+
+
+@dataclass(frozen=True)
+class MutantDocument:
+    """One mutant. steps: compared until the fault showed, or in all; 0 where tests judge."""
+
+    name: str
+    rules: Sequence[str]
+    engine: str
+    result: str
+    steps: int
+    detail: str
+
+
+@dataclass(frozen=True)
+class MutantsDocument:
+    """What ``mutants`` found. share: of the judged ones, those that were caught."""
+
+    world: str
+    mutants: Sequence[MutantDocument]
+    caught: int
+    judged: int
+    share: float
+    survivors: Sequence[str]
+    unbuildable: Sequence[str]
+    same_program: Sequence[str]
+
+
+@dataclass(frozen=True)
+class SideDocument:
+    """One side of ``diff``; commit: None where it is none of git."""
+
+    label: str
+    commit: str | None
+    dirty: bool
+    prices: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class DiffDocument:
+    """What ``diff`` found. left: episodes that left the comparison; refused: starts that an engine refused.
+
+    cases: the first difference of each family, as a trace.
+    """
+
+    identical: bool
+    unexpected: Sequence[str]
+    world: str
+    sides: Sequence[SideDocument]
+    notes: Sequence[str]
+    seed: int
+    games: int
+    steps: int
+    transitions: int
+    episodes: int
+    left: int
+    refused: int
+    families: Rows
+    components: Rows
+    changes: Rows
+    returns: Rows
+    agents: Rows
+    cases: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class EquivalenceDocument:
+    """One measure of one policy. low, high: of the 90% interval of the difference; bound: the smallest margin."""
+
+    policy: str
+    measure: str
+    expected: float
+    observed: float
+    low: float
+    high: float
+    margin: float
+    bound: float
+    result: str
+
+
+@dataclass(frozen=True)
+class TransferDocument:
+    """What ``transfer`` found. ended: games that ended on both engines, of each policy."""
+
+    equivalent: bool
+    reason: str
+    world: str
+    prices: Mapping[str, float]
+    engines: Sequence[str]
+    games: int
+    steps: int
+    seed: int
+    margin: float
+    ended: Sequence[int]
+    tests: Sequence[EquivalenceDocument]
+
+
+@dataclass(frozen=True)
+class StopDocument:
+    """Where ``debug`` stopped. stopped: the condition that holds; marks: how often each fired on the reference."""
+
+    step: int
+    stopped: str | None
+    action: Action | None
+    differences: Sequence[Difference]
+    marks: Mapping[str, int] | None
+    phase: str
+    state: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class EntryDocument:
+    """The entry that ``ledger add`` wrote."""
+
+    ledger: str
+    id: str
+
+
+@dataclass(frozen=True)
+class WitnessesDocument:
+    """What ``ledger check`` found. faults: entries whose difference is another one, or gone."""
+
+    entries: int
+    faults: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Check:
+    """Result of one check; ``remedy`` is what to do about it, unless ``found`` says that already."""
+
+    name: str
+    status: Literal["ok", "note", "broken"]
+    found: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class DoctorDocument:
+    """What ``doctor`` found."""
+
+    ok: bool
+    checks: Sequence[Check]
+
+
+DOCUMENTS: Mapping[str, Any] = {
+    "run": RunDocument,
+    "replay": ReplayDocument,
+    "coverage": CoverageDocument,
+    "rewards": RewardsDocument,
+    "record": EpisodesDocument | TapeDocument,
+    "mutants": MutantsDocument,
+    "diff": DiffDocument,
+    "transfer": TransferDocument,
+    "debug": StopDocument,
+    "ledger-add": EntryDocument,
+    "ledger-check": WitnessesDocument,
+    "doctor": DoctorDocument,
+}
+"""Command -> what it prints with ``--json`` unless it fails."""

@@ -1,0 +1,85 @@
+"""What commands print with ``--json``: schemas, and errors. ``command_line.run`` holds each document to its schema."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import jsonschema
+import pytest
+from command_line import ORCHARD, rlparity, run
+
+from rlparity.cli.main import build_parser, main
+from rlparity.io.documents import document_value
+from rlparity.tools.documents import DOCUMENTS
+
+
+def commands(parser: argparse.ArgumentParser, *names: str) -> dict[str, argparse.ArgumentParser]:
+    """Parsers of all commands, by their names."""
+    found = {"-".join(names): parser}
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, each in action.choices.items():
+                found |= commands(each, *names, name)
+    return found
+
+
+def test_every_command_with_json_has_a_schema() -> None:
+    parsers = commands(build_parser()).items()
+    assert {name for name, each in parsers if "--json" in each._option_string_actions} == {*DOCUMENTS}
+    assert run(main, "schema") == (0, "\n".join(DOCUMENTS) + "\n", "")
+    assert "there is no schema 'runs' (did you mean 'run'?)" in run(main, "schema", "runs").refusal()
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_schema_is_one_of_draft_2020_12(name: str) -> None:
+    schema = run(main, "schema", name).json
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert not jsonschema.Draft202012Validator(schema).is_valid({})
+
+
+@pytest.mark.parametrize(
+    "change", [{"verdict": "FINE"}, {"games": "4"}, {"games": None}, {"more": 1}, {"divergences": [{"game": 0}]}]
+)
+def test_a_schema_refuses_what_is_no_document_of_its_command(change: dict[str, Any]) -> None:
+    schema = run(main, "schema", "run").json
+    document = rlparity("run", "--games", "4", "--steps", "3", "--json").json
+    jsonschema.validate(document, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document | change, schema)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "kind", "message", "following"),
+    [
+        ("run --steps 0 --json", 2, "usage", "rlparity run: argument --steps: it must be", "run --help"),
+        ("run --engines plain,x --json", 2, "usage", "world 'orchard' has no engine 'x'", "run --help"),
+        ("replay no.json --json", 2, "usage", "there is no trace file no.json", "replay --help"),
+        ("diff . nowhere --json -", 2, "usage", "", "diff --help"),
+        ("diff . --json=-", 2, "usage", "the following arguments are required", "diff --help"),
+        ("run --engines plain,dying --json", 3, "engine", "engine 'dying' failed in step", "--traceback run"),
+    ],
+)
+def test_exit_codes_2_and_3_print_json(words: str, code: int, kind: str, message: str, following: str) -> None:
+    command, *others = words.split()
+    ran = rlparity(command, *others)
+    assert (ran.code, ran.json["error"]["kind"], ran.err.count("\n")) == (code, kind, 1)
+    assert message in ran.json["error"]["message"]
+    assert ran.message == ran.json["error"]["message"]
+    assert " ".join(ran.json["error"]["next"][0]["argv"]).startswith(f"rlparity {following}")
+
+
+def test_a_fault_of_the_program_prints_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("a")
+
+    monkeypatch.setattr("rlparity.cli.commands.run_lockstep", fail)
+    ran = run(main, "run", "--world", ORCHARD, "--json")
+    assert (ran.code, ran.json["error"]["kind"], ran.json["error"]["message"]) == (3, "bug", "KeyError('a')")
+
+
+def test_a_part_that_is_optional_is_left_out() -> None:
+    found = rlparity("run", "--engines", "plain,restless", "--no-report", "--json").json["divergences"][0]
+    assert found.keys() == {"game", "step", "fields"}
+    assert document_value({"a": (1, [None])}) == {"a": [1, [None]]}
