@@ -109,6 +109,9 @@ def use_the_commands(home: Home) -> None:
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith("rlparity: no world is registered: `rlparity init FOLDER` writes one")
     assert refused.stderr.count("\n") == 1
+    unserved = home.run("rlparity", "mcp")
+    assert (unserved.returncode, unserved.stdout, unserved.stderr.count("\n")) == (2, "", 1)
+    assert "pip install 'rl-parity[mcp]'" in unserved.stderr
     checked = home.run("rlparity", "doctor")
     assert checked.returncode == 0, checked.stdout
     assert re.search(r"^note .*no installed package registers one; `rlparity init", checked.stdout, re.MULTILINE)
@@ -135,7 +138,12 @@ def test_it_needs_nothing_but_numpy_and_rich(root: Path, wheels: dict[str, Path]
     names = home.run("python", "-I", "-c", NAMES).stdout.split()
     assert names == ["Pygments", "markdown-it-py", "mdurl", "numpy", "rich", "rl-parity"]
     needs = home.run("python", "-I", "-c", MODULES, "rlparity").stdout.splitlines()
-    extras = "debug.screen needs textual", "pytest_plugin needs pytest", "tools.learner needs gymnasium"
+    extras = (
+        "cli.mcp_server needs anyio",
+        "debug.screen needs textual",
+        "pytest_plugin needs pytest",
+        "tools.learner needs gymnasium",
+    )
     assert needs == [f"rlparity.{each}" for each in extras]
     use_the_commands(home)
     home.link("pytest")

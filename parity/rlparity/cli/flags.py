@@ -138,6 +138,7 @@ DEBUG: Flags = {
         "CONDITION",
         "no screen, but run until this holds: MARK, RULE, FIELD < VALUE, action NAME, draw SITE or differs FIELD",
     ),
+    "--commands": switch("no screen, but carry out its commands, one a line of standard input, with JSON for each"),
     "--write-test": value(
         "FILE", "show no screen, but write the game until then as a test of pytest", OutputFile(makes_folders=True)
     ),

@@ -16,6 +16,7 @@ from rlparity import cli, errors
 from rlparity.cli import commands, diff_command, flags, ledger_command, mutants_command, transfer_command
 from rlparity.cli.completion import FLAG, HELP, SHELLS, PrintCompletion
 from rlparity.cli.doctor import doctor
+from rlparity.cli.mcp_command import mcp
 from rlparity.cli.scaffold import init
 from rlparity.cli.schema_command import schema
 from rlparity.cli.skill import skill
@@ -73,6 +74,7 @@ COMMANDS = (
     Command(diff_command.diff, flags.DIFF, {"steps": 200, "games": 16}),
     Command(transfer_command.transfer, flags.TRANSFER, {}),
     Command(schema, {"name": {"nargs": "?", "help": "the command (default: list all)"}}, {"json": False}),
+    Command(mcp, {}, {"json": False}),
     Command(serve, {**flags.WORLD, **ENGINE}, {"json": False}),
 )
 OF_LEDGER = (Command(ledger_command.add, flags.LEDGER_ADD, {}), Command(ledger_command.check, flags.LEDGER_CHECK, {}))
@@ -173,7 +175,7 @@ def answer_to(words: Sequence[str]) -> tuple[Answer | int, bool]:
     try:
         parser = build_parser()
         options = parser.parse_args(words)
-        options.words = words
+        options.words, options.parser = words, parser
         if as_json and is_output_closed():
             parser.error("--json prints on standard output, which is closed")
         errors.require_working_directory()

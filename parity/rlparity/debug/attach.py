@@ -20,7 +20,9 @@ from rlparity.debug.session import Session
 from rlparity.engines.registry import world_spec
 from rlparity.errors import EngineError, UsageError, install_command
 from rlparity.io.console import Answer
-from rlparity.tools.documents import StopDocument
+from rlparity.io.documents import document_value
+from rlparity.io.strict_json import json_text
+from rlparity.tools.documents import ErrorDocument, FailureDocument, StopDocument
 from rlparity.tools.report import action_name
 from rlparity.world import World
 
@@ -94,7 +96,7 @@ def debug(options: Namespace) -> Answer | int:
         rlparity debug --world my_module:WORLD rlparity-report/trace.json
         rlparity debug --world my_module:WORLD --seed 7 --until differs --write-test tests/test_seed_7.py
     """
-    is_screen = not (options.json or options.until or options.write_test)
+    is_screen = not (options.json or options.until or options.write_test or options.commands)
     if is_screen:
         check_screen(", or give --until CONDITION")
     world = options.world if options.trace else world_spec(options.world, options.engines or ())
@@ -109,7 +111,34 @@ def debug(options: Namespace) -> Answer | int:
         prices=prices,
         timeout=options.timeout,
     ) as session:
-        return show(session) if is_screen else _stop(session, options)
+        if is_screen:
+            return show(session)
+        return _carry_out(session) if options.commands else _stop(session, options)
+
+
+def _document(session: Session, stopped: str | None, message: str | None = None) -> StopDocument:
+    """Where the game stands, and the condition that stopped it there."""
+    moment, differences, phase = session.moment, session.diff(), ""
+    with suppress(EngineError):  # of one that fails in its phases, the step stands without them
+        phase = moment.phases.text if differences else ""
+    marks, state = moment.marks and moment.marks[0], session.state()
+    return StopDocument(session.position, stopped, moment.action, differences, marks, phase, state, message)
+
+
+def _carry_out(session: Session) -> int:
+    """Carry out the commands on standard input, and print where the game stands before the first and after each."""
+    debugger = Debugger(session)
+    document: object = _document(session, None)
+    while True:
+        print(json_text(document_value(document), indent=2), flush=True)
+        if not (line := sys.stdin.readline()):
+            return int(bool(session.diff()))
+        debugger.do(line)
+        while debugger.target is not None:
+            debugger.advance()
+        document = _document(session, None, debugger.message)
+        if debugger.is_refusal:
+            document = FailureDocument(ErrorDocument("usage", debugger.message, ()))
 
 
 def _stop(session: Session, options: Namespace) -> Answer:
@@ -117,19 +146,15 @@ def _stop(session: Session, options: Namespace) -> Answer:
     held = session.run_until(*(options.until or ["differs"]))
     if options.write_test:
         session.write_test(options.write_test)
-    moment, differences, phase = session.moment, session.diff(), ""
-    with suppress(EngineError):  # of one that fails in its phases, the step stands without them
-        phase = moment.phases.text if differences else ""
-    marks, state = moment.marks and moment.marks[0], session.state()
-    document = StopDocument(session.position, held, moment.action, differences, marks, phase, state)
+    document, moment, differences = _document(session, held), session.moment, session.diff()
 
     def text(console: Console) -> None:
         where = held or ("the game is over" if moment.is_over else "the actions end")
         console.print(f"Step {document.step}, {action_name(session.world, moment.action)}: {where}.")
         for each in differences:
             console.print(f"{each.field}: {value_text(each.expected)} and {value_text(each.observed)}")
-        if phase:
-            console.print(phase)
+        if document.phase:
+            console.print(document.phase)
         if options.write_test:
             console.print(f"Written: {options.write_test}")
 

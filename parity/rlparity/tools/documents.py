@@ -219,7 +219,10 @@ class TransferDocument:
 
 @dataclass(frozen=True)
 class StopDocument:
-    """Where ``debug`` stopped. stopped: the condition that holds; marks: how often each fired on the reference."""
+    """Where ``debug`` stopped. stopped: the condition that holds; marks: how often each fired on the reference.
+
+    message: what the command did that ``--commands`` carried out.
+    """
 
     step: int
     stopped: str | None
@@ -228,6 +231,7 @@ class StopDocument:
     marks: Mapping[str, int] | None
     phase: str
     state: Mapping[str, Any]
+    message: str | None = None
 
 
 @dataclass(frozen=True)

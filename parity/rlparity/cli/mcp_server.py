@@ -1,0 +1,198 @@
+"""The server of the Model Context Protocol: commands as tools, and a session of the debugger."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from subprocess import DEVNULL, PIPE
+from typing import Any
+
+import anyio
+from anyio.abc import Process
+from anyio.streams.buffered import BufferedByteReceiveStream
+from mcp.server import Server, ServerRequestContext
+from mcp.server.stdio import stdio_server
+from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, TextContent, Tool
+
+from rlparity import __version__
+from rlparity.debug import debugger
+from rlparity.engines.python_process import python_command
+from rlparity.errors import unknown
+from rlparity.io.arguments import FloatRange, IntRange, OneOf
+from rlparity.io.documents import schema_of
+from rlparity.tools.documents import DOCUMENTS
+
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "run": ("--json",),
+    "replay": ("--json",),
+    "diff": ("--json=-",),
+    "debug": ("--json", "--commands"),
+    "schema": (),
+    "skill": (),
+}
+"""Commands that are tools, and what the server adds to their words."""
+DEBUG, DEBUG_COMMAND = "debug", "debug_command"
+_LEFT_OUT = "help", "json", "debug", "commands"
+"""Arguments of commands that the server adds, or that need a terminal."""
+_END = b"\n}\n"
+"""Of a document."""
+_LONGEST_ANSWER = 1 << 28
+_SECONDS_TO_END = 2
+_INSTRUCTIONS = (
+    "Holds a port of a reinforcement-learning environment to its original. Read `skill` first. `run` finds the first "
+    "difference and writes a trace; `debug` opens a game or a trace, and `debug_command` steps through it. Every call "
+    "imports the code anew, and so sees what was edited; a session keeps the code that it was opened with."
+)
+
+
+def serve(parser: argparse.ArgumentParser) -> None:
+    """Serve one client on standard input and output until it leaves; ``parser``: of the whole command line."""
+    anyio.run(_serve, Tools(parser))
+
+
+async def _serve(tools: Tools) -> None:
+    about = {"version": __version__, "instructions": _INSTRUCTIONS}
+    server: Server[Any] = Server("rlparity", **about, on_list_tools=tools.list, on_call_tool=tools.call)
+    try:
+        async with stdio_server() as (source, sink):
+            await server.run(source, sink, server.create_initialization_options())
+    finally:
+        await tools.end_session()
+
+
+class Tools:
+    """The tools, and the debugger's session that is open."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        (commands,) = (each.choices for each in parser._actions if isinstance(each.choices, dict))
+        self._parsers: dict[str, argparse.ArgumentParser] = {name: commands[name] for name in COMMANDS}
+        self._session: tuple[Process, BufferedByteReceiveStream] | None = None
+        self._lock = anyio.Lock()
+
+    async def list(self, _: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
+        """All tools: what they do, take and give."""
+        lines = "\n".join(f"{name} {text}" for name, (_, _, text) in debugger.COMMANDS.items())
+        command = {"type": "string", "description": "such as: continue differs state.hp"}
+        takes = {"type": "object", "properties": {"command": command}, "required": ["command"]}
+        told = {name: (each.description or "", _input_schema(each)) for name, each in self._parsers.items()}
+        told[DEBUG_COMMAND] = f"Carry out a command in the session that {DEBUG} opened.\n\n{lines}", takes
+        gives = {name: schema_of(kind) for name, kind in DOCUMENTS.items()}
+        gives[DEBUG_COMMAND] = gives[DEBUG]
+        return ListToolsResult(
+            tools=[
+                Tool(name=name, description=text, input_schema=takes, output_schema=gives.get(name))
+                for name, (text, takes) in told.items()
+            ]
+        )
+
+    async def call(self, _: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
+        """What a command prints, or where the debugger stands; a fault is one sentence."""
+        name, arguments = params.name, params.arguments or {}
+        if name == DEBUG_COMMAND:
+            async with self._lock:
+                return await self._carry_out(str(arguments.get("command", "")))
+        if name not in COMMANDS:
+            return _fault(f"there is no tool {unknown(name, (*COMMANDS, DEBUG_COMMAND))}.")
+        words = (*COMMANDS[name], *_words(self._parsers[name], arguments))
+        command = python_command("-m", "rlparity", name, *words)
+        if name != DEBUG:
+            ended = await anyio.run_process(command, stdin=DEVNULL, check=False)
+            return _result(ended.stdout, ended.stderr)
+        async with self._lock:
+            await self.end_session()
+            process = await anyio.open_process(command, stdin=PIPE, stdout=PIPE, stderr=None)
+            assert process.stdout is not None
+            self._session = process, BufferedByteReceiveStream(process.stdout)
+            if (started := await self._answer(*self._session)).is_error:
+                await self.end_session()
+            return started
+
+    async def _carry_out(self, command: str) -> CallToolResult:
+        """Carry out a command of the debugger."""
+        if self._session is None:
+            return _fault(f"no session is open: call {DEBUG} first.")
+        process, answers = self._session
+        assert process.stdin is not None
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the answer below is missing then
+            await process.stdin.send(" ".join(command.split()).encode() + b"\n")
+        return await self._answer(process, answers)
+
+    async def _answer(self, _: Process, answers: BufferedByteReceiveStream) -> CallToolResult:
+        """The next answer of the session, which ends where it has none, or nobody waits for it any longer."""
+        answer = b""
+        try:
+            with suppress(anyio.EndOfStream, anyio.IncompleteRead, anyio.ClosedResourceError):
+                answer = await answers.receive_until(_END, _LONGEST_ANSWER) + _END
+        finally:
+            if not answer:
+                await self.end_session()
+        return _result(answer)
+
+    async def end_session(self) -> None:
+        """End the session that is open, if any, by force where it is busy."""
+        session, self._session = self._session, None
+        if session is not None:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(_SECONDS_TO_END):
+                await session[0].aclose()
+
+
+def _result(output: bytes, log: bytes = b"") -> CallToolResult:
+    """What a command printed as a result: its document, after whatever the world's code prints, or its text."""
+    text = output.decode(errors="replace").strip()
+    if not text:
+        return _fault((log.decode(errors="replace").splitlines() or ["the process ended without an answer."])[-1])
+    with suppress(ValueError):
+        text = "{" + f"\n{text}".rpartition("\n{")[2]
+        document = json.loads(text)
+        if "error" in document:
+            return _fault(document["error"]["message"])
+        return CallToolResult(content=[TextContent(text=text)], structured_content=document)
+    return CallToolResult(content=[TextContent(text=output.decode())])
+
+
+def _fault(sentence: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(text=sentence)], is_error=True)
+
+
+def _arguments(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
+    return {each.dest: each for each in parser._actions if each.dest not in _LEFT_OUT}
+
+
+def _input_schema(parser: argparse.ArgumentParser) -> dict[str, Any]:
+    """The JSON Schema of a command's arguments."""
+    arguments = _arguments(parser)
+    return {
+        "type": "object",
+        "properties": {name: _argument_schema(action, parser.prog) for name, action in arguments.items()},
+        "required": [name for name, action in arguments.items() if action.required],
+        "additionalProperties": False,
+    }
+
+
+def _argument_schema(action: argparse.Action, program: str) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "string"}
+    if isinstance(action.type, IntRange | FloatRange):
+        kind = "integer" if isinstance(action.type, IntRange) else "number"
+        schema = {"type": kind, "minimum": action.type.least, "maximum": action.type.most}
+    elif isinstance(action.type, OneOf):
+        schema = {"enum": [*action.type.words]}
+    elif action.nargs == 0:
+        schema = {"type": "boolean"}
+    elif isinstance(action.default, list):
+        schema = {"type": "array", "items": schema}
+    return schema | {"description": (action.help or "") % {**vars(action), "prog": program}}
+
+
+def _words(parser: argparse.ArgumentParser, arguments: Mapping[str, Any]) -> Iterator[str]:
+    """The words of a command line; the command refuses those that it does not know."""
+    known = _arguments(parser)
+    positional = [name for name, action in known.items() if not action.option_strings]
+    for name, value in arguments.items():
+        flag = f"--{name.replace('_', '-')}"
+        if value is True:
+            yield flag
+        elif name not in positional and not (value is False and name in known and known[name].nargs == 0):
+            yield from (f"{flag}={each}" for each in (value if isinstance(value, list) else [value]))
+    yield from (str(arguments[name]) for name in positional if name in arguments)
