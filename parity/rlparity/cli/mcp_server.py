@@ -53,8 +53,13 @@ def serve(parser: argparse.ArgumentParser) -> None:
 
 
 async def _serve(tools: Tools) -> None:
-    about = {"version": __version__, "instructions": _INSTRUCTIONS}
-    server: Server[Any] = Server("rlparity", **about, on_list_tools=tools.list, on_call_tool=tools.call)
+    server: Server[Any] = Server(
+        "rlparity",
+        version=__version__,
+        instructions=_INSTRUCTIONS,
+        on_list_tools=tools.list,
+        on_call_tool=tools.call,
+    )
     try:
         async with stdio_server() as (source, sink):
             await server.run(source, sink, server.create_initialization_options())
