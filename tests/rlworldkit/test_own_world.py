@@ -4,10 +4,8 @@ import contextlib
 import importlib
 import io
 import json
-import os
 import re
 import shlex
-import signal
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +15,6 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env as check_gymnasium
 from orchard import WORLD
-from orchard.env import OrchardJaxEnv
 from stable_baselines3.common.env_checker import check_env as check_sb3
 
 from rlparity.cli import main as parity_cli
@@ -28,8 +25,6 @@ from rlworldkit.cli.app import main
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.spaces import env_id
 from rlworldkit.evaluation.play import play_episodes
-from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.training import train
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = ROOT / "parity/rlparity/templates/orchard"
@@ -140,14 +135,3 @@ def test_gymnasium_and_sb3_find_no_fault(engine: str) -> None:
         check_sb3(env.unwrapped)
     assert "W" in str(env.unwrapped.render())
     env.close()
-
-
-def test_training_is_a_call_that_changes_nothing_around_it() -> None:
-    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    variables, folder = dict(os.environ), sorted(Path().iterdir())
-    config = TrainConfig(num_envs=8, num_steps=8, total_timesteps=128, hidden_dim=8, num_layers=1, num_minibatches=2)
-    trained = train(config, OrchardJaxEnv())
-    assert (trained.progress.updates, trained.files) == (2, [])
-    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
-    assert dict(os.environ) == variables
-    assert sorted(Path().iterdir()) == folder

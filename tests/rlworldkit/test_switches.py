@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -77,12 +79,22 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
         return folder, train(CONFIG, OrchardJaxEnv(), run, save_plan=SavePlan(every_updates=1)).params
 
 
-def test_training_gives_the_same_parameters_with_all_that_would_hinder_it(trained: tuple[Path, Any]) -> None:
+def around() -> tuple[object, ...]:
+    """Of this process and its folder, what training must leave alone."""
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    return handlers, dict(os.environ), sorted(Path().iterdir())
+
+
+def test_training_gives_the_same_parameters_with_all_that_would_hinder_it_and_changes_nothing_around_it(
+    trained: tuple[Path, Any],
+) -> None:
     for name, value in HINDERING.items():
         jax.config.update(name, value)
-    params = train(CONFIG, OrchardJaxEnv()).params
+    before = around()
+    again = train(CONFIG, OrchardJaxEnv())
+    assert (around(), again.progress.updates, again.files) == (before, 1, [])
     jax.config.update("jax_transfer_guard", "allow")
-    jax.tree.map(np.testing.assert_array_equal, params, trained[1])
+    jax.tree.map(np.testing.assert_array_equal, again.params, trained[1])
 
 
 @pytest.mark.parametrize(

@@ -140,29 +140,6 @@ def test_both_trainers_make_the_same_updates_of_the_same_actions(fresh: RunnerSt
         assert metrics["train/entropy_floor_penalty"] > 0.04
 
 
-def test_truncated_episodes_are_looked_ahead_from_and_those_of_the_dead_are_not(fresh: RunnerState) -> None:
-    """Every game is truncated in the first step, and those dead by then have nothing to come."""
-    game = fresh.env_state
-    starving = np.arange(GAMES) < 4  # they have the energy for less than a step, and eat nothing
-    energy = jnp.where(starving, 5, 1000).astype(jnp.uint32)
-    late = game._replace(
-        steps=game.steps._replace(low=jnp.full(GAMES, 511, jnp.uint32)),
-        energy=game.energy._replace(low=energy),
-        food=jnp.zeros_like(game.food),
-        poison=jnp.zeros_like(game.poison),
-    )
-    state = fresh.train_state
-    hopeful = state.replace(value_scale=state.value_scale._replace(mean=jnp.float32(100)))  # type: ignore[union-attr]
-
-    transitions, targets = play(fresh._replace(env_state=late, train_state=hopeful))
-    assert transitions.done[0].all()
-    assert transitions.episode.terminated[0].tolist() == starving.tolist()
-    returns = np.asarray(targets).reshape(STEPS, GAMES)[0]
-    step, _, _, death = np.asarray(ENV.prices) * ENV.component_unit
-    np.testing.assert_allclose(returns[starving], step + death, atol=1e-3)
-    np.testing.assert_allclose(returns[~starving], step + 0.99 * 100, atol=3)
-
-
 def networks(kind: NetworkKind, privileged: bool = True) -> tuple[ActorCritic, Any, Any]:
     """A network in torch, and the same in JAX with its parameters."""
     shape = NetworkConfig(kind, channels=(3, 4), hidden=8, privileged=privileged)

@@ -25,7 +25,7 @@ from goodharts.training.ppo import Losses, losses
 from goodharts.training.runs import reserved, train_job
 from goodharts.training.torch_ppo import TorchTrainer, UpdateResult
 from goodharts.training.train_ppo import main
-from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
+from rlparity.errors import INTERRUPTED_EXIT_CODE
 from rlworldkit.runs.stop import StopRequest
 from tests.rlworldkit.runs.test_stop import NATIVE, call
 
@@ -347,18 +347,6 @@ def test_the_dashboard_is_told_everything_and_its_stop_saves(
     assert read_model(MODEL).update == 2
 
 
-def test_a_dashboard_that_does_not_start_leaves_training_alone(
-    dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(self: StandIn) -> None:
-        raise UsageError("The dashboard cannot listen.")
-
-    monkeypatch.setattr(StandIn, "start", refuse)
-    ran = run(main, "--updates", "1", "--dashboard")
-    assert ran.code == 0
-    assert "The dashboard cannot listen. Training goes on without the dashboard." in ran.out
-
-
 def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves_them(
     dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -382,16 +370,6 @@ def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves
     model = read_model(Path("models/ppo_proxy.pth"))
     assert (last["run"], model.update) == ("proxy", last["update"])
     assert not MODEL.exists()
-
-
-def test_a_worker_that_fails_says_why_in_one_sentence() -> None:
-    for mode in ("proxy", "ground_truth"):
-        main(["--mode", mode, "--updates", "1"])
-    whole = read_checkpoint(CHECKPOINT)
-    write_checkpoint(replace(whole, arrays={".games.x": whole.arrays[".games.x"]}))
-    ran = run(main, "--mode", "proxy,ground_truth", "--updates", "2", "--resume")
-    assert (ran.code, "proxy: trained after update 2" in ran.out) == (1, True)
-    assert f"ground_truth: {CHECKPOINT} cannot be used: its weights are those of another network" in ran.out
 
 
 def test_a_benchmark_measures_all_its_updates_once_it_is_warm_and_saves_nothing(

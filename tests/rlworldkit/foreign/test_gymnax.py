@@ -144,9 +144,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "steps", "rate"), [("PPO", 16_384, 1e-2), pytest.param("DQN", 32_768, 1e-3, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "steps", "rate"), [("PPO", 16_384, 1e-2), ("DQN", 32_768, 1e-3)])
 def test_rejax_learns_without_a_mask_what_is_valid(name: str, steps: int, rate: float, paid: GymnaxStyle) -> None:
     rejax = pytest.importorskip("rejax", reason="rejax is not installed: pip install rejax")
     algorithm = getattr(rejax, name).create(

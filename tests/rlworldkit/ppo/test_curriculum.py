@@ -3,7 +3,7 @@
 import dataclasses
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +30,16 @@ from .orchards import LEVELS, RESEEDED, Levelled, PackedOrchard
 
 NATURAL = LEVELLED.natural_games
 archived: Callable[[Archive, EpisodeState, Array], Archive] = jax.jit(curriculum.archived)
+drawn: Callable[[Archive, Array], EpisodeState] = jax.jit(partial(curriculum.drawn, count=6000))
 Run = tuple[LoopState, list[Mapping[str, float]]]
 
 
+@cache
+def begin(config: TrainConfig) -> Callable[..., EpisodeState]:
+    return jax.jit(partial(curriculum.begin, config, Levelled(), None))
+
+
+@cache
 def games(count: int) -> Orchard:
     env = Levelled()
     begun: Orchard = jax.jit(jax.vmap(env.reset))(env.initial_seeds(0, count))
@@ -82,7 +89,7 @@ class TestArchive:
 
     def test_every_kind_is_drawn_as_often_and_nothing_of_empty_ones(self, key: Array) -> None:
         archive = self.archive({0: [0.0] * SLOTS, 5: [0.0] * 2, 7: [0.0]})
-        kinds, slots = np.divmod(np.asarray(curriculum.drawn(archive, key, 6000).games), SLOTS)
+        kinds, slots = np.divmod(np.asarray(drawn(archive, key).games), SLOTS)
         assert set(kinds) == {0, 5, 7}
         assert all(abs((kinds == kind).mean() - 1 / 3) < 0.03 for kind in (0, 5, 7))
         assert set(slots[kinds == 0]) == set(range(SLOTS))
@@ -90,7 +97,7 @@ class TestArchive:
 
     def test_after_more_than_all_slots_were_written_all_are_drawn(self, key: Array) -> None:
         archive = self.archive({3: [0.0]})._replace(written=jnp.zeros(8, jnp.int32).at[3].set(1000))
-        assert set(np.asarray(curriculum.drawn(archive, key, 2000).games)) == {3 * SLOTS + n for n in range(SLOTS)}
+        assert set(np.asarray(drawn(archive, key).games)) == {3 * SLOTS + n for n in range(SLOTS)}
 
 
 class TestBeginning:
@@ -99,8 +106,7 @@ class TestBeginning:
     ) -> tuple[EpisodeState, EpisodeState]:
         zeros = jnp.zeros(config.num_envs)
         new = EpisodeState(games(config.num_envs), zeros.astype(jnp.int32), zeros)
-        begin = jax.jit(partial(curriculum.begin, config, Levelled(), None))
-        return new, begin(archive, new, ended, key)
+        return new, begin(config)(archive, new, ended, key)
 
     def test_only_the_curriculums_games_that_ended_begin_elsewhere(self, key: Array) -> None:
         config = dataclasses.replace(LEVELLED, curriculum="late")

@@ -1,6 +1,7 @@
 """The wrapper: Gymnax's interface, auto-reset, time limit; and as the installed gymnax's own environment."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import jax
@@ -228,23 +229,29 @@ class Unmasked(PackedOrchard):
         return step._replace(truncated=~step.terminated & (step.final.turn >= 2))
 
 
+@cache
+def adapter_of(world: type[PackedOrchard]) -> tuple[GymnaxAdapter, Callable[[Array], EnvState], Callable[..., Any]]:
+    """The adapter of a world, and its two compiled programs."""
+    env = GymnaxAdapter(GymnaxStyle(world(), LIMIT))
+    return env, jax.jit(env._env.reset_from_seed), jax.jit(env.step_env)
+
+
 @pytest.mark.parametrize(
     ("world", "actions", "ends"),
     [
-        (PackedOrchard(), [PICK], [(True, False)]),  # an invalid action ends a game whose mask is not empty
-        (PackedOrchard(), [REST] * LIMIT, [(False, False)] * (LIMIT - 1) + [(False, True)]),
-        (Unmasked(), [REST, REST], [(False, False), (False, True)]),
-        (Unmasked(), [PICK], [(True, False)]),
+        (PackedOrchard, [PICK], [(True, False)]),  # an invalid action ends a game whose mask is not empty
+        (PackedOrchard, [REST] * LIMIT, [(False, False)] * (LIMIT - 1) + [(False, True)]),
+        (Unmasked, [REST, REST], [(False, False), (False, True)]),
+        (Unmasked, [PICK], [(True, False)]),
     ],
 )
 def test_a_state_tells_how_its_episode_ended_whatever_its_mask_and_is_not_reset(
-    world: PackedOrchard, actions: list[int], ends: list[tuple[bool, bool]]
+    world: type[PackedOrchard], actions: list[int], ends: list[tuple[bool, bool]]
 ) -> None:
-    env = GymnaxAdapter(GymnaxStyle(world, LIMIT))
+    env, reset, step = adapter_of(world)
     params = env.default_params
-    state = jax.jit(env._env.reset_from_seed)(jnp.array([LONG_GAME, 0], jnp.uint32))
+    state = reset(jnp.array([LONG_GAME, 0], jnp.uint32))
     assert env.discount(state, params) == 1
-    step = jax.jit(env.step_env)
     for steps, (action, (terminated, truncated)) in enumerate(zip(actions, ends, strict=True), start=1):
         obs, state, _, told, _ = step(jax.random.key(0), state, action, params)
         assert bool(told) == bool(env.is_terminated(state, params)) == terminated
