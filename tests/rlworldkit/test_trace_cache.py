@@ -14,6 +14,7 @@ import pytest
 from jax import Array
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from rlparity.errors import UsageError
 from rlworldkit.jax import trace_cache
 from rlworldkit.jax.trace_cache import Program, load_or_trace
 
@@ -120,23 +121,32 @@ def test_what_is_spread_over_devices_has_a_trace_of_its_own_and_stays_spread(fol
     assert result(program) == result(tracer.program())
 
 
+@pytest.mark.parametrize("source", ["changing/deep/rule.py", "changing/linked/rule.py", "changing.py"])
 def test_changed_sources_ask_for_another_trace(
-    folder: Path, tracer: Tracer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: str, folder: Path, tracer: Tracer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "changing" / "deep").mkdir(parents=True)
-    (tmp_path / "changing" / "__init__.py").touch()
-    source = tmp_path / "changing" / "deep" / "rule.py"
-    source.write_text("PRICE = 1\n")
+    (tmp_path / "elsewhere").mkdir()
+    if source != "changing.py":
+        (tmp_path / "changing" / "deep").mkdir(parents=True)
+        (tmp_path / "changing" / "__init__.py").touch()
+        (tmp_path / "changing" / "linked").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / source).write_text("PRICE = 1\n")
     monkeypatch.syspath_prepend(tmp_path)
     importlib.invalidate_caches()
-    tracer.program(package="changing")
     trace_cache._source_digest.cache_clear()  # what a new process starts with
     tracer.program(package="changing")
+    trace_cache._source_digest.cache_clear()
+    tracer.program(package="changing")
     assert tracer.traces == 1
-    source.write_text("PRICE = 2\n")
+    (tmp_path / source).write_text("PRICE = 2\n")
     trace_cache._source_digest.cache_clear()
     tracer.program(package="changing")
     assert tracer.traces == 2
+
+
+def test_sources_that_are_nowhere_are_named(folder: Path, tracer: Tracer) -> None:
+    with pytest.raises(UsageError, match=r"there is no package .nowhere\.at_all., which JaxEnv\.packages names"):
+        tracer.program(package="nowhere.at_all")
 
 
 def test_a_good_trace_of_something_else_is_refused(folder: Path, tracer: Tracer) -> None:

@@ -92,8 +92,8 @@ class JaxEnv(ABC):
         levels: number of levels that ``level`` tells apart, for the curriculum archive and ``--advantage levels``;
             0: none.
         num_privileges: how many numbers ``privileges`` gives; 0: there are none.
-        packages: Python packages whose sources determine what is computed. If given, traced programs are cached on
-            disk (``rlworldkit.jax.trace_cache``).
+        packages: Python packages or modules whose sources determine what is computed. If given, traced programs are
+            cached on disk (``rlworldkit.jax.trace_cache``).
     """
 
     name: str

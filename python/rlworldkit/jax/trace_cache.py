@@ -26,6 +26,7 @@ from jax import export
 from jax.sharding import NamedSharding
 from jax.stages import Compiled, Lowered, Wrapped
 
+from rlparity.errors import UsageError
 from rlparity.io.safe_read import GIB, json_of, read_bytes, read_zip
 from rlworldkit.jax.cache_entries import replace_damaged_entries
 from rlworldkit.jax.native import compiler
@@ -143,12 +144,29 @@ def _version(library: str) -> str | None:
 def _source_digest(packages: tuple[str, ...]) -> str:
     digest = hashlib.sha256()
     for package in packages:
-        spec = find_spec(package)
-        for folder in (spec and spec.submodule_search_locations) or ():
-            for path in sorted(Path(folder).rglob("*.py")):
-                digest.update(f"{package} {path.relative_to(folder)}\n".encode())
-                digest.update(path.read_bytes())
+        for name, path in _sources(package):
+            digest.update(f"{package} {name}\n".encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def _sources(package: str) -> list[tuple[str, Path]]:
+    """The Python files of a package or module, also those behind links, by their names in it; raises UsageError."""
+    try:
+        spec = find_spec(package)
+    except ModuleNotFoundError:  # of a package above it
+        spec = None
+    if spec is None:
+        raise UsageError(f"there is no package '{package}', which JaxEnv.packages names: correct its name.")
+    if spec.submodule_search_locations is None:
+        return [(package, Path(spec.origin or ""))]
+    return sorted(
+        (str(path.relative_to(top)), path)
+        for top in spec.submodule_search_locations
+        for folder, _, names in os.walk(top, followlinks=True)
+        for path in (Path(folder, name) for name in names)
+        if path.suffix == ".py"
+    )
 
 
 def _read_trace(path: Path, key: str) -> export.Exported | None:
