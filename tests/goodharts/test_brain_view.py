@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 from command_line import run
-from PIL import Image
 
 from goodharts.agents import agent_of
 from goodharts.architecture import NetworkConfig
@@ -28,7 +27,7 @@ from rlworldkit.envs.episodes import Episodes
 from rlworldkit.render.colours import GROUND
 from rlworldkit.render.pen import pixels
 from rlworldkit.show.watch.frames import frames
-from rlworldkit.show.watch.layers import draw_layers, shade
+from rlworldkit.show.watch.layers import draw_layers
 
 ROOT = Path(__file__).resolve().parents[2]
 CNN = NetworkConfig("cnn", channels=(4, 8), hidden=32)
@@ -73,13 +72,6 @@ def test_layers_of_any_size_stay_inside(shapes: list[tuple[int, ...]]) -> None:
     assert not any(part.all() for part in np.split(is_ground[40:, : width * len(shapes)], len(shapes), axis=1))
 
 
-def test_silent_layers_are_dark_and_more_is_lighter() -> None:
-    assert len(np.unique(shade(np.zeros((2, 2), np.float32)).reshape(-1, 3), axis=0)) == 1
-    lightness = shade(np.linspace(0, 1, 256, dtype=np.float32)) @ np.array([0.2126, 0.7152, 0.0722])
-    assert np.all(np.diff(lightness) >= 0)
-    assert lightness[-1] - lightness[0] > 150
-
-
 def test_a_mode_is_recorded_life_after_life_in_the_world_of_its_model() -> None:
     ran = run(main, "brain-view", "--mode", "proxy", "--record", "life.mp4", "--steps", "7", "--render", "ansi")
     assert ran.code == 0
@@ -97,15 +89,6 @@ def test_it_begins_with_game_0_of_an_evaluation_of_the_seed() -> None:
     with closing(evaluation_world(MODES["proxy"], numbers).engines["torch"](1)) as engine:
         engine.reset(game_seeds(7, 1), slots)
         assert shown.get_states(slots) == engine.get_state(slots)
-
-
-def test_a_picture_is_the_last_frame() -> None:
-    flags = ["brain-view", "--mode", "proxy", "--choose", "likeliest", "--render", "ansi", "--steps"]
-    for steps, name in (("2", "two.png"), ("3", "three.png")):
-        assert run(main, *flags, steps, "--record", name).code == 0
-    two, three = (np.asarray(Image.open(name)) for name in ("two.png", "three.png"))
-    assert two.shape == three.shape == (800, 1260, 3)
-    assert not np.array_equal(two, three)
 
 
 def main_py(words: list[str]) -> int:

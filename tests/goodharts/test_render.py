@@ -12,7 +12,6 @@ from goodharts.render.picture import draw_picture
 from goodharts.render.surroundings import around
 from goodharts.rules import EMPTY, FOOD, POISON, SIZE
 from rlparity import State
-from rlworldkit.render.colours import AGENT, LINE
 
 CORNER = SIZE * SIZE - 1
 
@@ -51,23 +50,3 @@ def test_the_picture_shows_every_item_of_the_torus_and_of_the_surroundings() -> 
     assert pixel(drawn, near_x, near_y) == FOOD_COLOUR
     spot = pixel(drawn, picture._MAP_LEFT + 4 * 100.5, picture._TOP + 4 * 10.5)
     assert np.abs(np.subtract(spot, POISON_COLOUR)).max() < 40  # a small thing with smooth edges
-
-
-def test_a_dead_agent_s_energy_stands_out_and_its_bar_is_empty() -> None:
-    alive, dead = (draw_picture(state_of(64, 64, [], [], energy=energy)) for energy in (5000, -10))
-    bar = picture._TOP + picture._NEAR + 20 + 28
-    assert pixel(alive, picture._NEAR_LEFT + 40, bar) == AGENT
-    assert pixel(dead, picture._NEAR_LEFT + 40, bar) == LINE
-
-
-def test_the_frame_of_the_view_wraps_around_the_torus() -> None:
-    inside, wrapped = (draw_picture(state_of(x, 64, [], [])) for x in (64, 0))
-    edges = (
-        [picture._MAP_LEFT + 4 * column for column in (59, 70)],
-        [picture._MAP_LEFT + 4 * column for column in (6, 123)],
-    )
-    height = picture._TOP + 4 * 62
-    for drawn, columns in zip((inside, wrapped), edges, strict=True):
-        for column in columns:
-            near = drawn[height, column - 2 : column + 3].astype(int)
-            assert np.abs(near - AGENT).max(axis=1).min() < 60

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 import torch
 from command_line import run
-from jax import export
 from numpy.typing import NDArray
 
 from goodharts.architecture import NetworkConfig, NetworkKind
@@ -176,14 +175,6 @@ def test_convolutions_and_their_gradients_are_torchs(accelerator: bool, monkeypa
         for part, ending in (("weight", "kernel"), ("bias", "bias")):
             wanted = convolution.get_parameter(part).grad
             np.testing.assert_allclose(ours[f"conv{number}_{ending}"], wanted, rtol=1e-3, atol=1e-7)  # type: ignore[arg-type]
-
-
-def test_a_network_is_lowered_for_accelerators_that_are_not_here() -> None:
-    _, network, params = networks("cnn")
-    gradient = jax.grad(lambda params, seen: network.apply(params, seen)[0].sum())
-    seen = np.zeros((5, 2, 11, 11), np.float32)
-    lowered = export.export(jax.jit(gradient), platforms=("tpu", "cuda"))(params, seen)
-    assert "stablehlo.convolution" in lowered.mlir_module()
 
 
 def test_weights_begin_as_torchs_do() -> None:

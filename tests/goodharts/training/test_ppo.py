@@ -225,16 +225,6 @@ def test_an_update_has_the_documented_metrics() -> None:
     assert sum(metrics[f"train/action_prob_{action}"] for action in range(8)) == pytest.approx(1)
 
 
-def test_the_same_seed_is_the_same_training_and_another_is_another() -> None:
-    def weights(seed: int) -> Tensor:
-        trainer = small_trainer(seed=seed, minibatches=4)
-        trainer.step()
-        return nn.utils.parameters_to_vector(trainer.learner.policy.parameters())
-
-    assert torch.equal(weights(1), weights(1))
-    assert not torch.equal(weights(1), weights(2))
-
-
 def test_an_agent_learns_to_eat_food_and_leave_poison() -> None:
     items: dict[str, Any] = dict.fromkeys(
         ("min_food", "max_food", "min_poison", "max_poison"), 1024

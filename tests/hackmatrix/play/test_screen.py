@@ -7,18 +7,16 @@ import signal
 import pytest
 from textual.pilot import Pilot
 
-from hackmatrix.panels import HackMatrixPanels
-from hackmatrix.rules import ACTIONS, COMPONENTS, NUM_ACTIONS, PROGRAMS
+from hackmatrix.rules import ACTIONS, NUM_ACTIONS, PROGRAMS
 from rlparity import EngineError
 from rlparity.core.trace import read_trace
 from rlworldkit.show.play.dialogs import COMMANDS, help_text
 from rlworldkit.show.play.game import Table
 from rlworldkit.show.play.session import Session
 
-from .conftest import NEARER, drive, lines_of, press
+from .conftest import drive, lines_of, press
 
 WIDTH, HEIGHT = 80, 24
-LARGE = HackMatrixPanels.large_size
 
 
 def test_every_action_and_every_command_has_a_key_of_its_own_and_the_help_fits(table: Table) -> None:
@@ -48,33 +46,6 @@ def test_80_columns_and_24_lines_show_all_that_is_needed_and_cut_nothing(advised
     assert seen.count("not owned") == len(PROGRAMS)
 
 
-def test_more_room_shows_the_large_board_the_reasons_the_rewards_and_the_log(session: Session) -> None:
-    seen = press(session, "up", "up", size=(LARGE[0], 50))
-    assert "┌──────────┬" in seen
-    assert "s siphon       no data siphon is held (M2)" in seen
-    assert all(name in seen for name in COMPONENTS)
-    assert f"step 1, you: up {NEARER}" in seen
-    assert "…" not in seen
-    tall = press(session, size=(WIDTH, 44))
-    assert "┌──────────┬" not in tall
-    assert all(name in tall for name in COMPONENTS)
-    assert "step 1, you: up" in tall
-
-
-def test_a_letter_plays_its_action_or_says_why_not(session: Session) -> None:
-    async def act(pilot: Pilot[EngineError]) -> None:
-        for sign, action, reason in (
-            ("s", "siphon", "no data siphon is held (M2)"),
-            ("a", PROGRAMS[0], "not owned (M3)"),
-            ("y", PROGRAMS[-1], "not owned (M3)"),
-        ):
-            await pilot.press(sign)
-            assert session.message.lines[0].startswith(f"{action} is refused: {reason}.")
-
-    drive(session, act)
-    assert session.game.turns == ()
-
-
 def test_the_agent_plays_at_its_pace_until_its_key_takes_over(advised: Session) -> None:
     async def act(pilot: Pilot[EngineError]) -> None:
         await pilot.press("space")
@@ -90,50 +61,6 @@ def test_the_agent_plays_at_its_pace_until_its_key_takes_over(advised: Session) 
         assert not advised.game.turns[-1].by_agent
 
     drive(advised, act, speed=4)
-
-
-def test_help_rewards_and_log_lie_over_the_game_and_go_away(session: Session) -> None:
-    async def act(pilot: Pilot[EngineError]) -> None:
-        await pilot.press("up")
-        for key, words in (
-            ("question_mark", "look ahead: action keys show what they would do"),
-            ("R", "siphon_death_penalty"),
-            ("L", "step 1, you: up +0.04"),
-        ):
-            await pilot.press(key)
-            await pilot.pause()
-            assert words in "\n".join(lines_of(pilot))
-            await pilot.press("escape" if key == "R" else key)
-            await pilot.pause()
-            assert "game 7, step 1" in lines_of(pilot)[0]
-
-    drive(session, act)
-    assert len(session.game.turns) == 1
-
-
-def test_a_game_that_ends_says_what_came_of_it_and_N_plays_the_next_one(session: Session) -> None:
-    while session.game.position.state["player"]["hp"] > 1:
-        session.act(0 if session.game.position.mask[0] else 1)
-
-    async def act(pilot: Pilot[EngineError]) -> None:
-        while not session.game.ending:
-            await pilot.press(("up", "down")[not session.game.position.mask[0]])
-        seen = "\n".join(lines_of(pilot))
-        assert f"game 7, step {len(session.game.turns)}: died" in seen
-        assert "game 7: died in stage 1 after " in seen
-        assert "N plays game 8, q leaves." in seen
-        assert "♡♡♡ dead" in seen
-        assert "…" not in seen.replace("Saved in …", "")
-        await pilot.press("N")
-        await pilot.pause()
-        assert "game 8, step 0" in lines_of(pilot)[0]
-
-    drive(session, act)
-
-
-@pytest.mark.parametrize("key", ["q", "ctrl+c"])
-def test_a_key_leaves(session: Session, key: str) -> None:
-    assert drive(session, lambda pilot: pilot.press("up", key)).return_code == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

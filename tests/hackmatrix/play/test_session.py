@@ -1,7 +1,6 @@
 """A session without a screen: what keys do to a game, to the agent at hand, and to the file."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +9,10 @@ from hackmatrix.explain.play import explained_steps
 from hackmatrix.rules import ACTIONS, COMPONENTS, MOVES, SIPHON
 from rlparity.core.trace import read_trace
 from rlparity.errors import UsageError
-from rlworldkit.agents.choice import DEFAULT
 from rlworldkit.show.play.game import Table
 from rlworldkit.show.play.session import NO_AGENT, Session
 
-from .conftest import NEARER, liking
+from .conftest import NEARER
 
 UP, DOWN, LEFT, RIGHT = range(len(MOVES))
 
@@ -138,12 +136,3 @@ def test_a_game_that_cannot_be_saved_is_said_and_goes_on(table: Table, tmp_path:
         session.keep()
     session.act(UP)
     assert len(session.game.turns) == 2
-
-
-def test_a_drawing_agent_draws_anew_in_every_step(table: Table, tmp_path: Path) -> None:
-    undecided = replace(liking(UP, RIGHT), choice=DEFAULT)
-    session = Session(table, 7, tmp_path / "game.json", undecided)
-    session.toggle_agent()
-    for _ in range(8):
-        session.let_agent_act()
-    assert len({turn.action for turn in session.game.turns}) > 1

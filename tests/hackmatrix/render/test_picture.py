@@ -1,6 +1,5 @@
 """A board as a picture."""
 
-import importlib
 from functools import cache
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 from numpy.typing import NDArray
 
 from hackmatrix.render import picture
-from hackmatrix.render.model import BoardModel
 from hackmatrix.render.picture import cell_area
 from tests.hackmatrix.rules.blocks import credits, data, energy, pickup, program, question
 from tests.hackmatrix.rules.engines import Entry
@@ -103,10 +101,3 @@ def test_o4_what_a_question_holds_and_what_a_block_covers_is_not_drawn(model: Dr
     questions = [draw_picture(model(question(4, 4, **what))) for what in held]
     assert all(np.array_equal(questions[0], other) for other in questions)
     assert np.array_equal(draw_picture(model(DATA, credits(4, 4, 1))), draw_picture(model(DATA)))
-
-
-def test_a_board_is_always_drawn_alike_and_needs_no_window(crowded: BoardModel) -> None:
-    pygame = importlib.import_module("pygame")
-    pygame.quit()
-    assert np.array_equal(picture.draw_picture(crowded), picture.draw_picture(crowded))
-    assert not pygame.display.get_init()

@@ -27,20 +27,6 @@ def train(*flags: str) -> object:
     return ended.value.code
 
 
-def test_train_then_watch(swift_built: None, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    flags = ["--timesteps", "256", "--save-freq", "100", "--eval-freq", "200", "--no-wandb"]
-    assert train(*flags, "--models-dir", str(tmp_path / "models")) == 0
-    said = capfd.readouterr()
-    assert said.err == ""
-    assert "Done after 256 steps" in said.out
-    assert "models/mine/best_model.zip" in said.out
-    folder = tmp_path / "models" / "mine"
-    assert main(["watch-sb3", "--model", str(folder / "best_model.zip"), "--render", "ansi"]) == 0
-    watched = capfd.readouterr().out
-    assert "EXIT" in watched
-    assert watched.splitlines()[-1].startswith("game 0: ")
-
-
 def test_a_resumed_run_keeps_its_settings_unless_others_are_given(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,9 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pygame
 import pytest
-from PIL import Image
 from rich.console import Console
 from rich.screen import Screen
 
@@ -24,7 +22,6 @@ from rlworldkit.agents.choice import LIKELIEST, Choice
 from rlworldkit.agents.reader import read_agent
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.render.show import show_of
-from rlworldkit.render.window import Window
 from rlworldkit.show.watch.controls import Controls
 from rlworldkit.show.watch.frames import games
 from rlworldkit.show.watch.text import page
@@ -127,49 +124,6 @@ def test_a_signal_leaves_the_terminal_as_before(swift_built: None, params: Path)
     output, code, is_as_before = in_terminal([sys.executable, str(WATCH), str(params)], act, SIZE)
     assert (code, is_as_before) == (130, True)
     assert "\x1b[?1049l" in output
-
-
-@pytest.mark.parametrize(
-    ("pressed", "stages"),
-    [({2: "n", 4: "q"}, ["game 0: left in stage 1 after 1 step,", "game 1: left"]), ({1: None}, ["game 0: left"])],
-    ids=["keys", "closed"],
-)
-def test_a_window_shows_moments_until_a_key_or_its_closing_ends_it(
-    swift_built: None,
-    params: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    pressed: dict[int, str | None],
-    stages: list[str],
-) -> None:
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    sizes = []
-    show = Window.show
-
-    def shown(window: Window, picture: pygame.Surface) -> None:
-        show(window, picture)
-        sizes.append(picture.get_size())
-        if len(sizes) in pressed:
-            key = pressed[len(sizes)]
-            event = pygame.event.Event(pygame.KEYDOWN, unicode=key, key=ord(key)) if key else None
-            pygame.event.post(event or pygame.event.Event(pygame.QUIT))
-
-    monkeypatch.setattr(Window, "show", shown)
-    assert main(["watch", str(params), "--render", "human", "--episodes", "9", "--speed", "20"]) == 0
-    assert set(sizes) == {(1260, 640)}
-    for line, start in zip(capsys.readouterr().out.splitlines(), stages, strict=True):
-        assert line.startswith(start)
-    assert not pygame.display.get_init()
-
-
-def test_a_film_has_a_picture_of_every_moment(swift_built: None, params: Path, tmp_path: Path) -> None:
-    path = tmp_path / "film.gif"
-    path.write_bytes(b"an older one")
-    words = ["watch", str(params), "--record", str(path), "--episodes", "2", "--max-steps", "3", "--render", "ansi"]
-    assert main([*words, "--speed", "10"]) == 0
-    assert list(tmp_path.iterdir()) == [path]
-    with Image.open(path) as film:
-        assert (film.n_frames, film.size, film.info["duration"]) == (8, (1260, 640), 100)
 
 
 @pytest.mark.parametrize("name", ["film.mp4", "page.html"])

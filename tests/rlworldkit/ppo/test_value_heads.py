@@ -80,20 +80,6 @@ def test_two_hot_is_the_cross_entropy(key: Array) -> None:
     np.testing.assert_allclose(error, expected, rtol=1e-5)
 
 
-def test_following_the_gradient_of_two_hot_leads_to_the_mean() -> None:
-    target = jnp.array([0.0, 500.0])
-
-    def loss(outputs: Array) -> Array:
-        both = jnp.broadcast_to(outputs, (2, NUM_BINS))
-        return value_errors(both, jnp.zeros(2), target, config(TWO_HOT), 0.2).mean()
-
-    outputs = jnp.zeros(NUM_BINS)
-    step = jax.jit(lambda outputs: outputs - jax.grad(loss)(outputs))
-    for _ in range(400):
-        outputs = step(outputs)
-    assert float(values(TWO_HOT, outputs, jnp)) == pytest.approx(250, rel=0.15)
-
-
 @pytest.mark.parametrize("head", HEADS)
 def test_parameters_tell_their_head_and_numpy_computes_the_same(head: ValueHead, tmp_path: Path) -> None:
     network = make_network("mlp", None, 5, 16, 1, value_head=head)
