@@ -9,14 +9,15 @@ from rlparity import State
 
 def no_history(state: State) -> Iterator[State]:
     """Without what UNDO would bring back."""
-    if state["history"] is not None:
+    if state.get("history") is not None:  # made starts may leave it out
         yield {**state, "history": None, "killsSinceHistory": 0, "pickupsSinceHistory": 0}
 
 
 def fewer_entries(state: State) -> Iterator[State]:
     """Half of a list, then a list without one of its entries."""
     for name in rules.STATE_FIELDS:
-        entries = state[name] if isinstance(state[name], list) else []
+        value = state.get(name)
+        entries = value if isinstance(value, list) else []
         if len(entries) > 2:
             middle = len(entries) // 2
             yield {**state, name: entries[:middle]}
@@ -28,7 +29,7 @@ def fewer_entries(state: State) -> Iterator[State]:
 def smaller_numbers(state: State) -> Iterator[State]:
     """One number or flag smaller, the smallest first."""
     for name in rules.STATE_FIELDS:
-        for value in _below(state[name]):
+        for value in _below(state.get(name)):
             yield {**state, name: value}
     player = state["player"]
     for name in sorted(player.keys() - {"row", "col"}):
