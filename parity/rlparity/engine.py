@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -75,7 +76,7 @@ class BatchEngine(ABC):
     The first seven methods are required. The others have defaults: ``facts`` (numbers for infos and reports),
     ``unpacked`` (small observations), ``begin_step`` (working ahead), ``rest`` (steps that do not count),
     ``step_restarting`` (auto-reset in one pass), ``infos``, ``declarations``, ``state_arrays`` (fast comparison),
-    ``marks``, ``phases``, ``close``.
+    ``marks``, ``phases``, ``origins``, ``close``.
     """
 
     games: int
@@ -188,6 +189,15 @@ class BatchEngine(ABC):
         happen is left out; the state after the last is the step's.
         """
         return None
+
+    def origins(
+        self, state: State, actions: NDArray[Any], other: State, fields: Sequence[str]
+    ) -> Sequence[tuple[Path, int]]:
+        """Files and lines, from 1, of its source that make what differs after a step, the likeliest first.
+
+        ``state``: before it; ``other``: the other engine's after it; ``fields``: that differ, as reports name them.
+        """
+        return ()
 
     def close(self) -> None:  # noqa: B027 - only engines that hold something need one
         """Let go of processes and memory; the engine is not used afterwards."""

@@ -124,7 +124,7 @@ def assert_case(
     __tracebackhide__ = True
     spec = world if isinstance(world, str) else None
     world, spec, pair = load_pair(load_world(world).with_prices(prices or {}), engines, spec=spec)
-    report = replayed(world, Trace(spec, pair, case), "the case", pair, timeout=DEFAULT_TIMEOUT, command="this test")
+    report = replayed(world, Trace(spec, pair, case), "the case", pair, timeout=DEFAULT_TIMEOUT)
     last = report.moments[-1]
     if last.differences:
         raise AssertionError(plain_text(lambda console: print_report(report, console)))

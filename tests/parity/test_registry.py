@@ -15,7 +15,7 @@ from rlparity.cli.main import main
 from rlparity.core.trace import Case, Trace, write_trace
 from rlparity.engines import registry
 from rlparity.engines.registry import world_spec
-from rlparity.tools.finding import replay_command
+from rlparity.tools.finding import next_commands
 from rlparity.world import GROUP
 
 SPECS = {
@@ -87,7 +87,7 @@ def test_what_is_not_clear_is_asked_for_in_one_sentence(
 def test_a_trace_is_replayed_on_its_own_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     register(monkeypatch, "grove orchard")
     write_trace(TRACE, tmp_path / "t.json")
-    program, *words = replay_command(tmp_path / "t.json").split()
+    program, *words = next_commands(tmp_path / "t.json")[0].argv
     assert program == "rlparity"
     ran = run(main, *words)
     assert (ran.code, "plain and planes agree on this case." in ran.out) == (0, True)

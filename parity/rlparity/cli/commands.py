@@ -24,6 +24,7 @@ from rlparity.errors import UsageError
 from rlparity.io.atomic_write import check_output
 from rlparity.io.console import Answer, counted, open_console
 from rlparity.tools.coverage import coverage_of, require_marks
+from rlparity.tools.divergence import divergence_document
 from rlparity.tools.documents import (
     CoverageDocument,
     EpisodesDocument,
@@ -32,7 +33,7 @@ from rlparity.tools.documents import (
     RunDocument,
     TapeDocument,
 )
-from rlparity.tools.finding import Finding, grouped, investigate, replay_command, replayed
+from rlparity.tools.finding import Finding, grouped, investigate, next_commands, replayed
 from rlparity.tools.printing import noise_table, print_coverage, print_notes, print_rewards, print_run
 from rlparity.tools.recording import record_tape
 from rlparity.tools.report import print_report, write_report
@@ -92,14 +93,15 @@ def replay(options: Namespace) -> Answer:
         options.engines,
         lambda world: priced(world.with_prices(trace.prices), options),
     )
-    command = replay_command(options.trace, options.world, options.engines)
-    report = replayed(world, trace, options.trace, engines, timeout=options.timeout, command=command)
+    following = next_commands(options.trace, options.world, options.engines)
+    report = replayed(world, trace, options.trace, engines, timeout=options.timeout, following=following)
     shown = report.trace
     verdict = Verdict.PASS if trace.case.actions or trace.differences else Verdict.INCONCLUSIVE
     verdict = Verdict.DIVERGENT if shown.differences else verdict
     if options.html:
         write_report(report, options.html)
-    document = ReplayDocument(verdict, len(report.moments) - 1, shown.rules, shown.differences)
+    divergence = divergence_document(report) if shown.differences else None
+    document = ReplayDocument(verdict, len(report.moments) - 1, shown.rules, shown.differences, divergence)
 
     def show(console: Console) -> None:
         print_report(report, console)

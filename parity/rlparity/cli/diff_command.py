@@ -23,7 +23,7 @@ from rlparity.core.trace import trace_text, trace_value
 from rlparity.engines.registry import load_world, world_spec
 from rlparity.io.arguments import STANDARD_OUTPUT
 from rlparity.io.atomic_write import write_output
-from rlparity.io.console import Answer, counted, plain_text, typed_command
+from rlparity.io.console import Answer, command_words, counted, plain_text
 from rlparity.io.intervals import paired_intervals
 from rlparity.io.table import Records, markdown_text
 from rlparity.tools.diff import START, Comparison, check_expected, family_of, is_in, is_of_reward
@@ -31,7 +31,7 @@ from rlparity.tools.diff_sides import build_corpus, open_side, share
 from rlparity.tools.documents import DiffDocument, SideDocument
 from rlparity.tools.finding import open_alone, shrunk_report
 from rlparity.tools.printing import changes_table
-from rlparity.tools.report import Report, print_report, report_episode
+from rlparity.tools.report import NextCommand, Report, print_report, report_episode
 from rlparity.viewer.page import Episode, Page
 from rlparity.viewer.write import write_page
 
@@ -74,11 +74,16 @@ def diff(options: Namespace) -> Answer:
     unexpected, most = found.unexpected(options.expect), None if options.all else SHOWN_ROWS
     every = [replace(each, most=most, rest="--all lists all") for each in tables(found, options.expect)]
     shown = [each for each in every if each.rows and found.families and (each.name != "components" or found.changes)]
-    command, lines = typed_command("rlparity", "rlparity", *options.words), (headline(found, unexpected), *about(found))
+    lines = headline(found, unexpected), *about(found)
+    again = NextCommand("compare again", command_words("rlparity", "rlparity", *options.words))
     with open_alone(world, labels, found.case(0), settings.timeout) if shown else nullcontext(pair) as alone:
-        cases = small_cases(found, alone, spec, command, options.cases, options.shrink_seconds)
+        cases = small_cases(found, alone, spec, again, options.cases, options.shrink_seconds)
         if options.html:
-            write_page(diff_page(found, alone, lines, shown, cases, unexpected, command), world, options.html)
+            write_page(
+                diff_page(found, alone, lines, shown, cases, unexpected, again.text),
+                world,
+                options.html,
+            )
     if options.markdown:
         write_output(options.markdown, markdown(lines, shown, cases))
     document = _document(found, unexpected, every, cases)
@@ -178,7 +183,7 @@ def _agents(found: Comparison) -> Records:
 
 
 def small_cases(
-    found: Comparison, alone: Pair, spec: str, command: str, most: int, seconds: float
+    found: Comparison, alone: Pair, spec: str, again: NextCommand, most: int, seconds: float
 ) -> dict[str, Report]:
     """The first difference of each family, shrunk; those that another one shows as well are left out.
 
@@ -190,9 +195,9 @@ def small_cases(
         if name in shown or len(reports) == most:
             continue
         alone.ignores = partial(found.is_noise, wanted=name)
-        report = shrunk_report(alone, spec, family.first, seconds, command)
+        report = shrunk_report(alone, spec, family.first, seconds, (again,))
         if name not in map(family_of, report.trace.differences):  # it shrank to another one that came with it
-            report = shrunk_report(alone, spec, family.first, 0, command)
+            report = shrunk_report(alone, spec, family.first, 0, (again,))
         reports[name] = report
         shown |= {name, *map(family_of, report.trace.differences)}
     return reports
@@ -219,7 +224,7 @@ def diff_page(
     change = np.abs(found.components[1] - found.components[0]).sum(axis=1) * (found.parted < 0)
     alone.ignores = lambda _: True
     for slot in [slot for slot in np.argsort(-change, kind="stable")[:WHOLE_EPISODES].tolist() if change[slot]]:
-        report = shrunk_report(alone, "", Divergence(found.case(slot), ()), 0, "")
+        report = shrunk_report(alone, "", Divergence(found.case(slot), ()), 0)
         one, other = (found.components[:, slot].sum(axis=1) * found.shared.world.component_unit).tolist()
         families = (name for name, family in found.families.items() if slot in family.games)
         episodes.append(shown(report, found.episodes[slot], f"return {one:.6g} -> {other:.6g}", families))

@@ -7,6 +7,7 @@ import math
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
@@ -141,6 +142,11 @@ class GuardedEngine(BatchEngine):
             if fault := no_json(phase.state, f"the state after phase '{phase.name}'"):
                 raise EngineError(f"engine '{self.name}' gives {fault}: its phases must convert it.")
         return phases
+
+    def origins(
+        self, state: State, actions: NDArray[Any], other: State, fields: Sequence[str]
+    ) -> Sequence[tuple[Path, int]]:
+        return self._ask("origins", self.engine.origins, json_copy(state), actions, json_copy(other), fields)
 
     def close(self) -> None:
         """Close the engine; an engine that fails to close is left alone."""

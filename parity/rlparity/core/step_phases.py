@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import zip_longest
+from pathlib import Path
 
 from rlparity.core.compare import Difference, state_differences
 from rlparity.core.pair import Pair
@@ -20,6 +22,23 @@ Phases = tuple[Phase, ...] | None
 """Of one engine; None: it tells none."""
 PhaseRow = tuple[str, tuple[Phase | None, Phase | None], tuple[Difference, ...]]
 """The name of a phase, the phase on either side, and what differs after it."""
+
+
+@dataclass(frozen=True)
+class Parting:
+    """Where in a step two engines part, if they tell: in one sentence, the phase's name and what differs after it.
+
+    lines: of each engine's source that made what differs, as ``BatchEngine.origins`` has them.
+    """
+
+    text: str = ""
+    phase: str = ""
+    differences: tuple[Difference, ...] = ()
+    lines: tuple[Sequence[tuple[Path, int]], Sequence[tuple[Path, int]]] = ((), ())
+
+
+NOWHERE = Parting()
+"""Nobody knows where."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +67,19 @@ class StepPhases:
             yield name, (one, other), found
 
     @property
-    def text(self) -> str:
-        """Where the engines part, in one sentence; empty where one tells no phases, or is alone."""
+    def parting(self) -> Parting:
+        """Where the engines part, without lines; empty where one tells no phases, or is alone."""
         if None in self.sides or self.sides[0] is self.sides[1]:
-            return ""
+            return NOWHERE
         for name, _, differences in self.rows():
             if differences:
-                return f"The engines first differ in phase {name!r}."
-        return "The states agree after every phase."
+                return Parting(f"The engines first differ in phase {name!r}.", name, differences)
+        return Parting("The states agree after every phase.")
+
+    @property
+    def text(self) -> str:
+        """Where the engines part, in one sentence; empty where one tells no phases, or is alone."""
+        return self.parting.text
 
 
 def step_phases(pair: Callable[[], Pair], before: tuple[State, State], action: Action | None) -> StepPhases:
@@ -73,14 +97,21 @@ def step_phases(pair: Callable[[], Pair], before: tuple[State, State], action: A
     return StepPhases(pair().world, (asks[0], asks[-1]))
 
 
-def parting_phase(pair: Pair, moments: Sequence[ReplayMoment]) -> str:
-    """``StepPhases.text`` of the last step, where the engines differ after it.
+def parting_of(pair: Pair, moments: Sequence[ReplayMoment]) -> Parting:
+    """Where the engines part in the last step, where they differ after it.
 
     Empty where they do not, and where an engine fails: a report stands without it.
     """
     if len(moments) < 2 or not moments[-1].differences:
-        return ""
-    try:
-        return step_phases(lambda: pair, moments[-2].states, moments[-1].action).text
-    except EngineError:
-        return ""
+        return NOWHERE
+    (*_, before, last), found = moments, NOWHERE
+    with suppress(EngineError):
+        found = step_phases(lambda: pair, before.states, last.action).parting
+    if last.action in (None, RESTART) or pair.is_black_box or len(pair.both) == 1:
+        return found
+    action, fields = batch_of(pair.world, last.action), [each.field for each in last.differences]
+    lines: list[Sequence[tuple[Path, int]]] = [(), ()]
+    for side, engine in enumerate(pair.both):
+        with suppress(EngineError):
+            lines[side] = engine.origins(before.states[side], action, last.states[1 - side], fields)
+    return replace(found, lines=(lines[0], lines[1]))

@@ -126,7 +126,7 @@ class GameView:
                 raise UsageError("the engines agree up to this step: go to one where they differ, or save it unshrunk.")
             found = Divergence(self.case.prefix(first - fork.begins), fork.path[first].differences)
             self._timeline.forget_place()
-            trace = shrunk_report(pair, self.spec, found, shrink_seconds, "").trace
+            trace = shrunk_report(pair, self.spec, found, shrink_seconds).trace
         write_trace(trace, Path(path))
         return trace
 

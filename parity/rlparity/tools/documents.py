@@ -91,6 +91,7 @@ class ReplayDocument:
     actions: int
     rules: Sequence[str]
     differences: Sequence[Difference]
+    divergence: DivergenceDocument | None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,12 +15,12 @@ from rlparity.core.recorded import RecordedRun
 from rlparity.core.replay import Divergence, ReplayMoment, moments
 from rlparity.core.settings import STRICT, Settings
 from rlparity.core.shrink import places, shrink
-from rlparity.core.step_phases import parting_phase
+from rlparity.core.step_phases import parting_of
 from rlparity.core.trace import Case, Trace, write_trace
 from rlparity.engines.registry import is_module
 from rlparity.errors import StateRefused, UsageError
-from rlparity.io.console import typed_command
-from rlparity.tools.report import Report, write_report
+from rlparity.io.console import command_words
+from rlparity.tools.report import NextCommand, Report, write_report
 from rlparity.world import PLACE, World
 
 
@@ -48,11 +49,18 @@ def open_alone(
     return Pair(world, engines, 1, **marks, timeout=timeout, ledger=ledger, alone=alone, infos=infos)
 
 
-def replay_command(trace_path: Path, world: str | None = None, engines: tuple[str, str] | None = None) -> str:
-    """The one command that replays a trace, on its own world and engines or, where given, on these."""
-    named = [] if world is None else ["--world", world]
-    named += [] if engines is None else ["--engines", ",".join(engines)]
-    return typed_command("rlparity", "rlparity", "replay", *named, trace_path)
+def next_commands(
+    trace_path: Path, world: str | None = None, engines: tuple[str, str] | None = None
+) -> tuple[NextCommand, ...]:
+    """What to do with a trace, on its own world and engines or, where given, on these."""
+    of_trace: list[str | Path] = [] if world is None else ["--world", world]
+    of_trace += [*([] if engines is None else ["--engines", ",".join(engines)]), trace_path]
+    words: dict[str, tuple[str | Path, ...]] = {
+        "replay": ("replay", *of_trace),
+        "debug": ("debug", *of_trace, "--until", "differs"),
+        "write a test": ("debug", *of_trace, "--write-test", f"test_{re.sub(r'[^a-z0-9]+', '_', trace_path.stem)}.py"),
+    }
+    return tuple(NextCommand(purpose, command_words("rlparity", "rlparity", *each)) for purpose, each in words.items())
 
 
 def rules_in_play(world: World, moment: ReplayMoment) -> tuple[str, ...]:
@@ -70,11 +78,17 @@ def found_trace(world: World, spec: str, engines: tuple[str, str], case: Case, l
 
 
 def replayed(
-    world: World, trace: Trace, path: Path | str, engines: tuple[str, str], *, timeout: float, command: str
+    world: World,
+    trace: Trace,
+    path: Path | str,
+    engines: tuple[str, str],
+    *,
+    timeout: float,
+    following: Sequence[NextCommand] = (),
 ) -> Report:
     """The trace that is in ``path``, replayed on two engines up to where they first differ.
 
-    ``command`` is what replays it again. Raises UsageError where an engine refuses its start, EngineError where one
+    ``following``: the commands to run next. Raises UsageError where an engine refuses its start, EngineError where one
     cannot be opened, or fails.
     """
     infos = any(found.family == INFO for found in trace.differences)
@@ -83,9 +97,9 @@ def replayed(
             recorded = moments(pair, trace.case)
         except StateRefused as error:
             raise UsageError(f"the start state in {path} is refused: {error}") from error
-        phase = parting_phase(pair, recorded)
+        parting = parting_of(pair, recorded)
     found = replace(found_trace(world, trace.world, engines, trace.case, recorded[-1]), found=trace.found)
-    return Report(world, found, tuple(recorded), command, phase)
+    return Report(world, found, tuple(recorded), following, parting)
 
 
 def grouped(divergences: Sequence[Divergence]) -> list[tuple[Divergence, ...]]:
@@ -117,19 +131,20 @@ def investigate(
     """
     # a world that is not registered is imported, and an engine elsewhere started, only where the command line says so
     named = spec if is_module(spec) else None, engines if any(PLACE in name for name in engines) else None
-    command = replay_command(trace_path, *named)
+    following = next_commands(trace_path, *named)
     tape = world.engines[engines[0]]
     # a tape plays no game alone, but up to the difference the other engine plays as it does
     alone = (engines[1], engines[1]) if isinstance(tape, RecordedRun) else engines
     with open_alone(world, alone, alike[0].case, settings.timeout, ledger, infos=settings.infos) as pair:
-        report = shrunk_report(pair, spec, alike[0], shrink_seconds, command)
+        report = shrunk_report(pair, spec, alike[0], shrink_seconds, following)
     if isinstance(tape, RecordedRun):
         *before, last = report.moments
         if STATE in tape.unknown:
             before = [replace(moment, states=({}, moment.states[1])) for moment in before]
         last = alike[0].recorded or replace(last, differences=alike[0].differences)
-        command = typed_command("rlparity", "rlparity", "run", "--world", spec, "--engines", ",".join(engines))
-        report = Report(world, replace(report.trace, engines=engines), (*before, last), command)
+        words = command_words("rlparity", "rlparity", "run", "--world", spec, "--engines", ",".join(engines))
+        again = (NextCommand("run again", words),)
+        report = Report(world, replace(report.trace, engines=engines), (*before, last), again)
     if settings.mode != STRICT:
         report = replace(report, trace=replace(report.trace, mode=settings.mode))
     page_path = trace_path.with_suffix(".html")
@@ -138,7 +153,9 @@ def investigate(
     return Finding(alike, report, trace_path, page_path)
 
 
-def shrunk_report(pair: Pair, spec: str, divergence: Divergence, seconds: float, command: str) -> Report:
+def shrunk_report(
+    pair: Pair, spec: str, divergence: Divergence, seconds: float, following: Sequence[NextCommand] = ()
+) -> Report:
     """A divergence, shrunk as ``shrink`` does and replayed by ``pair``, of one game.
 
     It stays as it is where it shows only among other games.
@@ -151,4 +168,4 @@ def shrunk_report(pair: Pair, spec: str, divergence: Divergence, seconds: float,
         trace = replace(trace, differences=divergence.differences)
     if case != divergence.case:
         trace = replace(trace, found=divergence.case)
-    return Report(pair.world, trace, tuple(recorded), command, parting_phase(pair, recorded))
+    return Report(pair.world, trace, tuple(recorded), following, parting_of(pair, recorded))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from rich.text import Text
 from rlparity.core.compare import Difference, differing_cells, differing_scalars, value_text
 from rlparity.core.prices import prices_note
 from rlparity.core.replay import ReplayMoment
+from rlparity.core.step_phases import NOWHERE, Parting
 from rlparity.core.trace import RESTART, Action, Trace
 from rlparity.engines.tape import TAPE
 from rlparity.errors import blamed
@@ -35,19 +37,29 @@ class NextCommand:
     purpose: str
     argv: Sequence[str]
 
+    @property
+    def text(self) -> str:
+        """The command as it can be typed."""
+        return shlex.join(self.argv)
+
 
 @dataclass(frozen=True)
 class Report:
-    """A replayed trace and the command that replays it.
+    """A replayed trace and the commands to run next, of which the first shows it again.
 
-    phase: the phase of the last step in which the engines part, in one sentence; empty where they do not tell phases.
+    parting: where in the last step the engines part.
     """
 
     world: World
     trace: Trace
     moments: tuple[ReplayMoment, ...]
-    command: str
-    phase: str = ""
+    next: Sequence[NextCommand]
+    parting: Parting = NOWHERE
+
+    @property
+    def command(self) -> str:
+        """The first of the commands as it can be typed; empty where there is none."""
+        return self.next[0].text if self.next else ""
 
     @property
     def batch_only(self) -> bool:
@@ -96,8 +108,8 @@ def print_report(report: Report, console: Console) -> None:
     console.print(Text(f"Start: {start_text(report.trace)}. Actions: {_shortened(actions)}."))
     if report.trace.rules:
         console.print(Text(f"Rules in play: {', '.join(report.trace.rules)}."))
-    if report.phase:
-        console.print(Text(report.phase))
+    if report.parting.text:
+        console.print(Text(report.parting.text))
     if report.trace.differences:
         console.print(difference_table(report.trace.differences, report.trace.engines))
         if (unit := report.world.component_unit) != 1 and any(
@@ -108,7 +120,8 @@ def print_report(report: Report, console: Console) -> None:
     if report.world.signs:
         signs = "  ".join(f"{sign} {meaning}" for sign, meaning in report.world.signs.items())
         console.print(Text(f"Signs: {signs}", style="bright_black"))
-    console.print(Text(f"Replay with: {report.command}"), soft_wrap=True)
+    if report.command:
+        console.print(Text(f"Replay with: {report.command}"), soft_wrap=True)
 
 
 def _shortened(text: str, limit: int = 300) -> str:
@@ -169,7 +182,7 @@ def report_page(report: Report) -> Page:
     """The page of a report: one episode with two sides."""
     trace = report.trace
     rules = (f"Rules in play: {', '.join(trace.rules)}.",) if trace.rules else ()
-    phase = (report.phase,) if report.phase else ()
+    phase = (report.parting.text,) if report.parting.text else ()
     name = "the recorded state" if trace.case.seed is None else f"seed {trace.case.seed}"
     return Page(
         headline=report.headline,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rlparity.core.prices import changed_prices
 from rlparity.core.settings import Outcome, Settings
-from rlparity.tools.divergence import DivergenceDocument
+from rlparity.tools.divergence import DivergenceDocument, Room, explained
 from rlparity.tools.documents import RunDocument
 from rlparity.tools.finding import Finding
 from rlparity.tools.printing import effect_values, noise_table
@@ -19,9 +19,10 @@ def run_document(
 ) -> RunDocument:
     """The document of a run. ``findings``: of its divergences, or none where nothing was reported."""
     divergences = [
-        DivergenceDocument(found.game, found.step, [difference.field for difference in found.differences])
+        DivergenceDocument(found.step, [difference.field for difference in found.differences], found.game)
         for found in outcome.divergences
     ]
+    room = Room(len(findings))
     for finding in findings:
         at = outcome.divergences.index(finding.alike[0])
         divergences[at] = replace(
@@ -29,9 +30,7 @@ def run_document(
             alike=len(finding.alike),
             trace=str(finding.trace_path),
             report=str(finding.page_path),
-            rules=finding.report.trace.rules,
-            phase=finding.report.phase,
-            shrunk_actions=len(finding.report.trace.case.actions),
+            **explained(finding.report, room),
         )
     return RunDocument(
         verdict=outcome.verdict,
