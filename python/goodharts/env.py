@@ -19,11 +19,11 @@ from goodharts.jax_env.tables import PRICES, Variant
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode, Numbers
 from goodharts.world import GROUND_TRUTH, game_seeds
 from rlparity import State as StateDict
+from rlparity.threefry import seed_pairs
 from rlworldkit.jax.batching import batch_native
 from rlworldkit.jax.env import Encoder, JaxEnv, StepOutput
 from rlworldkit.jax.int64_pair import Int64Pair
 from rlworldkit.jax.threefry import Seed
-from rlworldkit.threefry import seed_pairs
 
 
 class CompactObservation(NamedTuple):

@@ -20,11 +20,11 @@ from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
 from goodharts.torch_env.tables import PRICES
 from rlparity import BatchEngine, EngineError, EngineOptions, MutationBench, Price, UsageError, World
 from rlparity.engine import consecutive_seeds
+from rlparity.threefry import seed_pair, seeds_of, threefry2x32
 from rlparity.tools.mutant_table import read_mutants
 from rlworldkit.agents.reader import AgentReader
 from rlworldkit.extras import install_package
 from rlworldkit.jax.xla import enable_compilation_cache, for_mutants
-from rlworldkit.threefry import seed_pair, seeds_of, threefry2x32
 
 _PACKAGE = Path(__file__).resolve().parent
 _MOST_PRICE = 10**8

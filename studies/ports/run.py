@@ -4,7 +4,8 @@
 
 PAIR is a folder beside this file, with `-` or `_` between its words. Its `requirements.txt` pins the packages, which
 are installed once in the cache folder (`parity/ports` in $XDG_CACHE_HOME or ~/.cache); `runs.toml` lists what is
-compared. Differences that `known-differences.toml` explains are counted; exit code 1 means that there are others.
+compared. Differences that `known-differences.toml`, if there is one, explains are counted; exit code 1 means that there
+are others.
 """
 
 import argparse
@@ -36,7 +37,7 @@ def environment(folder: Path) -> Path:
     return python
 
 
-def command(python: Path, run: dict[str, Any], out: Path, steps: int | None) -> list[str]:
+def command(python: Path, run: dict[str, Any], ledger: Path, out: Path, steps: int | None) -> list[str]:
     """The command line of a run."""
     words = [str(python), "-m", "rlparity", "run", "--world", f"pairing:{run['world']}", "--engines", run["engines"]]
     run = {"invalid": 0} | run  # what an invalid action does is no part of most environments
@@ -45,7 +46,9 @@ def command(python: Path, run: dict[str, Any], out: Path, steps: int | None) -> 
     for name in ("mode", "source", "games", "steps", "invalid"):
         if name in run:
             words += [f"--{name}", str(run[name])]
-    words += ["--ledger", "known-differences.toml", "--max-divergences", "20", "--shrink-seconds", "20"]
+    words += ["--strict"] * run.get("strict", False)
+    words += ["--ledger", ledger.name] * ledger.exists()
+    words += ["--max-divergences", "20", "--shrink-seconds", "20"]
     return [*words, "--out", str(out)]
 
 
@@ -68,7 +71,8 @@ def main() -> int:
     for run in tomllib.loads((folder / "runs.toml").read_text())["run"]:
         if options.only in (None, run["world"]):
             name = f"{run['world'].lower()}-{run['engines'].replace(',', '-')}-{run.get('source', 'uniform')}"
-            words = command(python, run, options.out.resolve() / folder.name / name, options.steps)
+            out = options.out.resolve() / folder.name / name
+            words = command(python, run, folder / "known-differences.toml", out, options.steps)
             print(f"\n{run['world']}: {run['engines']}, {run.get('mode', 'strict')}", flush=True)
             codes.append(subprocess.run(words, cwd=folder, env=variables, check=False).returncode)
     return max(codes, default=2)

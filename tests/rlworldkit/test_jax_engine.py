@@ -19,7 +19,7 @@ from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.env import StepOutput
 from rlworldkit.jax.marks import Marks, collecting, mark, packed, words_so_far
 from rlworldkit.jax.threefry import Draws, Seed, below, next_seed, trainer_seeds
-from rlworldkit.threefry import seed_pair, seed_pairs, threefry2x32
+from rlparity.threefry import seed_pair, seed_pairs, threefry2x32
 
 
 class MarkedOrchard(OrchardJaxEnv):

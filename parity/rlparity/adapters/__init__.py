@@ -1,6 +1,15 @@
 """Other people's environments as engines: each adapter imports its library when it is opened.
 
-An adapter says how a game begins and what an action does, and a ``Pairing`` what both sides have in common::
+| adapter | plays |
+|---|---|
+| `GymGame` | an environment of Gymnasium |
+| `VectorSide` | a vector environment of Gymnasium |
+| `PytreeGame` | pure functions of JAX |
+| `gymnax_game`, `pgx_game`, `jumanji_game`, `jax_env_game` | environments of Gymnax, pgx, Jumanji and rlworldkit |
+| `EnvPoolGame`, `DmEnvGame` (in `rlparity.adapters.named`) | environments of EnvPool and dm_env |
+| `SingleGame` | anything that you write ``begin`` and ``act`` for |
+
+A ``Pairing`` says what both sides have in common::
 
     class Mine(SingleGame):
         def begin(self, seed):
@@ -12,8 +21,29 @@ An adapter says how a game begins and what an action does, and a ``Pairing`` wha
 
     WORLD = Pairing("game", {"theirs": lambda: GymGame(make), "mine": Mine}, ("left", "right"), (4,)).world()
 
-Then ``rlparity run --world module:WORLD`` plays both. Observations may be nested dicts (``observation_shape`` names the
-parts), actions arrays (``rlparity.Box``, ``rlparity.MultiDiscrete``), and rewards one for each of several ``players``.
-Games with ``pull`` and ``push`` are compared by their states too, and can begin in each other's (``--mode injected``).
-Environments of known libraries have names on the command line, see ``rlparity.adapters.named``.
+Then ``rlparity run --world module:WORLD`` plays both. Observations may be nested dicts and tuples, whose parts
+``observation_shape`` names, actions arrays (``rlparity.Box``, ``rlparity.MultiDiscrete``), and rewards one for each of
+several ``players``. Games with ``pull`` and ``push`` are compared by their states too, and can begin in each other's
+(``--mode injected``). Environments of known libraries have names on the command line, see ``rlparity.adapters.named``.
 """
+
+from rlparity.adapters.draws import Draws, SharedGenerator
+from rlparity.adapters.gymnasium import GymGame, VectorSide
+from rlparity.adapters.pairing import Pairing
+from rlparity.adapters.pytree import PytreeGame, gymnax_game, jax_env_game, jumanji_game, pgx_game
+from rlparity.adapters.single import Outcome, SingleGame
+
+__all__ = [
+    "Draws",
+    "GymGame",
+    "Outcome",
+    "Pairing",
+    "PytreeGame",
+    "SharedGenerator",
+    "SingleGame",
+    "VectorSide",
+    "gymnax_game",
+    "jax_env_game",
+    "jumanji_game",
+    "pgx_game",
+]

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rlparity.adapters.draws import SharedGenerator
 from rlparity.adapters.observations import as_array
-from rlparity.adapters.single import MASK, SEED, NextSeed, Outcome, ReplayedGames, SingleGame, json_of, other_infos
+from rlparity.adapters.single import (
+    MASK,
+    SEED,
+    TAKEN,
+    NextSeed,
+    Outcome,
+    ReplayedGames,
+    SingleGame,
+    json_of,
+    other_infos,
+)
 from rlparity.engine import Array, BatchStep, Slots, State
 from rlparity.errors import UsageError
 from rlparity.spaces import Box
@@ -23,27 +35,37 @@ class GymGame(SingleGame):
     """One game of ``make()``.
 
     Args:
-        make: a new environment, without wrappers that draw or limit time on their own, and without ``render_mode``.
-        to_dict: the complete state of the unwrapped environment as JSON values; None: a state is seed and actions.
-        from_dict: ``from_dict(dict, env)`` puts such a state into an environment that was just reset.
-        observe: the observation of the unwrapped environment in the present state; needed with ``from_dict``.
-        mask: the valid actions of the unwrapped environment in the present state; needed with ``from_dict`` where its
+        make: a new environment, without wrappers that draw, and without ``render_mode``.
+        to_dict: the complete state of the unwrapped environment as JSON values, or the names of the attributes that
+            hold it; None: a state is seed and actions.
+        from_dict: ``from_dict(dict, env)`` puts such a state into an environment that was just reset. None: it sets
+            the attributes of these names.
+        observe: the observation of the unwrapped environment in the present state; needed with ``to_dict``.
+        mask: the valid actions of the unwrapped environment in the present state; needed with ``to_dict`` where its
             infos have them. None: ``action_mask`` of the infos, or what its method ``action_masks`` gives.
+        shared_draws: the environment gets a ``SharedGenerator`` of these ``sites`` as its ``np_random``. A state then
+            also has how many actions were ``taken``, which a ``TimeLimit`` among the wrappers counts too.
     """
 
     def __init__(
         self,
         make: Callable[[], gymnasium.Env[Any, Any]],
-        to_dict: Callable[[Any], State] | None = None,
+        to_dict: Callable[[Any], State] | Sequence[str] | None = None,
         from_dict: Callable[[State, Any], None] | None = None,
         observe: Callable[[Any], Any] | None = None,
         mask: Callable[[Any], ArrayLike] | None = None,
+        *,
+        shared_draws: bool = False,
+        sites: Mapping[str, int] | None = None,
     ) -> None:
         self._env, self._observe = make(), observe
+        self._generator = SharedGenerator(sites) if shared_draws else None
+        self._seed = self._taken = 0
         if self._env.render_mode == "human":
             self._env.close()
             raise UsageError("its environment opens a window: make it without render_mode='human'")
-        self._to_dict, self._from_dict = to_dict, from_dict
+        self._to_dict = to_dict if to_dict is None or callable(to_dict) else partial(_attributes, names=to_dict)
+        self._from_dict = from_dict or _set_attributes
         self._inner: Any = self._env.unwrapped
         self._first = _first_action(self._env.action_space)
         self.has_states = to_dict is not None
@@ -51,10 +73,20 @@ class GymGame(SingleGame):
         self.info = {}
 
     def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
-        observation, self.info = self._env.reset(seed=seed)
+        self._seed, self._taken = seed, 0
+        self._draw_next()
+        observation, self.info = self._env.reset(seed=None if self._generator else seed)
         return observation
 
+    def _draw_next(self) -> None:
+        """Let the environment draw the words of the present turn."""
+        if self._generator:
+            self._generator.begin(self._seed, self._taken)
+            self._inner.np_random = self._generator
+
     def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
+        self._taken += 1
+        self._draw_next()
         step: tuple[Any, ...] = self._env.step(action + self._first if self._first else action)
         observation, reward, terminated, truncated, self.info = step
         return Outcome(observation, reward if np.ndim(reward) else float(reward), terminated, truncated)
@@ -67,18 +99,36 @@ class GymGame(SingleGame):
 
     def pull(self) -> State:
         assert self._to_dict is not None
-        return self._to_dict(self._inner)
+        return self._to_dict(self._inner) | ({TAKEN: self._taken} if self._generator else {})
 
     def push(self, state: State) -> Any:  # noqa: ANN401 - an observation
         assert self._observe is not None
-        assert self._from_dict is not None
         self._env.reset()  # one that has ended would refuse to go on
+        self._seed, self._taken = state[SEED], state.get(TAKEN, 0)
+        env: Any = self._env
+        while env is not self._inner:
+            if "_elapsed_steps" in vars(env):  # of Gymnasium's TimeLimit
+                env._elapsed_steps = self._taken
+            env = env.env
         self._from_dict(state, self._inner)
         self.info = {}
         return as_array(self._observe(self._inner)).copy()
 
     def close(self) -> None:
         self._env.close()
+
+
+def _attributes(env: Any, names: Sequence[str]) -> State:  # noqa: ANN401 - an unwrapped environment
+    return {name: json_of(getattr(env, name)) for name in names}
+
+
+def _set_attributes(state: State, env: Any) -> None:  # noqa: ANN401 - an unwrapped environment
+    """Set attributes, each in the type that it has."""
+    for name, value in state.items():
+        if name in (SEED, TAKEN):
+            continue
+        old = getattr(env, name)
+        setattr(env, name, np.array(value, old.dtype) if isinstance(old, np.ndarray) else type(old)(value))
 
 
 class VectorGames(ReplayedGames):

@@ -9,25 +9,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rlparity.adapters.draws import draws_of
 from rlparity.adapters.observations import as_array
-from rlparity.adapters.single import Outcome, SingleGame
+from rlparity.adapters.single import TAKEN, Outcome, SingleGame
 from rlparity.engine import State
-
-TAKEN = "taken"
 
 
 class PytreeGame(SingleGame):
     """One game of an environment of pure functions, which `jax.jit` compiles unless they are compiled already.
 
+    ``reset`` gets the key ``jax.random.key(seed)``, the step of turn n (the first is 1) that key with n folded in. With
+    ``shared_draws`` both get ``rlparity.adapters.draws.Draws`` of seed and turn instead.
+
     Args:
         reset: ``reset(key) -> (observation, state)``.
         step: ``step(key, state, action) -> (observation, state, reward, terminated)``, without auto-reset; a flag
-            ``truncated`` may follow.
+            ``truncated`` may follow. An observation is an array, or a dict, tuple or dataclass of some.
         observe: ``observe(state) -> observation``, after ``push``; None: states are seed and actions.
         mask: ``mask(state) -> (actions,) bool``; None: all actions are valid.
-        to_dict: the state (a pytree of numpy arrays) as JSON values; by default each leaf under its path, and how many
-            actions were ``taken``, from which the key of the next step is derived.
+        to_dict: the state (a pytree of numpy arrays) as JSON values; by default each leaf under its path.
         from_dict: ``from_dict(dict, state) -> state``, where ``state`` shows the form; the reverse of ``to_dict``.
+        shared_draws: draw as a ``GymGame`` with ``shared_draws`` does.
+        time_limit: actions after which a game is truncated, as by Gymnasium's ``TimeLimit``; 0: never.
+
+    Without ``to_dict``, and with ``shared_draws``, a state also has how many actions were ``taken``.
     """
 
     def __init__(
@@ -38,7 +43,11 @@ class PytreeGame(SingleGame):
         mask: Callable[..., Any] | None = None,
         to_dict: Callable[[Any], State] | None = None,
         from_dict: Callable[[State, Any], Any] | None = None,
+        *,
+        shared_draws: bool = False,
+        time_limit: int = 0,
     ) -> None:
+        self._shared_draws, self._time_limit = shared_draws, time_limit
         self._reset, self._step = compiled(reset), compiled(step)
         self._observe, self._mask = observe and compiled(observe), mask and compiled(mask)
         self._to_dict, self._from_dict = to_dict, from_dict or with_leaves
@@ -47,18 +56,28 @@ class PytreeGame(SingleGame):
     def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
         import jax
 
-        self._key, self._taken = jax.random.key(seed), 0
-        observation, self._state = self._reset(self._key)
+        self._seed, self._taken = seed, 0
+        self._key: Any = None if self._shared_draws else jax.random.key(seed)
+        observation, self._state = self._reset(self._turn())
         return jax.device_get(observation)
+
+    def _turn(self) -> Any:  # noqa: ANN401 - a key or draws
+        """What the present turn draws from."""
+        import jax
+
+        if self._shared_draws:
+            return draws_of(self._seed, self._taken)
+        return jax.random.fold_in(self._key, self._taken) if self._taken else self._key
 
     def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
         import jax
 
-        key = jax.random.fold_in(self._key, self._taken + 1)
-        observation, self._state, *rest = self._step(key, self._state, action)
         self._taken += 1
+        observation, self._state, *rest = self._step(self._turn(), self._state, action)
         observation, reward, terminated, *truncated = jax.device_get((observation, *rest))
-        return Outcome(observation, reward if np.ndim(reward) else float(reward), terminated, *truncated or (False,))
+        is_late = 0 < self._time_limit <= self._taken
+        is_cut = np.logical_or(truncated[0], is_late) if truncated else is_late
+        return Outcome(observation, reward if np.ndim(reward) else float(reward), terminated, is_cut)
 
     def mask(self) -> ArrayLike | None:
         return None if self._mask is None else np.asarray(self._mask(self._state))
@@ -67,7 +86,8 @@ class PytreeGame(SingleGame):
         import jax
 
         state = jax.device_get(self._state)
-        return self._to_dict(state) if self._to_dict else {**leaves_of(state), TAKEN: self._taken}
+        values = self._to_dict(state) if self._to_dict else leaves_of(state)
+        return values if self._to_dict and not self._shared_draws else {**values, TAKEN: self._taken}
 
     def push(self, state: State) -> Any:  # noqa: ANN401 - an observation
         assert self._observe is not None
@@ -141,6 +161,29 @@ def jumanji_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa:
 
     both = jax.jit(reset), jax.jit(step)
     return lambda: PytreeGame(*both, **options)
+
+
+def jax_env_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - rlworldkit's
+    """A maker of games of a ``rlworldkit.jax.env.JaxEnv``; ``options`` are those of ``PytreeGame``.
+
+    It begins with the seed of the game and draws by itself: ``rlworldkit.jax.threefry.Draws`` has the words that
+    ``rlparity.adapters.draws`` has at the same address. States are those of its ``to_dict``, without the seed.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    def reset(draws: Any) -> tuple[Any, Any]:  # noqa: ANN401 - Draws
+        state = env.reset(jnp.stack(draws[:2]))
+        return env.observe(state), state
+
+    def step(_: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
+        played = env.step(state, jnp.int32(action))
+        return env.observe(played.final), played.final, played.reward, played.terminated, played.truncated
+
+    functions: dict[str, Any] = {"observe": jax.jit(env.observe), "mask": jax.jit(env.mask), "shared_draws": True}
+    functions |= {"to_dict": env.to_dict, "from_dict": lambda values, _: env.from_dict(values)}
+    both = jax.jit(reset), jax.jit(step)
+    return lambda: PytreeGame(*both, **functions | options)
 
 
 def leaves_of(state: Any) -> State:  # noqa: ANN401 - a pytree

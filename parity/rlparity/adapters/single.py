@@ -18,6 +18,8 @@ from rlparity.spaces import Box, action_numbers
 SEED, ACTIONS = "seed", "actions"
 REPLAYED_STATE = (SEED, ACTIONS)
 """The ``state_fields`` of games without ``pull``; their world says ``states_replay=True``."""
+TAKEN = "taken"
+"""Of states: the actions since the start, which with the seed say what is drawn next."""
 MASK = "action_mask"
 """Of infos: the valid actions."""
 NextSeed = Callable[[int], int]

@@ -15,7 +15,7 @@ from goodharts.torch_env.random import unsigned
 from goodharts.torch_env.tables import channels
 from rlparity import BatchEngine, BatchStep, EngineOptions, State
 from rlparity.engine import Array, Slots
-from rlworldkit.threefry import seed_pairs, seeds_of
+from rlparity.threefry import seed_pairs, seeds_of
 
 _NEVER = -1
 _BITS = 1 << np.arange(len(EVENTS), dtype=np.uint32)

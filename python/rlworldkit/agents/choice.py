@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlparity.io.arguments import Values
-from rlworldkit.threefry import Words, seed_pairs, threefry2x32
+from rlparity.threefry import Words, seed_pairs, threefry2x32
 
 Masks = NDArray[np.bool_]
 DRAWN: Final = "drawn"

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from rlparity import EngineError, UsageError, World
 from rlparity.io.arguments import SHARE
+from rlparity.threefry import seed_pairs
 from rlworldkit.agents.agent import Agent, Player
 from rlworldkit.agents.choice import Choice, Masks
 from rlworldkit.jax.batching import where_wanted
@@ -33,7 +34,6 @@ from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.networks import network_of
 from rlworldkit.ppo.params import Params
 from rlworldkit.runs.folder import CONFIG
-from rlworldkit.threefry import seed_pairs
 
 PolicyAndValue = Callable[[Compact], tuple[Array, Array]]
 """From compact observations with one leading axis to logits and values."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rlparity import BatchEngine, BatchStep, Draw, Phase, Slots
 from rlparity import State as StateDict
+from rlparity.threefry import seed_pairs, seeds_of
 from rlworldkit.jax import engine_programs as programs
 from rlworldkit.jax.engine_backend import on_backend
 from rlworldkit.jax.engine_programs import MarkCounts, Observed, StepArrays
@@ -20,7 +21,6 @@ from rlworldkit.jax.env import JaxEnv, State
 from rlworldkit.jax.int64_pair import Int64Pair, to_int64
 from rlworldkit.jax.switches import fixed_switches, switch
 from rlworldkit.jax.trace_cache import load_or_trace
-from rlworldkit.threefry import seed_pairs, seeds_of
 
 _MIN_WIDTH, _MAX_SHARED_WIDTH = 8, 256
 """Up to this many games are played as the next power of two, so that engines of many widths share their programs."""

@@ -1,6 +1,6 @@
 """Addressed random words: each is a pure function of (seed, event number, site, index), in any order, on any device.
 
-The generator is `rlworldkit.threefry`. Key = (low, high 32 bits of the seed). Counter = (event number, site * 65536 +
+The generator is `rlparity.threefry`. Key = (low, high 32 bits of the seed). Counter = (event number, site * 65536 +
 index // 2). The word is the first output for an even index, the second for an odd one. An unused word shifts nothing.
 """
 
@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from rlparity.threefry import seed_pair, threefry2x32
 from rlworldkit.jax.marks import add, is_collecting_words
-from rlworldkit.threefry import seed_pair, threefry2x32
 
 _SITE = 1 << 16
 """Pairs of words at each site."""

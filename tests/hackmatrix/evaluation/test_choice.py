@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlworldkit.agents.choice import drawn, likeliest, probabilities
-from rlworldkit.threefry import seed_pairs
+from rlparity.threefry import seed_pairs
 
 ACTIONS = 28
 

@@ -23,7 +23,7 @@ from rlparity.core.step_phases import step_phases
 from rlparity.core.trace import Case
 from rlparity.debug import Session
 from rlworldkit.jax.engine import JaxEngine
-from rlworldkit.threefry import seed_pair, threefry2x32
+from rlparity.threefry import seed_pair, threefry2x32
 
 ONLY = np.zeros(1, np.intp)
 SITES = "START BONUS EXIT BLOCK_COUNT BLOCK_CELL QUESTION DATA POINTS PROGRAM AMOUNT RESOURCE STAGE_CELL STAGE_TYPE "

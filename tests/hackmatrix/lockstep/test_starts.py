@@ -11,7 +11,7 @@ from hackmatrix import jax_env, rules
 from hackmatrix.curriculum import STARTS
 from hackmatrix.swift_env import SwiftGames
 from hackmatrix.train_config import GENTLE, PROGRAMS, STAGES
-from rlworldkit.threefry import seed_pair
+from rlparity.threefry import seed_pair
 
 GAMES = 64
 EpisodeState = dict[str, list[dict[str, Any]]]
