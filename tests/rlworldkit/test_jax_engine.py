@@ -14,12 +14,12 @@ from orchard.env import OrchardJaxEnv
 from orchard.in_jax import Orchard
 
 from rlparity import Draw, Phase
+from rlparity.threefry import seed_pair, seed_pairs, threefry2x32
 from rlworldkit.jax.batching import batch_native, computed_once, repeat, run_if, where_wanted, while_loop
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.env import StepOutput
 from rlworldkit.jax.marks import Marks, collecting, mark, packed, words_so_far
 from rlworldkit.jax.threefry import Draws, Seed, below, next_seed, trainer_seeds
-from rlparity.threefry import seed_pair, seed_pairs, threefry2x32
 
 
 class MarkedOrchard(OrchardJaxEnv):

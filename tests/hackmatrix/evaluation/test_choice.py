@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlworldkit.agents.choice import drawn, likeliest, probabilities
 from rlparity.threefry import seed_pairs
+from rlworldkit.agents.choice import drawn, likeliest, probabilities
 
 ACTIONS = 28
 

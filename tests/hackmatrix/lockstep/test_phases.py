@@ -22,8 +22,8 @@ from rlparity.core.sources import choose_actions
 from rlparity.core.step_phases import step_phases
 from rlparity.core.trace import Case
 from rlparity.debug import Session
-from rlworldkit.jax.engine import JaxEngine
 from rlparity.threefry import seed_pair, threefry2x32
+from rlworldkit.jax.engine import JaxEngine
 
 ONLY = np.zeros(1, np.intp)
 SITES = "START BONUS EXIT BLOCK_COUNT BLOCK_CELL QUESTION DATA POINTS PROGRAM AMOUNT RESOURCE STAGE_CELL STAGE_TYPE "
