@@ -231,4 +231,4 @@ def test_a_folder_that_cannot_be_made_or_is_not_wanted_costs_only_the_trace(
 
 def test_the_kit_is_among_the_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_cache, "_source_digest", " and ".join)
-    assert "rlworldkit and rlparity" in trace_cache._cache_key(("rlparity",), [])
+    assert "rlworldkit and rlparity.threefry and rlparity" in trace_cache._cache_key(("rlparity",), [])

@@ -26,6 +26,7 @@ from jax import export
 from jax.sharding import NamedSharding
 from jax.stages import Compiled, Lowered, Wrapped
 
+from rlparity import threefry
 from rlparity.errors import UsageError
 from rlparity.io.safe_read import GIB, json_of, read_bytes, read_zip
 from rlworldkit.jax.cache_entries import replace_damaged_entries
@@ -124,7 +125,7 @@ def reuse_text() -> str:
 
 def _cache_key(packages: tuple[str, ...], about: Sequence[str]) -> str:
     settings = [f"{name} {switch(name)}" for name in _SETTINGS]
-    sources = _source_digest((__name__.partition(".")[0], *packages))
+    sources = _source_digest((__name__.partition(".")[0], threefry.__name__, *packages))
     return "\n".join([*_versions(), jax.default_backend(), *settings, sources, *about])
 
 
