@@ -24,7 +24,6 @@ from rlparity.testing import assert_golden
 from rlworldkit.render.colours import AGENT, MUTED
 
 ONLY = np.zeros(1, np.intp)
-TRUTH = MODES["ground_truth"]
 
 
 def draws(name: str, count: int) -> list[State]:

@@ -80,7 +80,7 @@ def test_a_run_is_that_of_the_command(trained: Trained, tmp_path: Path) -> None:
     assert {name for name in written if written[name] != ours[name]} <= {"began"}
 
 
-@pytest.mark.parametrize("choose", ["drawn", "likeliest"])
+@pytest.mark.parametrize("choose", ["drawn", pytest.param("likeliest", marks=pytest.mark.long)])
 def test_figures_are_those_of_the_command(trained: Trained, choose: str, tmp_path: Path) -> None:
     file, path = str(trained.run.files[-1]), tmp_path / "figures.json"
     how: dict[str, Any] = {"games": 30, "seed": 5, "choose": choose, "max_steps": 40, "prices": PRICES}

@@ -347,6 +347,7 @@ def test_the_dashboard_is_told_everything_and_its_stop_saves(
     assert read_model(MODEL).update == 2
 
 
+@pytest.mark.long
 def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves_them(
     dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch
 ) -> None:

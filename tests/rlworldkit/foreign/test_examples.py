@@ -17,8 +17,8 @@ PACKAGES = {
     "with_rllib": "ray",
     "with_skrl": "skrl",
 }
-SLOW = {"with_rejax", "with_purejaxrl", "with_rllib"}
-"""Those that compile the game, or start processes of their own."""
+SLOW = {"with_rejax", "with_purejaxrl", "with_rllib", "without_a_mask"}
+"""Those that compile the game, start processes of their own or train for long."""
 
 
 @pytest.mark.filterwarnings("ignore")
