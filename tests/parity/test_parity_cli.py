@@ -20,6 +20,7 @@ from orchard.planes import PlanesEngine
 from written_page import episode_data, page_data
 
 from rlparity import BatchStep
+from rlparity.cli import commands
 from rlparity.cli.main import build_parser, main
 from rlparity.core.compare import Difference
 from rlparity.core.trace import Case, Trace, read_trace, write_trace
@@ -288,3 +289,12 @@ def test_help_names_no_world_of_this_repository_and_its_examples_are_commands(pa
     assert any(" ".join(words).startswith(parser.prog) for words in commands)
     for _, *words in commands:
         build_parser().parse_args(words)
+
+
+def test_a_long_run_off_a_terminal_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "--steps", "3", "--games", "4", "--no-report"
+    assert rlparity("run", *words).err == ""
+    monkeypatch.setattr(commands, "PROGRESS_SECONDS", 0.0)
+    ran = rlparity("run", *words)
+    assert re.fullmatch(r"(steps of each game: [123] of 3, \d+ s left\n){3}", ran.err)
+    assert rlparity("run", *words, "--json").err == ""

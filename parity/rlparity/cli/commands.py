@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -44,6 +45,9 @@ from rlparity.world import World
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+PROGRESS_SECONDS = 30.0
+"""Between two lines of progress, where no terminal shows a bar."""
 
 
 def run(options: Namespace) -> Answer:
@@ -256,9 +260,26 @@ def _compared(
 
 @contextmanager
 def progress_bar(silent: bool, what: str, total: int) -> Iterator[Callable[[], None]]:
-    """A function that moves a bar on standard error on by one; silent without a terminal."""
-    console = open_console(stderr=True)
+    """A function that moves a bar on standard error on by one; off a terminal it prints a line now and then."""
+    console = open_console(stderr=True, quiet=silent)
+    if not console.is_terminal:
+        yield _progress_lines(console, what, total)
+        return
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, transient=True, disable=silent or not console.is_terminal) as bar:
+    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
         task = bar.add_task(what, total=total)
         yield lambda: bar.advance(task)
+
+
+def _progress_lines(console: Console, what: str, total: int) -> Callable[[], None]:
+    begun = printed = monotonic()
+    done = 0
+
+    def advance() -> None:
+        nonlocal done, printed
+        done, now = done + 1, monotonic()
+        if now - printed >= PROGRESS_SECONDS:
+            printed = now
+            console.print(f"{what}: {done:,} of {total:,}, {(now - begun) / done * (total - done):.0f} s left")
+
+    return advance
