@@ -17,7 +17,15 @@ from scipy import stats
 from rlparity import BatchStep, Box
 from rlparity.core.settings import Settings
 from rlparity.core.sources import uniform_policy
-from rlparity.tools.transfer import DIFFERENT, EQUIVALENT, NOT_SHOWN, equivalence, equivalence_tests, reason
+from rlparity.tools.transfer import (
+    DIFFERENT,
+    EQUIVALENT,
+    MOST_ROUNDS,
+    NOT_SHOWN,
+    equivalence,
+    equivalence_tests,
+    reason,
+)
 
 RNG = np.random.default_rng(5)
 
@@ -45,7 +53,7 @@ def results_of(other: Any, share: float = 0.05) -> tuple[dict[str, Any], str]:  
     world = replace(WORLD, engines={"plain": PlainEngine, "other": other})
     settings = Settings(steps=60, games=200, invalid=0.0)
     found, ended = equivalence_tests(world, ("plain", "other"), [("uniform", uniform_policy)], settings, share)
-    assert 0 < ended[0] <= 200
+    assert 0 < ended[0] <= found[0].games <= 200 * MOST_ROUNDS
     return {test.measure: test for test in found}, reason(found, share)
 
 
@@ -59,10 +67,11 @@ def test_equal_engines_are_equivalent_within_what_unplayed_games_could_hide() ->
 def test_a_fault_in_every_step_is_a_difference() -> None:
     found, said = results_of(GenerousEngine)
     assert (found["return"].result, found["length"].result) == (DIFFERENT, EQUIVALENT)
+    assert found["return"].games == 200  # and more would not help
     assert said.startswith("Different: in return of uniform the difference is between ")
 
 
-@pytest.mark.parametrize(("share", "result"), [(0.05, EQUIVALENT), (0.005, NOT_SHOWN)])
+@pytest.mark.parametrize(("share", "result"), [(0.05, EQUIVALENT), (0.03, NOT_SHOWN), (0.005, DIFFERENT)])
 def test_a_fault_in_one_step_of_a_thousand_states_its_bound(share: float, result: str) -> None:
     found, said = results_of(RarelyGenerousEngine, share)
     test = found["return"]
@@ -90,6 +99,33 @@ def test_two_different_engines_pass_for_equivalent_in_one_case_of_twenty() -> No
     draws = RNG.normal(0.1, 0.5, (2000, 100))  # a difference as large as the margin
     passed = [equivalence("", "return", (np.ones(100), 1 + row), 0.1).result == EQUIVALENT for row in draws]
     assert 0.03 < np.mean(passed) < 0.07
+
+
+@pytest.mark.parametrize("deviation", [0.2, 0.6, 1.2])
+def test_equal_engines_that_draw_differently_are_shown_equivalent_in_most_runs(deviation: float) -> None:
+    def drawn(games: int) -> NDArray[np.float64]:
+        return 1 + deviation * RNG.gamma(1, 1, (2, games))  # as skewed as the lengths of games
+
+    shown = []
+    for _ in range(400):
+        sides = drawn(200)
+        needed = equivalence("", "return", (sides[0], sides[1]), 0.2).needed
+        sides = np.concatenate([sides, drawn(max(0, needed - 200))], axis=1)
+        shown.append(equivalence("", "return", (sides[0], sides[1]), 0.2).result == EQUIVALENT)
+    assert np.mean(shown) > 0.9
+
+
+class OtherSeeds(PlanesEngine):
+    """Draws other games from the same seeds."""
+
+    def reset(self, seeds: NDArray[np.uint64], slots: NDArray[np.intp]) -> NDArray[Any]:
+        return super().reset(seeds ^ np.uint64(2**40), slots)
+
+
+def test_more_games_are_played_where_their_spread_asks_for_it() -> None:
+    found, _ = results_of(OtherSeeds)
+    assert {test.games for test in found.values()} == {200 * MOST_ROUNDS}
+    assert results_of(PlanesEngine)[0]["return"].games == 200  # whose games are the same on both sides
 
 
 def test_the_margin_of_an_ending_is_the_share_itself() -> None:

@@ -67,7 +67,7 @@ class PytreeGame(SingleGame):
 
         if self._shared_draws:
             return draws_of(self._seed, self._taken)
-        return jax.random.fold_in(self._key, self._taken) if self._taken else self._key
+        return compiled(jax.random.fold_in)(self._key, self._taken) if self._taken else self._key
 
     def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
         import jax

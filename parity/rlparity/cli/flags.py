@@ -208,7 +208,7 @@ TRANSFER: Flags = {
     "--agent": {**several("AGENT", "file or name of an agent to play (default: train policies)"), "type": Path},
     "--policies": value("N", "policies to train, each from another seed (default: %(default)s)", IntRange(1, 100), 3),
     "--train-steps": value("N", "steps to train each policy for (default: %(default)s)", STEPS, 50_000),
-    "--games": value("B", "games of each policy (default: %(default)s)", IntRange(FEWEST_GAMES, GAMES.most), 200),
+    "--games": value("B", "least games of each policy (default: %(default)s)", IntRange(FEWEST_GAMES, GAMES.most), 200),
     "--steps": value("N", "longest game (default: %(default)s)", STEPS, 1000),
     "--seed": PLAY["--seed"],
     "--margin": value(

@@ -188,7 +188,10 @@ class DiffDocument:
 
 @dataclass(frozen=True)
 class EquivalenceDocument:
-    """One measure of one policy. low, high: of the 90% interval of the difference; bound: the smallest margin."""
+    """One measure of one policy. low, high: of the 90% interval of the difference; bound: the smallest margin.
+
+    games: how many were played; needed: how many show engines without a difference to be equivalent in 95% of runs.
+    """
 
     policy: str
     measure: str
@@ -197,13 +200,15 @@ class EquivalenceDocument:
     low: float
     high: float
     margin: float
+    games: int
+    needed: int
     bound: float
     result: str
 
 
 @dataclass(frozen=True)
 class TransferDocument:
-    """What ``transfer`` found. ended: games that ended on both engines, of each policy."""
+    """What ``transfer`` found. games: that each policy plays first; ended: of all, those that ended on both engines."""
 
     equivalent: bool
     reason: str

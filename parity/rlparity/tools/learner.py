@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import gymnasium as gym
@@ -10,15 +11,26 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.vec_env import VecEnv
 
 from rlparity.agent import Policy, View
 from rlparity.core.guard import GuardedEngine
 from rlparity.engine import Array
+from rlparity.tools.sb3_vec_env import BatchVecEnv
 from rlparity.world import World
 
-STEPS_PER_UPDATE = 128
+STEPS_PER_UPDATE = 32
 """Of each game."""
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run PyTorch on one thread: for minibatches of a small network, several wait for each other most of the time."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def flat(observation: Array) -> NDArray[np.float32]:
@@ -29,7 +41,7 @@ def flat(observation: Array) -> NDArray[np.float32]:
     return np.concatenate(rows, axis=1)
 
 
-class EngineVecEnv(VecEnv):
+class EngineVecEnv(BatchVecEnv):
     """All games of an engine as SB3 plays them; a game that ends is followed by the world's next one."""
 
     def __init__(self, world: World, engine: GuardedEngine, seed: int) -> None:
@@ -59,30 +71,15 @@ class EngineVecEnv(VecEnv):
             observation[over] = flat(self.engine.restart(over))
         return observation, step.reward.astype(np.float32), ended, infos
 
-    def env_method(self, method_name: str, *_: object, **__: object) -> list[Any]:
-        """``action_masks`` alone."""
-        return [*self.engine.mask()]
-
-    def has_attr(self, attr_name: str) -> bool:
-        """Tell MaskablePPO that there are masks."""
-        return attr_name == "action_masks"
-
-    def get_attr(self, attr_name: str, indices: object = None) -> list[Any]:
-        """No pictures are drawn; SB3 asks for ``render_mode`` alone."""
-        return [None] * self.num_envs
-
-    def set_attr(self, attr_name: str, value: object, indices: object = None) -> None:
-        """Nothing can be set: raises AttributeError."""
-        raise AttributeError(attr_name)
-
-    def env_is_wrapped(self, wrapper_class: object, indices: object = None) -> list[bool]:
-        """No game is wrapped in anything."""
-        return [False] * self.num_envs
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The valid actions now (games, actions)."""
+        return self.engine.mask()
 
     def close(self) -> None:
         """Leave the engine to whoever opened it."""
 
 
+@one_thread()
 def learned_policy(
     world: World, engine: GuardedEngine, steps: int, seed: int, progress: Callable[[], object]
 ) -> Policy:
@@ -102,6 +99,7 @@ def learned_policy(
 
     model.learn(steps, callback=goes_on)
 
+    @one_thread()
     def policy(view: View) -> Array:
         with torch.no_grad():
             seen = torch.from_numpy(flat(view.observation))

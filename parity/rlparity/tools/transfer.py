@@ -6,7 +6,7 @@ the margin, so that a larger difference is excluded at the 5% level on either si
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,11 +14,13 @@ import numpy as np
 from rlparity.agent import Policy
 from rlparity.core.free_running import FreeRun
 from rlparity.core.pair import Pair
-from rlparity.core.settings import Effect, Settings
+from rlparity.core.settings import Settings
 from rlparity.core.sources import Source
 from rlparity.engine import Array
 from rlparity.world import World
 
+Measures = Mapping[str, Array]
+"""Return, length and endings, (2, games) by engine."""
 TRAINING_GAMES = 16
 """Games side by side from which a policy learns."""
 FEWEST_GAMES = 30
@@ -27,6 +29,10 @@ QUANTILE = 1.6449
 """Of the normal distribution, at 95%."""
 UNSEEN = 3.0
 """Of n games without a case, at most 3 / n of all have one, at 95%."""
+POWER_QUANTILE = 1.96
+"""Of the normal distribution, for engines without any difference to be shown equivalent in 95% of all runs."""
+MOST_ROUNDS = 10
+"""Times ``Settings.games`` that a policy plays at most."""
 EQUIVALENT, DIFFERENT, NOT_SHOWN = "equivalent", "different", "not shown to be equivalent"
 
 
@@ -35,6 +41,7 @@ class Equivalence:
     """One measure of one policy's episodes on both engines.
 
     low, high: the 90% interval of the mean difference, second engine less first. margin: what is still equivalent.
+    games: how many were played; needed: how many show engines without a difference to be equivalent in 95% of runs.
     """
 
     policy: str
@@ -44,6 +51,8 @@ class Equivalence:
     low: float
     high: float
     margin: float
+    games: int
+    needed: int
 
     @property
     def difference(self) -> list[float]:
@@ -71,14 +80,15 @@ def equivalence(policy: str, measure: str, sides: tuple[Array, Array], share: fl
     """
     one, other = (np.asarray(side, np.float64) for side in sides)
     differences, spread = other - one, float(np.std(one, ddof=1))
-    mean = float(differences.mean())
-    error = QUANTILE * float(np.std(differences, ddof=1)) / np.sqrt(len(one))
+    games, mean, deviation = len(one), float(differences.mean()), float(np.std(differences, ddof=1))
     is_ending = measure not in ("return", "length")
     # games that were not played may differ, each by as much as two games do
-    reach = max(error, UNSEEN / len(one) * (1.0 if is_ending else np.sqrt(2) * spread))
+    unseen = UNSEEN * (1.0 if is_ending else np.sqrt(2) * spread)
+    reach = float(max(QUANTILE * deviation / np.sqrt(games), unseen / games))
     margin = share if is_ending else share * max(abs(float(one.mean())), spread)
+    needed = max(((QUANTILE + POWER_QUANTILE) * deviation / margin) ** 2, unseen / margin) if margin else games
     means = float(one.mean()), float(other.mean())
-    return Equivalence(policy, measure, *means, mean - reach, mean + reach, margin)
+    return Equivalence(policy, measure, *means, mean - reach, mean + reach, margin, games, int(np.ceil(needed)))
 
 
 def equivalence_tests(
@@ -89,29 +99,42 @@ def equivalence_tests(
     share: float,
     progress: Callable[[], object] = lambda: None,
 ) -> tuple[list[Equivalence], list[int]]:
-    """Play ``settings.games`` games of each policy on both engines, and test what it gets.
+    """Play games of each policy on both engines, and test what it gets.
 
     Games start from the same seeds, each engine is acted on by what it shows itself, and actions are drawn by the same
-    random numbers. Returns the tests, and for each policy how many games ended on both engines.
+    random numbers. ``settings.games`` are played, and then, all at once, as many more as the spread of the differences
+    asks for, not their mean: looking at that would let different engines pass. Returns the tests, and for each policy
+    how many games ended on both engines.
     """
     tests, ended = list[Equivalence](), list[int]()
     for number, (name, policy) in enumerate(policies):
-        effect = _played(world, engines, policy, replace(settings, seed=settings.seed + number), progress)
-        tests += [equivalence(name, measure, (one, other), share) for measure, (one, other) in effect.measures.items()]
-        ends = effect.measures["terminated"] + effect.measures["truncated"]
-        ended.append(int(ends.all(axis=0).sum()))
+        alone = replace(settings, seed=settings.seed + number)
+        with Pair(world, engines, settings.games, timeout=settings.timeout) as pair:
+            played = [_played(pair, policy, alone, 0, progress)]
+            first = _tests(name, played, share)
+            is_different = any(test.result == DIFFERENT for test in first)  # for which more games would not help
+            needed = max(test.needed for test in first)
+            rounds = 1 if is_different else min(-(-needed // settings.games), MOST_ROUNDS)
+            played += [_played(pair, policy, alone, number, progress) for number in range(1, rounds)]
+        tests += _tests(name, played, share)
+        ended.append(sum(int((each["terminated"] + each["truncated"]).all(axis=0).sum()) for each in played))
     return tests, ended
 
 
-def _played(
-    world: World, engines: tuple[str, str], policy: Policy, settings: Settings, progress: Callable[[], object]
-) -> Effect:
-    with Pair(world, engines, settings.games, timeout=settings.timeout) as pair:
-        run = FreeRun(pair, settings)
-        run.source = Source(policy)
-        run.play(progress)
-    assert run.outcome.effect is not None
-    return run.outcome.effect
+def _joined(played: Sequence[Measures]) -> Measures:
+    return {measure: np.concatenate([each[measure] for each in played], axis=1) for measure in played[0]}
+
+
+def _tests(policy: str, played: Sequence[Measures], share: float) -> list[Equivalence]:
+    return [equivalence(policy, measure, (one, other), share) for measure, (one, other) in _joined(played).items()]
+
+
+def _played(pair: Pair, policy: Policy, settings: Settings, number: int, progress: Callable[[], object]) -> Measures:
+    """Play the round of this number."""
+    run = FreeRun(pair, replace(settings, seed=settings.seed + number * settings.games))
+    run.source = Source(policy)
+    run.play(progress)
+    return run.measures
 
 
 def reason(tests: Sequence[Equivalence], share: float) -> str:
@@ -124,4 +147,9 @@ def reason(tests: Sequence[Equivalence], share: float) -> str:
             f"margin of {worst.margin:.3g}, are excluded at 95%."
         )
     span = f"the difference is between {worst.low:.3g} and {worst.high:.3g}, its margin is {worst.margin:.3g}"
-    return f"{worst.result.capitalize()}: in {what} {span}."
+    more = (
+        f"; equal engines need {worst.needed:,} games"
+        if worst.result == NOT_SHOWN and worst.needed > worst.games
+        else ""
+    )
+    return f"{worst.result.capitalize()}: in {what} {span}{more}."

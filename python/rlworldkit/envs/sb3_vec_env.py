@@ -6,11 +6,11 @@ from typing import Any, Unpack
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
-from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
 from rlparity import State, World
 from rlparity.engine import Array
+from rlparity.tools.sb3_vec_env import BatchVecEnv
 from rlworldkit.envs import infos
 from rlworldkit.envs.arguments import check_actions, check_seed
 from rlworldkit.envs.episodes import EpisodeOptions, Episodes
@@ -18,7 +18,7 @@ from rlworldkit.envs.spaces import action_space, env_id, observation_space
 from rlworldkit.render.show import picture_of
 
 
-class WorldVecEnv(VecEnv):
+class WorldVecEnv(BatchVecEnv):
     """``num_envs`` games of a world; `gym_env.WorldEnv` says what one game is.
 
     Games that end start anew in the same step, with the seeds that follow by the world's rule. The info of that step is
@@ -42,7 +42,8 @@ class WorldVecEnv(VecEnv):
     ) -> None:
         self._episodes = Episodes(world, num_envs, **options)
         self.world, self.engine = self._episodes.world, self._episodes.engine
-        self.render_mode, self.metadata = "rgb_array", {"render_modes": ["rgb_array"]}
+        self.render_mode, self.spec = "rgb_array", gym.spec(env_id(world))
+        self.metadata = {"render_modes": ["rgb_array"]}
         space = observation_space(world)
         self._lacks_axis = isinstance(space, gym.spaces.Box) and space.shape == ()
         if self._lacks_axis:
@@ -97,33 +98,6 @@ class WorldVecEnv(VecEnv):
     def close(self) -> None:
         """End the engine."""
         self._episodes.close()
-
-    def has_attr(self, attr_name: str) -> bool:
-        """Return whether every game has an attribute or method of this name."""
-        return attr_name in ("action_masks", "render_mode", "spec")
-
-    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """The render mode and the spec of games; raises AttributeError for anything else."""
-        if attr_name not in ("render_mode", "spec"):
-            raise AttributeError(f"the games of {type(self).__name__} have no attribute {attr_name!r}")
-        value = self.render_mode if attr_name == "render_mode" else gym.spec(env_id(self.world))
-        return [value] * len(list(self._get_indices(indices)))
-
-    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:  # noqa: ANN401 - SB3's
-        """The games have nothing to set: raises AttributeError."""
-        raise AttributeError(f"the games of {type(self).__name__} have no attribute {attr_name!r} to set")
-
-    def env_method(
-        self,
-        method_name: str,
-        *method_args: Any,  # noqa: ANN401 - SB3's signature
-        indices: VecEnvIndices = None,
-        **method_kwargs: Any,  # noqa: ANN401 - SB3's signature
-    ) -> list[Any]:
-        """``action_masks`` of games, as MaskablePPO asks for them; raises AttributeError for anything else."""
-        if method_name != "action_masks":
-            raise AttributeError(f"the games of {type(self).__name__} have no method {method_name!r}")
-        return [self._episodes.mask[game] for game in self._get_indices(indices)]
 
     def env_is_wrapped(
         self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
