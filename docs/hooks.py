@@ -37,6 +37,10 @@ API = {
         "rlparity.core.trace",
         "rlparity.core.shrink",
     ),
+    "Environments of other libraries": (
+        *("rlparity.adapters", "rlparity.adapters.gymnasium", "rlparity.adapters.pytree", "rlparity.adapters.draws"),
+        *("rlparity.adapters.single", "rlparity.adapters.named", "rlparity.adapters.pairing"),
+    ),
     "Worlds in rlworldkit": ("rlworldkit.jax.env", "rlworldkit.render.show", "rlworldkit.score", "rlworldkit.program"),
     "Training and evaluation": (
         *("rlworldkit.ppo.training", "rlworldkit.ppo.config", "rlworldkit.sb3.training", "rlworldkit.sb3.config"),

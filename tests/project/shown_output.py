@@ -29,6 +29,7 @@ LONG = (
     "tutorials/hold-a-port",
     "tutorials/train-and-watch",
     "how-to/parity-in-ci",
+    "how-to/port-gymnasium",
     "how-to/training",
     "how-to/watch-play-evaluate",
 )

@@ -38,11 +38,13 @@ def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
 def test_every_command_and_module_has_a_page_and_every_page_its_version_and_its_neighbours(site: Path) -> None:
     pages = {str(path.parent.relative_to(site)): path.read_text() for path in site.rglob("index.html")}
     assert {"commands/rlparity-ledger-add", "commands/hackmatrix-train", "commands/goodharts-train"} < set(pages)
-    assert {"api/rlworldkit.api", "api/rlparity", "api/hackmatrix.gym_env"} < set(pages)
+    assert {"api/rlworldkit.api", "api/rlparity", "api/rlparity.adapters", "api/hackmatrix.gym_env"} < set(pages)
     for name, text in pages.items():
         assert f"HackMatrix {__version__}" in text, name
         neighbours = {side for side in ("prev", "next") if f"md-footer__link--{side}" in text}
-        assert neighbours == ({"next"} if name == "." else {"prev"} if "design-notes" in name else {"prev", "next"})
+        assert neighbours == (
+            {"next"} if name == "." else {"prev"} if name == "explanation/results" else {"prev", "next"}
+        )
 
 
 def test_the_pictures_of_the_front_page_are_there_and_small(site: Path) -> None:
