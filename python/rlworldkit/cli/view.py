@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -80,7 +81,7 @@ def _of_agent(program: Program, world: World, args: argparse.Namespace, command:
 
 def _of_trace(program: Program, world: World, args: argparse.Namespace, command: str) -> Page:
     from rlparity.tools.finding import replayed
-    from rlparity.tools.report import report_page
+    from rlparity.tools.report import NextCommand, report_page
     from rlworldkit.show.pages.replay import read_own_trace
     from rlworldkit.show.pages.trace import sides_of, trace_page
 
@@ -93,9 +94,8 @@ def _of_trace(program: Program, world: World, args: argparse.Namespace, command:
             print(f"Shown on {names[0]} alone: {fault}", file=sys.stderr)
         if len(names) == 1:
             return trace_page(world, args.path.name, trace, names[0], command)
-        one, other = names
-        report = replayed(world, trace, args.path, (one, other), timeout=DEFAULT_TIMEOUT, command=command)
-        return report_page(report)
+        (one, other), again = names, NextCommand("view again", shlex.split(command))
+        return report_page(replayed(world, trace, args.path, (one, other), timeout=DEFAULT_TIMEOUT, following=(again,)))
 
 
 def _check(parser: Parser, args: argparse.Namespace, world: World) -> None:
