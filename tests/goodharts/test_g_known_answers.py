@@ -1,6 +1,8 @@
-"""Whole published games, on both engines and on the reading, in training and in an evaluation (G1-G13)."""
+"""Recorded games of Goodharts, and that every rule is tested."""
 
+import ast
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,3 +47,15 @@ def test_an_engine_plays_the_published_game_alone_and_beside_others(
     assert ends == game["ends"]
     assert games.get_state(slots[slot:]) == [game["last"]]
     assert (2 * step.observation[slot]).reshape(2, -1).tolist() == game["lastObservation"]
+
+
+HERE = Path(__file__).parent
+RULES = re.findall(r"^- \*\*(G\d+)\*\*", (HERE.parents[1] / "docs/reference/goodharts.md").read_text(), re.MULTILINE)
+
+
+def test_every_rule_of_the_rulebook_has_a_test_named_after_it() -> None:
+    assert [f"G{number}" for number in range(1, 14)] == RULES
+    trees = [ast.parse(path.read_text()) for path in HERE.rglob("test_*.py")]
+    names = [node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    named = {rule for name in names if name.startswith("test_") for rule in re.findall(r"(?<=_)G\d+(?=_|$)", name)}
+    assert set(RULES) <= named

@@ -17,8 +17,10 @@ from rlparity import Draw, Phase
 from rlparity.threefry import seed_pair, seed_pairs, threefry2x32
 from rlworldkit.jax.batching import batch_native, computed_once, repeat, run_if, where_wanted, while_loop
 from rlworldkit.jax.engine import JaxEngine
+from rlworldkit.jax.engine_backend import AUTO, NATIVE, VARIABLE, on_backend
 from rlworldkit.jax.env import StepOutput
 from rlworldkit.jax.marks import Marks, collecting, mark, packed, words_so_far
+from rlworldkit.jax.native import compiler
 from rlworldkit.jax.threefry import Draws, Seed, below, next_seed, trainer_seeds
 
 
@@ -232,3 +234,17 @@ def test_seeds_are_pairs_of_words_and_others_follow_from_them(seed: int) -> None
     assert seed_pairs(np.array([seed, 1], np.uint64)).tolist() == [split(seed), [1, 0]]
     assert [int(word) for word in next_seed(Seed(*map(jnp.uint32, split(seed))))] == output(seed, (2**32 - 1, 0))
     assert games.tolist() == [output(seed, (2**32 - 1, 1 + game)) for game in range(5)]
+
+
+def test_without_a_compiler_nothing_changes_unless_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
+) -> None:
+    monkeypatch.setattr(compiler, "fault", lambda: "no C compiler is found: install one, name it in CC")
+    monkeypatch.setenv(VARIABLE, AUTO)
+    env = OrchardJaxEnv()
+    assert on_backend(env) is env
+    said = refused("train", "--no-wandb", "--engine-backend", NATIVE)
+    assert "no C compiler is found" in said
+    assert "choose --engine-backend xla" in said
+    monkeypatch.setenv(VARIABLE, "fast")
+    assert VARIABLE in refused("train", "--no-wandb")
