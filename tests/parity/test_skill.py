@@ -7,13 +7,16 @@ from pathlib import Path
 
 from command_line import run
 
-from rlparity.cli.main import COMMANDS, main
+import rlparity.adapters
+from rlparity.cli.main import COMMANDS, OF_LEDGER, main
 from rlparity.core.verdict import Verdict
+from rlparity.tools.divergence import DivergenceDocument
 
 FLAGS = {
     command.does.__name__: {word for name in command.flags for word in name.split() if word.startswith("--")}
     for command in COMMANDS
 }
+FLAGS["ledger"] = {word for command in OF_LEDGER for name in command.flags for word in name.split()}
 
 
 def test_it_is_printed_and_installed(tmp_path: Path) -> None:
@@ -32,3 +35,9 @@ def test_its_commands_flags_and_verdicts_exist() -> None:
         assert {*re.findall(r"--[a-z-]+", words)} <= FLAGS[command], command
     assert {*re.findall(r"`(--[a-z-]+)", text)} <= FLAGS["run"]
     assert {*re.findall(r"\| `([A-Z]+)` \|", text)} == {*Verdict}
+    told = text.partition("Of each divergence")[2].partition("`error`")[0]
+    named = {*re.findall(r"`([a-z]+)`", told)} - {"expected", "observed"}
+    assert {"signature", "next"} < named <= DivergenceDocument.__annotations__.keys()
+    for name in ("GymGame", "PytreeGame", "Draws", "gymnax_game", "SingleGame", "Pairing"):
+        assert name in text
+        assert hasattr(rlparity.adapters, name) or hasattr(rlparity, name), name
