@@ -97,46 +97,53 @@ def test_draws_depend_on_seed_and_turn() -> None:
 
 
 class Weather(gymnasium.Env[Any, Any]):
-    """A number that grows by what is drawn; the game ends above 5."""
+    """A number that grows by what is drawn, shown with a third of it; the game ends above 5."""
 
-    observation_space = gymnasium.spaces.Discrete(100)
+    observation_space = gymnasium.spaces.Tuple((gymnasium.spaces.Discrete(100), gymnasium.spaces.Box(0, 99, ())))
     action_space = gymnasium.spaces.Discrete(2)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         self.level = int(self.np_random.integers(4))
-        return self.level, {}
+        return self.seen(), {}
 
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         self.level += int(self.np_random.random() < 0.75) * action
-        return self.level, 0.5, self.level > 5, False, {}
+        return self.seen(), 0.1, self.level > 5, False, {}
+
+    def seen(self) -> tuple[int, Any]:
+        return self.level, np.array([self.level, 1]) / 3
 
 
 def weather(limit: int = 9) -> World:
+    def observe(level: Any) -> Any:  # noqa: ANN401 - arrays
+        return level, jnp.asarray(np.arange(99) / 3, jnp.float32)[jnp.stack([level, jnp.int32(1)])]
+
     def step(draws: Draws, level: Any, action: Any) -> Any:  # noqa: ANN401 - arrays
         level += (draws.random(0) < 0.75) * action
-        return level, level, jnp.float32(0.5), level > 5
+        return observe(level), level, jnp.float32(0.1), level > 5
 
     def reset(draws: Draws) -> Any:  # noqa: ANN401 - arrays
-        return (draws.integers(0, 4, 0),) * 2
+        level = draws.integers(0, 4, 0)
+        return observe(level), level
 
     def original() -> GymGame:
         env: Any = gymnasium.wrappers.TimeLimit(Weather(), 9)
-        return GymGame(lambda: env, ("level",), observe=lambda env: env.level, shared_draws=True)
+        return GymGame(lambda: env, ("level",), observe=Weather.seen, shared_draws=True, float32=True)
 
     games: dict[str, Any] = {
         "gymnasium": original,
         "jax": lambda: PytreeGame(
             reset,
             step,
-            lambda level: level,
+            observe,
             to_dict=lambda level: {"level": int(level)},
             from_dict=lambda state, _: np.int32(state["level"]),
             shared_draws=True,
             time_limit=limit,
         ),
     }
-    return Pairing("weather", games, ("wait", "go"), (), state_fields=("level", "taken")).world()
+    return Pairing("weather", games, ("wait", "go"), {"0": (), "1": (2,)}, state_fields=("level", "taken")).world()
 
 
 @pytest.mark.parametrize("mode", ["strict", "injected", "resynchronised"])

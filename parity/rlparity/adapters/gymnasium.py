@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rlparity.adapters.draws import SharedGenerator
-from rlparity.adapters.observations import as_array
+from rlparity.adapters.observations import as_array, with_float32
 from rlparity.adapters.single import (
     MASK,
     SEED,
@@ -45,6 +45,7 @@ class GymGame(SingleGame):
             infos have them. None: ``action_mask`` of the infos, or what its method ``action_masks`` gives.
         shared_draws: the environment gets a ``SharedGenerator`` of these ``sites`` as its ``np_random``. A state then
             also has how many actions were ``taken``, which a ``TimeLimit`` among the wrappers counts too.
+        float32: round rewards and what is shown in float64 to float32, which ports to JAX have.
     """
 
     def __init__(
@@ -57,8 +58,9 @@ class GymGame(SingleGame):
         *,
         shared_draws: bool = False,
         sites: Mapping[str, int] | None = None,
+        float32: bool = False,
     ) -> None:
-        self._env, self._observe = make(), observe
+        self._env, self._observe, self._float32 = make(), observe, float32
         self._generator = SharedGenerator(sites) if shared_draws else None
         self._seed = self._taken = 0
         if self._env.render_mode == "human":
@@ -76,7 +78,7 @@ class GymGame(SingleGame):
         self._seed, self._taken = seed, 0
         self._draw_next()
         observation, self.info = self._env.reset(seed=None if self._generator else seed)
-        return observation
+        return self._rounded(observation)
 
     def _draw_next(self) -> None:
         """Let the environment draw the words of the present turn."""
@@ -89,7 +91,11 @@ class GymGame(SingleGame):
         self._draw_next()
         step: tuple[Any, ...] = self._env.step(action + self._first if self._first else action)
         observation, reward, terminated, truncated, self.info = step
-        return Outcome(observation, reward if np.ndim(reward) else float(reward), terminated, truncated)
+        reward = np.float32(reward) if self._float32 else reward
+        return Outcome(self._rounded(observation), reward if np.ndim(reward) else float(reward), terminated, truncated)
+
+    def _rounded(self, observation: Any) -> Any:  # noqa: ANN401 - what the environment shows
+        return with_float32(as_array(observation)) if self._float32 else observation
 
     def mask(self) -> ArrayLike | None:
         return self._mask(self._inner) if self._mask else (self.info or {}).get(MASK)
@@ -112,7 +118,7 @@ class GymGame(SingleGame):
             env = env.env
         self._from_dict(state, self._inner)
         self.info = {}
-        return as_array(self._observe(self._inner)).copy()
+        return as_array(self._rounded(self._observe(self._inner))).copy()
 
     def close(self) -> None:
         self._env.close()

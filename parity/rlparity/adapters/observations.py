@@ -38,6 +38,17 @@ def leaves_in(observation: object) -> list[Array]:
     return [leaf for _, leaf in _leaves(observation)]
 
 
+def with_float32(array: Array) -> Array:
+    """An observation rounded from float64 to float32."""
+
+    def narrowed(kind: Any) -> Any:  # noqa: ANN401 - a dtype
+        if kind.names:
+            return np.dtype([(name, narrowed(kind[name])) for name in kind.names])
+        return np.dtype((np.float32, kind.shape)) if kind.base == np.float64 else kind
+
+    return array.astype(narrowed(array.dtype))
+
+
 def _leaves(value: object, name: str = "") -> Iterator[tuple[str, Array]]:
     parts = _parts(value)
     if parts is None:

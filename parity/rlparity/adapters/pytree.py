@@ -107,16 +107,14 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def gymnax_game(env: Any, params: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - Gymnax's
     """A maker of games of a Gymnax environment; ``options`` are those of ``PytreeGame``."""
-    import jax
 
     def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
         observation, state, reward, done, _ = env.step_env(key, state, action, params)
         # older versions have one flag for both
         return observation, state, reward, done, *((env.is_truncated(state, params),) * hasattr(env, "is_truncated"))
 
-    reset = jax.jit(lambda key: env.reset_env(key, params))
-    functions: dict[str, Any] = {"step": jax.jit(step), "observe": jax.jit(lambda state: env.get_obs(state, params))}
-    return lambda: PytreeGame(reset, **functions | options)
+    functions = {"reset": lambda key: env.reset_env(key, params), "observe": lambda state: env.get_obs(state, params)}
+    return lambda: PytreeGame(step=step, **functions | options)
 
 
 def pgx_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - pgx's
@@ -124,7 +122,6 @@ def pgx_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN
 
     Observations have the parts ``observation``, of the player who moves, and ``current_player``.
     """
-    import jax
 
     def observe(state: Any) -> dict[str, Any]:  # noqa: ANN401 - a pytree
         return {"observation": state.observation, "current_player": state.current_player}
@@ -138,9 +135,8 @@ def pgx_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN
         reward = state.rewards if env.num_players > 1 else state.rewards[0]
         return observe(state), state, reward, state.terminated, state.truncated
 
-    functions: dict[str, Any] = {"observe": jax.jit(observe), "mask": lambda state: state.legal_action_mask}
-    both = jax.jit(reset), jax.jit(step)
-    return lambda: PytreeGame(*both, **functions | options)
+    functions = {"observe": observe, "mask": lambda state: state.legal_action_mask}
+    return lambda: PytreeGame(reset, step, **functions | options)
 
 
 def jumanji_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - Jumanji's
@@ -148,7 +144,6 @@ def jumanji_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa:
 
     Observations have a part for each field. Give ``observe`` to compare states: Jumanji has no such function.
     """
-    import jax
 
     def step(_: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
         state, timestep = env.step(state, action)
@@ -159,8 +154,7 @@ def jumanji_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa:
         state, timestep = env.reset(key)
         return timestep.observation, state
 
-    both = jax.jit(reset), jax.jit(step)
-    return lambda: PytreeGame(*both, **options)
+    return lambda: PytreeGame(reset, step, **options)
 
 
 def jax_env_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - rlworldkit's
@@ -169,7 +163,6 @@ def jax_env_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa:
     It begins with the seed of the game and draws by itself: ``rlworldkit.jax.threefry.Draws`` has the words that
     ``rlparity.adapters.draws`` has at the same address. States are those of its ``to_dict``, without the seed.
     """
-    import jax
     import jax.numpy as jnp
 
     def reset(draws: Any) -> tuple[Any, Any]:  # noqa: ANN401 - Draws
@@ -180,10 +173,9 @@ def jax_env_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa:
         played = env.step(state, jnp.int32(action))
         return env.observe(played.final), played.final, played.reward, played.terminated, played.truncated
 
-    functions: dict[str, Any] = {"observe": jax.jit(env.observe), "mask": jax.jit(env.mask), "shared_draws": True}
-    functions |= {"to_dict": env.to_dict, "from_dict": lambda values, _: env.from_dict(values)}
-    both = jax.jit(reset), jax.jit(step)
-    return lambda: PytreeGame(*both, **functions | options)
+    functions = {"observe": env.observe, "mask": env.mask, "to_dict": env.to_dict}
+    functions |= {"from_dict": lambda values, _: env.from_dict(values), "shared_draws": True}
+    return lambda: PytreeGame(reset, step, **functions | options)
 
 
 def leaves_of(state: Any) -> State:  # noqa: ANN401 - a pytree
