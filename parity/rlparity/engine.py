@@ -191,11 +191,11 @@ class BatchEngine(ABC):
         return None
 
     def origins(
-        self, state: State, actions: NDArray[Any], other: State, fields: Sequence[str]
+        self, before: State, actions: NDArray[Any], states: tuple[State, State], fields: Sequence[str]
     ) -> Sequence[tuple[Path, int]]:
         """Files and lines, from 1, of its source that make what differs after a step, the likeliest first.
 
-        ``state``: before it; ``other``: the other engine's after it; ``fields``: that differ, as reports name them.
+        ``before``: its state; ``states``: its own and the other engine's after it; ``fields``: that differ, by name.
         """
         return ()
 

@@ -194,6 +194,22 @@ def test_a_debugger_is_told_which_words_each_phase_draws(action: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("hp", "fields", "expected"),
+    [(1, ["state.hp"], "in_jax.py: hp"), (2, ["components[sting]"], "in_jax.py: stung = valid")],
+)
+def test_a_harness_is_told_which_lines_make_what_differs(hp: int, fields: list[str], expected: str) -> None:
+    engine, slots = JaxEngine(1, OrchardJaxEnv()), np.zeros(1, np.intp)
+    engine.reset(np.array([9], np.uint64), slots)
+    (before,) = engine.get_state(slots)
+    before["hp"] = 1
+    engine.set_state([before], slots)
+    engine.step(np.array([5], np.int32))
+    (own,) = engine.get_state(slots)
+    path, line = engine.origins(before, np.array([5], np.int32), (own, {**own, "hp": hp}), fields)[0]
+    assert f"{path.name}: {path.read_text().splitlines()[line - 1].strip()}".startswith(expected)
+
+
+@pytest.mark.parametrize(
     ("key", "counter", "words"),
     [
         ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),

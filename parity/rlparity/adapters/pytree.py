@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,29 @@ class PytreeGame(SingleGame):
         self._taken = state.get(TAKEN, 0)
         self._state = self._from_dict(state, self._state)
         return as_array(self._observe(self._state)).copy()
+
+    def origins(
+        self,
+        before: State,
+        action: Any,  # noqa: ANN401 - an int or an array
+        states: tuple[State, State],
+        fields: Sequence[str],
+    ) -> Sequence[tuple[Path, int]]:
+        if not self.has_states:
+            return ()
+        import jax
+
+        from rlparity.adapters.jax_lines import lines_that_differ
+
+        def play(state: Any, action: Any) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401 - pytrees
+            key = jax.random.fold_in(jax.random.key(before["seed"]), before.get(TAKEN, 0) + 1)
+            observation, state, reward, *ends = self._step(key, state, action)
+            shown = {"reward": reward, **dict(zip(("terminated", "truncated"), ends, strict=False))}
+            return state, shown | {"observation": observation}
+
+        _, form = self._reset(jax.random.key(before["seed"]))
+        start, own, other = (self._from_dict(state, jax.device_get(form)) for state in (before, *states))
+        return lines_that_differ(play, (start, action), (own, other), fields)
 
 
 @lru_cache(256)  # all games of an environment share what is compiled

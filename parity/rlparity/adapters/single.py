@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,16 @@ class SingleGame(ABC):
     def push(self, state: State) -> Any:  # noqa: ANN401 - as begin
         """Take such a state, and return its observation; raises StateRefused where the rules forbid it."""
         raise NotImplementedError
+
+    def origins(
+        self,
+        before: State,
+        action: Any,  # noqa: ANN401 - an int or an array
+        states: tuple[State, State],
+        fields: Sequence[str],
+    ) -> Sequence[tuple[Path, int]]:
+        """As ``BatchEngine.origins``, of one action."""
+        return ()
 
     def declarations(self) -> Mapping[str, Any]:
         """What the environment declares, such as its spaces, as JSON values."""
@@ -211,6 +222,12 @@ class SingleGames(ReplayedGames):
         for action in self.actions_in(state):
             observation = self._act(slot, action).observation
         return observation
+
+    def origins(
+        self, before: State, actions: NDArray[Any], states: tuple[State, State], fields: Sequence[str]
+    ) -> Sequence[tuple[Path, int]]:
+        action = int(actions[0]) if self._space is None else np.array(actions[0])
+        return self._games[0].origins(before, action, states, fields)
 
     def close(self) -> None:
         for game in self._games:

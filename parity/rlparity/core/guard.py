@@ -144,9 +144,10 @@ class GuardedEngine(BatchEngine):
         return phases
 
     def origins(
-        self, state: State, actions: NDArray[Any], other: State, fields: Sequence[str]
+        self, before: State, actions: NDArray[Any], states: tuple[State, State], fields: Sequence[str]
     ) -> Sequence[tuple[Path, int]]:
-        return self._ask("origins", self.engine.origins, json_copy(state), actions, json_copy(other), fields)
+        own, other = map(json_copy, states)
+        return self._ask("origins", self.engine.origins, json_copy(before), actions, (own, other), fields)
 
     def close(self) -> None:
         """Close the engine; an engine that fails to close is left alone."""

@@ -113,5 +113,6 @@ def parting_of(pair: Pair, moments: Sequence[ReplayMoment]) -> Parting:
     lines: list[Sequence[tuple[Path, int]]] = [(), ()]
     for side, engine in enumerate(pair.both):
         with suppress(EngineError):
-            lines[side] = engine.origins(before.states[side], action, last.states[1 - side], fields)
+            states = last.states[side], last.states[1 - side]
+            lines[side] = engine.origins(before.states[side], action, states, fields)
     return replace(found, lines=(lines[0], lines[1]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from rlparity import BatchEngine, BatchStep, Draw, Phase, Slots
 from rlparity import State as StateDict
+from rlparity.adapters.jax_lines import lines_that_differ
 from rlparity.threefry import seed_pairs, seeds_of
 from rlworldkit.jax import engine_programs as programs
 from rlworldkit.jax.engine_backend import on_backend
@@ -40,7 +42,7 @@ class JaxEngine(BatchEngine):
     def __init__(self, games: int, env: JaxEnv, *, marks: bool = False, prices: tuple[int, ...] | None = None) -> None:
         self.games = games
         self._prices = np.asarray(env.prices if prices is None else prices, np.int32)
-        self._env, self._marks = on_backend(env), env.marks if marks else ()
+        self._traced, self._env, self._marks = env, on_backend(env), env.marks if marks else ()
         width = max(_MIN_WIDTH, 1 << (games - 1).bit_length()) if games <= _MAX_SHARED_WIDTH else games
         self._original = np.minimum(np.arange(width), games - 1)
         self._is_original = np.arange(width) < games
@@ -171,6 +173,22 @@ class JaxEngine(BatchEngine):
                 notes_words = bool(told[self._env.phase_names[-1]][2])
                 phases.append(Phase(name, self._env.to_dict(after), tuple(draws) if notes_words else None))
         return tuple(phases)
+
+    @fixed_switches()
+    def origins(
+        self, before: StateDict, actions: NDArray[Any], states: tuple[StateDict, StateDict], fields: Sequence[str]
+    ) -> Sequence[tuple[Path, int]]:
+        env = self._traced.with_prices(self._prices)  # of native programs JAX knows no lines
+
+        def play(state: State, action: Array) -> tuple[State, dict[str, Any]]:
+            step = env.step(state, action)
+            shown = {"observation": env.observe(step.final), "components": step.components, "reward": step.reward}
+            return step.final, shown | {"terminated": step.terminated, "truncated": step.truncated}
+
+        own, other = map(env.from_dict, states)
+        names = {"components": env.components}
+        given = env.from_dict(before), np.asarray(actions[0])
+        return lines_that_differ(play, given, (own, other), fields, names, (Path(__file__).parents[1],))
 
     def _run(self, function: Callable[..., Any], *args: Any) -> Any:
         if switch("jax_disable_jit"):
