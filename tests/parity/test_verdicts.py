@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -14,10 +15,16 @@ from command_line import rlparity
 from numpy.typing import NDArray
 
 from rlparity import BatchEngine, BatchStep, Board, EngineError, EngineOptions, Pairing, State, Tolerance, World
+from rlparity.adapters.declared import range_of, space_values
 from rlparity.adapters.gymnasium import GymGame
+from rlparity.adapters.pytree import gymnax_game
 from rlparity.adapters.single import SingleGame, SingleGames
+from rlparity.core.ledger import Entry, Ledger
+from rlparity.core.limits import declaration_checks, declarations_of
 from rlparity.core.lockstep import run
+from rlparity.core.pair import Pair
 from rlparity.core.settings import Outcome, Settings
+from rlparity.core.trace import Trace
 from rlparity.core.verdict import Verdict, sentences
 from rlparity.engines.registry import load_world
 from rlparity.testing import assert_lockstep
@@ -287,11 +294,20 @@ ROWS: dict[str, tuple[World, dict[str, Any], Verdict, str]] = {
 class Walk(gymnasium.Env[Any, Any]):
     """Walks to 3 or back, and not below 0; every third step pays what the two before it earned.
 
-    low: of the declared observations. mask, info: of infos. is_seeded: begins where its seed says.
+    low, dtype: of the declared observations. rewards: their declared range. mask, info: of infos. is_seeded: begins
+    where its seed says.
     """
 
-    def __init__(self, low: float = 0.0, mask: Any = None, info: Any = None, is_seeded: bool = True) -> None:  # noqa: ANN401
-        self.observation_space = gymnasium.spaces.Box(low, 9.0, (1,), np.float32)
+    def __init__(
+        self,
+        low: float = 0.0,
+        mask: Any = None,  # noqa: ANN401
+        info: Any = None,  # noqa: ANN401
+        is_seeded: bool = True,
+        dtype: Any = np.float32,  # noqa: ANN401
+        rewards: tuple[float, float] | None = None,
+    ) -> None:
+        self.observation_space, self.reward_range = gymnasium.spaces.Box(low, 9.0, (1,), dtype), rewards
         self.action_space = gymnasium.spaces.Discrete(2)
         self.mask, self.says, self.is_seeded = mask, info, is_seeded
 
@@ -331,7 +347,8 @@ def walks(one: dict[str, Any], other: dict[str, Any]) -> World:
         names.append(f"Walk{len(gymnasium.registry)}{number}-v0")
         gymnasium.register(
             names[-1],
-            partial(Masked if how.get("mask") == "method" else Walk, **how),
+            partial(Masked if how.get("mask") == "method" else Walk, **{k: v for k, v in how.items() if k != "limit"}),
+            max_episode_steps=how.get("limit"),
             disable_env_checker=True,
             order_enforce=False,
         )
@@ -351,6 +368,27 @@ OF_ENVIRONMENTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any],
         {},
         Verdict.DIVERGENT,
         "observation_space is declared differently: observation_space.low is 0.0 and -1.0",
+    ),
+    "another type": (
+        MASKED,
+        MASKED | {"dtype": np.float64},
+        {},
+        Verdict.DIVERGENT,
+        "observation_space.dtype is float32 and float64",
+    ),
+    "another range of rewards": (
+        MASKED | {"rewards": (0.0, 3.0)},
+        MASKED | {"rewards": (0.0, 1.0)},
+        {},
+        Verdict.DIVERGENT,
+        "reward_range[1] is 3.0 and 1.0",
+    ),
+    "another limit that no game meets": (
+        MASKED | {"limit": 1000},
+        MASKED | {"limit": 1001},
+        {},
+        Verdict.DIVERGENT,
+        "time_limit is 1000 and 1001",
     ),
     "infos that nobody compares": (SAYS, SAYS | {"low": 0.0}, {}, Verdict.LIMITED, "infos are left out"),
     "infos that are compared": (SAYS, SAYS | {"low": 0.0}, {"infos": True}, Verdict.PASS, ""),
@@ -376,6 +414,63 @@ def test_an_empty_comparison_of_environments_is_no_pass(name: str) -> None:
     outcome = played(world, pair, **settings)
     assert (outcome.verdict, reason in "".join(sentences(outcome.reasons))) == (verdict, True), outcome.reasons
     assert bool(reason) == bool(outcome.reasons)
+
+
+def test_spaces_of_two_libraries_are_compared_by_what_both_say() -> None:
+    gymnax = pytest.importorskip("gymnax")
+    env, params = gymnax.make("CartPole-v1")
+    own, other = (
+        gymnax_game(env, params)().declarations(),
+        GymGame(lambda: gymnasium.make("CartPole-v1")).declarations(),
+    )
+    assert own.keys() == other.keys()
+
+    def found(**changed: Any) -> list[str]:  # noqa: ANN401 - declarations
+        world = walks(MASKED, MASKED | {"is_seeded": True})
+        with Pair(world, tuple(world.engines), 1) as pair:  # type: ignore[arg-type]
+            for engine, declared in zip(pair.both, (other, {**own, **changed}), strict=True):
+                engine.declarations = partial(dict, declared)  # type: ignore[method-assign]
+            reasons = [reason for reason, holds in declaration_checks(pair) if holds]
+            assert {reason.verdict for reason in reasons} == {Verdict.DIVERGENT}
+            assert declarations_of(pair) == {"compared": sorted({*own} - {"library"}), "left_out": []}
+            return [reason.remedy for reason in reasons]
+
+    differs = "observation_space.low[1] is -Infinity and -3.4028234663852886e+38: correct one"
+    assert found() == [differs]
+    assert "action_space.n is 2 and 3: correct one" in found(action_space={**own["action_space"], "n": 3})
+    assert "time_limit is 500 and 200: correct one" in found(time_limit=200)
+
+
+class Spec:
+    """A spec as dm_env and Jumanji have them."""
+
+    def __init__(self, dtype: Any, shape: tuple[int, ...], **parts: Any) -> None:  # noqa: ANN401 - of a spec
+        self.dtype, self.shape = dtype, shape
+        vars(self).update(parts)
+
+
+def test_specs_are_declared_as_spaces_are() -> None:
+    four = Spec(np.int32, (), minimum=0, maximum=3, num_values=4)
+    assert space_values(four) == space_values(gymnasium.spaces.Discrete(4, dtype=np.int32))
+    box = Spec(np.float32, (2,), minimum=np.float32(-1), maximum=np.array([1, 2], np.float32))
+    assert space_values(box) == space_values(gymnasium.spaces.Box(-1, np.array([1, 2], np.float32)))
+    assert space_values(Spec(None, (), _specs={"a": four})) == {"a": space_values(four)}
+    assert range_of(Spec(np.float32, (), minimum=-1, maximum=np.float32(2))) == (-1.0, 2.0)
+    assert range_of(Spec(np.float32, ())) is None
+
+
+@pytest.mark.parametrize(("turns", "verdict"), [(5, Verdict.LIMITED), (4, Verdict.LIMITED), (1, Verdict.PASS)])
+def test_a_ledger_that_explains_most_steps_limits_what_a_run_says(turns: int, verdict: Verdict) -> None:
+    wrong = partial(Others, reward=lambda engine, reward: reward + np.float32(engine.turn <= turns))
+    world = sums(engines={"one": partial(Sums), "other": wrong})
+    (found,) = played(world).divergences
+    fields = tuple(difference.field for difference in found.differences)
+    witness = Trace("sums", ("one", "other"), found.case, found.differences)
+    entry = Entry("more", "bug", "its name", ("sums",), {}, fields, "ignore", 1.0, witness)
+    outcome = played(world, ledger=Ledger(Path(), ("sums",), (entry,)))
+    assert outcome.verdict == verdict, outcome.reasons
+    assert (outcome.measured["explained_share"] > 0.5) == (verdict == Verdict.LIMITED)
+    assert [reason.name for reason in outcome.reasons] == ["the ledger explains most steps"] * (turns > 1)
 
 
 @pytest.mark.parametrize("steps", [60, 61, 62])

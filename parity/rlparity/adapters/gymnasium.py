@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rlparity.adapters.declared import declared
 from rlparity.adapters.draws import SharedGenerator
 from rlparity.adapters.observations import as_array, with_float32
 from rlparity.adapters.single import (
@@ -254,25 +255,8 @@ def _info_of(infos: Mapping[str, Any], slot: int) -> dict[str, Any]:
 
 
 def _declared(env: Any, observations: Any, actions: Any) -> dict[str, Any]:  # noqa: ANN401 - of Gymnasium
-    """Spaces, limit of time and, where an environment still has one, range of rewards."""
     limit, rewards = getattr(env.spec, "max_episode_steps", None), getattr(env.unwrapped, "reward_range", None)
-    declared = {"observation_space": space_values(observations), "action_space": space_values(actions)}
-    return {**declared, "time_limit": limit, **({} if rewards is None else {"reward_range": json_of(rewards)})}
-
-
-def space_values(space: Any) -> Any:  # noqa: ANN401 - a space of Gymnasium, and JSON values
-    """A space as JSON values: its kind, dtype, shape and bounds, equal bounds as one number."""
-    parts = getattr(space, "spaces", None)
-    if isinstance(parts, Mapping):
-        return {name: space_values(part) for name, part in parts.items()}
-    if isinstance(parts, (tuple, list)):
-        return [*map(space_values, parts)]
-    values: dict[str, Any] = {"kind": type(space).__name__, "dtype": str(space.dtype), "shape": json_of(space.shape)}
-    for name in ("low", "high", "n", "start", "nvec", "min_length", "max_length", "characters"):
-        if (value := getattr(space, name, None)) is not None:
-            is_one = name in ("low", "high") and np.unique(value).size == 1
-            values[name] = json_of(np.ravel(value)[0] if is_one else value)
-    return values
+    return {**declared("gymnasium", observations, actions, rewards), "time_limit": limit}
 
 
 def require_fixed_form(space: gymnasium.Space[Any]) -> None:

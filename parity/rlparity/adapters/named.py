@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rlparity.adapters.declared import declared, range_of
 from rlparity.adapters.observations import Shape, as_array
 from rlparity.adapters.pairing import Maker, Pairing
 from rlparity.adapters.single import Outcome, SingleGame
@@ -214,6 +215,12 @@ class DmEnvGame(SingleGame):
         reward = step.reward if np.ndim(step.reward) else float(step.reward)
         return Outcome(step.observation, reward, step.last() & ~goes_on, step.last() & goes_on)
 
+    def declarations(self) -> Mapping[str, Any]:
+        if self._env is None:  # which each game makes anew
+            return {}
+        rewards = range_of(self._env.reward_spec())
+        return declared("dm_env", self._env.observation_spec(), self._env.action_spec(), rewards)
+
     def close(self) -> None:
         if self._env is not None:
             self._env.close()
@@ -224,6 +231,7 @@ class EnvPoolGame(SingleGame):
 
     def __init__(self, make: Callable[[int], Any]) -> None:
         self._make = make
+        self._pool: Any = None
 
     def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
         self._pool = self._make(seed)
@@ -234,6 +242,12 @@ class EnvPoolGame(SingleGame):
         given = np.asarray(action)[None]
         observation, reward, terminated, truncated, _ = self._pool.step(given)
         return Outcome(as_array(observation, axes=1)[0], float(reward[0]), terminated[0], truncated[0])
+
+    def declarations(self) -> Mapping[str, Any]:
+        if self._pool is None:
+            return {}
+        spaces = declared("gymnasium", self._pool.observation_space, self._pool.action_space)
+        return {**spaces, "time_limit": self._pool.spec.config.max_episode_steps}
 
 
 def _spaces(world: World) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rlparity.adapters.declared import declared, range_of
 from rlparity.adapters.draws import draws_of
 from rlparity.adapters.observations import as_array
 from rlparity.adapters.single import TAKEN, Outcome, SingleGame
@@ -32,6 +33,7 @@ class PytreeGame(SingleGame):
         from_dict: ``from_dict(dict, state) -> state``, where ``state`` shows the form; the reverse of ``to_dict``.
         shared_draws: draw as a ``GymGame`` with ``shared_draws`` does.
         time_limit: actions after which a game is truncated, as by Gymnasium's ``TimeLimit``; 0: never.
+        declares: spaces and others, by ``rlparity.adapters.declared``, to be compared with the other side's.
 
     Without ``to_dict``, and with ``shared_draws``, a state also has how many actions were ``taken``.
     """
@@ -47,11 +49,13 @@ class PytreeGame(SingleGame):
         *,
         shared_draws: bool = False,
         time_limit: int = 0,
+        declares: Mapping[str, Any] | None = None,
     ) -> None:
         self._shared_draws, self._time_limit = shared_draws, time_limit
         self._reset, self._step = compiled(reset), compiled(step)
         self._observe, self._mask = observe and compiled(observe), mask and compiled(mask)
         self._to_dict, self._from_dict = to_dict, from_dict or with_leaves
+        self._declares = {**({"time_limit": time_limit} if time_limit else {}), **(declares or {})}
         self.has_states = observe is not None
 
     def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
@@ -79,6 +83,9 @@ class PytreeGame(SingleGame):
         is_late = 0 < self._time_limit <= self._taken
         is_cut = np.logical_or(truncated[0], is_late) if truncated else is_late
         return Outcome(observation, reward if np.ndim(reward) else float(reward), terminated, is_cut)
+
+    def declarations(self) -> Mapping[str, Any]:
+        return self._declares
 
     def mask(self) -> ArrayLike | None:
         return None if self._mask is None else np.asarray(self._mask(self._state))
@@ -138,7 +145,10 @@ def gymnax_game(env: Any, params: Any, **options: Any) -> Callable[[], PytreeGam
         return observation, state, reward, done, *((env.is_truncated(state, params),) * hasattr(env, "is_truncated"))
 
     functions = {"reset": lambda key: env.reset_env(key, params), "observe": lambda state: env.get_obs(state, params)}
-    return lambda: PytreeGame(step=step, **functions | options)
+    declares = declared("gymnax", env.observation_space(params), env.action_space(params))
+    if (limit := getattr(params, "max_steps_in_episode", None)) is not None:
+        declares["time_limit"] = int(limit)
+    return lambda: PytreeGame(step=step, **{**functions, "declares": declares, **options})
 
 
 def pgx_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - pgx's
@@ -178,7 +188,8 @@ def jumanji_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa:
         state, timestep = env.reset(key)
         return timestep.observation, state
 
-    return lambda: PytreeGame(reset, step, **options)
+    declares = declared("dm_env", env.observation_spec, env.action_spec, range_of(env.reward_spec))
+    return lambda: PytreeGame(reset, step, **{"declares": declares, **options})
 
 
 def jax_env_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - rlworldkit's

@@ -19,9 +19,11 @@ from rlparity.core.verdict import Check, Reason, Verdict
 from rlparity.tolerance import Tolerance
 from rlparity.world import World
 
+NOT_COMPARED = "library", "masks", "replays_states"
+"""Of declarations."""
 _PLAY = "play longer, or from directed starts"
 _LEFT = "compare it, or accept that"
-_FEW, _MANY = 0.1, 0.9
+_FEW, _MANY = 0.1, 0.5
 """Shares of the steps: fewer that are compared, or more that the ledger explains, say nothing about the engines."""
 
 
@@ -38,7 +40,7 @@ def limits_of(
     explained = measured.explained / max(measured.rows, 1)
     narrow = f"{explained:.0%} of the steps: narrow its entries"
     yield limited("ledger", "the ledger", "explains most steps", narrow), explained > _MANY
-    yield from _of_declarations(pair)
+    yield from declaration_checks(pair)
     yield limited("info", "infos", "are left out", "give --infos"), pair.has_infos and not pair.compares_infos
     yield from _left_out(pair, measured, settings)
     yield from _of_noise(pair.world, measured, noise)
@@ -47,14 +49,29 @@ def limits_of(
         yield from _of_play(pair, settings, measured)
 
 
-def _of_declarations(pair: Pair) -> Iterator[Check]:
+def declaration_checks(pair: Pair) -> Iterator[Check]:
     """What engines declare of themselves, such as spaces, where both do."""
     one, other = (engine.declarations() for engine in pair.both)
+    is_one_library = one.get("library") == other.get("library")
     exact = replace(pair.world, tolerances={})
-    for name in (each for each in one if each in other and each not in ("masks", "replays_states")):
-        found = next(state_differences(exact, one[name], other[name], name), None)
+    for name in declarations_of(pair)["compared"]:
+        mine, theirs = (side[name] if is_one_library else _of_any_library(side[name]) for side in (one, other))
+        found = next(state_differences(exact, mine, theirs, name), None)
         place = found and f"{found.field} is {value_text(found.expected)} and {value_text(found.observed)}: correct one"
         yield Reason(Verdict.DIVERGENT, "space", name, "is declared differently", place or "correct one"), bool(found)
+
+
+def declarations_of(pair: Pair) -> dict[str, list[str]]:
+    """The names of what both engines declare, which is compared, and of what only one does, which is left out."""
+    one, other = ({*engine.declarations()} - {*NOT_COMPARED} for engine in pair.both)
+    return {"compared": sorted(one & other), "left_out": sorted(one ^ other)}
+
+
+def _of_any_library(value: Any) -> Any:  # noqa: ANN401 - JSON values
+    """A space without the type of numbered choices: each library has its own."""
+    if not isinstance(value, dict):
+        return [*map(_of_any_library, value)] if isinstance(value, list) else value
+    return {name: _of_any_library(part) for name, part in value.items() if name != "dtype" or "n" not in value}
 
 
 def is_without_injection(pair: Pair, settings: Settings) -> bool:

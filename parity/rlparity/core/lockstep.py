@@ -13,7 +13,7 @@ from rlparity.core.checks import check_engine
 from rlparity.core.compare import Difference, value_text
 from rlparity.core.free_running import FreeRun
 from rlparity.core.ledger import MARKS, Entry, Ledger
-from rlparity.core.limits import is_without_injection, limits_of
+from rlparity.core.limits import declarations_of, is_without_injection, limits_of
 from rlparity.core.lockstep_run import LockstepRun
 from rlparity.core.measurements import Measurements
 from rlparity.core.noise_run import noise_floor
@@ -62,6 +62,7 @@ def run(
         else:
             outcome = _run_traces(pair, traces, settings, progress) if traces else _run_games(pair, settings, progress)
         outcome.is_black_box, outcome.known, outcome.measured = pair.is_black_box, pair.explained, measured.values()
+        outcome.measured = {**outcome.measured, "declarations": declarations_of(pair)}
         if settings.noise:
             outcome.noise = noise_floor(world, engines[0], settings, progress)
         if ledger is not None:
