@@ -34,7 +34,7 @@ from rlworldkit.jax.xla import prefer_wide_vectors
 from rlworldkit.ppo.checkpoints import named_leaves
 from rlworldkit.ppo.metrics import metrics_of
 from rlworldkit.ppo.networks import network_of
-from rlworldkit.ppo.ppo import collect_rollout, samples_of
+from rlworldkit.ppo.ppo import collect_rollout
 from rlworldkit.ppo.program import CompiledTraining, compile_training
 from rlworldkit.ppo.state import RunnerState, UpdateStats
 
@@ -99,10 +99,9 @@ def update(compiled: CompiledTraining) -> Update:
 
 
 @jax.jit
-def play(runner: RunnerState) -> Any:  # noqa: ANN401 - arrays
-    """A rollout's transitions, and the targets of the critic."""
-    after, transitions, _ = collect_rollout(runner, SETTINGS, ENV)
-    return transitions, samples_of(after, transitions, SETTINGS, ENV).target
+def actions_of(runner: RunnerState) -> jax.Array:
+    """The actions of a rollout, (steps, games)."""
+    return collect_rollout(runner, SETTINGS, ENV)[1].action
 
 
 def weights_of(runner: RunnerState) -> dict[str, torch.Tensor]:
@@ -124,7 +123,7 @@ def test_both_trainers_make_the_same_updates_of_the_same_actions(fresh: RunnerSt
     late = fresh.env_state._replace(steps=fresh.env_state.steps._replace(low=old))
     runner = fresh._replace(env_state=late, episode_steps=old.astype(jnp.int32))
     for number in range(3):
-        choose(twin, np.asarray(play(runner)[0].action))
+        choose(twin, np.asarray(actions_of(runner)))
         wanted = twin.step()
         runner, stats = jax.device_get(update(runner, 3))
         metrics = metrics_of(stats._replace(episodes=None), GAMES * STEPS, ENV)
