@@ -5,18 +5,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from goodharts.cli.main import PROGRAM as GOODHARTS
-from hackmatrix.cli.main import PROGRAM as HACKMATRIX
-from rlparity.cli import main as parity_cli
 from rlparity.io.arguments import Parser
 from rlparity.io.console import open_console, typed_command
 from rlparity.io.table import Table
-from rlworldkit.cli.app import kit_commands, main
 
 LONG = "x" * 300
 Print = Callable[[str], Callable[[], bytes]]
@@ -84,20 +79,6 @@ def test_what_an_encoding_lacks_is_printed_as_something_similar_or_as_its_code(
     Parser()
     print(text)
     assert content() == expected
-
-
-def test_every_help_is_printed_in_ascii(encoded: Print) -> None:
-    calls: list[tuple[Callable[[list[str]], int], list[str]]] = [
-        (parity_cli.main, ["run", "replay", "coverage", "rewards", "record", "mutants"]),
-        *((partial(main, game), [*kit_commands(game), *game.commands]) for game in (HACKMATRIX, GOODHARTS)),
-    ]
-    for call, commands in calls:
-        for command in commands:
-            content = encoded("ascii")
-            with pytest.raises(SystemExit) as stop:
-                call([command, "--help"])
-            assert stop.value.code == 0
-            assert content().startswith(b"usage: ")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import pytest
 
 from hackmatrix.cli.main import main
 from hackmatrix.env import HackMatrixJaxEnv
-from hackmatrix.rules import ACTIONS
 from hackmatrix.world import WORLD, open_jax
 from rlworldkit.agents.agent import AgentPlayer, Player
 from rlworldkit.agents.choice import Choice
@@ -48,15 +47,6 @@ def test_the_seed_of_the_player_alone_changes_episodes_not_how_many_are_played_s
     assert play_episodes(WORLD, chance(0), 7, 60, engine="swift", num_envs=7) == by_chance
     assert play_episodes(WORLD, chance(1), 7, 60, engine="swift", num_envs=16) != by_chance
     assert {episode.ending for episode in by_chance} <= {"died", "won"}, "only valid actions are chosen"
-
-
-def test_openings_count_what_became_valid(by_chance: list[Episode]) -> None:
-    for episode in by_chance:
-        for action in range(len(ACTIONS)):
-            assert episode.at_once[action] <= episode.openings[action]
-        if episode.stats["actions"]["siphon"]:
-            assert episode.openings[4] >= 1
-    assert sum(episode.at_once[4] for episode in by_chance) > 0
 
 
 def test_the_walk_takes_the_shortest_way_and_beats_chance(by_chance: list[Episode]) -> None:
