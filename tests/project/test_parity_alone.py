@@ -139,10 +139,12 @@ def test_it_needs_nothing_but_numpy_and_rich(root: Path, wheels: dict[str, Path]
     assert names == ["Pygments", "markdown-it-py", "mdurl", "numpy", "rich", "rl-parity"]
     needs = home.run("python", "-I", "-c", MODULES, "rlparity").stdout.splitlines()
     extras = (
+        "adapters.jax_lines needs jax",
         "cli.mcp_server needs anyio",
         "debug.screen needs textual",
         "pytest_plugin needs pytest",
         "tools.learner needs gymnasium",
+        "tools.sb3_vec_env needs stable_baselines3",
     )
     assert needs == [f"rlparity.{each}" for each in extras]
     use_the_commands(home)
