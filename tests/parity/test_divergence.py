@@ -78,7 +78,7 @@ def test_a_divergence_says_what_differs_where_and_after_what(tmp_path: Path) -> 
     assert found["differences"][0] == {"field": "state.hp", "expected": 2, "observed": 1}
     assert [each["field"] for each in found["differences"]] == ["state.hp", "observation[0: hp]"]
     assert (found["phase"], found["left_out"]) == ("The engines first differ in phase 'walker'.", {})
-    assert found["rules"] == ["O-REST", "O-WASP"]
+    assert (found["rules"], found["suspects"]) == (["O-REST", "O-WASP"], ["O-REST"])
     assert found["rule_texts"]["O-WASP"] == "After each valid action the wasp flies one cell in a drawn direction."
     lines = {(Path(each["file"]).name, each["text"], each["about"]) for each in found["sources"]}
     assert ("plain.py", 'self.marks["rest"] += 1', "O-REST, mark rest") in lines

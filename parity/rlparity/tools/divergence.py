@@ -54,7 +54,8 @@ class DivergenceDocument:
 
     signature: the same for the same fault, whatever the seed. headline: one sentence. start: a seed, or a state.
     differences: the likeliest cause first. left_out: how much of what is named there is in the trace alone. phase:
-    where the engines part. rules: ids that fired in the last step, and their texts. trace, report: files.
+    where the engines part. rules: ids that fired in the last step, and their texts; suspects: those that, with other
+    last actions too, fire just where the engines differ so. trace, report: files.
     """
 
     step: int
@@ -69,6 +70,7 @@ class DivergenceDocument:
     differences: Sequence[Difference] | None = None
     left_out: Mapping[str, int] | None = None
     phase: str | None = None
+    suspects: Sequence[str] | None = None
     rules: Sequence[str] | None = None
     rule_texts: Mapping[str, str] | None = None
     sources: Sequence[SourceDocument] | None = None
@@ -130,6 +132,7 @@ def explained(report: Report, room: Room) -> dict[str, Any]:
         "differences": differences,
         "left_out": {name: count for name, count in left_out.items() if count},
         "phase": report.parting.text,
+        "suspects": report.suspects,
         "rules": trace.rules,
         "rule_texts": {rule: rule_text(world, rule)[:_LONGEST_RULE] for rule in trace.rules},
         "sources": [*_sources(report)],
@@ -138,16 +141,18 @@ def explained(report: Report, room: Room) -> dict[str, Any]:
 
 
 def signature(report: Report) -> str:
-    """A hash of the world, the engines' names without their places, the phase in which they part and what differs then.
+    """A hash of the world, the engines' names without places, the phase in which they part, and what differs then.
 
     That is the first part of the state that does, else what comes first of the rest; which entity or cell it is, and
-    what else differs, depends on the game that was found.
+    what else differs, depends on the game that was found. Faults that
+    first show in one phase and part of the state share it.
     """
     parting, trace = report.parting, report.trace
     engines = ["tape" if name.startswith(TAPE) else name.partition(PLACE)[0] for name in trace.engines]
     fields = [each.field for each in parting.differences] or [each.field for each in by_likelihood(report)]
     place = re.split(r"\[\d", fields[0])[0]
-    return hashlib.sha256(json_text([report.world.name, *engines, parting.phase, place]).encode()).hexdigest()[:16]
+    about = report.world.name, *engines, parting.phase, place
+    return hashlib.sha256(json_text(about).encode()).hexdigest()[:16]
 
 
 def by_likelihood(report: Report) -> list[Difference]:

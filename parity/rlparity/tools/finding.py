@@ -23,6 +23,9 @@ from rlparity.io.console import command_words
 from rlparity.tools.report import NextCommand, Report, write_report
 from rlparity.world import PLACE, World
 
+MOST_ACTIONS = 20
+"""Of a game in which other last actions are tried."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -97,9 +100,9 @@ def replayed(
             recorded = moments(pair, trace.case)
         except StateRefused as error:
             raise UsageError(f"the start state in {path} is refused: {error}") from error
-        parting = parting_of(pair, recorded)
+        parting, suspects = parting_of(pair, recorded), _suspects(pair, trace.case, recorded)
     found = replace(found_trace(world, trace.world, engines, trace.case, recorded[-1]), found=trace.found)
-    return Report(world, found, tuple(recorded), following, parting)
+    return Report(world, found, tuple(recorded), following, parting, suspects)
 
 
 def grouped(divergences: Sequence[Divergence]) -> list[tuple[Divergence, ...]]:
@@ -168,4 +171,20 @@ def shrunk_report(
         trace = replace(trace, differences=divergence.differences)
     if case != divergence.case:
         trace = replace(trace, found=divergence.case)
-    return Report(pair.world, trace, tuple(recorded), following, parting_of(pair, recorded))
+    parting = parting_of(pair, recorded)
+    return Report(pair.world, trace, tuple(recorded), following, parting, _suspects(pair, case, recorded))
+
+
+def _suspects(pair: Pair, case: Case, recorded: Sequence[ReplayMoment]) -> tuple[str, ...]:
+    """Rules that fire in the last step, and with other last actions just where the engines differ likewise."""
+    (*_, last), (*before, taken) = recorded, (case.actions or (None,))
+    if not isinstance(taken, int) or not last.differences or len(case.actions) > MOST_ACTIONS:
+        return ()
+    fields, failing, passing = places(last.differences), {*rules_in_play(pair.world, last)}, set[str]()
+    for other in range(len(pair.world.actions)):
+        seen = moments(pair, replace(case, actions=(*before, other)))[-1]
+        if places(seen.differences) & fields:
+            failing &= {*rules_in_play(pair.world, seen)}
+        elif not seen.differences:
+            passing |= {*rules_in_play(pair.world, seen)}
+    return tuple(rule for rule in rules_in_play(pair.world, last) if rule in failing - passing) if passing else ()

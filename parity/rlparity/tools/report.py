@@ -47,7 +47,8 @@ class NextCommand:
 class Report:
     """A replayed trace and the commands to run next, of which the first shows it again.
 
-    parting: where in the last step the engines part.
+    parting: where in the last step the engines part. suspects: rules that fire just where the engines
+    differ, as other last actions tell.
     """
 
     world: World
@@ -55,6 +56,7 @@ class Report:
     moments: tuple[ReplayMoment, ...]
     next: Sequence[NextCommand]
     parting: Parting = NOWHERE
+    suspects: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
