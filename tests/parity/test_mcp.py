@@ -81,13 +81,16 @@ def test_tools_take_the_flags_of_commands_and_say_what_they_are_for(agent: Agent
     assert tools["debug_command"].output_schema == tools["debug"].output_schema  # the client holds documents to them
 
 
-def test_a_planted_fault_is_found_replayed_and_stepped_through(agent: Agent, folder: Path) -> None:
+def test_a_planted_fault_is_found_replayed_and_stepped_through(
+    agent: Agent, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)  # where the documents' commands name files from
     found = agent.call("run", world=ORCHARD, engines="plain,restless", games=8, no_report=False, price=["fruit=2"])
     assert (found["verdict"], found["prices"]) == ("DIVERGENT", {"fruit": 2.0})
     trace = found["divergences"][0]["trace"]
-    assert (folder / trace).is_file()
+    assert Path(trace).is_file()
     replayed = agent.call("replay", world=ORCHARD, trace=trace)
-    assert replayed == rlparity("replay", "--json", folder / trace).json
+    assert replayed == rlparity("replay", "--json", trace).json
     assert [each["field"] for each in replayed["differences"]] == ["observation[0: hp]", "state.hp"]
 
     start = agent.call("debug", world=ORCHARD, trace=trace)
@@ -101,7 +104,7 @@ def test_a_planted_fault_is_found_replayed_and_stepped_through(agent: Agent, fol
     assert agent.refusal("debug_command", command="set health = 3").startswith("'health' is no field of the state")
     assert agent.call("debug_command", command="continue differs")["message"].startswith("Stopped at step 1")
     agent.call("debug_command", command="test\ntest_hp.py")
-    assert "assert_case" in (folder / "test_hp.py").read_text()
+    assert "assert_case" in Path("test_hp.py").read_text()
 
 
 def test_a_call_plays_with_the_code_as_it_was_edited(agent: Agent, folder: Path) -> None:

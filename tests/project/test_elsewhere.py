@@ -24,6 +24,7 @@ ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
 FAULT = "np.minimum(3,", "np.minimum(4,"
 """In the port of Orchard: resting heals too much."""
 SHORT = "--games 16 --steps 60 --source directed"
+LIMITED = "--games 8 --steps 40 --invalid 0"
 FIRST_MINUTE = re.findall(r"```bash\n(.*?)```", (ROOT / "parity" / "README.md").read_text(), re.DOTALL)[0].splitlines()
 """The lines that the README promises, the first two within a minute and the last one within two more."""
 
@@ -86,7 +87,7 @@ def test_the_action_passes_a_port_that_plays_the_same_and_fails_another(project:
 @pytest.mark.parametrize(("strict", "code"), [("true", 1), ("false", 0)])
 def test_the_action_is_strict_unless_told_otherwise(strict: str, code: int, project: Path) -> None:
     assert ACTION["inputs"]["strict"]["default"] == "true"
-    given = {"world": "orchard.world:WORLD", "arguments": "--games 8\n--steps 40 --invalid 0", "strict": strict}
+    given = {"world": "orchard.world:WORLD", "arguments": LIMITED.replace(" --", "\n--"), "strict": strict}
     ended, written = run_action(project, ("Compare",), Path(sys.executable), **given)
     assert (ended, "LIMITED" in written["GITHUB_STEP_SUMMARY"]) == (code, True), written
 
@@ -117,23 +118,25 @@ def test_the_hook_of_pre_commit_refuses_a_port_that_plays_otherwise(project: Pat
         git(folder, "add", ".")
         git(folder, "commit", "-qm", "Begin")
     head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=hooks, check=True, capture_output=True, text=True).stdout
-    words = ["--world", "orchard.world:WORLD", *SHORT.split()]
-    hook = {"repo": str(hooks), "rev": head.strip(), "hooks": [{"id": "rlparity", "args": words}]}
-    (project / ".pre-commit-config.yaml").write_text(yaml.safe_dump({"repos": [hook]}))
-    git(project, "add", ".")
 
-    def committed() -> tuple[int, str]:
+    def commit(arguments: str) -> tuple[int, str]:
+        """Run the hook, with these arguments, as a commit of everything would."""
+        words = ["--world", "orchard.world:WORLD", *arguments.split()]
+        hook = {"repo": str(hooks), "rev": head.strip(), "hooks": [{"id": "rlparity", "args": words}]}
+        (project / ".pre-commit-config.yaml").write_text(yaml.safe_dump({"repos": [hook]}))
+        git(project, "add", ".")
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         own = {**os.environ, "PATH": path, "PRE_COMMIT_HOME": str(tmp_path / "cache")}
         command = [sys.executable, "-m", "pre_commit", "run", "--all-files"]
         done = subprocess.run(command, cwd=project, env=own, check=False, capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr
 
-    code, said = committed()
+    code, said = commit(SHORT)
     assert (code, "Passed" in said) == (0, True), said
+    code, said = commit(LIMITED)
+    assert (code, "LIMITED" in said) == (1, True), said
     plant_fault(project)
-    git(project, "add", ".")
-    code, said = committed()
+    code, said = commit(SHORT)
     assert (code, "DIVERGENT" in said, "rlparity replay" in said) == (1, True, True), said
 
 
