@@ -63,7 +63,10 @@ def agent(folder: Path) -> Iterator[Agent]:
     environment = {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, filter(None, sys.path)))}
     words = ["-P", "-m", "rlparity", "mcp"]
     server = StdioServerParameters(command=sys.executable, args=words, env=environment, cwd=folder)
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server)) as client:
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(Client(server, read_timeout_seconds=60)) as client,
+    ):
         yield Agent(portal, client)
 
 
