@@ -17,7 +17,6 @@ from goodharts.torch_env.tables import PRICES
 from rlworldkit.bench.env import step_operations
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = Path(__file__).with_name("sharded_games.py")
 ACCELERATORS = ("tpu", "cuda")
 GAMES = 192
 TRAINED, EVALUATED = env_of(MODES["ground_truth_handhold"]), env_of(MODES["proxy"], evaluating=True)

@@ -17,7 +17,6 @@ from rlparity.core.prices import price_values
 from rlparity.views import AutoResetBatch, Engine
 
 UP_LEFT, LEFT, DOWN_LEFT, UP, DOWN, UP_RIGHT, RIGHT, DOWN_RIGHT = range(8)
-HERE = (0, 0)
 FOOD_COUNT, POISON_COUNT, PLACE, REAPPEAR = 1, 2, 3, 4
 SIMILAR = ("ground_truth_blinded", "proxy_mortal")
 """Modes made of parts that others are made of, too: they are compiled only where minutes count."""

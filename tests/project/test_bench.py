@@ -143,27 +143,6 @@ def test_tracing_and_compiling_are_timed_without_any_cache(tmp_path: Path, monke
     assert program.peak_bytes >= 2 * carry.nbytes
 
 
-CHILD = """
-import os, pathlib, sys, time
-cache, folder = pathlib.Path(os.environ["JAX_COMPILATION_CACHE_DIR"]), pathlib.Path(sys.argv[1])
-kind = "warm" if any(cache.iterdir()) else "cold"
-with open(os.environ["SEEN"], "a") as seen:
-    print(*sys.argv[2:], kind, file=seen)
-time.sleep(0.1 if kind == "cold" else 0.0)
-(cache / "program").touch()
-(folder / "params_1.npz").touch()
-"""
-
-
-@pytest.fixture
-def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file of a module ``child`` that takes longer with an empty cache, and leaves an agent."""
-    (tmp_path / "child.py").write_text(CHILD)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
-    return tmp_path / "child.py"
-
-
 def test_benchmarks_of_environments_measure_both_ways(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, value in (
         (gym, "SECONDS_ALONE", 0.01),

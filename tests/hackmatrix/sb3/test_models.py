@@ -1,7 +1,6 @@
 """Models as files: loading one gives what Stable-Baselines3 gives, and commands execute nothing in it."""
 
 import shutil
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -13,18 +12,10 @@ from rlworldkit.sb3.training import load_model
 from tests.hackmatrix.sb3.conftest import run
 from tests.hackmatrix.sb3.test_training import rows
 
-Files = dict[str, bytes]
-
 
 @pytest.fixture(scope="session")
 def model(finished: Path) -> Path:
     return finished / "final_model.zip"
-
-
-@pytest.fixture(scope="session")
-def files(model: Path) -> Files:
-    with zipfile.ZipFile(model) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
 
 
 class TestTheSameModel:

@@ -12,7 +12,6 @@ import psutil
 import pytest
 
 from hackmatrix import rules
-from hackmatrix.prices import PRICES
 from hackmatrix.rules import EVENTS
 from hackmatrix.swift_env import CommandRefused, ObservationFormat, SwiftEngineError, SwiftGames
 from hackmatrix.swift_env.memory import MEMORY, PIPE
@@ -21,7 +20,6 @@ from hackmatrix.swift_env.protocol import VERSION
 from hackmatrix.world import open_swift
 from rlparity import EngineOptions
 
-DEFAULTS = {price.name: price.default for price in PRICES}
 SEEDS = np.arange(5, dtype=np.uint64)
 
 
