@@ -25,7 +25,7 @@ from rlparity.core.lockstep import run
 from rlparity.core.pair import Pair
 from rlparity.core.settings import Outcome, Settings
 from rlparity.core.trace import Trace
-from rlparity.core.verdict import Verdict, sentences
+from rlparity.core.verdict import Verdict, judged, sentences
 from rlparity.engines.registry import load_world
 from rlparity.testing import assert_lockstep
 
@@ -435,6 +435,11 @@ def test_spaces_of_two_libraries_are_compared_by_what_both_say() -> None:
             assert declarations_of(pair) == {"compared": sorted({*own} - {"library"}), "left_out": []}
             return [reason.remedy for reason in reasons]
 
+    world = replace(walks(MASKED, MASKED | {"is_seeded": True}), accept=("reward_range is declared differently",))
+    with Pair(world, tuple(world.engines), 1) as pair:  # type: ignore[arg-type]
+        pair.other.declarations = lambda: {"reward_range": [0, 1]}  # type: ignore[method-assign]
+        assert declarations_of(pair)["left_out"] == ["action_space", "observation_space", "reward_range", "time_limit"]
+        assert judged(world, declaration_checks(pair), acceptances_hold=True) == ([], [])
     differs = "observation_space.low[1] is -Infinity and -3.4028234663852886e+38: correct one"
     assert found() == [differs]
     assert "action_space.n is 2 and 3: correct one" in found(action_space={**own["action_space"], "n": 3})

@@ -59,6 +59,8 @@ def declaration_checks(pair: Pair) -> Iterator[Check]:
         found = next(state_differences(exact, mine, theirs, name), None)
         place = found and f"{found.field} is {value_text(found.expected)} and {value_text(found.observed)}: correct one"
         yield Reason(Verdict.DIVERGENT, "space", name, "is declared differently", place or "correct one"), bool(found)
+    for name in declarations_of(pair)["left_out"]:  # which is no reason against accepting it of another pair
+        yield Reason(Verdict.DIVERGENT, "space", name, "is declared differently", "declare it"), None
 
 
 def declarations_of(pair: Pair) -> dict[str, list[str]]:

@@ -103,7 +103,20 @@ def phys2d(kind: str, fields: Sequence[str]) -> Callable[[], SingleGame]:
     return make
 
 
-def world(name: str, fields: tuple[str, ...], actions: tuple[str, ...] | Box, shape: int, kind: str = "") -> World:
+LIMIT = "time_limit is declared differently"
+"""Games are cut off by neither side; Gymnax has no way to declare that."""
+BOUNDS = "observation_space is declared differently"
+"""Of velocities: infinite by Gymnasium, the largest float32 by Gymnax."""
+
+
+def world(
+    name: str,
+    fields: tuple[str, ...],
+    actions: tuple[str, ...] | Box,
+    shape: int,
+    kind: str = "",
+    accept: tuple[str, ...] = (LIMIT,),
+) -> World:
     """An environment with what there is of it."""
     games = {"gymnasium": original(name, fields), "gymnax": gymnax(name, fields)}
     return Pairing(
@@ -113,10 +126,12 @@ def world(name: str, fields: tuple[str, ...], actions: tuple[str, ...] | Box, sh
         observation_shape=(shape,),
         state_fields=fields,
         tolerances={"observation": ROUNDING, "state": ROUNDING, "reward": ANY, "components": ANY},
+        accept=accept,
     ).world()
 
 
-CART_POLE = world("CartPole-v1", ("x", "x_dot", "theta", "theta_dot"), ("left", "right"), 4, "cartpole")
+CART_POLE_FIELDS = "x", "x_dot", "theta", "theta_dot"
+CART_POLE = world("CartPole-v1", CART_POLE_FIELDS, ("left", "right"), 4, "cartpole", (LIMIT, BOUNDS))
 MOUNTAIN_CAR = world("MountainCar-v0", ("position", "velocity"), ("left", "none", "right"), 2)
 ACROBOT = world("Acrobot-v1", ("joint_angle1", "joint_angle2", "velocity_1", "velocity_2"), ("-1", "0", "1"), 6)
 PENDULUM = world("Pendulum-v1", ("theta", "theta_dot"), Box(-2.0, 2.0, (1,)), 3, "pendulum")
