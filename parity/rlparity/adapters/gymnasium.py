@@ -255,7 +255,8 @@ def _info_of(infos: Mapping[str, Any], slot: int) -> dict[str, Any]:
 
 
 def _declared(env: Any, observations: Any, actions: Any) -> dict[str, Any]:  # noqa: ANN401 - of Gymnasium
-    limit, rewards = getattr(env.spec, "max_episode_steps", None), getattr(env.unwrapped, "reward_range", None)
+    limit = getattr(env.spec, "max_episode_steps", None) or vars(env).get("_max_episode_steps")
+    rewards = getattr(env.unwrapped, "reward_range", None)
     return {**declared("gymnasium", observations, actions, rewards), "time_limit": limit}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -118,12 +119,14 @@ class PytreeGame(SingleGame):
         from rlparity.adapters.jax_lines import lines_that_differ
 
         def play(state: Any, action: Any) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401 - pytrees
-            key = jax.random.fold_in(jax.random.key(before["seed"]), before.get(TAKEN, 0) + 1)
-            observation, state, reward, *ends = self._step(key, state, action)
+            observation, state, reward, *ends = self._step(draws, state, action)
             shown = {"reward": reward, **dict(zip(("terminated", "truncated"), ends, strict=False))}
             return state, shown | {"observation": observation}
 
-        _, form = self._reset(jax.random.key(before["seed"]))
+        game = copy(self)  # the present one goes on where it is
+        game.begin(before["seed"])
+        form, game._taken = game._state, before.get(TAKEN, 0) + 1
+        draws = jax.tree.map(jax.numpy.asarray, game._turn())
         start, own, other = (self._from_dict(state, jax.device_get(form)) for state in (before, *states))
         return lines_that_differ(play, (start, action), (own, other), fields)
 
