@@ -37,7 +37,8 @@ class MutationBench:
         the mutated copy instead of the original (``PYTHONPATH`` for Python, a path to a binary, …).
     build: compiles the copy, if that is needed; raises EngineError when it does not compile. Copies are
         reused from mutant to mutant, so incremental builds pay.
-    program: what a built copy compiles to, such as its binary's bytes: a mutant that leaves it as it was is none.
+    program: what a copy compiles to, such as its binary's bytes: a survivor that leaves it as it was is none. Only
+        survivors are asked, so that it may compile in another way than ``build``.
     """
 
     engine: str

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from gymnasium.utils.env_checker import check_env as check_gymnasium
 from orchard import WORLD
 from stable_baselines3.common.env_checker import check_env as check_sb3
 
+from rlparity import EngineError
 from rlparity.cli import main as parity_cli
 from rlparity.testing import assert_lockstep
 from rlworldkit.agents.agent import AgentPlayer
@@ -25,6 +27,7 @@ from rlworldkit.cli.app import main
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.spaces import env_id
 from rlworldkit.evaluation.play import play_episodes
+from rlworldkit.jax.xla import traced_program
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = ROOT / "parity/rlparity/templates/orchard"
@@ -135,3 +138,22 @@ def test_gymnasium_and_sb3_find_no_fault(engine: str) -> None:
         check_sb3(env.unwrapped)
     assert "W" in str(env.unwrapped.render())
     env.close()
+
+
+def test_an_edit_that_computes_the_same_leaves_the_traced_program_as_it_is(tmp_path: Path) -> None:
+    source = Path(shutil.copytree(TEMPLATE, tmp_path / "orchard")) / "in_jax.py"
+    host, text = tmp_path / "orchard/plain.py", source.read_text()
+
+    def program() -> bytes:
+        return traced_program("orchard:WORLD", {"PYTHONPATH": str(tmp_path)}, host)
+
+    unchanged = program()
+    source.write_text(text.replace("(wasp + 1) % CELLS", "(wasp + 2) % CELLS"))
+    assert program() != unchanged
+    source.write_text(text.replace("(wasp + 1) % CELLS", "(wasp + True) % CELLS"))
+    assert program() == unchanged
+    host.write_text(f"{host.read_text()}# another")
+    assert program() != unchanged
+    source.write_text("x")
+    with pytest.raises(EngineError, match=r"cannot be traced \(NameError: name 'x' is not defined\): correct it first"):
+        program()

@@ -135,6 +135,11 @@ class RemoteEngine(BatchEngine):
     def unpacked(self, observation: Array) -> Array:
         return self.ask("unpacked", observation) if self._is_packed else np.array(observation)
 
+    @property
+    def is_ready(self) -> bool:
+        """The server runs, and no step was begun and not taken."""
+        return self._begun is None and self._server.is_running
+
     def close(self) -> None:
         """End the server; closing twice is fine."""
         self._server.close()
@@ -220,6 +225,11 @@ class _Server:
             self._fail(f"has the world '{name}' instead of '{factory.world.name}'")
         if factory.home is not None and not Path(hello["home"]).is_relative_to(factory.home):
             self._fail(f"finds no world '{name}' in {factory.home}: name a revision that has it")
+
+    @property
+    def is_running(self) -> bool:
+        """It was neither ended nor left in the middle of an answer."""
+        return self._end.alive
 
     def send(self, request: dict[str, Any]) -> None:
         """Send a request, for whose answer ``receive`` waits. Raises EngineError where the server is gone."""

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from rlparity.core.lockstep import Outcome, Settings, run
 from rlparity.core.verdict import Verdict, sentences
+from rlparity.engine import BatchEngine, EngineOptions
 from rlparity.engines.python_process import python_command, python_environment
-from rlparity.engines.remote import RemoteFactory
+from rlparity.engines.remote import RemoteEngine, RemoteFactory
 from rlparity.errors import EngineError, ParityError, UsageError, quoted
 from rlparity.io.safe_read import read_toml
 from rlparity.mutant import Mutant, MutationBench
@@ -37,6 +40,7 @@ class LockstepJudge(Judge):
     spec: str
     settings: Settings
     run_timeout: float = RUN_TIMEOUT
+    _idle: defaultdict[Path, list[_Reference]] = field(default_factory=lambda: defaultdict(list))
 
     def check_unchanged(self, bench: MutationBench, copy: Path) -> None:
         """Raises EngineError where the unchanged copy diverges, or cannot be run."""
@@ -76,13 +80,41 @@ class LockstepJudge(Judge):
 
         timeout, engines = min(self.settings.timeout, self.run_timeout), (bench.reference, bench.engine)
         environment = _environment(bench, copy)
-        opened = {name: RemoteFactory(self.world, self.spec, name, environment, timeout=timeout) for name in engines}
+        reference, mutated = (
+            RemoteFactory(self.world, self.spec, name, environment, timeout=timeout) for name in engines
+        )
+        opened = {bench.engine: mutated, bench.reference: partial(_open_reference, reference, self._idle[copy])}
         try:
             settings = replace(self.settings, timeout=timeout)
             return run(replace(self.world, engines=opened), engines, settings, check_time)
         except EngineError:
             check_time()
             raise
+
+
+class _Reference(RemoteEngine):
+    """A reference that plays on against the next mutant: ``close`` puts it among the idle ones of its copy."""
+
+    def __init__(self, factory: RemoteFactory, games: int, options: EngineOptions, idle: list[_Reference]) -> None:
+        self.options = options
+        self._idle: list[_Reference] | None = None
+        super().__init__(factory, games, options)
+        self._idle = idle
+
+    def close(self) -> None:
+        if self._idle is None or not self.is_ready:
+            super().close()
+        elif self not in self._idle:
+            self._idle.append(self)
+
+
+def _open_reference(
+    factory: RemoteFactory, idle: list[_Reference], games: int, options: EngineOptions = EngineOptions()
+) -> BatchEngine:
+    for number, engine in enumerate(idle):
+        if (engine.games, engine.options) == (games, options) and not options.marks:  # whose counts go on
+            return idle.pop(number)
+    return _Reference(factory, games, options, idle)
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,15 @@ import shutil
 import subprocess
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 from rlparity.errors import EngineError, UsageError, unknown
 from rlparity.mutant import Mutant, MutationBench
+from rlparity.tools.documents import MutantDocument
 from rlparity.tools.mutant_table import planted
 from rlparity.world import World
 
@@ -30,6 +32,10 @@ class MutantVerdict:
     result: str
     steps: int = 0
     detail: str = ""
+
+    def document(self) -> MutantDocument:
+        """As it is written."""
+        return MutantDocument(self.mutant.name, self.mutant.rules, self.engine, self.result, self.steps, self.detail)
 
     @property
     def is_judged(self) -> bool:
@@ -96,9 +102,11 @@ def run_mutants(
     mutants: Sequence[Mutant],
     judge: Judge,
     jobs: int,
-    progress: Callable[[], object] = lambda: None,
+    progress: Callable[[MutantVerdict], object] = lambda verdict: None,
 ) -> list[MutantVerdict]:
     """Plant, build and judge each mutant, ``jobs`` at a time, each worker in a copy of its own.
+
+    ``progress`` is called with each verdict, as soon as it is there.
 
     First every edit is tried on the text, and the unchanged copy is tried: where that fails already,
     nothing that follows would mean anything. Raises UsageError and EngineError then.
@@ -122,15 +130,12 @@ def run_mutants(
         def judged(mutant: Mutant) -> MutantVerdict:
             copy = copies.get()
             try:
-                if bench.program is not None and copy not in programs:
-                    if bench.build is not None:
-                        bench.build(copy)
-                    programs[copy] = bench.program(copy)
-                verdict = _verdict(bench, mutant, judge, copy, programs.get(copy))
-                verdict = judge.confirmed(bench, verdict, copy)
+                verdict = judge.confirmed(bench, _verdict(bench, mutant, judge, copy), copy)
+                if verdict.result == SURVIVED and bench.program is not None and _is_same(bench, mutant, copy, programs):
+                    verdict = replace(verdict, result=SAME)
             finally:
                 copies.put(copy)
-            progress()
+            progress(verdict)
             return verdict
 
         with ThreadPool(workers) as pool:  # which an interrupt ends without waiting for what its threads judge
@@ -157,23 +162,39 @@ def mutated_text(root: Path, mutant: Mutant) -> str:
     return planted(mutant, path.read_text(encoding="utf-8"))
 
 
-def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path, unchanged: bytes | None) -> MutantVerdict:
-    path = copy / mutant.file
-    original = path.read_text(encoding="utf-8")
+def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path) -> MutantVerdict:
     try:
-        mutated = mutated_text(copy, mutant)
-        path.write_text(mutated, encoding="utf-8")
-        try:
-            if path.suffix == ".py":  # which nobody builds, but it must parse
-                compile(mutated, path.name, "exec")
-            if bench.build is not None:
-                bench.build(copy)
-        except (EngineError, SyntaxError) as error:
-            return MutantVerdict(bench.engine, mutant, UNBUILDABLE, detail=str(error))
-        if bench.program is not None and bench.program(copy) == unchanged:
-            return MutantVerdict(bench.engine, mutant, SAME)
-        return judge.verdict(bench, mutant, copy)
+        with _planted(mutant, copy) as mutated:
+            try:
+                if mutant.file.endswith(".py"):  # which nobody builds, but it must parse
+                    compile(mutated, mutant.file, "exec")
+                if bench.build is not None:
+                    bench.build(copy)
+            except (EngineError, SyntaxError) as error:
+                return MutantVerdict(bench.engine, mutant, UNBUILDABLE, detail=str(error))
+            return judge.verdict(bench, mutant, copy)
     except subprocess.TimeoutExpired:
         return MutantVerdict(bench.engine, mutant, HUNG)
+
+
+def _is_same(bench: MutationBench, mutant: Mutant, copy: Path, unchanged: dict[Path, bytes]) -> bool:
+    """Tell whether a mutant leaves the program as it is; ``unchanged`` holds that of each copy once it was needed."""
+    assert bench.program is not None
+    with _planted(mutant, copy):
+        program = bench.program(copy)
+    if copy not in unchanged:
+        unchanged[copy] = bench.program(copy)
+    return program == unchanged[copy]
+
+
+@contextmanager
+def _planted(mutant: Mutant, copy: Path) -> Iterator[str]:
+    """The fault in the copy, as the text of its file; afterwards it is as it was."""
+    path = copy / mutant.file
+    original = path.read_text(encoding="utf-8")
+    mutated = mutated_text(copy, mutant)
+    path.write_text(mutated, encoding="utf-8")
+    try:
+        yield mutated
     finally:
         path.write_text(original, encoding="utf-8")

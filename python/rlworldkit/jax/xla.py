@@ -1,13 +1,16 @@
 """Settings of the compiler that must be in the environment before JAX makes its first backend."""
 
 import os
+import subprocess
 import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import platformdirs
 
+from rlparity.engines.python_process import python_command, python_environment
+from rlparity.errors import EngineError
 from rlparity.io.arguments import IntRange
 from rlworldkit.jax.cache_entries import replace_damaged_entries
 
@@ -19,6 +22,8 @@ _ENABLED, _LEAST_SECONDS = "JAX_ENABLE_COMPILATION_CACHE", "JAX_PERSISTENT_CACHE
 _WIDE_VECTORS = "--xla_cpu_prefer_vector_width"
 PTX_CALL = "__gpu$xla.gpu.ptx"
 """XLA's custom call that launches a kernel of PTX; its parameters are pointers to the operands and the results."""
+C_FLAGS_VARIABLE = "RLWORLDKIT_C_FLAGS"
+"""More options of the C compiler, after those that the project gives."""
 _COMMAND_BUFFERS: dict[str, str | bool] = {
     "xla_gpu_enable_command_buffer": "FUSION,CUBLAS,CUBLASLT,CUSTOM_CALL,CUDNN,CONDITIONAL,WHILE",
     "xla_gpu_graph_min_graph_size": "1",
@@ -75,7 +80,23 @@ def for_mutants(copy: Path) -> dict[str, str]:
     What is the same in all copies is compiled once; and what is computed is the same at any level of optimisation.
     """
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0".strip()
-    return {CACHE_VARIABLE: str(copy.parent / "jax-cache"), _LEAST_SECONDS: "0.5", "XLA_FLAGS": flags}
+    cache = {CACHE_VARIABLE: str(copy.parent / "jax-cache"), _LEAST_SECONDS: "0.5"}
+    return {**cache, "XLA_FLAGS": flags, C_FLAGS_VARIABLE: "-O0"}
+
+
+def traced_program(world: str, environment: Mapping[str, str], *host: Path) -> bytes:
+    """What a copy of a world in JAX computes: a digest of its programs, and the files ``host`` of its source.
+
+    world: as MODULE:NAME. environment: in which Python imports the copy. host: what runs in Python, and so is in no
+    program. Raises EngineError where the copy cannot be traced.
+    """
+    command = python_command("-m", "rlworldkit.jax.program_digest", world)
+    variables = python_environment(environment) | {"PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1].rstrip(".")
+        raise EngineError(f"the copy of {world} cannot be traced ({reason}): correct it first.")
+    return b"\0".join([done.stdout.encode(), *(path.read_bytes() for path in host)])
 
 
 def enable_compilation_cache(application: str) -> None:

@@ -20,7 +20,7 @@ from rlparity.errors import UsageError
 from rlparity.io.safe_read import GIB, Unreadable, read_bytes
 from rlworldkit.jax.native.program import Program, Target, traced, translate
 from rlworldkit.jax.switches import cache_folder
-from rlworldkit.jax.xla import write_fault
+from rlworldkit.jax.xla import C_FLAGS_VARIABLE, write_fault
 
 PREFIX = "native_"
 FOLDER = "native"
@@ -41,7 +41,8 @@ def command() -> tuple[str, ...] | None:
     words = next((words for words in candidates if words and shutil.which(words[0])), None)
     if words is None:
         return None
-    return (*words, *_FLAGS.split(), *(["-march=native"] if _CPU_INFO.exists() else []))
+    more = shlex.split(os.environ.get(C_FLAGS_VARIABLE, ""))
+    return (*words, *_FLAGS.split(), *(["-march=native"] if _CPU_INFO.exists() else []), *more)
 
 
 @cache
