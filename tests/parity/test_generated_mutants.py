@@ -148,6 +148,6 @@ def test_the_reference_plays_on_against_the_next_mutant(monkeypatch: pytest.Monk
         init(engine, factory, *given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(RemoteEngine, "__init__", start)
-    judge = LockstepJudge(WORLD, ORCHARD, Settings(steps=5, games=2), run_timeout=60)
-    verdicts = run_mutants(BENCH, generated_mutants(WORLD, BENCH, 3, 3), judge, jobs=1)
-    assert (started.count("plain"), started.count("planes")) == (1, 1 + len(verdicts))
+    judge = LockstepJudge(replace(WORLD, marks={}), ORCHARD, Settings(steps=5, games=2), run_timeout=60)
+    run_mutants(BENCH, generated_mutants(WORLD, BENCH, 3, 3), judge, jobs=1)
+    assert (started.count("plain"), started.count("planes") >= 2 + 3) == (1, True)

@@ -18,7 +18,7 @@ import pytest
 from command_line import ORCHARD, rlparity, run
 from faulty_orchard import WORLD
 
-from rlparity import EngineError, Mutant, MutationBench, UsageError
+from rlparity import EngineError, Mutant, MutationBench, UsageError, World
 from rlparity.cli.main import main
 from rlparity.core.compare import Difference
 from rlparity.core.lockstep import Outcome, Settings
@@ -59,7 +59,7 @@ def test_faults_are_caught_and_a_harmless_edit_survives() -> None:
     assert (answer["caught"], answer["judged"], answer["share"]) == (1, 2, 0.5)
     results = {entry["name"]: entry for entry in answer["mutants"]}
     assert results["sting-is-cheap"]["detail"].startswith("components[sting]")
-    assert 0 < results["sting-is-cheap"]["steps"] < results["no-op"]["steps"] == 960
+    assert 0 < results["sting-is-cheap"]["steps"] < results["no-op"]["steps"] == 2 * 960
     assert {path: path.read_bytes() for path in sources} == sources
 
 
@@ -80,7 +80,16 @@ LATE = TimeoutExpired("planes", 60)
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[Outcome | Exception]:
     """How the runs end that a judge makes: the first is that of the unchanged copy, the second that of a mutant."""
     ends: list[Outcome | Exception] = []
-    monkeypatch.setattr("rlparity.tools.mutant_judges.run", Mock(side_effect=ends))
+
+    def run(world: World, engines: tuple[str, str], settings: Settings, progress: object) -> Outcome:
+        if settings.auto_reset:  # the second run of those that survive the first
+            return Outcome()
+        end = ends.pop(0)
+        if isinstance(end, Exception):
+            raise end
+        return end
+
+    monkeypatch.setattr("rlparity.tools.mutant_judges.run", run)
     return ends
 
 
@@ -294,3 +303,9 @@ def test_a_mutant_finds_its_place_by_function_and_words(
 def test_a_mutant_whose_place_is_not_there_once_is_refused(function: str, old: str) -> None:
     with pytest.raises(UsageError, match="times in"):
         planted(Mutant("one", "a.py", old, "", function=function), PYTHON)
+
+
+def test_what_shows_in_marks_alone_is_caught_by_the_second_run() -> None:
+    (verdict,) = run_mutants(BENCH, [mutant("uncounted", '("wasp", valid)', '("wasp", moving)')], PLAN, jobs=1)
+    assert (verdict.result, verdict.detail) == (CAUGHT, "marks[wasp]")
+    assert verdict.steps > PLAN.settings.steps * PLAN.settings.games

@@ -21,7 +21,7 @@ from rlparity.io.safe_read import read_toml
 from rlparity.mutant import Mutant, MutationBench
 from rlparity.tools.mutant_table import read_mutants
 from rlparity.tools.mutants import CAUGHT, FAILED, SURVIVED, UNBUILDABLE, UNSOUND, Judge, MutantVerdict
-from rlparity.world import World
+from rlparity.world import EngineFactory, World
 
 RUN_TIMEOUT = 1800.0
 """Seconds that the run of one mutant may take; those of engines look at it after each step."""
@@ -31,8 +31,9 @@ TESTS = "tests"
 
 @dataclass(frozen=True)
 class LockstepJudge(Judge):
-    """A run against the bench's reference, both engines in processes of their own.
+    """Two runs against the bench's reference, both engines in processes of their own.
 
+    The second is for what survives the first: it counts marks, and the engines restart games within the step.
     spec: what ``--world`` calls the world. settings: a difference that their ledger explains catches no mutant.
     """
 
@@ -72,6 +73,13 @@ class LockstepJudge(Judge):
         return MutantVerdict(bench.engine, mutant, CAUGHT, outcome.steps, fields)
 
     def _run(self, bench: MutationBench, copy: Path) -> Outcome:
+        first = self._play(bench, copy, self.settings)
+        if first.verdict not in (Verdict.PASS, Verdict.LIMITED):
+            return first
+        second = self._play(bench, copy, replace(self.settings, marks=bool(self.world.marks), auto_reset=True))
+        return replace(second, steps=first.steps + second.steps)
+
+    def _play(self, bench: MutationBench, copy: Path, settings: Settings) -> Outcome:
         limit = time.monotonic() + self.run_timeout
 
         def check_time() -> None:
@@ -83,10 +91,12 @@ class LockstepJudge(Judge):
         reference, mutated = (
             RemoteFactory(self.world, self.spec, name, environment, timeout=timeout) for name in engines
         )
-        opened = {bench.engine: mutated, bench.reference: partial(_open_reference, reference, self._idle[copy])}
+        opened: dict[str, EngineFactory] = {
+            bench.engine: mutated,
+            bench.reference: partial(_open_reference, reference, self._idle[copy]),
+        }
         try:
-            settings = replace(self.settings, timeout=timeout)
-            return run(replace(self.world, engines=opened), engines, settings, check_time)
+            return run(replace(self.world, engines=opened), engines, replace(settings, timeout=timeout), check_time)
         except EngineError:
             check_time()
             raise
