@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +24,7 @@ import pytest
 from rich.console import Console
 
 from rlparity.errors import UsageError
-from rlparity.io.atomic_write import write_whole
+from rlparity.io.atomic_write import replacing, write_whole
 from rlworldkit.ppo.checkpoints import (
     Log,
     LoopState,
@@ -56,7 +57,7 @@ WRITING = """
 import sys
 from pathlib import Path
 import numpy as np
-from rlparity.io.atomic_write import write_whole
+from rlparity.io.atomic_write import replacing, write_whole
 from tests.rlworldkit.ppo.sealing import sealed
 
 folder, count = Path(sys.argv[1]), int(sys.argv[2])
@@ -261,6 +262,16 @@ def test_a_copied_run_does_not_come_before_its_original(put: Callable[..., Path]
     assert latest_checkpoint(tmp_path, ENV)[0].path == original
     put("mine-copied", 10, **settings)
     assert latest_checkpoint(tmp_path, ENV)[0].path == original
+
+
+def test_a_full_disk_leaves_the_old_file_and_no_rubbish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    monkeypatch.setattr("rlparity.io.atomic_write.os.fsync", Mock(side_effect=OSError("No space left")))
+    with pytest.raises(OSError, match="No space left"), replacing(path) as file:
+        file.write(b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(("refusal", "is_fatal"), [(errno.EINVAL, False), (errno.ENOTSUP, False), (errno.EIO, True)])
