@@ -63,6 +63,7 @@ def test_a_divergence_is_shrunk_reported_and_replayed(tmp_path: Path) -> None:
     data = page_data(text)
     assert data["sides"] == ["plain", "restless"]
     assert data["command"] == f"rlparity replay --world {ORCHARD} '{out / 'trace.json'}'"
+    assert data["about"][0].startswith("DIVERGENT. World orchard. Start: ")
     assert data["about"][-2:] == ["Rules in play: O-REST, O-WASP.", "The engines first differ in phase 'walker'."]
     (listed,) = data["episodes"]
     assert listed["differs"] == 1

@@ -17,6 +17,7 @@ from rlparity.core.prices import prices_note
 from rlparity.core.replay import ReplayMoment
 from rlparity.core.step_phases import NOWHERE, Parting
 from rlparity.core.trace import RESTART, Action, Trace
+from rlparity.core.verdict import Verdict
 from rlparity.engines.tape import TAPE
 from rlparity.errors import blamed
 from rlparity.io.atomic_write import destination, telling_failures
@@ -185,12 +186,13 @@ def report_page(report: Report) -> Page:
     trace = report.trace
     rules = (f"Rules in play: {', '.join(trace.rules)}.",) if trace.rules else ()
     phase = (report.parting.text,) if report.parting.text else ()
+    verdict = f"{Verdict.DIVERGENT}. " if trace.differences else ""
     name = "the recorded state" if trace.case.seed is None else f"seed {trace.case.seed}"
     return Page(
         headline=report.headline,
         sides=trace.engines,
         episodes=(report_episode(report, name, counted(len(report.moments) - 1, "action")),),
-        about=(f"World {report.world.name}. Start: {start_text(trace)}.", *rules, *phase),
+        about=(f"{verdict}World {report.world.name}. Start: {start_text(trace)}.", *rules, *phase),
         command=report.command,
     )
 
