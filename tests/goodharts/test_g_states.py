@@ -11,6 +11,7 @@ from rlparity import State, StateRefused
 STATE = made(food=[(1, 0), (3, 3)], poison=[(0, 1)])
 FOOD, (POISON,) = STATE["food"], STATE["poison"]
 AGENT = cell_at(50, 60)
+ALL_BUT_ONE = [cell for cell in range(NUM_CELLS) if cell != AGENT]
 
 REFUSED: dict[str, tuple[Any, str]] = {
     "no object": ([1, 2], "a state must be an object with named fields, not list."),
@@ -26,12 +27,17 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "y that is true": ({**STATE, "y": True}, "y must be a whole number in 0 … 127, not True."),
     "energy that is a fraction": ({**STATE, "energy": 1.0}, "energy must be a whole number in"),
     "energy past 64 bits": ({**STATE, "energy": 2**63}, "energy must be a whole number in"),
+    "energy below 64 bits": ({**STATE, "energy": -(2**63) - 1}, "energy must be a whole number in"),
     "steps below 0": ({**STATE, "steps": -1}, "steps must be a whole number in 0 …"),
+    "steps past 63 bits": ({**STATE, "steps": 2**63}, "steps must be a whole number in 0 …"),
     "an event that is no word": ({**STATE, "event": 2**32}, "event must be a whole number in 0 … 4294967295"),
     "a key of one word": ({**STATE, "key": [1]}, "key must be two 32-bit words, not [1]."),
     "a key past 32 bits": ({**STATE, "key": [0, 2**32]}, "key[1] must be a whole number in 0 … 4294967295"),
     "another count of food": ({**STATE, "foodCount": 3}, "foodCount is 3, but there are 2: what is eaten reappears"),
     "another count of poison": ({**STATE, "poisonCount": 0}, "poisonCount is 0, but there are 1: what is eaten"),
+    "more food than cells": ({**STATE, "foodCount": NUM_CELLS}, "foodCount must be a whole number in 0 … 16383"),
+    "poison below 0": ({**STATE, "poisonCount": -1}, "poisonCount must be a whole number in 0 … 16383"),
+    "more poison than cells": ({**STATE, "poisonCount": NUM_CELLS}, "poisonCount must be a whole number in 0 … 16383"),
     "a cell with both": ({**STATE, "poison": FOOD[:1]}, f"cell {FOOD[0]} holds food and poison: a cell holds one"),
     "food under the agent": ({**STATE, "food": [AGENT, FOOD[1]]}, f"the agent's cell {AGENT} must be empty"),
     "poison under the agent": ({**STATE, "poison": [AGENT]}, f"the agent's cell {AGENT} must be empty"),
@@ -65,6 +71,8 @@ def test_G13_of_several_states_all_are_taken_or_none(engine: str) -> None:
 TAKEN: dict[str, State] = {
     "an empty grid": made(),
     "every cell but the agent's": full(made(food=[(1, 0)])),
+    "poison in every cell but the agent's": full(made()),
+    "food in every cell but the agent's": {**made(), "food": ALL_BUT_ONE, "foodCount": NUM_CELLS - 1},
     "a life that is over": {**STATE, "energy": -1010, "steps": 700},
     "more steps than the event counts, once that has wrapped": {**STATE, "steps": 9, "event": 3},
     "the ends of the ranges": {
