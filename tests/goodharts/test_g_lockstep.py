@@ -24,7 +24,7 @@ COMPILED = [pytest.param(mode, JAX, marks=pytest.mark.long) for mode in MODES]
 
 @pytest.mark.parametrize(("mode", "pair"), [*READ, *COMPILED])
 def test_a_directed_run_is_identical_and_hits_every_mark(mode: str, pair: tuple[str, str]) -> None:
-    assert_lockstep(PAIRED[mode], pair, source="directed", games=24, steps=40, seed=0, coverage=())
+    assert_lockstep(PAIRED[mode], pair, source="directed", games=24, steps=40, seed=1, coverage=())
 
 
 @pytest.mark.parametrize(("mode", "pair"), [*READ, *COMPILED])

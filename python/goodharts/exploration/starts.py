@@ -6,10 +6,13 @@ import numpy as np
 
 from goodharts.rules import DEFAULT_NUMBERS, MOVES, NUM_CELLS, REACH, SIZE
 from rlparity import StartMaker, State
+from rlparity.threefry import threefry2x32
 
 _WORDS = 2**32
 _ITEMS = (0, 1, 8, 64, 256)
 """Counts of a kind: none, few, and what episodes begin with."""
+_DRAWS, _REAPPEAR = 64, 4
+"""Draws that look for a place for what was eaten, and their site (G5, G10)."""
 
 
 def cell_at(x: int, y: int) -> int:
@@ -86,11 +89,20 @@ def crowded(rng: np.random.Generator) -> State:
     return _made(rng, place, food, taken - food, energy=10**6)
 
 
-def thick(rng: np.random.Generator) -> State:
-    """So full that the first draws for what reappears fail, or the first half of all (G5)."""
-    of_a_kind = int(rng.choice((NUM_CELLS // 4, NUM_CELLS // 2 - 175)))
-    food = _drawn(rng, of_a_kind)
-    return _made(rng, _anywhere(rng), food, _drawn(rng, of_a_kind, food), energy=10**6)
+def last_draws(rng: np.random.Generator) -> State:
+    """Something to eat on every side, which reappears at an early draw, at one of the last, or at none (G5)."""
+    x, y = place = _anywhere(rng)
+    beside = [cell_at(x + dx, y + dy) for dx, dy in MOVES]
+    of_food = _below(rng, len(beside) + 1)
+    state = _made(rng, place, set(beside[:of_food]), set(beside[of_food:]))
+    key, pairs = np.array(state["key"], np.uint32), np.arange(_DRAWS // 2, dtype=np.uint32)
+    events = np.full_like(pairs, state["event"] + 1)
+    both = threefry2x32((key[:1], key[1:]), (events, _REAPPEAR * 2**16 + pairs))
+    cells = (np.stack(both, axis=1).flatten() >> 18).tolist()
+    taken = int(rng.choice((1, 2, _DRAWS // 2, _DRAWS - 3, _DRAWS - 2, _DRAWS - 1, _DRAWS)))
+    free = {cell_at(x, y), *state["food"], *cells[taken : taken + 1]}
+    poison = sorted({*state["poison"], *cells[:taken]} - free)
+    return {**state, "poison": poison, "poisonCount": len(poison)}
 
 
 def on_the_edge(rng: np.random.Generator) -> State:
@@ -147,6 +159,6 @@ def extreme(rng: np.random.Generator) -> State:
     return {**state, "event": event, "key": [int(rng.choice(ends)), int(rng.choice(ends))]}
 
 
-_MAKERS = [scattered, plenty, crowded, thick, on_the_edge, starving]
+_MAKERS = [scattered, plenty, crowded, last_draws, on_the_edge, starving]
 _MAKERS += [poisonous, last_steps, last_gasp, beckoning, extreme]
 STARTS: Mapping[str, StartMaker] = {make.__name__: make for make in _MAKERS}
