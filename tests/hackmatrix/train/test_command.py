@@ -43,6 +43,7 @@ def test_the_documented_modules_have_the_trainer_s_own_parts() -> None:
     assert (TrainConfig().network, TrainConfig().ent_coef) == ("centred", 0.15)
 
 
+@pytest.mark.long
 def test_the_game_is_trained_and_its_metrics_add_up(tmp_path: Path) -> None:
     assert main(f"{FLAGS} --no-wandb --total-timesteps 128 --run-name one --checkpoint-dir {tmp_path}".split()) == 0
     (row,) = map(json.loads, (tmp_path / "one" / "metrics.jsonl").read_text().splitlines())
