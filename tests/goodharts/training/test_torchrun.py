@@ -18,18 +18,11 @@ from goodharts.training.torch_ppo import TorchTrainer
 from goodharts.training.train_ppo import main
 from rlparity.errors import UsageError
 
-from .small_runs import small_config, write_small_config
+from .small_runs import small_config
+from .test_training import folder as folder
 
 CHECKPOINT = Path("models/ppo_ground_truth.checkpoint.pth")
 COMMAND = ["-m", "goodharts.training.train_ppo", "--updates", "3"]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("rlworldkit.runs.curve.draw_curve", lambda *_: None)
-    write_small_config(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.long
