@@ -464,14 +464,15 @@ def test_specs_are_declared_as_spaces_are() -> None:
     assert range_of(Spec(np.float32, ())) is None
 
 
+@pytest.mark.parametrize("then", ["ignore", "resynchronise"])
 @pytest.mark.parametrize(("turns", "verdict"), [(5, Verdict.LIMITED), (4, Verdict.LIMITED), (1, Verdict.PASS)])
-def test_a_ledger_that_explains_most_steps_limits_what_a_run_says(turns: int, verdict: Verdict) -> None:
+def test_a_ledger_that_explains_most_steps_limits_what_a_run_says(turns: int, verdict: Verdict, then: str) -> None:
     wrong = partial(Others, reward=lambda engine, reward: reward + np.float32(engine.turn <= turns))
     world = sums(engines={"one": partial(Sums), "other": wrong})
     (found,) = played(world).divergences
     fields = tuple(difference.field for difference in found.differences)
     witness = Trace("sums", ("one", "other"), found.case, found.differences)
-    entry = Entry("more", "bug", "its name", ("sums",), {}, fields, "ignore", 1.0, witness)
+    entry = Entry("more", "bug", "its name", ("sums",), {}, fields, then, 1.0, witness)
     outcome = played(world, ledger=Ledger(Path(), ("sums",), (entry,)))
     assert outcome.verdict == verdict, outcome.reasons
     assert (outcome.measured["explained_share"] > 0.5) == (verdict == Verdict.LIMITED)

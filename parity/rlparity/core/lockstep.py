@@ -21,7 +21,7 @@ from rlparity.core.pair import Pair
 from rlparity.core.prices import changed_prices
 from rlparity.core.recorded import RecordedRun
 from rlparity.core.replay import Divergence, differs_at, last_differences
-from rlparity.core.settings import FREE_RUNNING, RESYNCHRONISED, STRICT, Outcome, Settings
+from rlparity.core.settings import FREE_RUNNING, STRICT, Outcome, Settings
 from rlparity.core.sources import TRACES
 from rlparity.core.trace import Trace, check_actions, read_trace, trace_files
 from rlparity.core.verdict import Reason, Verdict, judged
@@ -55,7 +55,7 @@ def run(
     games = 1 if traces else settings.games
     how: dict[str, Any] = {name: getattr(settings, name) for name in ("marks", "timeout", "infos")}
     with Pair(world, engines, games, ledger=ledger, **how) as pair:
-        measured = Measurements(world, games, resynchronised=settings.mode == RESYNCHRONISED)
+        measured = Measurements(world, games)
         pair.measured = measured
         if is_without_injection(pair, settings):
             outcome = Outcome()

@@ -85,11 +85,10 @@ class Measurements:
     fields: by name, those of states and of observations that are dicts one by one. taken: how often each action was;
     invalid: how many steps took one that the mask forbids. ends: how many games were ``terminated`` and ``truncated``.
     longest: actions of the longest game. explained: steps that differ as the ledger says; excused: those that differ
-    within a tolerance. resynchronised: games are put into their states each step. ignored: whether games
-    ignore ``seeds`` and ``actions``, where that was tried.
+    within a tolerance. ignored: whether games ignore ``seeds`` and ``actions``, where that was tried.
     """
 
-    def __init__(self, world: World, games: int, *, resynchronised: bool) -> None:
+    def __init__(self, world: World, games: int) -> None:
         self.world = world
         self.fields: dict[str, Variation] = {}
         self.taken = np.zeros(len(world.actions), np.int64)
@@ -97,13 +96,12 @@ class Measurements:
         self.ends = dict.fromkeys(("terminated", "truncated"), 0)
         self.ignored: dict[str, bool] = {}
         self._closed: set[str] = set()
-        self._resynchronised = resynchronised
         self._ages, self._over = np.zeros(games, np.int64), np.zeros(games, np.bool_)
         self._mask: NDArray[np.bool_] = np.ones((games, len(world.actions)), np.bool_)
 
     def start(self, fields: Fields, slots: Slots, *, placed: bool) -> None:
-        """Take what games show at their start; ``placed``: in a state that they were put into."""
-        begun = slots[self._over[slots]] if placed and self._resynchronised else slots
+        """Take what games show at their start; ``placed``: in a state that they were put into, also amid a game."""
+        begun = slots[self._over[slots]] if placed else slots
         self._ages[begun], self._over[begun] = 0, False
         self._add(fields, slots, np.ones(len(slots), np.bool_))
 
