@@ -210,7 +210,8 @@ def saturated(rng: np.random.Generator) -> State:
     maker = _Maker(rng, owned=1.0, rich=9999)
     state = maker.state()
     player = {name: 9990 + maker.below(10) for name in ("credits", "energy", "dataSiphons", "score")}
-    coming = [{**entry, "turnsRemaining": 250 + maker.below(6)} for entry in state["transmissions"]]
+    turns = 250 + maker.below(6)
+    coming = [{**entry, "turnsRemaining": turns} for entry in state["transmissions"]]
     enemies = [{**entry, "disabledTurns": maker.one_of((0, 0, 254, 255))} for entry in state["enemies"]]
     history = state.get("history")
     return {
@@ -250,6 +251,13 @@ def on_a_block(rng: np.random.Generator) -> State:
     return {**state, "player": player, "resources": _without_pickups(state), "blocks": blocks}
 
 
+def drained(rng: np.random.Generator) -> State:
+    """All blocks are siphoned, and yet have spawn counts: there is none that REDUC could lower."""
+    state = _Maker(rng, beings=0.1, blocks=0.3, owned=1.0).state()
+    blocks = [{**block, "siphoned": True, "spawnCount": int(rng.integers(10))} for block in state["blocks"]]
+    return {**state, "blocks": blocks}
+
+
 def finished(rng: np.random.Generator) -> State:
     """A game that is over: every action is invalid."""
     maker = _Maker(rng)
@@ -274,5 +282,6 @@ STARTS: Mapping[str, StartMaker] = {
     "saturated": saturated,
     "surrounded": surrounded,
     "on_a_block": on_a_block,
+    "drained": drained,
     "finished": finished,
 }
