@@ -118,13 +118,15 @@ def test_mutated_json_messages_leave_the_game_as_it_was(count: int) -> None:
 
 
 def test_json_answers_tell_rewards_and_valid_actions_as_rows_do() -> None:
-    rng, lines, masks, rewards = np.random.default_rng(2), [{"action": "reset", "seed": 5}], [], [np.float32(0)]
+    rng, lines, rewards = np.random.default_rng(2), [{"action": "reset", "seed": 5}], [np.float32(0)]
+    masks: list[list[int]] = []
     with SwiftGames(np.array([5], np.uint64)) as games:
         row = games.opened
         while not row.terminated[0] and len(masks) < 60:
             masks.append(np.flatnonzero(row.mask[0]).tolist())
-            lines.append({"action": "step", "actionIndex": int(rng.choice(masks[-1]))})
-            games.send_step(np.array([lines[-1]["actionIndex"]], np.int32))
+            action = int(rng.choice(masks[-1]))
+            lines.append({"action": "step", "actionIndex": action})
+            games.send_step(np.array([action], np.int32))
             row = games.receive_step()
             rewards.append(np.float32(row.components[0].sum()) / np.float32(1000))
     told = [json.loads(answer) for answer in answers(json.dumps(line).encode() for line in lines)]
