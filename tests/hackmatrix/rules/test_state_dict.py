@@ -98,6 +98,7 @@ BROKEN: list[tuple[Json, str]] = [
     (state({"row": 1, "col": 1, "type": "program"}), "program"),
     (state(program(1, 1, "push", points=3)), "points"),
     (with_block(programActionIndex=5), "program"),
+    (state(blocks=[{"row": 1, "col": 1, "type": "data", "programActionIndex": 5}]), "program"),
     (with_block(programType="push"), "program"),
     (state(question(1, 1, program="push", points=3)), "points|program"),
     *[
