@@ -14,6 +14,7 @@ from jax import Array
 from hackmatrix import jax_env, rules
 from hackmatrix.egocentric import EgocentricBoard
 from hackmatrix.env import ENV, HackMatrixJaxEnv
+from hackmatrix.jax_env.observation import player_cell
 from hackmatrix.networks import Conv, PlayerCentred, Turned
 from rlworldkit.ppo.networks import ActorCritic, network_of
 from rlworldkit.ppo.networks import make_network as make_kit_network
@@ -123,6 +124,11 @@ class TestSorted:
         compact = jnp.zeros(jax_env.PACKED_SIZE, jnp.uint32)
         monkeypatch.setattr(jax, "default_backend", lambda: backend)
         assert (ENV.sort_key(compact) is not None) == (backend == "cpu")
+
+    def test_the_player_s_cell_is_that_of_the_state(self) -> None:
+        packed = jax.jit(jax_env.compact)(jax_env.set_state({"player": {"row": 2, "col": 4}}))
+        assert packed.shape == (jax_env.PACKED_SIZE,)
+        assert int(player_cell(packed)) == 2 * rules.SIZE + 4
 
 
 class TestConv:
