@@ -30,9 +30,12 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 def printed(command: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> tuple[object, str, str]:
     """The exit code of a command, its standard output and its standard error."""
-    with pytest.raises(SystemExit) as end:
-        command()
-    return end.value.code, *capsys.readouterr()
+    code: object
+    try:
+        code = command()
+    except SystemExit as end:
+        code = end.code
+    return code, *capsys.readouterr()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import argparse
 import math
 import re
+import sys
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -13,6 +14,7 @@ import pytest
 
 from goodharts.cli.main import PROGRAM as GOODHARTS
 from hackmatrix.cli.main import PROGRAM
+from rlparity import UsageError
 from rlparity.cli import main as parity_cli
 from rlparity.io.arguments import FloatRange, IntRange, OutputFile, Values, parser_of
 from rlworldkit.cli import app
@@ -59,6 +61,9 @@ def outcome(parser: argparse.ArgumentParser, words: list[str], capsys: pytest.Ca
         parsed = parser.parse_args(words)
     except SystemExit as stop:
         code = stop.code
+    except UsageError as error:
+        code = error.exit_code
+        print(error, file=sys.stderr)
     assert time.monotonic() - began < 1
     said = capsys.readouterr()
     assert (code, said.out, said.err.count("\n")) == ((2, "", 1) if parsed is None else (0, "", 0))

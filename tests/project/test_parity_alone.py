@@ -28,6 +28,7 @@ engines = ["plain,planes"]
 sources = ["uniform"]
 games = 8
 steps = 60
+seed = 1
 golden = ""
 """
 NAMES = "from importlib.metadata import distributions; print(*sorted(each.name for each in distributions()))"

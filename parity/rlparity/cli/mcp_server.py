@@ -38,7 +38,7 @@ _LEFT_OUT = "help", "json", "debug", "commands"
 """Arguments of commands that the server adds, or that need a terminal."""
 _END = b"\n}\n"
 """Of a document."""
-_LONGEST_ANSWER = 1 << 28
+_LONGEST_ANSWER = 256 * 2**20
 _SECONDS_TO_END = 2
 _INSTRUCTIONS = (
     "Holds a port of a reinforcement-learning environment to its original. Read `skill` first. `run` finds the first "

@@ -134,9 +134,12 @@ def typed_program(path: Path) -> str:
 
 
 def _program(path: Path) -> str:
-    here = Path.cwd()
     if shutil.which(path.name) == str(path):
         return path.name
+    try:
+        here = Path.cwd()
+    except OSError:  # it is gone
+        return str(path)
     typed = str(path.relative_to(here) if path.is_relative_to(here) else path)
     return typed if os.sep in typed else os.path.join(".", typed)
 

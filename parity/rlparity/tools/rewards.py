@@ -119,17 +119,20 @@ def replay_golden(
 
 
 def read_golden(world: World, path: Path) -> Trace:
-    """The golden episode in a file; raises UsageError for a file that holds none."""
+    """The golden episode in a file, with names for its components; raises UsageError for a file that holds none."""
     trace = read_trace(path)
     if RESTART in trace.case.actions:
         raise UsageError(f"{path} goes on after a restart: a golden episode is one game, record it anew.")
     rows, names = trace.components, trace.component_names
-    if names is None or rows is None or [len(row) for row in rows] != [len(names)] * len(trace.case.actions):
+    if names is None and rows:
+        # An older file does not name its columns; the world has only been given new components since, at the end.
+        names = world.components[: len(rows[0])]
+    if rows is None or len(rows) != len(trace.case.actions) or any(len(row) != len(names or ()) for row in rows):
         raise UsageError(
             f"{path} does not hold the {len(names or world.components)} reward components of each of its steps: "
             "record it anew with rlparity record."
         )
-    return trace
+    return replace(trace, component_names=names or world.components)
 
 
 def _play(engine: GuardedEngine, path: Path, case: Case) -> Components:
