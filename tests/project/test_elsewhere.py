@@ -64,6 +64,7 @@ def run_action(project: Path, names: tuple[str, ...], python: Path, **given: str
     inherited = {name: os.environ[name] for name in os.environ if name.startswith("PIP_")}
     common = {**inherited, **files, "RUNNER_TEMP": str(temporary), "HOME": str(temporary)}
     common["PATH"] = f"{python.parent}{os.pathsep}{os.defpath}"
+    common["PYTHONDONTWRITEBYTECODE"] = "1"  # cached bytecode would miss a fault that is planted within the second
     code = 0
     for step in (step for step in ACTION["runs"]["steps"] if step.get("name") in names and code == 0):
         own = {name: value_of(text, inputs, ROOT) for name, text in step["env"].items()}
