@@ -12,6 +12,7 @@ from reading_worlds import PAIRED, world_of
 from goodharts.rules import MODES, Numbers
 from goodharts.torch_env import env, placement
 from goodharts.world import WORLDS, open_torch
+from rlparity import EngineOptions
 from rlparity.testing import assert_lockstep
 
 READING, JAX = ("torch", "reading"), ("torch", "jax")
@@ -33,6 +34,23 @@ def test_games_from_their_start_are_identical_where_each_is_followed_by_the_next
 ) -> None:
     outcome = assert_lockstep(PAIRED[mode], pair, games=6, steps=120, seed=9, auto_reset=True)
     assert outcome.episodes > 0 or mode == "proxy"
+
+
+@pytest.mark.parametrize("engine", ["torch", pytest.param("jax", marks=pytest.mark.long)])
+def test_G7_with_auto_reset_marks_count_one_look_of_each_game_in_a_step(engine: str) -> None:
+    world = world_of("proxy", Numbers(max_steps=2))
+    games = world.engines[engine](3, EngineOptions(marks=True))
+    games.reset(np.arange(3, dtype=np.uint64), np.arange(3))
+    ended = [bool(games.step_restarting(np.zeros(3, np.int32)).ended.all()) for _ in range(4)]
+    marks = games.marks()
+    assert marks is not None
+    assert (ended, marks[[*world.marks].index("G7.look")]) == ([False, True] * 2, 3 * 5)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("mode", MODES)
+def test_marks_are_counted_alike_where_each_game_is_followed_by_the_next(mode: str) -> None:
+    assert_lockstep(PAIRED[mode], JAX, source="directed", games=24, steps=60, seed=1, auto_reset=True, coverage=0.0)
 
 
 EMPTY = Numbers(min_food=0, max_food=0, min_poison=0, max_poison=1)

@@ -84,7 +84,8 @@ class TorchEngine(BatchEngine):
         return self._stepped(actions, restarting=True)
 
     def _stepped(self, actions: NDArray[np.int32], *, restarting: bool) -> BatchStep:
-        outcome = self._env.step(torch.from_numpy(actions.astype(np.int64)).to(self._env.device))
+        taken = torch.from_numpy(actions.astype(np.int64)).to(self._env.device)
+        outcome = self._env.step(taken, restarting=restarting)
         facts = self.facts()
         if restarting:
             ended = (outcome.terminated | outcome.truncated).nonzero()[:, 0]

@@ -91,8 +91,11 @@ class Games:
             self.state.put(some, self._new_episode(some_keys, event))
         return self._changed(rows)
 
-    def step(self, actions: Tensor) -> Outcome:
-        """One action (n,), int64, in every game, by G5."""
+    def step(self, actions: Tensor, *, restarting: bool = False) -> Outcome:
+        """One action (n,), int64, in every game, by G5.
+
+        restarting: games that end are restarted at once, so that no agent looks at their end, and no mark counts that.
+        """
         state = self.state
         self._count_moves(actions)
         # In place and selected, not indexed: where games are few, a step's time is that of starting its operations.
@@ -108,7 +111,7 @@ class Games:
         self._eat(eaten, places, reappearing)
         terminated = state.energy <= 0 if self._is_mortal else torch.zeros_like(eaten, dtype=torch.bool)
         truncated = torch.zeros_like(terminated) if self.evaluating else state.steps >= self.numbers.max_steps
-        codes = self.look()
+        codes = self._reader.codes(state, counted=~(terminated | truncated) if restarting else None)
         components, reward = self._rewards.of(eaten, terminated)
         if self._potentials:
             after = self._potentials.of(codes)

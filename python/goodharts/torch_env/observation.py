@@ -18,13 +18,17 @@ class ViewReader:
         self._base = torch.arange(0, games * NUM_CELLS, NUM_CELLS, device=device)[:, None]
         self._marks = marks
 
-    def codes(self, state: State, rows: Tensor | None = None) -> Tensor:
-        """Read the cells around agents, in some rows (n,) or in all: int8 (n, 121), row by row."""
+    def codes(self, state: State, rows: Tensor | None = None, counted: Tensor | None = None) -> Tensor:
+        """Read the cells around agents, in some rows (n,) or in all: int8 (n, 121), row by row.
+
+        counted: bool (n,), whose looks marks count; None: all.
+        """
         everyone = state.x, state.y, self._base
         x, y, base = everyone if rows is None else (column[rows] for column in everyone)
         if self._marks:
-            self._marks.add("G7.look", len(x))
-            self._marks.add("G7.over_the_edge", _is_near_edge(x) | _is_near_edge(y))
+            looks = torch.ones_like(x, dtype=torch.bool) if counted is None else counted
+            self._marks.add("G7.look", looks)
+            self._marks.add("G7.over_the_edge", looks & (_is_near_edge(x) | _is_near_edge(y)))
         lines, columns = self._lines.index_select(0, y) + base, self._columns.index_select(0, x)
         cells = lines[:, :, None] + columns[:, None, :]
         return state.grid.view(-1).index_select(0, cells.view(-1)).view(len(x), VIEW * VIEW)
