@@ -123,13 +123,9 @@ class _Call:
 
     def origins(self, variable: Any, index: Index) -> Iterator[tuple[_Call, Any]]:  # noqa: ANN401
         """The operation, with its call, that made or chose an element, then those that it was chosen by."""
-        call, last, choices = self, list[Any](), list[Any]()
-        while not hasattr(variable, "val"):
-            if variable in call._sources:
-                call, variable = call._sources[variable]
-                continue
-            if variable not in call._made:
-                break
+        last, choices = list[Any](), list[Any]()
+        call, variable = self._source(variable)
+        while not hasattr(variable, "val") and variable in call._made:
             made, at = call._made[variable]
             last = [(call, made)]
             if (step := call._followed(made, at, index)) is None:
@@ -137,21 +133,24 @@ class _Call:
             if made.primitive.name in ("select_n", "cond") and (by := call._maker(made.invars[0])):
                 choices.append(by)
             call, variable, index = step
+            call, variable = call._source(variable)
         yield from (*last, *reversed(choices))
+
+    def _source(self, variable: Any) -> tuple[_Call, Any]:  # noqa: ANN401
+        """The call in which a variable was made that may be an argument here, and what it is there."""
+        call = self
+        while not hasattr(variable, "val") and variable in call._sources:
+            call, variable = call._sources[variable]
+        return call, variable
 
     def _maker(self, variable: Any) -> tuple[_Call, Any] | None:  # noqa: ANN401
         """The operation that made a variable, whatever its type and form were then."""
-        call = self
-        while not hasattr(variable, "val"):
-            if variable in call._sources:
-                call, variable = call._sources[variable]
-                continue
-            if variable not in call._made:
-                break
+        call, variable = self._source(variable)
+        while not hasattr(variable, "val") and variable in call._made:
             equation, _ = call._made[variable]
             if equation.primitive.name not in {*_SAME, *_RESHAPES, "broadcast_in_dim"}:
                 return call, equation
-            variable = equation.invars[0]
+            call, variable = call._source(equation.invars[0])
         return None
 
     def _followed(self, equation: Any, at: int, index: Index) -> tuple[_Call, Any, Index] | None:  # noqa: ANN401

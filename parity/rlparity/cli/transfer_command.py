@@ -16,7 +16,7 @@ from rlparity.engines.registry import load_pair, load_world, world_spec
 from rlparity.errors import UsageError, install_command
 from rlparity.io.console import Answer
 from rlparity.io.table import Records
-from rlparity.tools.documents import EquivalenceDocument, TransferDocument
+from rlparity.tools.documents import TransferDocument
 from rlparity.tools.transfer import EQUIVALENT, TRAINING_GAMES, Equivalence, equivalence_tests, reason
 from rlparity.world import World
 
@@ -62,7 +62,7 @@ def transfer(options: Namespace) -> Answer:
         engines=engines,
         **{name: getattr(options, name) for name in ("games", "steps", "seed", "margin")},
         ended=ended,
-        tests=[EquivalenceDocument(**vars(test), bound=test.bound, result=test.result) for test in tests],
+        tests=tests,
     )
 
     def show(console: Console) -> None:

@@ -53,13 +53,13 @@ def declaration_checks(pair: Pair) -> Iterator[Check]:
     """What engines declare of themselves, such as spaces, where both do."""
     one, other = (engine.declarations() for engine in pair.both)
     is_one_library = one.get("library") == other.get("library")
-    exact = replace(pair.world, tolerances={})
-    for name in declarations_of(pair)["compared"]:
+    exact, names = replace(pair.world, tolerances={}), declarations_of(pair)
+    for name in names["compared"]:
         mine, theirs = (side[name] if is_one_library else _of_any_library(side[name]) for side in (one, other))
         found = next(state_differences(exact, mine, theirs, name), None)
         place = found and f"{found.field} is {value_text(found.expected)} and {value_text(found.observed)}: correct one"
         yield Reason(Verdict.DIVERGENT, "space", name, "is declared differently", place or "correct one"), bool(found)
-    for name in declarations_of(pair)["left_out"]:  # which is no reason against accepting it of another pair
+    for name in names["left_out"]:  # which is no reason against accepting it of another pair
         yield Reason(Verdict.DIVERGENT, "space", name, "is declared differently", "declare it"), None
 
 

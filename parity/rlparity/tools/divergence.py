@@ -144,8 +144,8 @@ def signature(report: Report) -> str:
     """A hash of the world, the engines' names without places, the phase in which they part, and what differs then.
 
     That is the first part of the state that does, else what comes first of the rest; which entity or cell it is, and
-    what else differs, depends on the game that was found. Faults that
-    first show in one phase and part of the state share it.
+    what else differs, depends on the game that was found. Faults that first show in one phase and part of the state
+    share it.
     """
     parting, trace = report.parting, report.trace
     engines = ["tape" if name.startswith(TAPE) else name.partition(PLACE)[0] for name in trace.engines]

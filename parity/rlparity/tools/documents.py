@@ -13,6 +13,7 @@ from rlparity.tools.coverage import MarkCount
 from rlparity.tools.divergence import DivergenceDocument
 from rlparity.tools.report import NextCommand
 from rlparity.tools.rewards import Change
+from rlparity.tools.transfer import Equivalence
 
 Rows = Sequence[Mapping[str, object]]
 """Rows of a table, by the names of its columns; a mean with its interval is a list of three numbers."""
@@ -187,26 +188,6 @@ class DiffDocument:
 
 
 @dataclass(frozen=True)
-class EquivalenceDocument:
-    """One measure of one policy. low, high: of the 90% interval of the difference; bound: the smallest margin.
-
-    games: how many were played; needed: how many show engines without a difference to be equivalent in 95% of runs.
-    """
-
-    policy: str
-    measure: str
-    expected: float
-    observed: float
-    low: float
-    high: float
-    margin: float
-    games: int
-    needed: int
-    bound: float
-    result: str
-
-
-@dataclass(frozen=True)
 class TransferDocument:
     """What ``transfer`` found. games: that each policy plays first; ended: of all, those that ended on both engines."""
 
@@ -220,7 +201,7 @@ class TransferDocument:
     seed: int
     margin: float
     ended: Sequence[int]
-    tests: Sequence[EquivalenceDocument]
+    tests: Sequence[Equivalence]
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,8 @@ class Equivalence:
 
     low, high: the 90% interval of the mean difference, second engine less first. margin: what is still equivalent.
     games: how many were played; needed: how many show engines without a difference to be equivalent in 95% of runs.
+    bound: the smallest margin for which the measure is equivalent. result: ``EQUIVALENT``; ``DIFFERENT`` where the
+    whole interval is beyond the margin; else ``NOT_SHOWN``.
     """
 
     policy: str
@@ -53,23 +55,13 @@ class Equivalence:
     margin: float
     games: int
     needed: int
+    bound: float
+    result: str
 
     @property
     def difference(self) -> list[float]:
         """The mean difference and its interval."""
         return [self.observed - self.expected, self.low, self.high]
-
-    @property
-    def bound(self) -> float:
-        """The smallest margin for which the measure is equivalent."""
-        return max(abs(self.low), abs(self.high))
-
-    @property
-    def result(self) -> str:
-        """``EQUIVALENT``, ``DIFFERENT`` where the whole interval is beyond the margin, else ``NOT_SHOWN``."""
-        if self.bound <= self.margin:
-            return EQUIVALENT
-        return DIFFERENT if self.low > self.margin or self.high < -self.margin else NOT_SHOWN
 
 
 def equivalence(policy: str, measure: str, sides: tuple[Array, Array], share: float) -> Equivalence:
@@ -87,8 +79,12 @@ def equivalence(policy: str, measure: str, sides: tuple[Array, Array], share: fl
     reach = float(max(QUANTILE * deviation / np.sqrt(games), unseen / games))
     margin = share if is_ending else share * max(abs(float(one.mean())), spread)
     needed = max(((QUANTILE + POWER_QUANTILE) * deviation / margin) ** 2, unseen / margin) if margin else games
+    low, high = mean - reach, mean + reach
+    bound = max(abs(low), abs(high))
+    apart = DIFFERENT if low > margin or high < -margin else NOT_SHOWN
+    result = EQUIVALENT if bound <= margin else apart
     means = float(one.mean()), float(other.mean())
-    return Equivalence(policy, measure, *means, mean - reach, mean + reach, margin, games, int(np.ceil(needed)))
+    return Equivalence(policy, measure, *means, low, high, margin, games, int(np.ceil(needed)), bound, result)
 
 
 def equivalence_tests(
