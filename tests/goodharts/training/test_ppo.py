@@ -139,8 +139,8 @@ def test_after_a_truncation_counts_what_the_episode_itself_saw_last() -> None:
     outcomes: list[Outcome] = []
     step = trainer.player.games.step
 
-    def recorded(actions: Tensor) -> Outcome:
-        outcomes.append(step(actions))
+    def recorded(actions: Tensor, *, restarting: bool = False) -> Outcome:
+        outcomes.append(step(actions, restarting=restarting))
         return outcomes[-1]
 
     def judge(codes: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
