@@ -50,7 +50,7 @@ class GoodhartsJaxEnv(JaxEnv, world=GROUND_TRUTH):
         if numbers != DEFAULT_NUMBERS:
             self.name += f" with {numbers}"
         self.prices = PRICES[mode.rewarded_for]
-        self.marks = tuple(rules.marks_of(mode))
+        self.marks = tuple(rules.marks_of(mode, evaluating=evaluating))
         following = game.respawn if evaluating else game.restart
         self._following = batch_native(partial(following, variant))
         self._step = batch_native(partial(game.step, variant))

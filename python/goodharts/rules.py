@@ -133,12 +133,14 @@ DEFAULT_MODE = "ground_truth"
 DEFAULT_MODES = tuple(mode.name for mode in MODES.values() if mode.is_default)
 
 
-def marks_of(mode: Mode) -> dict[str, str]:
-    """The marks that an engine counts while this mode is trained -> the rule id that each belongs to."""
+def marks_of(mode: Mode, *, evaluating: bool = False) -> dict[str, str]:
+    """The marks that an engine counts while this mode is trained or evaluated -> the rule id that each belongs to."""
     names = "G3.place G3.drawn_again G4.move G4.wrap_column G4.wrap_row G5.food G5.poison".split()
     names += "G5.reappear_later_draw G5.reappear_lowest_cell G5.truncated G6.restart".split()
     names += "G7.look G7.over_the_edge G12.reward".split()
-    names += ["G5.starved", "G5.poisoned", "G5.terminated_and_truncated"] if mode.is_mortal else ["G5.frozen"]
+    names += (
+        ["G5.starved", "G5.poisoned", "G5.terminated_and_truncated"] if mode.is_mortal or evaluating else ["G5.frozen"]
+    )
     if mode.rewarded_for == "handhold":
         names += [f"G9.food_at_{distance}" for distance in range(1, REACH + 1)]
         names += ["G9.no_food_in_view", "G9.none_on_termination"]

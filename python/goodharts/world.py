@@ -143,7 +143,9 @@ def evaluation_world(mode: Mode, numbers: Numbers = DEFAULT_NUMBERS, device: obj
     how: dict[str, Any] = {"numbers": numbers, "evaluating": True}
     engines = {"torch": partial(open_torch, mode, device=device, **how), "jax": partial(open_jax, mode, **how)}
     accept = _accepted(mode, is_mortal=True)
-    return replace(WORLDS[mode.name], home=None, engines=engines, game_seeds=consecutive_seeds, accept=accept)
+    marks = rules.marks_of(mode, evaluating=True)
+    how = {"engines": engines, "game_seeds": consecutive_seeds, "marks": marks, "accept": accept}
+    return replace(WORLDS[mode.name], home=None, **how)
 
 
 WORLDS = {name: _world(mode) for name, mode in rules.MODES.items()}

@@ -11,7 +11,7 @@ from reading_worlds import PAIRED, world_of
 
 from goodharts.rules import MODES, Numbers
 from goodharts.torch_env import env, placement
-from goodharts.world import WORLDS, open_torch
+from goodharts.world import WORLDS, evaluation_world, open_torch
 from rlparity import EngineOptions
 from rlparity.testing import assert_lockstep
 
@@ -57,7 +57,16 @@ EMPTY = Numbers(min_food=0, max_food=0, min_poison=0, max_poison=1)
 MANY = Numbers(min_food=2000, max_food=2100, min_poison=900, max_poison=900)
 UPSIDE_DOWN = replace(MANY, start_energy=30, step_energy=0, food_energy=-20, poison_energy=7, max_steps=9)
 CLIPPED = replace(MANY, food_interest=250, poison_interest=-4000, reward_clip=900)
+
+
 CROWDED = Numbers(min_food=8000, max_food=8000, min_poison=8000, max_poison=8000)
+
+
+@pytest.mark.long
+def test_G6_marks_of_an_evaluation_are_counted_alike_with_its_deaths() -> None:
+    world = evaluation_world(MODES["proxy"], Numbers(start_energy=9))
+    outcome = assert_lockstep(world, JAX, games=6, steps=40, seed=2, auto_reset=True, coverage=0.0)
+    assert outcome.marks[1][[*world.marks].index("G5.starved")] > 0
 
 
 @pytest.mark.parametrize(

@@ -280,6 +280,7 @@ def _progress_lines(console: Console, what: str, total: int) -> Callable[[], Non
         done, now = done + 1, monotonic()
         if now - printed >= PROGRESS_SECONDS:
             printed = now
-            console.print(f"{what}: {done:,} of {total:,}, {(now - begun) / done * (total - done):.0f} s left")
+            left = f" of {total:,}, {(now - begun) / done * (total - done):.0f} s left" if done <= total else ""
+            console.print(f"{what}: {done:,}{left}")
 
     return advance

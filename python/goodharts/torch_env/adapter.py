@@ -37,7 +37,7 @@ class TorchEngine(BatchEngine):
         evaluating: bool = False,
     ) -> None:
         self.games = games
-        self._names = tuple(marks_of(mode))
+        self._names = tuple(marks_of(mode, evaluating=evaluating))
         self._marks = Marks(self._names, torch.device(device)) if options.marks else None
         self._env = Games(
             mode,
