@@ -24,7 +24,7 @@ from rlparity.threefry import seed_pair, seeds_of, threefry2x32
 from rlparity.tools.mutant_table import read_mutants
 from rlworldkit.agents.reader import AgentReader
 from rlworldkit.extras import install_package
-from rlworldkit.jax.xla import enable_compilation_cache, for_mutants
+from rlworldkit.jax.xla import enable_compilation_cache, for_mutants, traced_program
 
 _PACKAGE = Path(__file__).resolve().parent
 _MOST_PRICE = 10**8
@@ -71,7 +71,13 @@ def _bench(engine: str, reference: str, mode: Mode) -> MutationBench:
     parts = (f"{engine}_{part}" for part in ("world", mode.rewarded_for, "mortal" if mode.is_mortal else "frozen"))
     mutants = read_mutants(_PACKAGE / "mutants.toml", *parts, folder=f"goodharts/{engine}_env/")
     packages = (_PACKAGE.name, "rlworldkit")  # whose integers of 64 bits the JAX engine has
-    return MutationBench(engine, reference, _PACKAGE.parent, mutants, _with_source, parts=packages)
+    program = partial(_traced, mode) if engine == "jax" else None
+    return MutationBench(engine, reference, _PACKAGE.parent, mutants, _with_source, program=program, parts=packages)
+
+
+def _traced(mode: Mode, copy: Path) -> bytes:
+    host = copy / _PACKAGE.name / "jax_env" / "state_dict.py"  # reads and writes states
+    return traced_program(f"{__name__}:{mode.name}", _with_source(copy), host)
 
 
 def _with_source(copy: Path) -> Mapping[str, str]:

@@ -1,5 +1,6 @@
 """Parts of directed runs: starts, policies, smaller states, boards, golden episodes, mutants."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +111,20 @@ def test_no_golden_episode_has_changed_on_any_engine(mode: str, other: str) -> N
 @pytest.mark.parametrize("mode", ["ground_truth_handhold", "proxy"])
 def test_every_fault_is_noticed(mode: str) -> None:
     assert main(["mutants", "--world", f"goodharts-{mode}", "--games", "24", "--steps", "100"]) == 0
+
+
+@pytest.mark.long
+def test_an_edit_that_computes_the_same_leaves_the_program_in_jax_as_it_is(tmp_path: Path) -> None:
+    bench = next(each for each in WORLDS["proxy"].benches if each.engine == "jax")
+    for part in bench.parts:
+        shutil.copytree(bench.source / part, tmp_path / part)
+    source = tmp_path / "goodharts/jax_env/rewards.py"
+    text = source.read_text()
+    programs = []
+    for total in ("parts.sum(axis=-1)", "parts.sum(-1)", "parts.max(axis=-1)"):
+        source.write_text(text.replace("parts.sum(axis=-1)", total))
+        programs.append(bench.program and bench.program(tmp_path))
+    assert programs[0] == programs[1] != programs[2]
 
 
 def test_a_trained_policy_plays_in_its_own_world(tmp_path: Path) -> None:

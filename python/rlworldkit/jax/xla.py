@@ -91,7 +91,7 @@ def traced_program(world: str, environment: Mapping[str, str], *host: Path) -> b
     program. Raises EngineError where the copy cannot be traced.
     """
     command = python_command("-m", "rlworldkit.jax.program_digest", world)
-    variables = python_environment(environment) | {"PYTHONDONTWRITEBYTECODE": "1"}
+    variables = python_environment(environment) | {"PYTHONDONTWRITEBYTECODE": "1", "JAX_TRACEBACK_FILTERING": "off"}
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1].rstrip(".")
