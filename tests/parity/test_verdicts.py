@@ -77,9 +77,13 @@ class Sums(BatchEngine):
         reward = self._part("reward", np.float32(actions * playing))
         terminated = self._over()
         parts = {"truncated": self._part("truncated", terminated)} if "truncated" in self.parts else {}
-        return BatchStep(
-            self._seen(), np.asarray(reward, np.int32)[:, None], reward, self._part("terminated", terminated), **parts
-        )
+        events = self._part("event", terminated) if "event" in self.parts else None
+        components = self._part("component", np.asarray(reward, np.int32)[:, None])
+        ends = self._part("terminated", terminated)
+        return BatchStep(self._seen(), components, reward, ends, facts=self.facts(), events=events, **parts)
+
+    def facts(self) -> NDArray[Any] | None:
+        return self.parts["fact"](self, self.turn[:, None]) if "fact" in self.parts else None
 
     def get_state(self, slots: NDArray[np.intp]) -> list[State]:
         states = [{name: int(getattr(self, name)[slot]) for name in (*FIELDS, "lost")} for slot in slots]
@@ -150,6 +154,24 @@ ROWS: dict[str, tuple[World, dict[str, Any], Verdict, str]] = {
         "observation never varies",
     ),
     "no reward": (sums(reward=ZERO["reward"]), {}, Verdict.LIMITED, "reward is always 0"),
+    "a component that is always 0": (
+        sums(components=("chosen", "bonus"), component=lambda _, paid: paid * [1, 0]),
+        {},
+        Verdict.LIMITED,
+        "component bonus is always 0",
+    ),
+    "a fact that stays": (
+        sums(facts=("turn", "stage"), fact=lambda _, turn: turn * [1, 0] + [0, 3]),
+        {},
+        Verdict.LIMITED,
+        "fact stage never varies",
+    ),
+    "an event that never happens": (
+        sums(events=("end", "win"), event=lambda _, ended: np.uint8(ended)),
+        {},
+        Verdict.LIMITED,
+        "event win never happens",
+    ),
     "nothing varies": (
         sums(**ZERO, **IDLE, draws=False),
         {},
