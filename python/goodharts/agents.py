@@ -1,6 +1,7 @@
 """Trained models as the agents that rlworldkit watches, evaluates and asks."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 from goodharts.config import Config
 from goodharts.models import Model, config_of, progress_of, read_model
 from goodharts.numpy_networks import NUMPY_NETWORKS
-from goodharts.render.surroundings import around
+from goodharts.render.board import around
 from goodharts.rules import MODES, REACH, Numbers
 from goodharts.torch_networks import Inputs
+from goodharts.world import evaluation_world
 from rlparity import State, UsageError, World
 from rlparity.io.safe_read import Unreadable
 from rlworldkit.agents.agent import Agent
@@ -120,3 +122,10 @@ def read_agent(world: World, path: Path) -> Agent:
     if world.name != f"goodharts-{model.mode}":
         raise UsageError(f"{path} was trained in mode {model.mode}: give a model of {world.name}, or take its world.")
     return agent_of(model, path=path)
+
+
+def in_evaluation(world: World, agent: Agent) -> World:
+    """The world in which the agent was trained, by the rules of an evaluation (G6), from game 0 of a seed on."""
+    trained, _ = training_of(agent)
+    numbers, mode = numbers_of(trained, source=str(agent.path)), MODES[world.name.removeprefix("goodharts-")]
+    return replace(evaluation_world(mode, numbers), game_seeds=world.game_seeds)

@@ -38,7 +38,8 @@ _WEIGHT = FloatRange(0, 1e6)
 _ITEMS = IntRange(0, NUM_CELLS // 4)
 """Of a kind: with both kinds half of the grid stays empty, and what is placed needs few draws."""
 _ENERGY = FloatRange(-1000, 1000)
-_PRICE = FloatRange(-1000, 1000)
+_PRICE, _UNITS = FloatRange(-1000, 1000), 100_000
+"""Of the reward, and the hundred-thousandths in one."""
 _PRICES = {
     "energy": {
         **{name: ("world", f"{name}_energy") for name in ("step", "food", "poison")},
@@ -78,16 +79,6 @@ class Modes(Values):
         """The modes, each once."""
         words = [name.strip() for name in word.split(",")]
         return tuple(dict.fromkeys(mode for name in words for mode in (DEFAULT_MODES if name == ALL else (name,))))
-
-
-def _reward(price: int, help: str) -> Any:  # noqa: ANN401 - as _value
-    """A setting whose default is a price of the game's own, in hundred-thousandths."""
-    return _value(price / 100_000, help, _PRICE)
-
-
-def _price(help: str) -> Any:  # noqa: ANN401 - as _value
-    """A setting of a price that is left out by default."""
-    return setting(None, help, group="", values=_PRICE)
 
 
 def _value(default: Any, help: str, values: Values | None = None, flag: str | None = None) -> Any:  # noqa: ANN401 - stands where dataclasses.field does
@@ -178,7 +169,9 @@ class World:
     poison_energy: float = _value(-2.0, "energy that poison gives", _ENERGY)
     food_interestingness: float = _value(1.0, "interestingness of food", SHARE)
     poison_interestingness: float = _value(0.5, "interestingness of poison", SHARE)
-    death_reward: float = _reward(PRICES["energy"].death, "reward of a death, in the modes rewarded for energy")
+    death_reward: float = _value(
+        PRICES["energy"].death / _UNITS, "reward of a death, in the modes rewarded for energy", _PRICE
+    )
     reward_clip: float = _value(20.0, "rewards are clipped to this, either way", FloatRange(0, 1e4))
     max_steps: int = _value(512, "steps after which an episode is truncated", STEPS)
 
@@ -187,20 +180,20 @@ class World:
 class Handhold:
     """Rewards of the mode ground_truth_handhold, besides the shaping."""
 
-    step_reward: float = _reward(PRICES["handhold"].step, "of a step")
-    food_reward: float = _reward(PRICES["handhold"].food, "of food")
-    poison_reward: float = _reward(PRICES["handhold"].poison, "of poison")
-    death_reward: float = _reward(PRICES["handhold"].death, "of a death")
+    step_reward: float = _value(PRICES["handhold"].step / _UNITS, "of a step", _PRICE)
+    food_reward: float = _value(PRICES["handhold"].food / _UNITS, "of food", _PRICE)
+    poison_reward: float = _value(PRICES["handhold"].poison / _UNITS, "of poison", _PRICE)
+    death_reward: float = _value(PRICES["handhold"].death / _UNITS, "of a death", _PRICE)
 
 
 @dataclass(frozen=True)
 class Prices:
     """Prices of the reward in every mode that is trained, over those of [world] and [handhold]; energies stay."""
 
-    step: float | None = _price("of a step")
-    food: float | None = _price("of food")
-    poison: float | None = _price("of poison")
-    death: float | None = _price("of a death")
+    step: float | None = _value(None, "of a step", _PRICE)
+    food: float | None = _value(None, "of food", _PRICE)
+    poison: float | None = _value(None, "of poison", _PRICE)
+    death: float | None = _value(None, "of a death", _PRICE)
 
 
 @dataclass(frozen=True)
@@ -229,7 +222,7 @@ class Config(Sections):
         }
         return Numbers(
             **{name: round(value * 1000) for name, value in thousandths.items()},
-            reward_clip=round(world.reward_clip * 100_000),
+            reward_clip=round(world.reward_clip * _UNITS),
             **{name: getattr(training, name) for name in ("min_food", "max_food", "min_poison", "max_poison")},
             max_steps=world.max_steps,
             evaluation_food=self.evaluation.food,
@@ -246,17 +239,17 @@ class Config(Sections):
         for name, (section, key) in _PRICES[MODES[mode].rewarded_for].items():
             value = getattr(getattr(self, section), key)
             if value != getattr(self.sections()[section], key):  # a dataclass has its defaults as attributes
-                scale = 100_000 if key.endswith("_reward") else 1000
-                units = round(value * scale) * (100_000 // scale)
+                scale = _UNITS if key.endswith("_reward") else 1000
+                units = round(value * scale) * (_UNITS // scale)
                 prices = prices._replace(**{name: -units if key == "step_energy" else units})
-        given = {name: round(value * 100_000) for name, value in vars(self.prices).items() if value is not None}
+        given = {name: round(value * _UNITS) for name, value in vars(self.prices).items() if value is not None}
         return tuple(prices._replace(**given))
 
     def changed_prices(self, mode: str) -> dict[str, float]:
         """Those of ``price_values`` that are not the game's own, by name, in reward."""
         own = PRICES[MODES[mode].rewarded_for]
         each = zip(own._fields, own, self.price_values(mode), strict=True)
-        return {name: value / 100_000 for name, default, value in each if value != default}
+        return {name: value / _UNITS for name, default, value in each if value != default}
 
     def validated(self) -> Self:
         """Return this configuration, or raise UsageError with one sentence about its first fault."""

@@ -12,12 +12,11 @@ import pytest
 import torch
 from command_line import run
 
-from goodharts.agents import agent_of
+from goodharts.agents import agent_of, in_evaluation
 from goodharts.architecture import NetworkConfig
-from goodharts.cli.brain_view import in_evaluation
 from goodharts.cli.main import main
 from goodharts.models import Model, write_model
-from goodharts.render.surroundings import around
+from goodharts.render.board import around
 from goodharts.rules import FOOD, MODES, POISON, REACH, Numbers
 from goodharts.torch_networks import ActorCritic
 from goodharts.world import WORLDS, evaluation_world, game_seeds

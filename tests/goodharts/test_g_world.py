@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +14,7 @@ from goodharts.architecture import NetworkConfig
 from goodharts.exploration.policies import policies
 from goodharts.exploration.starts import STARTS
 from goodharts.models import Model, write_model
-from goodharts.render.board import colour_of, draw_board
-from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
+from goodharts.render.board import FOOD_COLOUR, POISON_COLOUR, colour_of, draw_board
 from goodharts.rules import ACTIONS, MODES
 from goodharts.torch_networks import ActorCritic
 from goodharts.world import GROUND_TRUTH, WORLDS
@@ -32,10 +32,11 @@ def draws(name: str, count: int) -> list[State]:
     return [STARTS[name](rng) for _ in range(count)]
 
 
-def size(state: State) -> int:
+def size(value: Any) -> int:  # noqa: ANN401 - JSON
     """The measure by which smaller states are smaller."""
-    numbers = [state[name] for name in ("event", "steps", "energy", "x", "y")] + state["key"]
-    return 10**15 * (len(state["food"]) + len(state["poison"])) + sum(abs(number) for number in numbers)
+    if isinstance(value, dict | list):
+        return 1 + sum(map(size, value.values() if isinstance(value, dict) else value))
+    return abs(value)
 
 
 @pytest.mark.parametrize("name", ["scattered", "plenty", "extreme"])

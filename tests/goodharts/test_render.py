@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from goodharts.render import picture
-from goodharts.render.board import draw_board
-from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
+from goodharts.render.board import FOOD_COLOUR, POISON_COLOUR, around
 from goodharts.render.picture import draw_picture
-from goodharts.render.surroundings import around
 from goodharts.rules import EMPTY, FOOD, POISON, SIZE
 from rlparity import State
 
@@ -29,14 +27,6 @@ def test_what_lies_across_an_edge_is_next_to_the_agent_G1(x: int, y: int) -> Non
         (2, 1): FOOD,
         (3, 2): POISON,
     }
-
-
-def test_the_board_shows_the_agent_and_what_is_near_across_the_edges() -> None:
-    board = draw_board(state_of(0, 0, [1, 7], [CORNER]))
-    rows = ["".join(row) for row in board.rows]
-    assert rows[7:9] == [".......x.........", "........@o.....o."]
-    assert all(row == "." * 17 for row in rows[:7] + rows[9:])
-    assert (board.scalars["energy"], board.scalars["food"], board.scalars["poison"]) == (1.23, 2, 1)
 
 
 def pixel(drawn: np.ndarray, x: float, y: float) -> tuple[int, ...]:

@@ -32,7 +32,7 @@ def _print_config(argv: Sequence[str]) -> int:
     return 0
 
 
-PROGRAM = Program(
+PROGRAM: Program = Program(
     worlds=tuple(WORLDS.values()),
     name="goodharts",
     module="goodharts.cli.main",
@@ -46,7 +46,15 @@ PROGRAM = Program(
         "evaluate": _command("cli.evaluate", "let trained agents live on, and count what they eat and when they die"),
         "compare": _command("cli.evaluate", "one table and one picture of all modes", "compare"),
         "config": Command("print every setting and its default, as config.toml has them", _print_config),
-        "brain-view": _command("cli.brain_view", "watch a trained agent: what it sees, thinks and does"),
+        "brain-view": Command(
+            "watch a trained agent: what it sees, thinks and does",
+            lambda argv: resolve_name("rlworldkit.cli.watch:main")(
+                PROGRAM,
+                argv,
+                command="brain-view",
+                following=lambda *agents: resolve_name("goodharts.agents:in_evaluation")(*agents),
+            ),
+        ),
     },
     benchmarks=lambda world: {
         "env": _benchmark(world, "env", "random play in each engine alone"),

@@ -1,12 +1,18 @@
-"""States and observations as a person sees them, in reports."""
+"""States and observations as a person sees them, in reports, and the grid of a state as an array."""
 
 from collections.abc import Callable
 
-from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
-from goodharts.render.surroundings import around
-from goodharts.rules import EMPTY, FOOD, POISON, REACH, Mode
+import numpy as np
+from numpy.typing import NDArray
+
+from goodharts.rules import EMPTY, FOOD, NUM_CELLS, POISON, REACH, SIZE, Mode
 from rlparity import Board, State
 from rlworldkit.render.colours import AGENT, MUTED, Colour
+
+Cells = NDArray[np.int8]
+
+FOOD_COLOUR, POISON_COLOUR = (244, 203, 92), (222, 98, 184)
+"""They differ in lightness too, whatever colours one sees."""
 
 _SHOWN = REACH + 3
 """Cells to each side of the agent: what it sees, and a little more."""
@@ -18,6 +24,20 @@ _COLOURS = {_AGENT: AGENT, _FOOD: FOOD_COLOUR, _POISON: POISON_COLOUR, _EMPTY: M
 
 SIGNS = {_AGENT: "agent", _FOOD: "food", _POISON: "poison", _EMPTY: "nothing"}
 """Meanings of the signs of ``draw_board``."""
+
+
+def grid_of(state: State) -> Cells:
+    """The grid's cells, EMPTY, FOOD or POISON: int8 (128, 128), rows first."""
+    grid = np.zeros(NUM_CELLS, np.int8)
+    grid[state["food"]] = FOOD
+    grid[state["poison"]] = POISON
+    return grid.reshape(SIZE, SIZE)
+
+
+def around(state: State, reach: int) -> Cells:
+    """The cells to each side of the agent, which is in the middle: int8 (2·reach + 1, 2·reach + 1)."""
+    offsets = np.arange(-reach, reach + 1)
+    return grid_of(state)[np.ix_((state["y"] + offsets) % SIZE, (state["x"] + offsets) % SIZE)]
 
 
 def draw_board(state: State) -> Board:

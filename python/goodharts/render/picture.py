@@ -3,14 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from goodharts.render.colours import POISON_COLOUR
-from goodharts.render.signs import draw_food, draw_items, draw_poison
-from goodharts.render.surroundings import around, grid_of
-from goodharts.rules import REACH, SIZE
+from goodharts.render.board import FOOD_COLOUR, POISON_COLOUR, Cells, around, grid_of
+from goodharts.rules import EMPTY, FOOD, REACH, SIZE
 from rlparity import State
 from rlworldkit.render._pygame import pygame
 from rlworldkit.render.colours import AGENT, FLOOR, GROUND, LINE, MUTED, TEXT
-from rlworldkit.render.pen import Pen, pixels
+from rlworldkit.render.pen import Pen, Point, pixels
 
 WIDTH, HEIGHT = 900, 560
 """Pixels of every picture."""
@@ -40,7 +38,7 @@ def draw_picture(state: State) -> NDArray[np.uint8]:
 
 def _draw_map(pen: Pen, state: State) -> None:
     pen.box((0, 0), (_MAP, _MAP), FLOOR)
-    draw_items(pen, grid_of(state), _DOT, 0.6 * _DOT)
+    _draw_items(pen, grid_of(state), _DOT, 0.6 * _DOT)
     x, y = _DOT * (state["x"] + 0.5), _DOT * (state["y"] + 0.5)
     reach = _DOT * (REACH + 0.5)
     pen.surface.set_clip(pygame.Rect(*pen.at((0, 0)), Pen.SCALE * _MAP, Pen.SCALE * _MAP))
@@ -61,7 +59,7 @@ def _draw_near(pen: Pen, state: State) -> None:
     for line in range(2 * _SHOWN + 2):
         pen.line((_CELL * line, 0), (_CELL * line, _NEAR), GROUND)
         pen.line((0, _CELL * line), (_NEAR, _CELL * line), GROUND)
-    draw_items(pen, around(state, _SHOWN), _CELL, 0.3 * _CELL)
+    _draw_items(pen, around(state, _SHOWN), _CELL, 0.3 * _CELL)
     pen.circle((_NEAR / 2, _NEAR / 2), 0.4 * _CELL, AGENT)
     seen = _CELL * (2 * REACH + 1)
     pen.box(((_NEAR - seen) / 2, (_NEAR - seen) / 2), (seen, seen), AGENT, width=1.5)
@@ -78,7 +76,26 @@ def _draw_numbers(pen: Pen, state: State) -> None:
     for line, (name, value) in enumerate((("step", state["steps"]), ("at", f"{state['x']}, {state['y']}"))):
         pen.text(name, (0, 54 + 26 * line), 24, MUTED, align="left")
         pen.text(f"{value}", (_NEAR, 54 + 26 * line), 26, TEXT, align="right")
-    for line, (draw, name) in enumerate(((draw_food, "food"), (draw_poison, "poison"))):
+    for line, (draw, name) in enumerate(((_draw_food, "food"), (_draw_poison, "poison"))):
         draw(pen, (8, 118 + 28 * line), 6.5)
         pen.text(f"{name} on the grid", (24, 118 + 28 * line), 24, MUTED, align="left")
         pen.text(f"{state[f'{name}Count']}", (_NEAR, 118 + 28 * line), 26, TEXT, align="right")
+
+
+def _draw_food(pen: Pen, centre: Point, radius: float) -> None:
+    pen.circle(centre, radius, FOOD_COLOUR)
+
+
+def _draw_poison(pen: Pen, centre: Point, radius: float) -> None:
+    # a star of four points, which reach a little farther than the disk of food
+    (x, y), tip, dent = centre, 1.4 * radius, 0.5 * radius
+    quarter = ((0.0, -tip), (dent, -dent), (tip, 0.0), (dent, dent))
+    corners = (*quarter, *((-right, -down) for right, down in quarter))
+    pen.polygon([(x + right, y + down) for right, down in corners], POISON_COLOUR)
+
+
+def _draw_items(pen: Pen, cells: Cells, cell: float, radius: float) -> None:
+    """The food and the poison of cells (rows, columns), each so many pixels wide, the first one's corner at (0, 0)."""
+    for row, column in np.argwhere(cells != EMPTY).tolist():
+        draw = _draw_food if cells[row, column] == FOOD else _draw_poison
+        draw(pen, (cell * (column + 0.5), cell * (row + 0.5)), radius)
