@@ -27,12 +27,11 @@ def draws(name: str, count: int) -> list[State]:
     return [STARTS[name](rng) for _ in range(count)]
 
 
-def size(state: State) -> int:
+def size(value: Any) -> int:  # noqa: ANN401 - JSON
     """The measure by which smaller states are smaller."""
-    entries = sum(len(value) for value in state.values() if isinstance(value, list))
-    numbers = sum(value for value in state.values() if isinstance(value, int))
-    player = sum(state["player"][name] for name in state["player"] if name not in ("row", "col"))
-    return entries + numbers + player + (10**6 if state["history"] else 0)
+    if isinstance(value, dict | list):
+        return 1 + sum(map(size, value.values() if isinstance(value, dict) else value))
+    return value if isinstance(value, int) else 0
 
 
 @pytest.mark.parametrize("name", ["mixed", "crowded", "saturated"])

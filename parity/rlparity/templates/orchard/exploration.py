@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from rlparity import State, UsageError, View, World
 from rlparity.agent import Judge
 from rlparity.io.safe_read import MIB, Unreadable, read_json
+from rlparity.shrinkers import fewer_entries, smaller_numbers
 
 
 def end_game(rng: np.random.Generator) -> State:
@@ -48,20 +48,6 @@ def read_agent(world: World, path: Path) -> Judge:
     return lambda seen, mask: (np.broadcast_to(logits, mask.shape), np.zeros(len(seen)))
 
 
-def fewer_apples(state: State) -> Iterator[State]:
-    """One apple less."""
-    for index in range(len(state["apples"])):
-        yield {**state, "apples": state["apples"][:index] + state["apples"][index + 1 :]}
-
-
-def smaller_numbers(state: State) -> Iterator[State]:
-    """A smaller number."""
-    for name in ("seed", "turn", "score", "hp", "wasp", "walker"):
-        for value in (0, state[name] // 2, state[name] - 1):
-            if 0 <= value < state[name]:
-                yield {**state, name: value}
-
-
 STARTS = {"end game": end_game}
 POLICIES = {"greedy": greedy, "sleepy": sleepy}
-SHRINKERS = (fewer_apples, smaller_numbers)
+SHRINKERS = (fewer_entries, smaller_numbers)
