@@ -35,13 +35,12 @@ if (
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false".strip()
 
 import jax  # noqa: E402 - JAX must find its settings first
-import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 from xdist.remote import Producer  # noqa: E402
 from xdist.scheduler import LoadFileScheduling  # noqa: E402
 
-from hackmatrix.swift_env import SwiftEngineError, SwiftGames  # noqa: E402
+from hackmatrix.swift_env import SwiftEngine, SwiftEngineError  # noqa: E402
 from rlparity.pytest_plugin import ROOT, ParityItem  # noqa: E402
 from rlworldkit.jax import engine  # noqa: E402
 
@@ -163,7 +162,7 @@ def browser() -> Iterator[Browser]:
 def swift_built() -> None:
     """The Swift engine can be started: else these tests are skipped, aloud, and fail in CI."""
     try:
-        SwiftGames(np.zeros(1, np.uint64)).close()
+        SwiftEngine(1).close()
     except SwiftEngineError as error:
         if os.environ.get("CI") == "true":
             raise

@@ -26,7 +26,7 @@ from rlworldkit.jax.xla import enable_compilation_cache
 
 def open_swift(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
     """The canonical engine, as a process of its own; raises EngineError where it is not built."""
-    from hackmatrix.swift_env.adapter import SwiftEngine
+    from hackmatrix.swift_env import SwiftEngine
 
     return SwiftEngine(games, options)
 
@@ -53,10 +53,10 @@ def rules_of(engine: str, prices: PriceValues | None = None) -> dict[str, Any]:
         from hackmatrix import jax_env
 
         return jax_env.rules(jax_env.PRICES if prices is None else np.array(prices, np.int32))
-    from hackmatrix.swift_env import SwiftGames
+    from hackmatrix.swift_env import SwiftEngine
 
-    with SwiftGames(np.zeros(1, np.uint64), prices=prices) as games:
-        return games.rules()
+    with SwiftEngine(1, EngineOptions(prices=prices)) as opened:
+        return opened.rules()
 
 
 def draw_board(state: State) -> Board:

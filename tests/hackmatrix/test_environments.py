@@ -18,7 +18,7 @@ from hackmatrix.gym_env import HackMatrixEnv, HackMatrixVectorEnv
 from hackmatrix.gym_wrappers import FlatObservation
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
-from hackmatrix.swift_env import SwiftGames
+from hackmatrix.swift_env import SwiftEngine
 from tests.played import choose
 from tests.rlworldkit.side_by_side import played_alike, played_alike_in_sb3
 
@@ -66,12 +66,13 @@ def test_spaces_and_the_flat_vector_in_the_order_O(env: Env) -> None:
 def test_a_seed_is_the_engines_seed_R1_and_without_one_the_next_game_follows_R6(env: Env) -> None:
     observation, info = env.reset(seed=41)
     assert info["seed"] == 41
-    with SwiftGames(np.array([41], np.uint64)) as games:
-        assert games.opened.observation is not None
-        np.testing.assert_array_equal(FlatObservation(env).observation(observation), games.opened.observation[0])
-        assert env.get_wrapper_attr("get_state")() == games.get_states()[0]
+    with SwiftEngine(1) as engine:
+        seen = engine.reset(np.array([41], np.uint64), np.arange(1))
+        np.testing.assert_array_equal(FlatObservation(env).observation(observation), seen[0])
+        assert [env.get_wrapper_attr("get_state")()] == engine.get_state(np.arange(1))
         _, info = env.reset()
-        assert games.restart().seeds[0] == info["seed"] % 2**64
+        engine.restart(np.arange(1))
+        assert engine.seeds()[0] == info["seed"] % 2**64
 
 
 def test_observations_rewards_and_statistics_are_those_of_the_episode(env: Env) -> None:

@@ -1,25 +1,37 @@
-"""The Swift engine as a batch engine of the harness."""
+"""The Swift engine as a batch engine of the harness: many games in one process, as numpy arrays."""
 
+import struct
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from contextlib import ExitStack
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hackmatrix.rules import COMPONENTS, EVENTS, FACTS
-from hackmatrix.swift_env.engine import SwiftGames
-from hackmatrix.swift_env.process import DEADLINE, SwiftEngineError, build_hint
+from hackmatrix.swift_env import protocol
+from hackmatrix.swift_env.memory import SharedMemory
+from hackmatrix.swift_env.process import DEADLINE, SPINS, SwiftEngineError, SwiftProcess, build_hint
 from hackmatrix.swift_env.protocol import Command, CommandRefused, ObservationFormat, Rows
 from rlparity import BatchEngine, BatchStep, Draw, EngineOptions, Phase, State, StateRefused
+from rlparity.engine import Closable, Slots
+from rlparity.io.strict_json import json_text
 
-Slots = NDArray[np.intp]
-
+T = TypeVar("T")
+_SPINS_PER_GAME, _MOST_SPINS = 3, 1000
+"""A poll takes half a microsecond or more, and a step somewhat less than one for each game."""
 _THOUSANDTHS = np.float32(1000)
 _ONES = np.ones(len(COMPONENTS), np.int32)
 """A product with it sums the components in half the time of ``sum``."""
-_NUM_FACTS = len(FACTS)
 _EVENT_BITS = np.uint32((1 << len(EVENTS)) - 1)
 """The protocol has one bit more: the game was started anew."""
+_EVERY = protocol.games_of(None)
+_READINGS: Mapping[Command, tuple[Callable[[NDArray[np.uint8]], Any], Sequence[bytes]]] = {
+    Command.GET_STATES: (protocol.states, [_EVERY]),
+    Command.GET_MARKS: (protocol.marks, []),
+}
+"""What may be asked for along with a step, of all games: how its answer is read, and what is sent."""
 
 _HEAD = [("words", "<u4", 3), ("halves", "<u2", 2), ("bytes", "u1", (1,)), ("zeros", "u1", 7)]
 _SNAPSHOT = [("words", "<u4", 4), ("halves", "<u2", 5), ("bytes", "u1", 10), ("zeros", "u1", 4), ("cells", "u1", 504)]
@@ -27,24 +39,24 @@ _PACKED = np.dtype([("head", _HEAD), ("now", _SNAPSHOT), ("history", _SNAPSHOT)]
 """A packed state, by the sizes of its numbers; docs/reference/protocol.md has their order and meaning."""
 
 
-class SwiftEngine(BatchEngine):
+class SwiftEngine(BatchEngine, Closable):
     """``games`` games of the Swift engine, in a process of its own; uses all options.
 
-    Packed observations are uint8 (k, 1545). Arrays that methods return lie in buffers that the next call overwrites.
+    Packed observations are uint8 (k, 1545), which come through a pipe; in shared memory they are floats. Arrays that
+    methods return lie in buffers that the next call overwrites.
 
-    Raises SwiftEngineError where the engine cannot be started and, later, where it fails.
+    Raises SwiftEngineError where the engine cannot be started and, later, where it dies, answers against the protocol
+    or not within the deadline, and CommandRefused where it refuses a command; the games are then as before.
     """
 
     def __init__(self, games: int, options: EngineOptions = EngineOptions()) -> None:
         self.games = games
-        self._games = SwiftGames(
-            np.zeros(games, np.uint64),
-            None if options.packed else ObservationFormat.FLOATS,
-            DEADLINE if options.deadline is None else options.deadline,
-            options.prices,
-        )
-        self._rows = self._games.opened
-        self._marks_before = self._games.marks()[0] if options.marks else None
+        self._memory = SharedMemory.open(protocol.size_of_rows(games, ObservationFormat.FLOATS))
+        self._places: dict[Command, NDArray[np.uint8]] = {}
+        """Places in shared memory for the rows of the step and of the restart that were sent."""
+        self._restarts = (bytes(games), b"\1" * games)
+        self._buffers: dict[Command, NDArray[np.uint8]] = {}
+        self._views: dict[Command, tuple[NDArray[np.uint8], bytes, Rows]] = {}
         self._begun: tuple[bytes, bool] | None = None
         self._packed: NDArray[np.uint8] | None = None
         self._packs_each_step = False
@@ -58,15 +70,41 @@ class SwiftEngine(BatchEngine):
         """Slots in which the coming step, or the step begun, means nothing, because a restart follows it there."""
         self._restarted: tuple[Slots, Rows] | None = None
         """That restart, sent along with the step."""
+        with ExitStack() as undo:
+            undo.callback(setattr, self, "_memory", None)  # an error's trace may keep this object
+            deadline = DEADLINE if options.deadline is None else options.deadline
+            shared = () if self._memory is None else (self._memory.file.fileno(),)
+            spins = min(SPINS + _SPINS_PER_GAME * games, _MOST_SPINS)
+            self._process = SwiftProcess(deadline=deadline, descriptors=shared, spins=spins)
+            undo.callback(self.close)
+            self._open(options)
+            undo.pop_all()
+        self._marks_before = self._ask(Command.GET_MARKS, protocol.marks)[0] if options.marks else None
+
+    def _open(self, options: EngineOptions) -> None:
+        """Agree on the protocol and the memory, set the prices, and open the games."""
+        self._process.send(protocol.hello())
+        self._read(Command.HELLO, protocol.check_hello)
+        if self._memory is not None:
+            try:
+                self._ask(Command.SHARE, protocol.content, self._memory.file.fileno(), self._memory.total)
+                self._memory.file.close()
+            except CommandRefused:  # it knows of no memory, or cannot map it, and answers through the pipe
+                self._memory = None
+        if options.prices is not None:
+            self._ask(Command.SET_PRICES, protocol.content, np.array(options.prices, "<i4"))
+        is_compact = options.packed and self._memory is None
+        self._observing = int(ObservationFormat.COMPACT if is_compact else ObservationFormat.FLOATS)
+        self._rows = self._ask_rows(Command.OPEN, self.games, self._observing, np.zeros(self.games, "<u8"))
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> NDArray[Any]:
-        return self._placed(self._games.reset(seeds, slots), slots)
+        return self._placed(self._ask_rows(Command.RESET, protocol.games_of(slots), seeds.astype("<u8")), slots)
 
     def restart(self, slots: Slots) -> NDArray[Any]:
         restarted, self._restarted = self._restarted, None
         if restarted is not None and np.array_equal(restarted[0], slots):
             return self._placed(restarted[1], slots)
-        return self._placed(self._games.restart(slots), slots)
+        return self._placed(self._ask_rows(Command.RESTART, protocol.games_of(slots)), slots)
 
     def rest(self, slots: Slots) -> None:
         """The restart that follows is sent to the process together with the step."""
@@ -79,24 +117,34 @@ class SwiftEngine(BatchEngine):
         return self._rows.mask
 
     def facts(self) -> NDArray[np.uint32]:
-        return self._rows.facts[:, :_NUM_FACTS]
+        return self._rows.facts[:, : len(FACTS)]
 
     def unpacked(self, observation: NDArray[Any]) -> NDArray[np.float32]:
         if observation.dtype == np.float32:
-            return observation if self._games.lasts(observation) else observation.copy()
-        return np.divide(observation, self._games.divisors, dtype=np.float32)
+            lasts = self._memory is not None and self._memory.lasts(observation)
+            return observation if lasts else observation.copy()
+        return np.divide(observation, self._divisors, dtype=np.float32)
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
         """The process works on its own core from here on."""
-        self._games.send_step(actions, auto_reset=restarting)
+        self._drop_unread()
+        memory, step = self._memory, protocol.step(actions, self._restarts[restarting])
+        self._send_placed(Command.STEP, step, memory.place() if memory else None)
         if self._packs_each_step:
-            self._games.send_packed_states()
+            self._send(Command.GET_PACKED_STATES, _EVERY)
         self._sent_along = sorted(self._wanted) if self.games == 1 else []
         for command in self._sent_along:
-            self._games.send_reading(command)
-        if self._resting is not None:
-            self._games.send_restart(self._resting)
+            self._send(command, *_READINGS[command][1])
+        if (resting := self._resting) is not None:
+            size = protocol.size_of_rows(len(resting), self._observing)
+            restart = protocol.request(Command.RESTART, protocol.games_of(resting))
+            self._send_placed(Command.RESTART, restart, memory.second_place(size) if memory else None)
         self._begun = (actions.tobytes(), restarting)
+
+    def receive_step(self) -> Rows:
+        """The rows (n) of the step begun; raises CommandRefused for an action outside 0 … 27."""
+        self._rows = self._receive(Command.STEP)
+        return self._rows
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
         return self._step(actions, restarting=False)
@@ -106,12 +154,13 @@ class SwiftEngine(BatchEngine):
 
     def get_state(self, slots: Slots) -> list[State]:
         if self.games == len(slots) == 1:
-            return cast(list[State], self._reading(Command.GET_STATES, self._games.get_states))
-        return self._games.get_states(slots)
+            states: list[State] = self._reading(Command.GET_STATES)
+            return states
+        return self._ask(Command.GET_STATES, protocol.states, protocol.games_of(slots))
 
     def set_state(self, states: Sequence[State], slots: Slots) -> NDArray[Any]:
         try:
-            rows = self._games.set_states(states, slots)
+            rows = self._ask_rows(Command.SET_STATES, protocol.states_with_games(states, slots))
         except CommandRefused as refusal:
             raise StateRefused(str(refusal)) from refusal
         return self._placed(rows, slots)
@@ -120,8 +169,7 @@ class SwiftEngine(BatchEngine):
         """Packed states, later sent with every step: ``scalars`` uint32 (n, 46), ``cells`` uint8 (n, 2, 14, 36)."""
         self._packs_each_step = True
         if self._packed is None:
-            self._games.send_packed_states()
-            self._packed = self._games.receive_packed_states()
+            self._packed = self._ask(Command.GET_PACKED_STATES, protocol.packed_states, _EVERY)
         packed = self._packed.view(_PACKED)[:, 0]
         parts = [packed[name] for name in ("head", "now", "history")]
         scalars = [part[size].astype(np.uint32) for part in parts for size in ("words", "halves", "bytes")]
@@ -131,37 +179,44 @@ class SwiftEngine(BatchEngine):
     def marks(self) -> NDArray[np.integer[Any]] | None:
         if self._marks_before is None:
             return None
-        return (self._reading(Command.GET_MARKS, self._games.marks)[0] - self._marks_before).astype(np.int64)
+        counts: NDArray[np.uint64] = self._reading(Command.GET_MARKS)[0]
+        return (counts - self._marks_before).astype(np.int64)
 
     def phases(self, state: State, actions: NDArray[Any]) -> tuple[Phase, ...]:
+        text = json_text(state).encode()
+        asked = struct.pack("<iI", int(actions[0]), len(text)), text
         try:
-            told = self._games.phases(state, int(actions[0]))
+            told = self._ask(Command.GET_PHASES, protocol.json_content, *asked)
         except CommandRefused as refusal:
             raise SwiftEngineError(f"the Swift engine tells no phases ({refusal}): {build_hint()}.") from refusal
-        return tuple(
-            Phase(
-                each["phase"],
-                each["state"],
-                tuple(Draw((draw["event"], draw["site"], draw["index"]), draw["word"]) for draw in each["draws"]),
-            )
-            for each in told
-        )
+        return tuple(Phase(each["phase"], each["state"], tuple(map(_draw, each["draws"]))) for each in told)
+
+    def rules(self) -> dict[str, Any]:
+        """Every table of the rules as the engine holds it."""
+        return self._ask(Command.GET_RULES, protocol.json_content)
 
     def close(self) -> None:
         """End the process; closing twice is fine."""
-        self._games.close()
+        self._process.close()
+
+    @cached_property
+    def _divisors(self) -> NDArray[np.float32]:
+        """Divisors of the values of a compact observation, float32 (1545,)."""
+        layout = self.rules()["observation"]
+        features = [*layout["player"], *layout["programs"], *(36 * layout["cell"])]
+        return np.array([feature["divisor"] for feature in features], np.float32)
 
     def _step(self, actions: NDArray[np.int32], *, restarting: bool) -> BatchStep:
         if self._begun != (actions.tobytes(), restarting):
             self.begin_step(actions, restarting=restarting)
         self._begun = self._packed = None
-        self._rows = rows = self._games.receive_step()
+        rows = self.receive_step()
         if self._packs_each_step:
-            self._packed = self._games.receive_packed_states()
-        self._readings = {command: self._games.receive_reading(command) for command in self._sent_along}
+            self._packed = self._read(Command.GET_PACKED_STATES, protocol.packed_states)
+        self._readings = {command: self._read(command, _READINGS[command][0]) for command in self._sent_along}
         self._wanted.clear()
         resting, self._resting = self._resting, None
-        self._restarted = None if resting is None else (resting, self._games.receive_restart())
+        self._restarted = None if resting is None else (resting, self._receive(Command.RESTART))
         assert rows.observation is not None
         return BatchStep(
             observation=rows.observation,
@@ -172,9 +227,10 @@ class SwiftEngine(BatchEngine):
             events=rows.facts[:, -1] & _EVENT_BITS,
         )
 
-    def _reading(self, command: Command, ask: Callable[[], Any]) -> Any:  # noqa: ANN401 - as ``ask`` gives it
+    def _reading(self, command: Command) -> Any:  # noqa: ANN401 - as `_READINGS` has it
         self._wanted.add(command)
-        return self._readings.pop(command) if command in self._readings else ask()
+        parse, parts = _READINGS[command]
+        return self._readings.pop(command) if command in self._readings else self._ask(command, parse, *parts)
 
     def _placed(self, rows: Rows, slots: Slots) -> NDArray[Any]:
         """Copy the rows of some slots into those of all; return their observations."""
@@ -184,3 +240,61 @@ class SwiftEngine(BatchEngine):
         self._readings.clear()
         assert rows.observation is not None
         return rows.observation
+
+    def _ask_rows(self, command: Command, *parts: bytes | NDArray[Any] | int) -> Rows:
+        return self._ask(command, lambda frame: self._rows_in(command, frame), *parts)
+
+    def _ask(self, command: Command, parse: Callable[[NDArray[np.uint8]], T], *parts: bytes | NDArray[Any] | int) -> T:
+        self._drop_unread()
+        self._send(command, *parts)
+        return self._read(command, parse)
+
+    def _send(self, command: Command, *parts: bytes | NDArray[Any] | int) -> None:
+        self._process.send(protocol.request(command, *parts))
+
+    def _send_placed(self, command: Command, request: bytes, place: tuple[int, NDArray[np.uint8]] | None) -> None:
+        """Ask for rows in a place of the shared memory, or in the reply."""
+        if place is not None:
+            offset, self._places[command] = place
+            request = protocol.place(offset, request)
+        self._process.send(request)
+
+    def _receive(self, command: Command) -> Rows:
+        """The rows of a step or a restart, in its reply or where they were to be placed."""
+        place = self._places.get(command)
+        if place is None:
+            return self._read(command, lambda frame: self._rows_in(command, frame))
+
+        def placed(frame: NDArray[np.uint8]) -> Rows:
+            protocol.check_placed(frame, len(place))
+            return self._rows_in(command, place)
+
+        return self._read(Command.PLACE, placed)
+
+    def _drop_unread(self) -> None:
+        """Skip answers that were never received, such as after Ctrl+C between the halves of a step."""
+        while self._process.unread:
+            self._process.receive()
+
+    def _rows_in(self, command: Command, frame: NDArray[np.uint8]) -> Rows:
+        """The rows of a frame; those of the last one where it lies in the same memory in the same order."""
+        head = frame[: protocol.ROWS_HEAD].tobytes()
+        kept_frame, kept_head, rows = self._views.get(command, (None, b"", None))
+        if rows is None or frame is not kept_frame or head != kept_head:
+            rows = protocol.rows(frame)
+            self._views[command] = (frame, head, rows)
+        return rows
+
+    def _read(self, command: Command, parse: Callable[[NDArray[np.uint8]], T]) -> T:
+        """The next reply, in a buffer that is used for this command again: fresh memory costs page faults."""
+        frame = self._process.receive(self._buffers.get(command))
+        if len(frame) > len(self._buffers.get(command, ())):
+            self._buffers[command] = frame
+        try:
+            return parse(frame)
+        except (ValueError, struct.error) as error:
+            raise self._process.fault(f"answered against the protocol ({error})") from error
+
+
+def _draw(told: Mapping[str, Any]) -> Draw:
+    return Draw((told["event"], told["site"], told["index"]), told["word"])

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
 
-from hackmatrix.swift_env import SwiftGames
+from hackmatrix.swift_env import SwiftEngine
 
 
 @pytest.fixture
-def one_game(swift_built: None) -> Iterator[SwiftGames]:
-    with SwiftGames(np.zeros(1, np.uint64)) as games:
-        yield games
+def one_game(swift_built: None) -> Iterator[SwiftEngine]:
+    with SwiftEngine(1) as engine:
+        yield engine

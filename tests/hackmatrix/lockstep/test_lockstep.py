@@ -1,15 +1,15 @@
 """Both engines in lockstep, beside the games of [tool.rlparity] in pyproject.toml, in which every rule fires."""
 
 from hackmatrix.rules import MARKS
-from hackmatrix.swift_env import SwiftGames
+from hackmatrix.swift_env import SwiftEngine
 from rlparity.testing import assert_lockstep
 
 FEW = 8
 """The width whose programs without marks other tests use."""
 
 
-def test_both_lists_of_marks_agree(one_game: SwiftGames) -> None:
-    assert tuple(MARKS) == one_game.marks()[1]
+def test_both_lists_of_marks_agree(one_game: SwiftEngine) -> None:
+    assert [*MARKS] == one_game.rules()["marks"]
 
 
 def test_uniform_games_that_restart_by_themselves_are_the_same(swift_built: None) -> None:

@@ -2,19 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from hackmatrix import jax_env, rules
 from hackmatrix.prices import PRICES
-from hackmatrix.swift_env import SwiftGames
-
-RULEBOOK = (Path(__file__).parents[3] / "docs" / "reference" / "hackmatrix-rules.md").read_text()
-
-
-def table(header: str) -> list[list[str]]:
-    """The rows of the table of the rulebook whose first line begins so; cells without blanks around them."""
-    lines = RULEBOOK[RULEBOOK.index(f"| {header} |") :].split("\n\n")[0].splitlines()[2:]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+from hackmatrix.swift_env import SwiftEngine
+from tests.hackmatrix.rules.tables import PROGRAM_TABLE, RULEBOOK, table
 
 
 def section(rule: str) -> str:
@@ -23,17 +15,15 @@ def section(rule: str) -> str:
     return found[1]
 
 
-def test_both_engines_hold_the_same_tables(one_game: SwiftGames) -> None:
+def test_both_engines_hold_the_same_tables(one_game: SwiftEngine) -> None:
     swift = one_game.rules()
     del swift["marks"]
     assert swift == jax_env.rules()
 
 
 def test_P_programs_are_those_of_the_rulebook() -> None:
-    stated = [
-        {"actionIndex": int(action), "name": name.lower(), "credits": int(c), "energy": int(e), "spawn": int(spawn)}
-        for action, name, c, e, spawn, *_ in table("action")
-    ]
+    keys = "actionIndex", "name", "credits", "energy", "spawn"
+    stated = [dict(zip(keys, (action, *row), strict=True)) for action, row in enumerate(PROGRAM_TABLE, start=5)]
     assert stated == jax_env.rules()["programs"]
     assert len(stated) == rules.NUM_PROGRAMS
 
@@ -55,7 +45,7 @@ def test_W_components_are_those_of_the_rulebook() -> None:
         assert numbers[key][: len(prices[key])] == prices[key], key
 
 
-def test_W_declared_prices_are_those_of_both_engines(one_game: SwiftGames) -> None:
+def test_W_declared_prices_are_those_of_both_engines(one_game: SwiftEngine) -> None:
     for tables in (one_game.rules(), jax_env.rules()):
         prices = tables["rewards"]["prices"]
         named = {name: values for component in rules.COMPONENTS for name, values in _named(component, prices)}

@@ -9,7 +9,7 @@ import pytest
 
 from hackmatrix import jax_env, rules
 from hackmatrix.curriculum import STARTS
-from hackmatrix.swift_env import SwiftGames
+from hackmatrix.swift_env import SwiftEngine
 from hackmatrix.train_config import GENTLE, PROGRAMS, STAGES
 from rlparity.threefry import seed_pair
 
@@ -33,10 +33,10 @@ def begun() -> EpisodeState:
 
 
 @pytest.mark.parametrize("name", STARTS)
-def test_the_swift_engine_knows_every_state(name: str, begun: EpisodeState, one_game: SwiftGames) -> None:
+def test_the_swift_engine_knows_every_state(name: str, begun: EpisodeState, one_game: SwiftEngine) -> None:
     for state in begun[name]:
-        one_game.set_states([state], np.zeros(1, int))
-        assert one_game.get_states() == [state]
+        one_game.set_state([state], np.zeros(1, int))
+        assert one_game.get_state(np.zeros(1, int)) == [state]
 
 
 def test_stages_are_all_eight_and_gentle_boards_are_the_same_without_their_enemies(begun: EpisodeState) -> None:

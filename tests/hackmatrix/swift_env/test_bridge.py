@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +14,15 @@ import pytest
 
 from hackmatrix import rules
 from hackmatrix.rules import EVENTS
-from hackmatrix.swift_env import CommandRefused, ObservationFormat, SwiftEngineError, SwiftGames
+from hackmatrix.swift_env import CommandRefused, SwiftEngine, SwiftEngineError
 from hackmatrix.swift_env.memory import MEMORY, PIPE
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 from hackmatrix.swift_env.protocol import VERSION
 from hackmatrix.world import open_swift
-from rlparity import EngineOptions
+from rlparity import EngineOptions, StateRefused
 
-SEEDS = np.arange(5, dtype=np.uint64)
+GAMES = 5
+SEEDS, SLOTS = np.arange(GAMES, dtype=np.uint64), np.arange(GAMES)
 
 
 def ends(process: int) -> bool:
@@ -37,14 +39,14 @@ def ends(process: int) -> bool:
 
 
 LEFT = f"""
-import os, sys, numpy as np
-from hackmatrix.swift_env import SwiftGames
+import os, sys
+from hackmatrix.swift_env import SwiftEngine
 for transport in ({MEMORY!r}, {PIPE!r}):
     os.environ["HACKMATRIX_TRANSPORT"] = transport
     for end in (lambda: sys.exit(), lambda: os._exit(3), lambda: os.kill(os.getpid(), 9)):
         if not os.fork():
-            games = SwiftGames(np.zeros(1, np.uint64))
-            print(games._process._process.pid, flush=True)
+            engine = SwiftEngine(1)
+            print(engine._process._process.pid, flush=True)
             end()
         os.wait()
 """
@@ -71,77 +73,78 @@ sys.stdin.buffer.read()
     engine.chmod(0o755)
     monkeypatch.setenv(BINARY_VARIABLE, str(engine))
     with pytest.raises(SwiftEngineError, match=rf"version 1 of the protocol and not {VERSION}.*\./swift-build"):
-        SwiftGames(SEEDS)
+        SwiftEngine(GAMES)
 
 
 @pytest.mark.usefixtures("transport")
 def test_no_process_is_left_after_close_and_after_the_last_reference_is_gone(swift_built: None) -> None:
-    closed, lost = SwiftGames(SEEDS), SwiftGames(SEEDS)
+    closed, lost = SwiftEngine(GAMES), SwiftEngine(GAMES)
     process, number = closed._process._process, lost._process._process.pid
     closed.close()
     closed.close()
     assert process.returncode == 0
     with pytest.raises(SwiftEngineError, match="is closed"):
-        closed.observe()
+        closed.rules()
     del lost
     gc.collect()
     assert not psutil.pid_exists(process.pid)
     assert not psutil.pid_exists(number)
 
 
-@pytest.mark.usefixtures("transport")
-class TestPlay:
-    def test_compact_observations_are_the_same_values(self, swift_built: None) -> None:
-        with SwiftGames(SEEDS) as floats, SwiftGames(SEEDS, ObservationFormat.COMPACT) as compact:
-            assert compact.opened.observation is not None
-            expanded = compact.opened.observation.astype(np.float32) / floats.divisors
-            np.testing.assert_array_equal(expanded, np.asarray(floats.opened.observation))
+@pytest.fixture
+def engine(swift_built: None, transport: str) -> Iterator[SwiftEngine]:
+    with SwiftEngine(GAMES) as engine:
+        engine.reset(SEEDS, SLOTS)
+        yield engine
 
-    def test_reset_and_restart_concern_their_games_alone(self, swift_built: None) -> None:
-        with SwiftGames(SEEDS) as games:
-            before = games.get_states()
-            games.reset(np.array([77], np.uint64), np.array([3]))
-            games.restart(np.array([1]))
-            after = games.get_states()
-            assert after[3]["seed"] == 77
-            assert after[1]["seed"] not in (1, 77)
-            assert [after[game] for game in (0, 2, 4)] == [before[game] for game in (0, 2, 4)]
 
-    def test_states_are_set_all_or_none(self, swift_built: None) -> None:
-        with SwiftGames(SEEDS) as games:
-            before = games.get_states()
-            swapped = [before[1], before[0]]
-            games.set_states(swapped, np.array([0, 1]))
-            assert games.get_states()[:2] == swapped
-            with pytest.raises(CommandRefused, match="stage"):
-                games.set_states([before[0], {**before[1], "stage": 11}], np.array([0, 1]))
-            assert games.get_states()[:2] == swapped
+def test_packed_observations_are_the_same_values(engine: SwiftEngine, transport: str) -> None:
+    floats = engine.reset(SEEDS, SLOTS)
+    with SwiftEngine(GAMES, EngineOptions(packed=True)) as packing:
+        packed = packing.reset(SEEDS, SLOTS)
+        assert packed.dtype == (np.uint8 if transport == PIPE else np.float32)
+        np.testing.assert_array_equal(packing.unpacked(packed), floats)
 
-    def test_an_action_outside_the_range_is_refused(self, swift_built: None) -> None:
-        with SwiftGames(SEEDS) as games:
-            games.send_step(np.array([0, 0, rules.NUM_ACTIONS, 0, 0], np.int32))
-            with pytest.raises(
-                CommandRefused, match=f"game 2 must be .* to {rules.NUM_ACTIONS - 1}, not {rules.NUM_ACTIONS}"
-            ):
-                games.receive_step()
-            assert [state["turn"] for state in games.get_states()] == [0] * 5
 
-    def test_both_modes_play_the_same_games(self, swift_built: None) -> None:
-        with SwiftGames(SEEDS) as games:
-            taken = []
-            for _ in range(8):
-                actions = games.observe().mask.argmax(axis=1).astype(np.int32)
-                taken.append(actions)
-                games.send_step(actions)
-                games.receive_step()
-            states = games.get_states()
-        for game, seed in enumerate(SEEDS.tolist()):
-            lines = [{"action": "reset", "seed": seed}]
-            lines += [{"action": "step", "actionIndex": int(actions[game])} for actions in taken]
-            lines += [{"action": "getState"}]
-            command = [str(binary_path()), "--headless-cli"]
-            answers = subprocess.check_output(command, input="\n".join(map(json.dumps, lines)), text=True)
-            assert json.loads(answers.splitlines()[-1])["state"] == states[game]
+def test_reset_and_restart_concern_their_games_alone(engine: SwiftEngine) -> None:
+    before = engine.get_state(SLOTS)
+    engine.reset(np.array([77], np.uint64), np.array([3]))
+    engine.restart(np.array([1]))
+    after = engine.get_state(SLOTS)
+    assert after[3]["seed"] == 77
+    assert after[1]["seed"] not in (1, 77)
+    assert [after[game] for game in (0, 2, 4)] == [before[game] for game in (0, 2, 4)]
+
+
+def test_states_are_set_all_or_none(engine: SwiftEngine) -> None:
+    before = engine.get_state(SLOTS)
+    swapped = [before[1], before[0]]
+    engine.set_state(swapped, np.array([0, 1]))
+    assert engine.get_state(SLOTS)[:2] == swapped
+    with pytest.raises(StateRefused, match="stage"):
+        engine.set_state([before[0], {**before[1], "stage": 11}], np.array([0, 1]))
+    assert engine.get_state(SLOTS)[:2] == swapped
+
+
+def test_an_action_outside_the_range_is_refused(engine: SwiftEngine) -> None:
+    said = f"game 2 must be .* to {rules.NUM_ACTIONS - 1}, not {rules.NUM_ACTIONS}"
+    with pytest.raises(CommandRefused, match=said):
+        engine.step(np.array([0, 0, rules.NUM_ACTIONS, 0, 0], np.int32))
+    assert [state["turn"] for state in engine.get_state(SLOTS)] == [0] * GAMES
+
+
+def test_both_modes_play_the_same_games(engine: SwiftEngine) -> None:
+    taken = []
+    for _ in range(8):
+        taken.append(engine.mask().argmax(axis=1).astype(np.int32))
+        engine.step(taken[-1])
+    for game, state in enumerate(engine.get_state(SLOTS)):
+        lines = [{"action": "reset", "seed": game}]
+        lines += [{"action": "step", "actionIndex": int(actions[game])} for actions in taken]
+        lines += [{"action": "getState"}]
+        command = [str(binary_path()), "--headless-cli"]
+        answers = subprocess.check_output(command, input="\n".join(map(json.dumps, lines)), text=True)
+        assert json.loads(answers.splitlines()[-1])["state"] == state
 
 
 def test_marks_are_counted_from_the_opening_on_and_starting_anew_is_no_event(swift_built: None) -> None:

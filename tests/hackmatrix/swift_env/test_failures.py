@@ -13,9 +13,10 @@ import numpy as np
 import psutil
 import pytest
 
-from hackmatrix.swift_env import SwiftEngineError, SwiftGames
+from hackmatrix.swift_env import SwiftEngine, SwiftEngineError
 from hackmatrix.swift_env.process import SwiftProcess
 from hackmatrix.world import WORLD
+from rlparity import EngineOptions
 from rlworldkit.envs.episodes import Episodes
 from tests.hackmatrix.swift_env.test_bridge import ends
 
@@ -45,15 +46,14 @@ def play(episodes: Episodes, steps: int) -> list[Any]:
 
 
 def test_an_answer_may_take_ten_seconds_and_ctrl_c_in_the_terminal_is_the_clients_to_handle(swift_built: None) -> None:
-    with SwiftGames(np.zeros(1, np.uint64)) as games:
-        assert games._process._deadline == 10
-        assert os.getpgid(games._process._process.pid) != os.getpgid(0)
+    with SwiftEngine(1) as engine:
+        assert engine._process._deadline == 10
+        assert os.getpgid(engine._process._process.pid) != os.getpgid(0)
 
 
 def test_the_rest_of_a_long_frame_is_waited_for(swift_built: None) -> None:
-    with SwiftGames(np.arange(4096, dtype=np.uint64), deadline=5) as games:
-        games.send_step(np.zeros(4096, np.int32))
-        assert len(games.receive_step().seeds) == 4096
+    with SwiftEngine(4096, EngineOptions(deadline=5)) as engine:
+        assert len(engine.step(np.zeros(4096, np.int32)).reward) == 4096
 
 
 @pytest.mark.usefixtures("transport")
@@ -61,7 +61,7 @@ def test_the_rest_of_a_long_frame_is_waited_for(swift_built: None) -> None:
 def test_a_failure_is_one_sentence_and_the_process_is_gone(unreliable: Callable[[str], None], how: str) -> None:
     unreliable(how)
     episodes = Episodes(WORLD, GAMES, deadline=DEADLINE)
-    process = episodes._engine._games._process._process  # type: ignore[attr-defined]
+    process = episodes._engine._process._process  # type: ignore[attr-defined]
     began = time.monotonic()
     with pytest.raises(SwiftEngineError, match=FAILURES[how]) as caught:
         play(episodes, 3)
@@ -92,7 +92,7 @@ def test_a_start_that_fails_is_one_sentence_and_leaves_no_file_open(
     monkeypatch.setenv("HACKMATRIX_BINARY", str(binary))
     before = sorted(os.listdir("/dev/fd"))
     with pytest.raises(SwiftEngineError, match=said) as caught:
-        SwiftGames(np.zeros(GAMES, np.uint64))
+        SwiftEngine(GAMES)
     assert caught.tb  # which keeps the frames, and what is in them
     assert sorted(os.listdir("/dev/fd")) == before
 
@@ -111,8 +111,10 @@ def test_with_restart_the_episodes_are_truncated_and_play_goes_on(unreliable: Ca
     np.testing.assert_array_equal(episodes.observation, observation)
     np.testing.assert_array_equal(episodes.statistics.steps, steps)
     episodes.start(np.arange(GAMES))
-    with SwiftGames(seeds) as games:
-        assert episodes.seeds.tolist() == games.restart().seeds.tolist()
+    with SwiftEngine(GAMES) as engine:
+        engine.reset(seeds, np.arange(GAMES))
+        engine.restart(np.arange(GAMES))
+        assert episodes.seeds.tolist() == engine.seeds().tolist()
     assert all(step.failure is None for step in play(episodes, 5))
     episodes.close()
 
@@ -120,7 +122,7 @@ def test_with_restart_the_episodes_are_truncated_and_play_goes_on(unreliable: Ca
 def test_only_games_that_were_not_started_since_are_lost(swift_built: None) -> None:
     episodes = Episodes(WORLD, GAMES, restart=True)
     play(episodes, 4)
-    process = episodes._engine._games._process._process  # type: ignore[attr-defined]
+    process = episodes._engine._process._process  # type: ignore[attr-defined]
     process.kill()
     process.wait()
     episodes.start(np.array([1]), np.array([77], np.uint64))
@@ -152,32 +154,31 @@ def test_half_a_frame_is_never_taken_for_a_whole_one(swift_built: None) -> None:
 @pytest.mark.usefixtures("transport")
 def test_answers_that_nobody_came_for_are_passed_over(swift_built: None) -> None:
     """Ctrl+C between the halves of a step."""
-    with SwiftGames(np.arange(GAMES, dtype=np.uint64)) as games:
-        games.send_step(np.full(GAMES, 99, np.int32))
-        assert len(games.get_states()) == GAMES
-        games.send_step(np.zeros(GAMES, np.int32))
-        games.send_step(games.observe().mask.argmax(axis=1).astype(np.int32))
-        assert len(games.receive_step().seeds) == GAMES
+    with SwiftEngine(GAMES) as engine:
+        engine.begin_step(np.full(GAMES, 99, np.int32), restarting=False)
+        assert len(engine.get_state(np.arange(GAMES))) == GAMES
+        engine.begin_step(np.zeros(GAMES, np.int32), restarting=False)
+        assert len(engine.step(engine.mask().argmax(axis=1).astype(np.int32)).reward) == GAMES
 
 
 FORK = """
 import os, sys, time, numpy as np
-from hackmatrix.swift_env import SwiftEngineError, SwiftGames
-games = SwiftGames(np.zeros(2, np.uint64))
+from hackmatrix.swift_env import SwiftEngine, SwiftEngineError
+engine = SwiftEngine(2)
 if not os.fork():
     try:
-        games.observe()
+        engine.rules()
     except SwiftEngineError as error:
         print(error, flush=True)
-    del games
-    SwiftGames(np.zeros(2, np.uint64)).close()
+    del engine
+    SwiftEngine(2).close()
     sys.exit(0)
 assert os.wait()[1] == 0
-print(len(games.observe().seeds), flush=True)
+print(len(engine.get_state(np.arange(2))), flush=True)
 child = os.fork()
 if not child:
     os.close(1); time.sleep(30); os._exit(0)
-print(child, games._process._process.pid, flush=True)
+print(child, engine._process._process.pid, flush=True)
 os.kill(os.getpid(), 9)
 """
 

@@ -13,7 +13,7 @@ import pytest
 
 from hackmatrix import rules
 from hackmatrix.exploration.starts import STARTS
-from hackmatrix.swift_env import SwiftGames
+from hackmatrix.swift_env import SwiftEngine
 from hackmatrix.swift_env.process import SwiftProcess, binary_path
 from hackmatrix.swift_env.protocol import Command, games_of, hello, request, states_with_games
 
@@ -120,15 +120,16 @@ def test_mutated_json_messages_leave_the_game_as_it_was(count: int) -> None:
 def test_json_answers_tell_rewards_and_valid_actions_as_rows_do() -> None:
     rng, lines, rewards = np.random.default_rng(2), [{"action": "reset", "seed": 5}], [np.float32(0)]
     masks: list[list[int]] = []
-    with SwiftGames(np.array([5], np.uint64)) as games:
-        row = games.opened
-        while not row.terminated[0] and len(masks) < 60:
-            masks.append(np.flatnonzero(row.mask[0]).tolist())
+    with SwiftEngine(1) as engine:
+        engine.reset(np.array([5], np.uint64), np.arange(1))
+        is_over = False
+        while not is_over and len(masks) < 60:
+            masks.append(np.flatnonzero(engine.mask()[0]).tolist())
             action = int(rng.choice(masks[-1]))
             lines.append({"action": "step", "actionIndex": action})
-            games.send_step(np.array([action], np.int32))
-            row = games.receive_step()
-            rewards.append(np.float32(row.components[0].sum()) / np.float32(1000))
+            step = engine.step(np.array([action], np.int32))
+            rewards.append(np.float32(step.components[0].sum()) / np.float32(1000))
+            is_over = bool(step.terminated[0])
     told = [json.loads(answer) for answer in answers(json.dumps(line).encode() for line in lines)]
     assert [answer["validActions"] for answer in told[: len(masks)]] == masks
     assert [np.float32(answer.get("reward", 0)) for answer in told] == rewards

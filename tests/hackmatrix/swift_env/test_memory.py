@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hackmatrix.swift_env import ObservationFormat, SwiftGames
+from hackmatrix.swift_env import SwiftEngine
 from hackmatrix.swift_env.memory import PIPE, TRANSPORT_VARIABLE, SharedMemory
 from hackmatrix.swift_env.process import SwiftProcess
-from hackmatrix.swift_env.protocol import Command, games_of, hello, request, size_of_rows
+from hackmatrix.swift_env.protocol import Command, ObservationFormat, games_of, hello, request, size_of_rows
 from hackmatrix.world import WORLD
+from rlparity import EngineOptions
 from rlparity.errors import UsageError
 from rlworldkit.envs.episodes import Episodes
 
@@ -56,21 +57,21 @@ def test_many_cores_give_what_one_does() -> None:
     np.testing.assert_array_equal(together[1], sum(marks for _, marks in halves))
 
 
-def rows_and_marks(seeds: NDArray[np.uint64]) -> tuple[list[NDArray[Any]], NDArray[np.uint64]]:
-    """Rows of a step up in all games, those that end started anew, and counts of the marks until then."""
-    with SwiftGames(seeds, ObservationFormat.FLOATS) as games:
-        games.send_step(np.zeros(len(seeds), np.int32), auto_reset=True)
-        rows = games.receive_step()
-        return [np.array(part) for part in rows], games.marks()[0]
+def rows_and_marks(seeds: NDArray[np.uint64]) -> tuple[list[NDArray[Any]], NDArray[np.integer[Any]]]:
+    """Rows of a step up in all games, those that end started anew, and counts of its marks."""
+    with SwiftEngine(len(seeds), EngineOptions(marks=True)) as engine:
+        engine.reset(seeds, np.arange(len(seeds)))
+        engine.begin_step(np.zeros(len(seeds), np.int32), restarting=True)
+        rows = [np.array(part) for part in engine.receive_step()]
+        marks = engine.marks()
+        assert marks is not None
+        return rows, marks
 
 
 def test_an_engine_that_cannot_map_the_memory_answers_through_the_pipe(unreliable: Callable[[str], None]) -> None:
     unreliable("no memory")
-    with SwiftGames(np.arange(FEW, dtype=np.uint64), observing=None) as games:
-        games.send_step(np.zeros(FEW, np.int32))
-        observation = games.receive_step().observation
-    assert observation is not None
-    assert observation.dtype == np.uint8
+    with SwiftEngine(FEW, EngineOptions(packed=True)) as engine:
+        assert engine.step(np.zeros(FEW, np.int32)).observation.dtype == np.uint8
 
 
 def test_a_system_without_memory_to_share_is_no_reason_not_to_play(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +85,7 @@ def test_a_system_without_memory_to_share_is_no_reason_not_to_play(monkeypatch: 
 def test_a_transport_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TRANSPORT_VARIABLE, "pigeon")
     with pytest.raises(UsageError, match="HACKMATRIX_TRANSPORT is 'pigeon': choose memory or pipe"):
-        SwiftGames(np.zeros(1, np.uint64))
+        SwiftEngine(1)
 
 
 def test_a_fork_keeps_what_it_held() -> None:

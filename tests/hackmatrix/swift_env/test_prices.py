@@ -9,7 +9,7 @@ import pytest
 
 from hackmatrix.prices import PRICES
 from hackmatrix.rules import COMPONENTS
-from hackmatrix.swift_env import SwiftGames
+from hackmatrix.swift_env import SwiftEngine
 from hackmatrix.swift_env.process import binary_path
 from hackmatrix.world import open_swift
 from rlparity import EngineOptions
@@ -87,13 +87,11 @@ def test_what_is_no_price_is_refused_and_changes_nothing(prices: object, fault: 
 
 
 def test_all_games_of_a_process_have_its_prices() -> None:
-    with SwiftGames(np.arange(3, dtype=np.uint64), prices=DISTINCT) as games:
-        states = [{"player": {"row": row, "col": 1}} for row in range(3)]
-        games.set_states(states, np.arange(3))
-        games.send_step(np.full(3, LEFT, np.int32))
-        assert games.receive_step().components[:, 0].tolist() == [BY_NAME["step_penalty"]] * 3
-        games.reset(np.arange(3, dtype=np.uint64))
-        assert games.rules()["rewards"]["prices"]["kills"] == [BY_NAME["kills"]]
+    with SwiftEngine(3, EngineOptions(prices=DISTINCT)) as engine:
+        engine.set_state([{"player": {"row": row, "col": 1}} for row in range(3)], np.arange(3))
+        assert engine.step(np.full(3, LEFT, np.int32)).components[:, 0].tolist() == [BY_NAME["step_penalty"]] * 3
+        engine.reset(np.arange(3, dtype=np.uint64), np.arange(3))
+        assert engine.rules()["rewards"]["prices"]["kills"] == [BY_NAME["kills"]]
 
 
 @pytest.mark.parametrize("bound", ["low", "high"])

@@ -13,7 +13,7 @@ from written_page import episode_data, page_data
 from hackmatrix.cli.main import main
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.score import MILESTONE
-from hackmatrix.swift_env.adapter import SwiftEngine
+from hackmatrix.swift_env import SwiftEngine
 from hackmatrix.world import ENGINES, WORLD
 from rlparity import BatchStep
 from rlparity.cli.main import main as rlparity
