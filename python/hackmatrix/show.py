@@ -1,18 +1,68 @@
-"""How HackMatrix is watched, played and viewed: ``SHOW``."""
+"""How HackMatrix is watched, played and viewed: ``SHOW``, and the screen of whoever plays it."""
 
+from collections.abc import Iterator
 from pkgutil import resolve_name
 
+from hackmatrix.explain.actions import NOT_OWNED, cost_text, costs_of, obstacle
 from hackmatrix.explain.ending import LEFT, STEP_LIMIT, ending
 from hackmatrix.explain.transition import Transition
-from hackmatrix.panels import HackMatrixPanels
 from hackmatrix.render.model import board_model
-from hackmatrix.render.text import draw_text
-from hackmatrix.rules import NUM_STAGES, SIZE
+from hackmatrix.render.text import LEGEND, board_lines, compact_lines, draw_text, numbers
+from hackmatrix.rules import MOVES, NUM_STAGES, PROGRAMS, SIZE
 from hackmatrix.score import WON
-from rlparity import State
+from hackmatrix.world import rules_of
+from rlparity import State, World
 from rlparity.viewer.page import End
 from rlworldkit.evaluation.play import TRUNCATED
+from rlworldkit.render.panels import LEAVE, Obstacle, Panels
 from rlworldkit.render.show import Show
+from rlworldkit.render.spans import Line, joined
+
+_NUMBERS = ("hp", "credits", "energy", "data_siphons", "attack_damage", "score", "stage")
+_SIPHON = "s"
+_LETTERS = [letter for letter in "abcdefghijklmnopqrstuvwxyz" if letter not in (_SIPHON, LEAVE)]
+
+
+class HackMatrixPanels(Panels):
+    """The board in 13 lines of 56 columns, or in 26 of 69, with the costs that the engine that plays holds."""
+
+    hint = "arrows move and attack, s siphons, the letter beside a program runs it"
+    beside = len(MOVES)
+    usual = NOT_OWNED
+    large_size = 128, 32
+    keys = (*MOVES, _SIPHON, *_LETTERS[: len(PROGRAMS)])
+    legend = LEGEND
+
+    def __init__(self, world: World, engine: str) -> None:
+        super().__init__(world, engine)
+        self._costs = costs_of(rules_of(engine))
+
+    def board(self, state: State, *, large: bool) -> list[Line]:
+        model = board_model(state)
+        return board_lines(model) if large else compact_lines(model)
+
+    def numbers(self, state: State, *, large: bool) -> list[list[Line]]:
+        stage, hp, attack, held, siphons, score, spawn, flags = numbers(board_model(state)).values()
+        flags = joined([[(text.rstrip(), style)] for text, style in flags if text.rstrip().endswith(" on")], 1)
+        if large:
+            return [[stage, hp, attack], [held, siphons, score], [spawn, flags]]
+        return [[stage], [hp, score], [held], [siphons], [attack], [spawn], [flags]]
+
+    def cost(self, action: int) -> str:
+        return cost_text(*self._costs.get(action, (0, 0)))
+
+    def obstacle(self, state: State, action: int) -> Obstacle | None:
+        return obstacle(state, action, self._costs)
+
+    def changes(self, before: State, after: State) -> Iterator[str]:
+        was, now = board_model(before), board_model(after)
+        if now.won or now.dead:
+            yield "you win" if now.won else "you die"
+        values = [(name.replace("_", " "), getattr(was, name), getattr(now, name)) for name in _NUMBERS]
+        values += [(name, len(before[name]), len(after[name])) for name in ("enemies", "transmissions")]
+        yield from (f"{name} {old} → {new}" for name, old, new in values if old != new)
+        yield from (f"+{name}" for name in now.owned_programs if name not in was.owned_programs)
+        yield from (f"-{name}" for name in was.owned_programs if name not in now.owned_programs)
 
 
 def _end(before: State, after: State, action: int, how: str | None) -> tuple[End, str]:

@@ -30,10 +30,10 @@ PROGRAM: Program = Program(
     benchmarks=lambda world: {
         "swift": Benchmark(
             "random play in the Swift engine, alone and through its protocol",
-            measured_by("hackmatrix.bench.swift", world),
+            measured_by("hackmatrix.bench", world),
         ),
     },
-    starts=lambda: resolve_name("hackmatrix.bench.startup:STARTS"),
+    starts=lambda: resolve_name("hackmatrix.bench:STARTS"),
 )
 
 

@@ -7,8 +7,8 @@ import signal
 import pytest
 from textual.pilot import Pilot
 
-from hackmatrix.panels import HackMatrixPanels
 from hackmatrix.rules import ACTIONS, COMPONENTS, NUM_ACTIONS, PROGRAMS
+from hackmatrix.show import HackMatrixPanels
 from rlparity import EngineError
 from rlparity.core.trace import read_trace
 from rlworldkit.show.play.dialogs import COMMANDS, help_text
