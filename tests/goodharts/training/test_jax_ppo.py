@@ -277,23 +277,6 @@ def test_a_run_goes_on_with_the_engine_that_it_began_with() -> None:
         assert error == f"{path} was left by --engine {began}: go on with that, or begin anew with {other}.\n"
 
 
-@pytest.mark.usefixtures("copied")
-def test_a_checkpoint_that_cannot_be_used_is_one_sentence() -> None:
-    whole = CHECKPOINT.read_bytes()
-
-    def refused(content: bytes) -> str:
-        CHECKPOINT.write_bytes(content)
-        error = run(main, "--updates", "9", "--resume").refusal()
-        assert error.startswith(f"{CHECKPOINT} ")
-        return error
-
-    assert "it is damaged (" in refused(whole[:-200])
-    middle = len(whole) // 2
-    assert "its checksum is wrong" in refused(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
-    torch.save({"format": 1, "kind": "checkpoint"}, CHECKPOINT)  # as earlier versions wrote them
-    assert "cannot be read as a checkpoint" in refused(CHECKPOINT.read_bytes())
-
-
 @pytest.mark.parametrize(
     ("flags", "world_size", "sentence"),
     [

@@ -49,13 +49,6 @@ def test_the_values_of_a_model_are_in_units_of_reward() -> None:
     torch.testing.assert_close(said, values)
 
 
-def test_a_missing_file_says_how_to_train_one(tmp_path: Path) -> None:
-    with pytest.raises(
-        UsageError, match=r"^there is no model .*ppo_proxy.pth: train one with `goodharts train --mode proxy`, or"
-    ):
-        read_model(tmp_path / "ppo_proxy.pth")
-
-
 def test_a_model_is_no_checkpoint(tmp_path: Path) -> None:
     write_model(tmp_path / "a.pth", model())
     with pytest.raises(UsageError, match=r"cannot be read as a checkpoint: .*: leave --resume out to begin anew"):

@@ -9,16 +9,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from hackmatrix import jax_env
 from hackmatrix.cli.main import main
 from hackmatrix.env import HackMatrixJaxEnv
-from hackmatrix.world import WORLD, open_jax
+from hackmatrix.world import WORLD
 from rlworldkit.agents.agent import AgentPlayer, Player
 from rlworldkit.agents.choice import Choice
 from rlworldkit.agents.reader import read_agent
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.report import as_json, summary
-from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.score import Episode
+from tests.hackmatrix.rules.builders import state
+from tests.hackmatrix.rules.movers import virus
 
 GAMES = 8  # the width that other tests have the JAX engine compiled for
 
@@ -94,33 +96,8 @@ def test_the_command_prints_figures_and_compares_the_engines(
     assert not any(line.endswith(" ") for line in out.err.splitlines())
 
 
-def presents(engine: JaxEngine) -> set[str]:
-    """The games as they stand, but for where their chance comes from."""
-    states = engine.get_state(np.arange(GAMES))
-    return {
-        str({name: value for name, value in state.items() if name not in ("seed", "eventNumber")}) for state in states
-    }
-
-
-def play_first(engine: JaxEngine, steps: int) -> None:
-    for _ in range(steps):
-        engine.step(engine.mask().argmax(axis=1).astype(np.int32))
-
-
 def test_a_search_s_present_with_another_future_keeps_nothing_of_its_own() -> None:
     """Seeds and event numbers differ; with one seed instead, the states that a search plays on from are the same."""
-    engine, everywhere = open_jax(GAMES), np.arange(GAMES)
-    assert isinstance(engine, JaxEngine)
-    engine.reset(np.full(GAMES, 3, np.uint64), everywhere)
-    play_first(engine, 6)  # in which enemies have come
-    (state,) = engine.get_state(np.arange(1))
-    assert state["enemies"]
-    assert state["player"]["hp"] > 0
-    engine.set_state([{**state, "seed": 1000 + slot, "eventNumber": slot} for slot in range(GAMES)], everywhere)
-    assert len(presents(engine)) == 1
-    seeds = jnp.broadcast_to(jnp.array([7, 8], jnp.uint32), (GAMES, 2))
-    leaves = jax.tree.leaves(jax.vmap(HackMatrixJaxEnv().reseed)(engine.states, seeds))
-    assert all(np.array_equal(leaf, np.broadcast_to(leaf[0], leaf.shape)) for leaf in leaves)
-    play_first(engine, 4)
-    assert len(presents(engine)) > 1
-    engine.close()
+    states = (jax_env.set_state(state(virus(1, 1), seed=number, eventNumber=number)) for number in (1000, 1001))
+    one, other = (jax.tree.leaves(HackMatrixJaxEnv().reseed(each, jnp.array([7, 8], jnp.uint32))) for each in states)
+    assert all(map(np.array_equal, one, other))

@@ -1,48 +1,30 @@
-"""The tables of the rulebook as these tests state them, and places on the board: nothing of an engine."""
+"""The tables of the rulebook, and places on the board: nothing of an engine."""
 
 from collections import deque
+from pathlib import Path
+
+RULEBOOK = (Path(__file__).parents[3] / "docs" / "reference" / "hackmatrix-rules.md").read_text()
+
+
+def table(header: str) -> list[list[str]]:
+    """The rows of the table of the rulebook whose first line begins so; cells without blanks around them."""
+    lines = RULEBOOK[RULEBOOK.index(f"| {header} |") :].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
 
 CORNERS = (0, 5, 30, 35)
 DIRECTIONS = ((1, 0), (-1, 0), (0, -1), (0, 1))
 ENEMIES = ("virus", "daemon", "glitch", "cryptog")
 MAX_HP = {"virus": 2, "daemon": 3, "glitch": 2, "cryptog": 2}
 
-# Table P: name, credits, energy, spawn; the first is action 5.
-PROGRAM_TABLE = (
-    ("push", 0, 2, 4),
-    ("pull", 0, 2, 4),
-    ("crash", 3, 2, 6),
-    ("warp", 2, 2, 5),
-    ("poly", 1, 1, 3),
-    ("wait", 0, 1, 1),
-    ("debug", 3, 0, 4),
-    ("row", 3, 1, 2),
-    ("col", 3, 1, 2),
-    ("undo", 1, 0, 3),
-    ("step", 0, 3, 4),
-    ("siph+", 5, 0, 7),
-    ("exch", 4, 0, 3),
-    ("show", 2, 0, 2),
-    ("reset", 0, 4, 2),
-    ("calm", 2, 4, 6),
-    ("d_bom", 3, 0, 4),
-    ("delay", 1, 2, 4),
-    ("anti-v", 3, 0, 4),
-    ("score", 0, 5, 5),
-    ("reduc", 2, 1, 3),
-    ("atk+", 4, 4, 8),
-    ("hack", 2, 2, 4),
-)
+PROGRAM_TABLE = tuple((name.lower(), *map(int, numbers)) for _, name, *numbers, _, _ in table("action"))
+"""Table P: name, credits, energy, spawn; the first is action 5."""
 ACTION = {name: 5 + place for place, (name, *_) in enumerate(PROGRAM_TABLE)}
 COST = {5 + place: (credits, energy) for place, (_, credits, energy, _) in enumerate(PROGRAM_TABLE)}
 PLAYER_KEYS = ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score")
 OWN_KEYS = ("seed", "eventNumber", "killsSinceHistory", "pickupsSinceHistory")
 """The keys of S that a history lacks."""
-REWARD_NAMES = (
-    *("step_penalty", "stage_completion", "score_gain", "kills", "data_siphon", "distance_shaping", "victory"),
-    *("death_penalty", "resource_gain", "resource_holding", "damage_penalty", "hp_recovery", "siphon_quality"),
-    *("siphon_death_penalty", "program_waste"),
-)
+REWARD_NAMES = tuple(name for name, _ in table("key"))
 
 
 def neighbours(cell: int) -> list[int]:

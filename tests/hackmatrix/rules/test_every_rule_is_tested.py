@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from .tables import PROGRAM_TABLE, REWARD_NAMES
+from .tables import PROGRAM_TABLE, REWARD_NAMES, RULEBOOK
 
-RULEBOOK = (Path(__file__).parents[3] / "docs" / "reference" / "hackmatrix-rules.md").read_text()
 RULES = re.findall(r"^- \*\*([A-Z]\d+)\*\*", RULEBOOK, re.MULTILINE)
 PROGRAMS = ["P_" + name.upper().replace("+", "_PLUS").replace("-", "_") for name, *_ in PROGRAM_TABLE]
 REWARDS = [f"W_{name}" for name in REWARD_NAMES]

@@ -1,8 +1,6 @@
 """The commands around MaskablePPO as a person types them."""
 
 import json
-import runpy
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,18 +11,6 @@ from rlworldkit.runs.result import Progress, TrainResult
 from rlworldkit.sb3.config import MaskablePPOConfig
 from rlworldkit.sb3.models import model_content
 from tests.hackmatrix.conftest import CommandRefused
-
-SCRIPT = Path(__file__).resolve().parents[3] / "python" / "scripts" / "train.py"
-SHORT = ["--num-envs", "2", "--n-steps", "64", "--batch-size", "64", "--n-epochs", "1", "--eval-episodes", "2"]
-
-
-def train(*flags: str) -> object:
-    """The exit code of the script for a run called ``mine``."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", [str(SCRIPT), "--run-name", "mine", *SHORT, *flags])
-        with pytest.raises(SystemExit) as ended:
-            runpy.run_path(str(SCRIPT), run_name="__main__")
-    return ended.value.code
 
 
 def test_a_resumed_run_keeps_its_settings_unless_others_are_given(
