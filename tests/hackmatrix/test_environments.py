@@ -101,20 +101,6 @@ def test_observations_rewards_and_statistics_are_those_of_the_episode(env: Env) 
         assert stats["actions"] == {"move": moves, "siphon": siphons, "program": len(actions) - moves - siphons}
 
 
-def test_every_render_mode_shows_the_board_that_is_played() -> None:
-    text, picture = HackMatrixEnv("ansi"), HackMatrixEnv("rgb_array")
-    text.reset(seed=0)
-    shown = text.render()
-    assert "@" in shown
-    assert "EXIT" in shown
-    _, info = picture.reset(seed=0)
-    before = picture.render()
-    picture.step(int(info["action_mask"].argmax()))
-    after = picture.render()
-    assert (before.shape, before.dtype) == (after.shape, np.uint8)
-    assert (before != after).any()
-
-
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_many_games_are_as_each_alone(mode: AutoresetMode) -> None:
     native = HackMatrixVectorEnv(GAMES, autoreset_mode=mode)

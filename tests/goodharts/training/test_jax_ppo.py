@@ -1,6 +1,5 @@
 """Training in JAX: it makes the updates of the torch trainer, and its files are the same."""
 
-import csv
 import json
 import shutil
 from collections.abc import Callable
@@ -37,6 +36,7 @@ from rlworldkit.ppo.networks import network_of
 from rlworldkit.ppo.ppo import collect_rollout
 from rlworldkit.ppo.program import CompiledTraining, compile_training
 from rlworldkit.ppo.state import RunnerState, UpdateStats
+from rlworldkit.runs.sinks import read_csv
 
 from .small_runs import write_small_config
 
@@ -246,12 +246,8 @@ def test_a_run_leaves_the_files_of_a_torch_run_and_a_resumed_one_is_the_run_with
     assert set(kept) == set(wanted)
     assert all(np.array_equal(kept[name], leaf) for name, leaf in wanted.items())
     (log,) = Path("logs").glob("*_updates.csv")
-    with log.open(encoding="utf-8") as file:
-        assert [(float(row["update"]), float(row["learning_rate"])) for row in csv.DictReader(file)] == [
-            (1, 0.01),
-            (2, pytest.approx(1e-4)),
-            (3, pytest.approx(1e-4)),
-        ]
+    rates = [(row["update"], row["learning_rate"]) for row in read_csv(log)]
+    assert rates == [(1, 0.01), (2, pytest.approx(1e-4)), (3, pytest.approx(1e-4))]
     for name in ("metrics.csv", "learning_curve.png", "tensorboard"):
         assert list(Path("runs").glob(f"*/{name}"))
     (settings,) = Path("runs").glob("*/config.json")

@@ -1,6 +1,5 @@
 """A run as its user meets it: files, flags, stops, resumes, and what happens when something goes wrong."""
 
-import csv
 import errno
 import json
 import os
@@ -26,6 +25,7 @@ from goodharts.training.runs import reserved, train_job
 from goodharts.training.torch_ppo import TorchTrainer, UpdateResult
 from goodharts.training.train_ppo import main
 from rlparity.errors import INTERRUPTED_EXIT_CODE
+from rlworldkit.runs.sinks import read_csv
 from rlworldkit.runs.stop import StopRequest
 from tests.rlworldkit.runs.test_stop import NATIVE, call
 
@@ -47,11 +47,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def only(pattern: str) -> Path:
     (path,) = Path().glob(pattern)
     return path
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 class StandIn:
@@ -95,10 +90,10 @@ def test_a_run_leaves_the_documented_files() -> None:
     assert "ground_truth: trained after update 3, 384 steps (" in ran.out
     model = read_model(MODEL)
     assert (model.mode, model.update, model.timesteps, model.network.hidden) == ("ground_truth", 3, 384, 16)
-    updates = rows(only("logs/ground_truth_*_updates.csv"))
-    assert [row["update"] for row in updates] == ["1", "2", "3"]
-    episodes = rows(only("logs/ground_truth_*_episodes.csv"))
-    assert len(episodes) == sum(float(row["train/num_episodes"]) for row in updates) > 0
+    updates = read_csv(only("logs/ground_truth_*_updates.csv"))
+    assert [row["update"] for row in updates] == [1, 2, 3]
+    episodes = read_csv(only("logs/ground_truth_*_episodes.csv"))
+    assert len(episodes) == sum(row["train/num_episodes"] for row in updates) > 0
     assert set(episodes[0]) == {"update", "timesteps", "game", "length", "reward", "food", "poison", "terminated"}
     summary = json.loads(only("logs/ground_truth_*_summary.json").read_text(encoding="utf-8"))
     assert (summary["outcome"], summary["update"], summary["timesteps"]) == ("finished", 3, 384)
@@ -107,7 +102,7 @@ def test_a_run_leaves_the_documented_files() -> None:
     board = EventAccumulator(str(only("runs/ground_truth_*/tensorboard")))
     board.Reload()
     entropies = [(event.step, event.value) for event in board.Scalars("train/entropy")]
-    assert entropies == [(int(row["update"]), pytest.approx(float(row["train/entropy"]))) for row in updates]
+    assert entropies == [(row["update"], pytest.approx(row["train/entropy"])) for row in updates]
 
 
 def test_a_resumed_run_is_the_run_without_a_break_bit_for_bit() -> None:
@@ -133,9 +128,9 @@ def test_a_resumed_run_is_the_run_without_a_break_bit_for_bit() -> None:
     found, arrays = again.arrays(), whole.arrays()
     assert set(found) == set(arrays)
     assert all(np.array_equal(found[name], array) for name, array in arrays.items())
-    updates, episodes = rows(Path("logs/halves_updates.csv")), rows(Path("logs/halves_episodes.csv"))
-    assert [float(row["train/pg_loss"]) for row in updates] == [each.metrics["train/pg_loss"] for each in wanted]
-    assert [float(row["reward"]) for row in episodes] == [row[3] for each in wanted for row in each.episodes]
+    updates, episodes = read_csv(Path("logs/halves_updates.csv")), read_csv(Path("logs/halves_episodes.csv"))
+    assert [row["train/pg_loss"] for row in updates] == [each.metrics["train/pg_loss"] for each in wanted]
+    assert [row["reward"] for row in episodes] == [row[3] for each in wanted for row in each.episodes]
 
 
 def test_a_run_that_goes_back_repeats_later_updates_once_and_keeps_the_agent_and_the_logs_that_it_had() -> None:
@@ -150,7 +145,7 @@ def test_a_run_that_goes_back_repeats_later_updates_once_and_keeps_the_agent_and
     assert "later updates than 2 are in models/abandoned-1." in ran.out
     assert (Path("models/abandoned-1") / log.name).read_bytes() == logged
     assert Path("models/abandoned-1/ppo_ground_truth.pth").read_bytes() == agent
-    assert [row["update"] for row in rows(log)] == ["1", "2", "3"]
+    assert [row["update"] for row in read_csv(log)] == [1, 2, 3]
     assert log.read_text().splitlines()[:3] == begin
 
 
@@ -432,10 +427,10 @@ def test_prices_are_paid_and_recorded_and_stay_when_a_run_goes_on(folder: Path) 
     (folder / "prices.toml").write_text("step = -0.125\npoison = 7", encoding="utf-8")
     assert run(main, "-m", "proxy", "-u", "1", "--prices", "prices.toml", "--price", "poison=0").code == 0
     assert run(main, "-m", "proxy", "-u", "2", "--resume").code == 0
-    episodes = rows(only("logs/proxy_*_episodes.csv"))
+    episodes = read_csv(only("logs/proxy_*_episodes.csv"))
     assert episodes
     for row in episodes:
-        assert float(row["reward"]) == int(row["food"]) - 0.125 * int(row["length"])
+        assert row["reward"] == row["food"] - 0.125 * row["length"]
     prices = {"step": -0.125, "poison": 0.0}
     assert read_model(Path("models/ppo_proxy.pth")).config["prices"] == prices
     assert json.loads(only("runs/proxy_*/config.json").read_text(encoding="utf-8"))["prices"] == prices

@@ -22,8 +22,8 @@ from rlparity.core.sources import choose_actions
 from rlparity.core.step_phases import step_phases
 from rlparity.core.trace import Case
 from rlparity.debug import Session
-from rlparity.threefry import seed_pair, threefry2x32
 from rlworldkit.jax.engine import JaxEngine
+from tests.hackmatrix.rules.randomness import word
 
 ONLY = np.zeros(1, np.intp)
 SITES = "START BONUS EXIT BLOCK_COUNT BLOCK_CELL QUESTION DATA POINTS PROGRAM AMOUNT RESOURCE STAGE_CELL STAGE_TYPE "
@@ -34,14 +34,6 @@ pytestmark = pytest.mark.usefixtures("swift_built")
 
 def starts(each: int) -> list[State]:
     return [make(np.random.default_rng(number)) for make in STARTS.values() for number in range(each)]
-
-
-def word(seed: int, event: int, site: str, index: int) -> int:
-    """R4, in NumPy."""
-    low, high = seed_pair(seed)
-    counter = np.uint32(event), np.uint32((SITES.split().index(site) + 1) * 65536 + index // 2)
-    with np.errstate(over="ignore"):
-        return int(threefry2x32((low, high), counter)[index % 2])
 
 
 def test_the_last_phase_of_the_swift_engine_is_its_step_and_words_are_those_of_their_addresses() -> None:
@@ -60,7 +52,8 @@ def test_the_last_phase_of_the_swift_engine_is_its_step_and_words_are_those_of_t
             for draw in (draw for phase in phases for draw in phase.draws or ()):
                 event, site, index = draw.address
                 assert event == (before["eventNumber"] + 1) % 2**32
-                assert draw.word == word(before["seed"], int(event), str(site), int(index))
+                number = SITES.split().index(str(site)) + 1
+                assert draw.word == word(before["seed"], int(event), number, int(index))
                 seen.add(site)
     assert {"ORDER", "STEP", "SIPHON_CELL", "SIPHON_TYPE"} <= seen
 

@@ -8,9 +8,9 @@ import torch
 from sb3_contrib import MaskablePPO
 
 from hackmatrix.world import WORLD
+from rlworldkit.runs.sinks import read_csv
 from rlworldkit.sb3.training import load_model
 from tests.hackmatrix.sb3.conftest import run
-from tests.hackmatrix.sb3.test_training import rows
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +38,7 @@ class TestTheSameModel:
             timed = ("seconds", "steps_per_second", "time/")
             kept = [
                 {name: value for name, value in row.items() if not name.startswith(timed)}
-                for row in rows(folder / "metrics.csv")
+                for row in read_csv(folder / "metrics.csv")
             ]
             found.append((kept, load_model(folder / "final_model.zip", WORLD, "cpu").policy.state_dict()))
         (one, weights), (other, others) = found

@@ -1,6 +1,5 @@
 """MaskablePPO on the Swift engine: the files of a run, resuming it, and learning."""
 
-import csv
 import io
 import json
 import shutil
@@ -21,16 +20,12 @@ from hackmatrix.world import WORLD
 from rlparity.errors import ParityError, UsageError
 from rlworldkit.agents.reader import agent_files
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
+from rlworldkit.runs.sinks import read_csv
 from rlworldkit.sb3 import callbacks
 from rlworldkit.sb3.callbacks import EpisodeMetrics
 from rlworldkit.sb3.model_file import timesteps_of
 from rlworldkit.sb3.training import load_model
 from tests.hackmatrix.sb3.conftest import SHORT, run
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open() as file:
-        return list(csv.DictReader(file))
 
 
 def test_the_documented_settings() -> None:
@@ -60,15 +55,15 @@ class TestWhatARunLeaves:
             assert kept["timesteps"].tolist() == [1000, 2000]
 
     def test_metrics(self, finished: Path) -> None:
-        first, *_, last = table = rows(finished / "metrics.csv")
+        first, *_, last = table = read_csv(finished / "metrics.csv")
         assert all(f"programs/{name}" in last for name in ACTIONS[5:])
-        assert sum(float(last[f"actions/{kind}_frac"]) for kind in ("move", "siphon", "program")) == pytest.approx(1)
-        assert float(last["stats/highest_stage"]) >= 1
-        assert float(last["episode_reward/step_penalty"]) < 0
+        assert sum(last[f"actions/{kind}_frac"] for kind in ("move", "siphon", "program")) == pytest.approx(1)
+        assert last["stats/highest_stage"] >= 1
+        assert last["episode_reward/step_penalty"] < 0
         # later, SB3's mean reaches back over several rollouts
-        total = sum(float(first[f"episode_reward/{name}"]) for name in COMPONENTS)
-        assert total == pytest.approx(float(first["rollout/ep_rew_mean"]), abs=1e-4)
-        entropies = [float(row["train/entropy"]) for row in table if row["train/entropy"]]
+        total = sum(first[f"episode_reward/{name}"] for name in COMPONENTS)
+        assert total == pytest.approx(first["rollout/ep_rew_mean"], abs=1e-4)
+        entropies = [row["train/entropy"] for row in table if not np.isnan(row["train/entropy"])]
         assert entropies
         assert all(0 < entropy < np.log(len(ACTIONS)) for entropy in entropies)
 
@@ -103,19 +98,18 @@ class TestGoingOn:
             return seed(env, first)
 
         monkeypatch.setattr(WorldVecEnv, "seed", noted)
-        before = [row["rollout/ep_rew_mean"] for row in rows(finished / "metrics.csv")]
+        before = [row["rollout/ep_rew_mean"] for row in read_csv(finished / "metrics.csv")]
         with np.load(finished / "evaluations.npz") as kept:  # the best there ever was, which nothing surpasses
             np.savez(folder / "evaluations.npz", **{**kept, "results": kept["results"] + 1000})
         assert run(folder, resume=folder / "final_model.zip", timesteps=4096).progress.timesteps == 4096
         assert SHORT.seed + 2048 in begun, "it plays other games than those it has seen"
-        both = rows(folder / "metrics.csv")
-        assert [int(float(row["timesteps"])) for row in both] == list(range(512, 4097, 512))
+        both = read_csv(folder / "metrics.csv")
+        assert [row["timesteps"] for row in both] == list(range(512, 4097, 512))
         assert [row["rollout/ep_rew_mean"] for row in both[:4]] == before
-        seconds = [float(row["seconds"]) for row in both]
+        seconds = [row["seconds"] for row in both]
         assert seconds == sorted(seconds)
-        rates = [row["train/learning_rate"] for row in both[4:]]
         # half of the run is left: the rate begins at half of what it was, not anew
-        assert max(float(rate) for rate in rates if rate) <= 0.5e-3
+        assert np.nanmax([row["train/learning_rate"] for row in both[4:]]) <= 0.5e-3
         with np.load(folder / "evaluations.npz") as kept:
             assert kept["timesteps"].tolist()[:2] == [1000, 2000]
             assert len(kept["timesteps"]) == 4
@@ -142,8 +136,8 @@ class TestGoingOn:
         assert (old / "evaluations.npz").read_bytes() == (finished / "evaluations.npz").read_bytes()
         moved = {path.name for path in finished.glob("*.zip") if timesteps_of(path) > 1400}
         assert {path.name for path in old.glob("*.zip")} == moved >= {"final_model.zip"}
-        assert [int(float(row["timesteps"])) for row in rows(folder / "metrics.csv")] == [512, 1024, 1912, 2424]
-        assert [int(float(row["timesteps"])) for row in rows(old / "metrics.csv")] == [512, 1024, 1536, 2048]
+        assert [row["timesteps"] for row in read_csv(folder / "metrics.csv")] == [512, 1024, 1912, 2424]
+        assert [row["timesteps"] for row in read_csv(old / "metrics.csv")] == [512, 1024, 1536, 2048]
         assert timesteps_of(agent_files(WORLD, folder)[0]) == 2424
         run(folder, resume=folder / "final_model.zip", timesteps=2936, eval_freq=400, eval_episodes=2)
         with np.load(folder / "evaluations.npz") as found:
@@ -160,7 +154,7 @@ class TestGoingOn:
         assert {name: config[name] for name in held} == held
         model = load_model(last, WORLD)
         assert (model.num_timesteps, model.learning_rate, model.n_steps, model.gamma) == (2560, 1e-5, 64, 0.99)
-        assert rows(folder / "metrics.csv")[-1]["train/learning_rate"] == "1e-05"
+        assert read_csv(folder / "metrics.csv")[-1]["train/learning_rate"] == 1e-5
 
 
 def test_a_device_that_is_not_there_and_too_few_steps_are_one_sentence(swift_built: None, tmp_path: Path) -> None:
