@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
+from hackmatrix import bench as swift_bench
 from hackmatrix import rules
-from hackmatrix.bench import swift
 from hackmatrix.cli.main import PROGRAM, main
 from hackmatrix.training_config import MaskablePPOConfig
 from hackmatrix.world import WORLD
@@ -147,13 +147,13 @@ def test_benchmarks_of_environments_measure_both_ways(swift_built: None, monkeyp
     for module, name, value in (
         (gym, "SECONDS_ALONE", 0.01),
         (gym, "STEPS_PER_GAME", 5),
-        (swift, "STEPS_ALONE", 1000),
-        (swift, "STEPS_PER_GAME", 2),
+        (swift_bench, "STEPS_ALONE", 1000),
+        (swift_bench, "STEPS_PER_GAME", 2),
     ):
         monkeypatch.setattr(module, name, value)
     records = [
         *gym.measure(WORLD, 3, 2),
-        *swift.measure(WORLD, 4, 2),
+        *swift_bench.measure(WORLD, 4, 2),
         *sb3.measure(WORLD, MaskablePPOConfig(n_steps=32, n_epochs=1), 2, 3),
     ]
     assert [(record.name, record.num_envs, record.unit) for record in records] == [

@@ -17,7 +17,7 @@ DIRECTIONS = ((1, 0), (-1, 0), (0, -1), (0, 1))
 ENEMIES = ("virus", "daemon", "glitch", "cryptog")
 MAX_HP = {"virus": 2, "daemon": 3, "glitch": 2, "cryptog": 2}
 
-PROGRAM_TABLE = tuple((name.lower(), *map(int, numbers)) for _, name, *numbers, _, _ in table("action"))
+PROGRAM_TABLE = tuple((name.lower(), int(c), int(e), int(spawn)) for _, name, c, e, spawn, *_ in table("action"))
 """Table P: name, credits, energy, spawn; the first is action 5."""
 ACTION = {name: 5 + place for place, (name, *_) in enumerate(PROGRAM_TABLE)}
 COST = {5 + place: (credits, energy) for place, (_, credits, energy, _) in enumerate(PROGRAM_TABLE)}
