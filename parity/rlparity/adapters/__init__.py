@@ -6,6 +6,7 @@
 | `VectorSide` | a vector environment of Gymnasium |
 | `PytreeGame` | pure functions of JAX |
 | `gymnax_game`, `pgx_game`, `jumanji_game`, `jax_env_game` | environments of Gymnax, pgx, Jumanji and rlworldkit |
+| `jaxmarl_game`, `ParallelGame` (in `rlparity.adapters.agents`) | environments of JaxMARL and PettingZoo |
 | `EnvPoolGame`, `DmEnvGame` (in `rlparity.adapters.named`) | environments of EnvPool and dm_env |
 | `SingleGame` | anything that you write ``begin`` and ``act`` for |
 

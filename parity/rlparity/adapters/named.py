@@ -1,7 +1,8 @@
 """Environments by their names on the command line: ``gym:CartPole-v1``, whose spaces say what a world must know.
 
 - ``gym:ID``, ``gymvec:ID``: of Gymnasium, single and in ``gymnasium.make_vec``; ``module:ID`` imports a module first.
-- ``gymnax:ID``, ``pgx:ID``, ``jumanji:ID``, ``envpool:ID``: of these libraries.
+- ``gymnax:ID``, ``pgx:ID``, ``jumanji:ID``, ``envpool:ID``, ``jaxmarl:ID``: of these libraries.
+- ``pettingzoo:MODULE``: what the module's ``parallel_env()`` makes, such as ``pettingzoo:mpe2.simple_tag_v3``.
 - ``dm_env:MODULE:FUNCTION``: what the function gives for ``seed=...``, such as ``dm_env:my.catch:Catch``.
 
 They get the same seeds and actions, and are compared by what they show. Whoever wants states compared, or engines that
@@ -14,6 +15,7 @@ import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -192,6 +194,24 @@ def _dm_env(what: str) -> Environment:
     return _playing(lambda: DmEnvGame(lambda seed: make(seed=seed)), env.action_spec(), *players)
 
 
+def _jaxmarl(what: str) -> Environment:
+    import jaxmarl
+
+    from rlparity.adapters.agents import jaxmarl_game, joint_actions
+
+    env: Any = jaxmarl.make(what)
+    return _playing(jaxmarl_game(env), joint_actions(env, env.agents), len(env.agents))
+
+
+def _pettingzoo(what: str) -> Environment:
+    from rlparity.adapters.agents import ParallelGame, joint_actions
+
+    make = import_module(what).parallel_env
+    with closing(make()) as env:
+        agents = [*env.possible_agents]
+        return _playing(lambda: ParallelGame(make), joint_actions(env, agents), len(agents))
+
+
 def _playing(make: Callable[[], SingleGame], space: Any, players: int = 1) -> Environment:  # noqa: ANN401
     """An environment whose observations are as its first one."""
     return Environment(make, space, make().begin(0), players)
@@ -267,4 +287,6 @@ _KINDS: dict[str, Callable[[str], Environment]] = {
     "jumanji": _jumanji,
     "envpool": _envpool,
     "dm_env": _dm_env,
+    "jaxmarl": _jaxmarl,
+    "pettingzoo": _pettingzoo,
 }

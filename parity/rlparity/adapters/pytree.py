@@ -176,20 +176,25 @@ def pgx_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN
     return lambda: PytreeGame(reset, step, **functions | options)
 
 
-def jumanji_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - Jumanji's
+def jumanji_game(
+    env: Any,  # noqa: ANN401 - Jumanji's
+    show: Callable[[Any], Any] = lambda observation: observation,
+    **options: Any,  # noqa: ANN401
+) -> Callable[[], PytreeGame]:
     """A maker of games of a Jumanji environment; ``options`` are those of ``PytreeGame``.
 
-    Observations have a part for each field. Give ``observe`` to compare states: Jumanji has no such function.
+    Observations have a part for each field; ``show`` chooses among these. Give ``observe`` to compare states: Jumanji
+    has no such function.
     """
 
     def step(_: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
         state, timestep = env.step(state, action)
         is_cut = timestep.last() & (timestep.discount > 0)
-        return timestep.observation, state, timestep.reward, timestep.last() & ~is_cut, is_cut
+        return show(timestep.observation), state, timestep.reward, timestep.last() & ~is_cut, is_cut
 
     def reset(key: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a key
         state, timestep = env.reset(key)
-        return timestep.observation, state
+        return show(timestep.observation), state
 
     declares = declared("dm_env", env.observation_spec, env.action_spec, range_of(env.reward_spec))
     return lambda: PytreeGame(reset, step, **{"declares": declares, **options})

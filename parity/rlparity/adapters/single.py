@@ -43,9 +43,14 @@ class Outcome:
     components: ArrayLike | None = None
 
     @property
+    def flags(self) -> Sequence[Any]:
+        """Terminated and truncated, both for each player where one of them is."""
+        return np.broadcast_arrays(self.terminated, False if self.truncated is None else self.truncated)
+
+    @property
     def ended(self) -> bool:
         """The game is over for all players."""
-        return bool(np.all(np.logical_or(self.terminated, False if self.truncated is None else self.truncated)))
+        return bool(np.all(np.logical_or(*self.flags)))
 
 
 class SingleGame(ABC):
@@ -167,12 +172,13 @@ class SingleGames(ReplayedGames):
         outcomes = [self._act(slot, action) for slot, action in enumerate(actions)]
         rewards = np.array([outcome.reward for outcome in outcomes])
         components = [outcome.components for outcome in outcomes]
+        flags = [outcome.flags for outcome in outcomes]
         return BatchStep(
             observation=np.stack([outcome.observation for outcome in outcomes]),
             components=rewards.reshape(self.games, -1) if components[0] is None else np.array(components),
             reward=rewards,
-            terminated=np.array([outcome.terminated for outcome in outcomes], np.bool_),
-            truncated=None if outcomes[0].truncated is None else np.array([each.truncated for each in outcomes], bool),
+            terminated=np.array([each[0] for each in flags], np.bool_),
+            truncated=None if outcomes[0].truncated is None else np.array([each[1] for each in flags], np.bool_),
         )
 
     def _act(self, slot: int, action: Any) -> Outcome:  # noqa: ANN401 - a number or an array

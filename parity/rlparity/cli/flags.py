@@ -85,8 +85,9 @@ PAIR: Flags = {
         "A,B",
         "reference, and the engine to compare with it (default: the world's first two); NAME@PLACE is an engine in a "
         "process of its own, with PLACE one of rev:COMMIT, python:FILE, pip:REQUIREMENT, cpu and cuda; tape:DIR is a "
-        "recorded reference (`rlparity record --tape`); gym:ID, gymvec:ID, gymnax:ID, pgx:ID, jumanji:ID, envpool:ID "
-        "and dm_env:MODULE:FUNCTION are environments of these libraries, and need no --world",
+        "recorded reference (`rlparity record --tape`); gym:ID, gymvec:ID, gymnax:ID, pgx:ID, jumanji:ID, "
+        "envpool:ID, jaxmarl:ID, pettingzoo:MODULE and dm_env:MODULE:FUNCTION are environments of these libraries, and "
+        "need no --world",
         two_engines,
     )
 }

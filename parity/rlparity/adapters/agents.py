@@ -1,0 +1,78 @@
+"""Environments of several agents, each with an observation, an action and a reward: JaxMARL's, and PettingZoo's.
+
+An observation has a part for each agent; actions, rewards and flags are arrays in the order of the agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlparity.adapters.pytree import PytreeGame
+from rlparity.adapters.single import Outcome, SingleGame
+from rlparity.spaces import Box, MultiDiscrete
+
+
+class ParallelGame(SingleGame):
+    """One game of ``make()``, a parallel environment of PettingZoo.
+
+    agents: their order; None: the environment's own. One that has left goes on showing what it showed last, and earns
+    nothing.
+    """
+
+    def __init__(self, make: Callable[[], Any], agents: Sequence[str] | None = None) -> None:
+        self.env = make()
+        self.agents = [*(agents or self.env.possible_agents)]
+
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - a dict of observations
+        seen, _ = self.env.reset(seed=seed)
+        self._last: tuple[dict[str, Any], ...] = dict(seen), {}, {}
+        return self._shown()
+
+    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an array
+        given = {agent: part for agent, part in zip(self.agents, action, strict=True) if agent in self.env.agents}
+        seen, rewards, *flags, _ = self.env.step(given)
+        for known, new in zip(self._last, (seen, *flags), strict=True):
+            known.update(new)
+        earned = np.array([float(rewards.get(agent, 0)) for agent in self.agents])
+        ends = (np.array([each[agent] for agent in self.agents]) for each in self._last[1:])
+        return Outcome(self._shown(), *map(_of_all, (earned, *ends)))
+
+    def _shown(self) -> dict[str, Any]:
+        return {agent: np.copy(self._last[0][agent]) for agent in sorted(self.agents)}
+
+    def close(self) -> None:
+        self.env.close()
+
+
+def jaxmarl_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - JaxMARL's
+    """A maker of games of a JaxMARL environment; ``options`` are those of ``PytreeGame``.
+
+    JaxMARL has one flag for all ends, also those by its limit of steps. Give ``observe=env.get_obs`` to compare states.
+    """
+    import jax.numpy as jnp
+
+    def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
+        given = {agent: action[place] for place, agent in enumerate(env.agents)}
+        seen, state, rewards, ends, _ = env.step_env(key, state, given)
+        arrays = (jnp.stack([jnp.asarray(each[agent]) for agent in env.agents]) for each in (rewards, ends))
+        return seen, state, *map(_of_all, arrays)
+
+    return lambda: PytreeGame(env.reset, step, **options)
+
+
+def _of_all(values: Any) -> Any:  # noqa: ANN401 - an array of numpy or JAX
+    """What there is for each agent, and for a single one without an axis."""
+    return values if len(values) > 1 else values[0]
+
+
+def joint_actions(env: Any, agents: Sequence[str]) -> Box:  # noqa: ANN401 - an environment
+    """The actions of all agents in one array: numbers, or arrays of one shape."""
+    spaces = [env.action_space(agent) for agent in agents]
+    if all(hasattr(space, "n") for space in spaces):
+        return MultiDiscrete([int(space.n) for space in spaces])
+    sides = ([np.broadcast_to(getattr(space, side), space.shape) for space in spaces] for side in ("low", "high"))
+    low, high = (tuple(np.stack(side).ravel().tolist()) for side in sides)
+    return Box(low, high, (len(agents), *spaces[0].shape), "float32")
