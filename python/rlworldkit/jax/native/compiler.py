@@ -30,7 +30,7 @@ _COMPILERS = ("cc", "gcc", "clang", "c++", "g++", "clang++")
 _FLAGS = "-x c -std=gnu11 -O2 -fPIC -shared -w -fwrapv -fno-strict-aliasing -fvisibility=hidden -ffp-contract=off"
 _DIGEST_BYTES = 32
 _CPU_INFO = Path("/proc/cpuinfo")
-_TEXT = Path(__file__).with_name("cpu.c")
+_TEXT, _ARITHMETIC = (Path(__file__).with_name(name) for name in ("cpu.c", "arithmetic.h"))
 
 
 @cache
@@ -67,7 +67,8 @@ def _identity() -> str:
     shown = subprocess.run([words[0], "--version"], capture_output=True, text=True, check=False).stdout
     lines = _CPU_INFO.read_text().splitlines() if _CPU_INFO.exists() else []
     features = sorted({line for line in lines if line.split(":")[0].strip() in ("flags", "Features", "model")})
-    parts = *words, shown, platform.machine(), platform.system(), *features, version("jaxlib"), _TEXT.read_text()
+    texts = _TEXT.read_text(), _ARITHMETIC.read_text()
+    parts = *words, shown, platform.machine(), platform.system(), *features, version("jaxlib"), *texts
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
@@ -153,10 +154,9 @@ def _compiled(place: Path, source: str) -> Path:
     words = command()
     assert words is not None
     (place / "game.h").write_text(source)
-    (place / "play.c").write_text(_TEXT.read_text())
-    folders = [f"-I{place}", f"-I{jax.ffi.include_dir()}"]
+    folders = [f"-I{place}", f"-I{_TEXT.parent}", f"-I{jax.ffi.include_dir()}"]
     made = subprocess.run(
-        [*words, *folders, "-o", str(place / "play.so"), str(place / "play.c"), "-lm"],
+        [*words, *folders, "-o", str(place / "play.so"), str(_TEXT), "-lm"],
         capture_output=True,
         text=True,
         check=False,

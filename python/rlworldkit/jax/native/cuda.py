@@ -6,9 +6,9 @@ list. Threads of a warp that have different things to do wait for each other, an
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from math import prod
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -20,7 +20,7 @@ from rlparity.errors import UsageError
 from rlworldkit.jax.native import nvrtc
 from rlworldkit.jax.native.program import Program, Target, translate
 from rlworldkit.jax.native.rare import split
-from rlworldkit.jax.native.values import Memory, Untranslatable, ctype
+from rlworldkit.jax.native.values import Untranslatable, ctype
 from rlworldkit.jax.xla import PTX_CALL
 
 _BLOCK, _LANES, _RARE_GRID, _RARE_LIST = 128, 32, 1584, 4096
@@ -48,26 +48,10 @@ typedef unsigned char u8; typedef unsigned short u16; typedef unsigned u32; type
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
 """
-MACROS = r"""
-#define DIVISOR(y) ((y) == 0 ? 1 : (y))
-#define OVERFLOWS(t, y) ((t)-1 < 0 && (y) == (t)-1)
-#define DIV(t, u, x, y) ((y) == 0 ? (t)-1 : OVERFLOWS(t, y) ? (t)(0 - (u)(x)) : (t)((x) / DIVISOR(y)))
-#define REM(t, x, y) ((y) == 0 ? (x) : OVERFLOWS(t, y) ? (t)0 : (t)((x) % DIVISOR(y)))
-#define SHIFT(t, u, x, sign, by) ((u64)(by) < 8 * sizeof(t) ? (t)((u)(x) sign (by)) : (t)0)
-#define SHIFT_SIGNED(t, u, x, by) ((t)((x) >> ((u64)(by) < 8 * sizeof(t) ? (by) : 8 * sizeof(t) - 1)))
-#define FMAX(x, y) ((x) != (x) ? (x) : (y) != (y) ? (y) : (x) > (y) || ((x) == (y) && !signbit(x)) ? (x) : (y))
-#define FMIN(x, y) ((x) != (x) ? (x) : (y) != (y) ? (y) : (x) < (y) || ((x) == (y) && signbit(x)) ? (x) : (y))
-"""
+_ARITHMETIC = Path(__file__).with_name("arithmetic.h")
 
 
-class _Target(Target):
-    def leaf(self, name: str, place: str, aval: Any, game: str) -> Memory:
-        """A leaf; the elements of prices that are the same for all games lie next to each other."""
-        leaf = super().leaf(name, place, aval, game)
-        return replace(leaf, stride="price_stride") if game == "price" else leaf
-
-
-CUDA = _Target("cuda", "(({type} *){leaf} + {game})", "n")
+CUDA = Target("cuda", "(({type} *){leaf} + {game})", "n", "price_stride")
 """The games lie next to each other, so that the threads of a warp read and write the same lines of memory."""
 
 
@@ -240,7 +224,7 @@ def _source(program: Program, head: str, lines: Sequence[str], read: Sequence[st
     """A file with one kernel, whose inputs and results have these pointers."""
     pointers = {"in": read, "out": write}
     body = _LEAF.sub(lambda found: pointers[found[1]][int(found[2])], "\n".join(lines))
-    return "\n".join([PRELUDE, MACROS, program.tables, head, body, "}"])
+    return "\n".join([PRELUDE, _ARITHMETIC.read_text(), program.tables, head, body, "}"])
 
 
 def _placed(program: Program, push: Sequence[str], stores: Sequence[str]) -> list[str]:

@@ -1,18 +1,17 @@
 """Translation of operations on single elements, and of what folds many elements into one."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from rlworldkit.jax.native.translator import Equation, Rule, Translator
 from rlworldkit.jax.native.values import (
     IN_MEMORY_FROM,
-    Memory,
     Untranslatable,
     Value,
     ctype,
-    is_uniform,
+    expressions,
     literal,
     uniform,
 )
@@ -57,7 +56,7 @@ _EXPRESSIONS: dict[str | tuple[str, str], str] = {
 
 t: type of the result; u and s: the same one unsigned and signed.
 """
-_INEXACT = ("rem", "clamp", "square", "reduce_sum", "reduce_prod", "argmax", "argmin", "cumsum", "cumprod")
+_INEXACT = ("rem", "clamp", "square", "reduce_sum", "reduce_prod", "argmax", "argmin")
 """What is not computed on float32: XLA rounds, or orders, some of it in another way."""
 _COMBINED = {"sum": "add", "prod": "mul"}
 _NEUTRAL = {"add": 0, "mul": 1, "or": 0, "and": -1, "xor": 0}
@@ -95,18 +94,17 @@ def _check(eqn: Equation) -> None:
 
 def _elementwise(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
     _check(eqn)
-    aval = eqn.outvars[0].aval
-    if aval.size and all(is_uniform(value) for value in values):
-        return [uniform(_compute(translator, eqn, [value.flat[0] for value in values]), aval.shape)]  # type: ignore[union-attr]
+    aval, dtype = eqn.outvars[0].aval, eqn.outvars[0].aval.dtype.name
+    if aval.size and all(value.is_uniform for value in values):
+        return [uniform(dtype, _compute(translator, eqn, [value.first for value in values]), aval.shape)]
     if aval.size < IN_MEMORY_FROM:
-        elements = [np.broadcast_to(translator.elements(value), aval.shape) for value in values]
+        elements: list[Any] = [np.broadcast_to(translator.elements(value), aval.shape) for value in values]
         texts = np.empty(aval.shape, object)
         for place in np.ndindex(aval.shape):
-            texts[place] = _compute(translator, eqn, [str(each[place]) for each in elements])
-        return [texts]
-    array = translator.array(aval.dtype.name, aval.shape)
-    dtypes = [atom.aval.dtype.name for atom in eqn.invars]
-    values = [translator.broadcast(value, aval.shape, dtype) for value, dtype in zip(values, dtypes, strict=True)]
+            texts[place] = _compute(translator, eqn, [each[place] for each in elements])
+        return [expressions(dtype, texts)]
+    array = translator.array(dtype, aval.shape)
+    values = [translator.broadcast(value, aval.shape) for value in values]
     with translator.loop(aval.size, *values) as loop:
         text = _compute(translator, eqn, [translator.element(value) for value in values])
         translator.add(f"{array.name}[i] = {text};")
@@ -114,22 +112,25 @@ def _elementwise(translator: Translator, eqn: Equation, values: list[Value]) -> 
     return [array]
 
 
-def _rows(translator: Translator, value: Value, dtype: str, axes: Sequence[int]) -> Memory:
+def _rows(translator: Translator, value: Value, axes: Sequence[int]) -> Value:
     """A value in memory, with the axes that are folded as one in front."""
-    value = value if isinstance(value, Memory) else translator.memory(value, dtype)
+    value = value if value.name else translator.memory(value)
     index = np.moveaxis(value.index, axes, range(len(axes)))
-    return replace(value, index=index.reshape(-1, *index.shape[len(axes) :]))
+    return value.at(index.reshape(-1, *index.shape[len(axes) :]))
 
 
-def _fold(translator: Translator, rows: Memory, fold: Callable[[str], str]) -> list[Value]:
+def _fold(
+    translator: Translator, eqn: Equation, values: list[Value], axes: Sequence[int], fold: Callable[[str], str]
+) -> list[Value]:
     """The variable of each column, into which ``fold`` folds an element in each round of the loop that makes them."""
+    rows = _rows(translator, values[0], axes)
     texts = np.empty(rows.shape[1:], object)
     for place in np.ndindex(texts.shape):
-        row = replace(rows, index=rows.index[:, *place])
+        row = rows.at(rows.index[:, *place])
         with translator.loop(row.index.size, row):
             texts[place] = fold(translator.element(row))
     translator.finish_loop()
-    return [texts]
+    return [expressions(eqn.outvars[0].aval.dtype.name, texts)]
 
 
 def _neutral(name: str, dtype: str) -> str:
@@ -149,7 +150,7 @@ def _reduce(translator: Translator, eqn: Equation, values: list[Value]) -> list[
     if dtype == "bool":
         name = {"max": "or", "min": "and"}.get(name, name)
     if all(values[0].shape[axis] == 1 for axis in axes):
-        return [np.squeeze(translator.elements(values[0]), axes)]
+        return [values[0].at(np.squeeze(values[0].index, axes))]
     _check(eqn)
 
     def combine(element: str) -> str:
@@ -158,7 +159,7 @@ def _reduce(translator: Translator, eqn: Equation, values: list[Value]) -> list[
         translator.add(f"{total} = {expression(name, dtype, total, element)};")
         return total
 
-    return _fold(translator, _rows(translator, values[0], dtype, axes), combine)
+    return _fold(translator, eqn, values, axes, combine)
 
 
 def _arg_extreme(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
@@ -173,28 +174,7 @@ def _arg_extreme(translator: Translator, eqn: Equation, values: list[Value]) -> 
         translator.add(f"if ({at} == ({type_})-1 || {element} {sign} {best}) {{ {best} = {element}; {at} = i; }}")
         return at
 
-    return _fold(translator, _rows(translator, values[0], dtype, eqn.params["axes"]), choose)
-
-
-def _cumulate(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
-    """All sums, or the like, of the first elements along an axis."""
-    _check(eqn)
-    dtype, axis = eqn.outvars[0].aval.dtype.name, (eqn.params["axis"],)
-    name = eqn.primitive.name.removeprefix("cum")
-    name = _COMBINED.get(name, name)
-    result = translator.array(dtype, values[0].shape)
-    rows, targets = (_rows(translator, value, dtype, axis) for value in (values[0], result))
-    for place in np.ndindex(rows.shape[1:]):
-        row, target, total = rows.index[:, *place], targets.index[:, *place], translator.name("v")
-        if eqn.params["reverse"]:
-            row, target = row[::-1], target[::-1]
-        translator.finish_loop()
-        translator.declare(f"{ctype(dtype)} {total} = {_neutral(name, dtype)};")
-        with translator.loop(row.size):
-            translator.add(f"{total} = {expression(name, dtype, total, rows.element(translator.position(row)))};")
-            translator.add(f"{result.element(translator.position(target))} = {total};")
-    translator.finish_loop()
-    return [result]
+    return _fold(translator, eqn, values, eqn.params["axes"], choose)
 
 
 _NAMES = {name if isinstance(name, str) else name[0] for name in _EXPRESSIONS}
@@ -202,5 +182,4 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(_NAMES, _elementwise),
     **dict.fromkeys((f"reduce_{name}" for name in ("sum", "prod", "max", "min", "or", "and", "xor")), _reduce),
     **dict.fromkeys(("argmax", "argmin"), _arg_extreme),
-    **dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin"), _cumulate),
 }

@@ -1,93 +1,76 @@
 """Translation of operations that arrange elements, or look them up by indices that are computed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+from jax import Array, lax
 from jax.lax import GatherScatterMode
 
 from rlworldkit.jax.native.elementwise import expression
 from rlworldkit.jax.native.translator import Equation, Rule, Translator
 from rlworldkit.jax.native.values import (
     IN_MEMORY_FROM,
-    Elements,
     Index,
-    Memory,
     Untranslatable,
     Value,
+    constant,
     ctype,
-    elements_of,
-    is_uniform,
+    expressions,
     literal,
+    uniform,
 )
 
 
-def _broadcast(array: Elements, params: dict[str, Any]) -> Elements:
+def _broadcast(index: Index, params: dict[str, Any]) -> Index:
     shape, axes = params["shape"], params["broadcast_dimensions"]
-    sizes = [array.shape[axes.index(axis)] if axis in axes else 1 for axis in range(len(shape))]
-    return np.broadcast_to(array.reshape(sizes), shape)
+    sizes = [index.shape[axes.index(axis)] if axis in axes else 1 for axis in range(len(shape))]
+    return np.broadcast_to(index.reshape(sizes), shape)
 
 
-def _slice(array: Elements, params: dict[str, Any]) -> Elements:
-    strides = params["strides"] or (1,) * array.ndim
+def _slice(index: Index, params: dict[str, Any]) -> Index:
+    strides = params["strides"] or (1,) * index.ndim
     bounds = zip(params["start_indices"], params["limit_indices"], strides, strict=True)
-    return array[tuple(slice(*each) for each in bounds)]
+    return index[tuple(slice(*each) for each in bounds)]
 
 
-_ARRANGED: dict[str, Callable[[Elements, dict[str, Any]], Elements]] = {
+_ARRANGED: dict[str, Callable[[Index, dict[str, Any]], Index]] = {
     "broadcast_in_dim": _broadcast,
-    "reshape": lambda array, params: array.reshape(params["new_sizes"]),
-    "squeeze": lambda array, params: np.squeeze(array, tuple(params["dimensions"])),
-    "expand_dims": lambda array, params: np.expand_dims(array, tuple(params["dimensions"])),
-    "transpose": lambda array, params: np.transpose(array, params["permutation"]),
+    "reshape": lambda index, params: index.reshape(params["new_sizes"]),
+    "squeeze": lambda index, params: np.squeeze(index, tuple(params["dimensions"])),
+    "expand_dims": lambda index, params: np.expand_dims(index, tuple(params["dimensions"])),
+    "transpose": lambda index, params: np.transpose(index, params["permutation"]),
     "slice": _slice,
-    "rev": lambda array, params: np.flip(array, params["dimensions"]),
-    **dict.fromkeys(("copy", "copy_p", "stop_gradient"), lambda array, params: array),
+    "rev": lambda index, params: np.flip(index, params["dimensions"]),
+    **dict.fromkeys(("copy", "copy_p", "stop_gradient"), lambda index, params: index),
 }
 
 
-def _arranged(value: Value, arrange: Callable[[Elements], Elements]) -> Value:
-    """A value with its elements in another order: of an array in memory only the index changes."""
-    if isinstance(value, Memory):
-        return replace(value, index=arrange(value.index))
-    return arrange(value)
-
-
 def _arrange(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
-    aval = eqn.outvars[0].aval
-    if aval.size >= IN_MEMORY_FROM and not is_uniform(values[0]):
-        values = [translator.memory(values[0], aval.dtype.name) if not isinstance(values[0], Memory) else values[0]]
-    return [_arranged(values[0], lambda array: _ARRANGED[eqn.primitive.name](array, eqn.params))]
+    (value,) = values
+    if eqn.outvars[0].aval.size >= IN_MEMORY_FROM and not (value.name or value.is_uniform):
+        value = translator.memory(value)
+    return [value.at(_ARRANGED[eqn.primitive.name](value.index, eqn.params))]
 
 
 def _split(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
     ends, axis = np.cumsum(eqn.params["sizes"])[:-1], eqn.params["axis"]
-    if isinstance(values[0], Memory):
-        return [replace(values[0], index=index) for index in np.split(values[0].index, ends, axis)]
-    return list(np.split(values[0], ends, axis))
-
-
-def _joined(translator: Translator, eqn: Equation, values: list[Value], axis: int) -> list[Value]:
-    aval = eqn.outvars[0].aval
-    if aval.size < IN_MEMORY_FROM:
-        return [np.concatenate([translator.elements(value) for value in values], axis)]
-    array = translator.array(aval.dtype.name, aval.shape)
-    ends = np.cumsum([value.shape[axis] for value in values])
-    for value, start, end in zip(values, [0, *ends[:-1]], ends, strict=True):
-        part = (*(slice(None),) * axis, slice(start, end))
-        translator.store(replace(array, index=array.index[part]), value)
-    return [array]
+    return [values[0].at(part) for part in np.split(values[0].index, ends, axis)]
 
 
 def _concatenate(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
-    return _joined(translator, eqn, values, eqn.params["dimension"])
-
-
-def _stack(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
-    axis = eqn.params["axis"]
-    expanded = [_arranged(value, lambda array: np.expand_dims(array, axis)) for value in values]
-    return _joined(translator, eqn, expanded, axis)
+    aval, axis = eqn.outvars[0].aval, eqn.params["dimension"]
+    if aval.size < IN_MEMORY_FROM:
+        texts = np.concatenate([translator.elements(value) for value in values], axis)
+        return [expressions(aval.dtype.name, texts)]
+    array = translator.array(aval.dtype.name, aval.shape)
+    ends = np.cumsum([value.shape[axis] for value in values])
+    for value, part in zip(values, np.split(array.index, ends[:-1], axis), strict=True):
+        translator.store(array.at(part), value)
+    return [array]
 
 
 def _pad(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
@@ -100,32 +83,29 @@ def _pad(translator: Translator, eqn: Equation, values: list[Value]) -> list[Val
         kept.append(np.flatnonzero(inside))
         target.append(places[inside])
     array = translator.array(aval.dtype.name, aval.shape)
-    translator.store(array, np.broadcast_to(translator.elements(padding), aval.shape))
-    part = replace(array, index=array.index[np.ix_(*target)])
+    translator.store(array, uniform(array.dtype, str(translator.elements(padding)[()]), aval.shape))
+    part = array.at(array.index[np.ix_(*target)])
     if part.index.size:
-        translator.store(part, _arranged(value, lambda elements: elements[np.ix_(*kept)]))
+        translator.store(part, value.at(value.index[np.ix_(*kept)]))
     return [array]
 
 
 def _iota(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
     shape, dimension, dtype = eqn.params["shape"], eqn.params["dimension"], eqn.outvars[0].aval.dtype
     numbers = np.arange(shape[dimension]).reshape([-1 if axis == dimension else 1 for axis in range(len(shape))])
-    return [elements_of(np.broadcast_to(numbers, shape).astype(dtype), dtype.name)]
+    return [constant(np.broadcast_to(numbers, shape).astype(dtype))]
 
 
-class Lookup:
+class Lookup(NamedTuple):
     """Where elements of an operand lie, for indices (…, components) that are computed.
 
-    A round of a loop is an element that is read or written. places: for each component of the index, where among the
-    indices it stands for each element. offset: what each element adds to the position. limits and strides of the
-    operand: for each component.
+    A round of a loop is an element that is read or written. components: for each of the index, where among the indices
+    it stands for each element, the operand's limit and its stride. offset: what each element adds to the position.
     """
 
-    def __init__(
-        self, indices: Memory, places: Sequence[Index], offset: Index, limits: Sequence[int], strides: Sequence[int]
-    ) -> None:
-        self.components = list(zip(places, limits, strides, strict=True))
-        self.indices, self.offset = indices, offset
+    indices: Value
+    components: Sequence[tuple[Index, int, int]]
+    offset: Index
 
     def position(self, translator: Translator) -> tuple[str, str]:
         """Inside of a loop, the position of this round's element, and whether all its indices are inside."""
@@ -146,7 +126,7 @@ def _strides(shape: Sequence[int]) -> Index:
 
 
 def _window_lookup(
-    indices: Memory,
+    indices: Value,
     shape: Sequence[int],
     result: Sequence[int],
     *,
@@ -170,14 +150,15 @@ def _window_lookup(
     for of_operand, of_indices in zip(*batching, strict=True):
         offset += batch[of_indices] * strides[of_operand]
     first = batch.T @ _strides(indices.shape)[:-1] if len(batch) else np.zeros_like(offset)
-    places = [first + component for component in range(len(indexed))]
-    limits = [shape[axis] - sizes[axis] for axis in indexed]
-    return Lookup(indices, places, offset, limits, [int(strides[axis]) for axis in indexed])
+    components = [
+        (first + component, shape[axis] - sizes[axis], int(strides[axis])) for component, axis in enumerate(indexed)
+    ]
+    return Lookup(indices, components, offset)
 
 
 def _gather(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
     numbers, aval, sizes = eqn.params["dimension_numbers"], eqn.outvars[0].aval, eqn.params["slice_sizes"]
-    operand, indices = (translator.memory(v, atom.aval.dtype.name) for v, atom in zip(values, eqn.invars, strict=True))
+    operand, indices = map(translator.memory, values)
     lookup = _window_lookup(
         indices,
         operand.shape,
@@ -192,7 +173,13 @@ def _gather(translator: Translator, eqn: Equation, values: list[Value]) -> list[
     if eqn.params["mode"] == GatherScatterMode.FILL_OR_DROP:
         fill = eqn.params["fill_value"]
         fill = literal(_fill_value(aval.dtype) if fill is None else fill, aval.dtype.name)
-    return [_read(translator, operand, lookup, aval, fill)]
+    array = translator.array(aval.dtype.name, aval.shape)
+    with translator.loop(aval.size, indices) as loop:
+        position, inside = lookup.position(translator)
+        found = operand.element(position) if fill is None else f"{inside} ? {operand.element(position)} : {fill}"
+        loop.known[array.name] = translator.new(ctype(aval.dtype), found)
+        translator.add(f"{array.name}[i] = {loop.known[array.name]};")
+    return [array]
 
 
 def _fill_value(dtype: Any) -> float:
@@ -201,24 +188,13 @@ def _fill_value(dtype: Any) -> float:
     return 1 if dtype.name == "bool" else np.iinfo(dtype).max if dtype.kind == "u" else np.iinfo(dtype).min
 
 
-def _read(translator: Translator, operand: Memory, lookup: Lookup, aval: Any, fill: str | None = None) -> Memory:
-    array = translator.array(aval.dtype.name, aval.shape)
-    with translator.loop(aval.size, lookup.indices) as loop:
-        position, inside = lookup.position(translator)
-        found = operand.element(position) if fill is None else f"{inside} ? {operand.element(position)} : {fill}"
-        loop.known[array.name] = translator.new(ctype(aval.dtype), found)
-        translator.add(f"{array.name}[i] = {loop.known[array.name]};")
-    return array
-
-
 def _scatter(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
     numbers, mode = eqn.params["dimension_numbers"], eqn.params["mode"]
     dtype, updates_shape = eqn.outvars[0].aval.dtype.name, eqn.invars[2].aval.shape
     combined = eqn.primitive.name.removeprefix("scatter").lstrip("-_")
     if dtype == "float32" and combined:
         raise Untranslatable(f"{eqn.primitive.name} of float32")
-    target = translator.copy(values[0], dtype)
-    indices, updates = translator.memory(values[1], eqn.invars[1].aval.dtype.name), translator.memory(values[2], dtype)
+    target, indices, updates = translator.copy(values[0]), *map(translator.memory, values[1:])
     dropped = set(numbers.inserted_window_dims) | set(numbers.operand_batching_dims)
     kept = [axis for axis in range(len(target.shape)) if axis not in dropped]
     sizes = [1] * len(target.shape)
@@ -245,30 +221,45 @@ def _scatter(translator: Translator, eqn: Equation, values: list[Value]) -> list
     return [target]
 
 
-def _dynamic(translator: Translator, eqn: Equation, window: Sequence[int], starts: Sequence[Value]) -> Lookup:
-    """The lookup of one window, whose start is computed."""
-    texts = np.concatenate([translator.elements(start).reshape(1) for start in starts])
-    indices, shape = translator.memory(texts, eqn.invars[-1].aval.dtype.name), eqn.invars[0].aval.shape
-    axes = range(len(shape))
-    nothing: tuple[Sequence[int], Sequence[int]] = ((), ())
-    return _window_lookup(indices, shape, window, sizes=window, window=axes, indexed=axes, batching=nothing, dropped=())
+def _dynamic_slice(operand: Array, *starts: Array, slice_sizes: Sequence[int]) -> Array:
+    """A window whose start is computed, by a lookup."""
+    axes = tuple(range(operand.ndim))
+    numbers = lax.GatherDimensionNumbers(axes, (), axes)
+    return lax.gather(operand, jnp.stack(starts), numbers, slice_sizes, mode=GatherScatterMode.CLIP)
 
 
-def _dynamic_slice(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
-    aval = eqn.outvars[0].aval
-    operand = translator.memory(values[0], aval.dtype.name)
-    return [_read(translator, operand, _dynamic(translator, eqn, aval.shape, values[1:]), aval)]
+def _dynamic_update_slice(operand: Array, update: Array, *starts: Array) -> Array:
+    axes = tuple(range(operand.ndim))
+    numbers = lax.ScatterDimensionNumbers(axes, (), axes)
+    return lax.scatter(operand, jnp.stack(starts), update, numbers, mode=GatherScatterMode.CLIP)
 
 
-def _dynamic_update_slice(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
-    dtype = eqn.outvars[0].aval.dtype.name
-    target, update = translator.copy(values[0], dtype), translator.memory(values[1], dtype)
-    lookup = _dynamic(translator, eqn, update.shape, values[2:])
-    translator.finish_loop()
-    with translator.loop(update.index.size):
-        translator.add(f"{target.element(lookup.position(translator)[0])} = {update.element('i')};")
-    translator.finish_loop()
-    return [target]
+def _stack(*arrays: Array, axis: int) -> Array:
+    return lax.concatenate([lax.expand_dims(array, (axis,)) for array in arrays], axis)
+
+
+def _cumulated(combine: Callable[[Array, Array], Array], neutral: int | None) -> Rule:
+    """The rule of all sums, or the like, of the first elements along an axis."""
+
+    def cumulate(operand: Array, *, axis: int, reverse: bool) -> Array:
+        if neutral is not None and operand.dtype == np.float32:
+            raise Untranslatable("cumulated float32")
+        rows = jnp.moveaxis(operand, axis, 0)
+        start = rows[-1 if reverse else 0] if neutral is None else jnp.full_like(rows[0], neutral)
+        _, found = lax.scan(lambda total, row: (combine(total, row),) * 2, start, rows, reverse=reverse)
+        return jnp.moveaxis(found, 0, axis)
+
+    return _by_others(cumulate)
+
+
+def _by_others(function: Callable[..., Array]) -> Rule:
+    """The rule of a primitive that ``function``, of its inputs and parameters, computes by other primitives."""
+
+    def rule(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
+        given = [jax.ShapeDtypeStruct(atom.aval.shape, atom.aval.dtype) for atom in eqn.invars]
+        return translator.closed(jax.make_jaxpr(partial(function, **eqn.params))(*given), values)
+
+    return rule
 
 
 RULES: dict[str, Rule] = {
@@ -276,10 +267,14 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max"), _scatter),
     "split": _split,
     "concatenate": _concatenate,
-    "stack": _stack,
     "pad": _pad,
     "iota": _iota,
     "gather": _gather,
-    "dynamic_slice": _dynamic_slice,
-    "dynamic_update_slice": _dynamic_update_slice,
+    "stack": _by_others(_stack),
+    "cumsum": _cumulated(lax.add, 0),
+    "cumprod": _cumulated(lax.mul, 1),
+    "cummax": _cumulated(lax.max, None),
+    "cummin": _cumulated(lax.min, None),
+    "dynamic_slice": _by_others(_dynamic_slice),
+    "dynamic_update_slice": _by_others(_dynamic_update_slice),
 }

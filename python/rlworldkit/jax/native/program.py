@@ -12,7 +12,7 @@ from jax.interpreters import partial_eval
 from rlworldkit.jax.batching import one_game
 from rlworldkit.jax.native import control, elementwise, indexing
 from rlworldkit.jax.native.translator import Translator
-from rlworldkit.jax.native.values import IN_MEMORY_FROM, Memory, Value, ctype
+from rlworldkit.jax.native.values import IN_MEMORY_FROM, Value, ctype, expressions
 
 RULES = {**elementwise.RULES, **indexing.RULES, **control.RULES}
 
@@ -22,17 +22,20 @@ class Target:
     """What programs are written for: C expressions of where the leaves of the game that is played lie.
 
     row: of the pointer to a leaf, ``{size}`` elements of ``{type}``, in the pointers ``{leaf}``. stride: of its
-    elements; empty for 1. ``{game}`` is the number of the game; prices may be those of all games, and then it is 0.
+    elements; empty for 1. ``{game}`` is the number of the game; prices may be those of all games, and then it is 0, and
+    their stride is ``price_stride``.
     """
 
     name: str
     row: str
     stride: str = ""
+    price_stride: str = ""
 
-    def leaf(self, name: str, place: str, aval: Any, game: str) -> Memory:
+    def leaf(self, place: str, aval: Any, game: str = "g") -> Value:
         """A leaf as an array in memory, with its pointer for a name."""
         row = self.row.format(leaf=place, size=aval.size, type=ctype(aval.dtype), game=game)
-        return Memory(name or row, aval.dtype.name, np.arange(aval.size).reshape(aval.shape), self.stride)
+        stride = self.stride if game == "g" else self.price_stride
+        return Value(aval.dtype.name, np.arange(aval.size).reshape(aval.shape), name=row, stride=stride)
 
 
 class Program(NamedTuple):
@@ -73,7 +76,7 @@ def translate(closed: ClosedJaxpr, target: Target) -> Program:
     args = [_loaded(translator, target, place, v.aval, loads) for place, v in enumerate(closed.jaxpr.invars)]
     results = translator.closed(closed, args)
     # an output may lie where an input does: what is written is read before
-    own = [translator.copy(v, v.dtype) if isinstance(v, Memory) and v.name in loads else v for v in results]
+    own = [translator.copy(value) if value.name in loads else value for value in results]
     translator.finish_loop()
     lines, translator.lines = translator.lines, []
     for place, (variable, value) in enumerate(zip(closed.jaxpr.outvars, own, strict=True)):
@@ -90,7 +93,7 @@ def _shape_of(aval: Any) -> jax.ShapeDtypeStruct:
 
 def _loaded(translator: Translator, target: Target, place: int, aval: Any, loads: dict[str, str]) -> Value:
     """The value of an input, and how each variable of it is loaded."""
-    leaf, type_ = target.leaf("", f"in[{place}]", aval, "g" if place else "price"), f"const {ctype(aval.dtype)}"
+    leaf, type_ = target.leaf(f"in[{place}]", aval, "g" if place else "price"), f"const {ctype(aval.dtype)}"
     if aval.size >= IN_MEMORY_FROM:
         name = translator.name("m")
         loads[name] = f"{type_} *const {name} = {leaf.name};"
@@ -99,12 +102,12 @@ def _loaded(translator: Translator, target: Target, place: int, aval: Any, loads
     for at in np.ndindex(aval.shape):
         name = translator.name("v")
         texts[at], loads[name] = name, f"{type_} {name} = {leaf.element(leaf.index[at])};"
-    return texts
+    return expressions(leaf.dtype, texts)
 
 
 def _store(translator: Translator, target: Target, place: int, aval: Any, value: Value) -> None:
     """Write an output; an array only where somebody wants it."""
-    leaf = target.leaf("", f"out[{place}]", aval, "g")
+    leaf = target.leaf(f"out[{place}]", aval)
     if aval.size == 1:
         translator.declare(f"{leaf.element(0)} = {translator.elements(value).flat[0]};")
         return

@@ -10,15 +10,13 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 from rlworldkit.jax.native.values import (
     IN_MEMORY_FROM,
-    Elements,
     Index,
-    Memory,
+    Texts,
     Untranslatable,
     Value,
+    constant,
     ctype,
-    elements_of,
-    is_constant,
-    is_uniform,
+    expressions,
     linear,
     uniform,
 )
@@ -52,7 +50,6 @@ class Translator:
     def __init__(self, rules: dict[str, Rule]) -> None:
         self.lines: list[tuple[int, str]] = []
         self.tables: dict[tuple[str, tuple[str, ...]], str] = {}
-        self._contents: dict[str, Sequence[str]] = {}
         self._rules = rules
         self._names = 0
         self._depth = 1
@@ -106,16 +103,14 @@ class Translator:
 
     def table(self, type_: str, texts: Sequence[str]) -> str:
         """The name of a table of constants."""
-        name = self.tables.setdefault((type_, tuple(texts)), f"T{len(self.tables)}")
-        self._contents[name] = texts
-        return name
+        return self.tables.setdefault((type_, tuple(texts)), f"T{len(self.tables)}")
 
-    def array(self, dtype: str, shape: Sequence[int]) -> Memory:
+    def array(self, dtype: str, shape: Sequence[int]) -> Value:
         """A new array in memory, its elements not set yet."""
         name = self.name("a")
         index = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
         self.declare(f"{ctype(dtype)} {name}[{index.size}];")
-        return Memory(name, dtype, index)
+        return Value(dtype, index, name=name)
 
     def position(self, index: Index, variable: str = "i") -> str:
         """``index[variable]`` as a C expression, if need be from a table."""
@@ -140,14 +135,13 @@ class Translator:
         self._inside = before
 
     def _in_step(self, value: Value, size: int) -> bool:
-        is_made_here = isinstance(value, Memory) and self._open is not None and value.name in self._open.known
-        return not is_made_here or (isinstance(value, Memory) and value.index.size == size and value.is_whole)
+        is_made_here = self._open is not None and value.name in self._open.known
+        return not is_made_here or (value.index.size == size and value.is_whole)
 
     def element(self, value: Value) -> str:
         """Inside a loop, the variable of a value's element of this round."""
-        if not isinstance(value, Memory):
-            text: str = value.flat[0]
-            return text
+        if not value.name:
+            return value.first
         assert self._inside is not None
         if value.name in self._inside.known:
             return self._inside.known[value.name]
@@ -161,63 +155,57 @@ class Translator:
             self.lines.extend((self._depth + 1, text) for text in loop.body)
             self.lines.append((self._depth, "}"))
 
-    def elements(self, value: Value) -> Elements:
-        """Each element of a value as an expression."""
-        if not isinstance(value, Memory):
-            return value
+    def elements(self, value: Value) -> Texts:
+        """Each element of a value as an expression that can be read from here on."""
         if self._open and value.name in self._open.known:
             self.finish_loop()
-        constants = self._contents.get(value.name)
-        texts = np.empty(value.shape, object)
-        for place in np.ndindex(value.shape):
-            at = int(value.index[place])
-            texts[place] = constants[at] if constants else value.element(at)
-        return texts
+        return value.each()
 
-    def memory(self, value: Value, dtype: str) -> Memory:
+    def memory(self, value: Value) -> Value:
         """A value in memory, element i at position i."""
-        if isinstance(value, Memory):
+        if value.name:
             if self._open and value.name in self._open.known:
                 self.finish_loop()
             if value.is_whole:
                 return value
-        elif all(is_constant(each) for each in value.flat):
-            index = np.arange(value.size, dtype=np.int64).reshape(value.shape)
-            return Memory(self.table(ctype(dtype), list(value.flat)), dtype, index)
-        array = self.array(dtype, value.shape)
+        else:
+            made = expressions(value.dtype, value.each())
+            if not any(text[0].islower() for text in made.texts):  # constants, and no variables
+                return replace(made, name=self.table(ctype(value.dtype), made.texts))
+        return self._stored(value)
+
+    def _stored(self, value: Value) -> Value:
+        array = self.array(value.dtype, value.shape)
         self.store(array, value)
         return array
 
-    def broadcast(self, value: Value, shape: Sequence[int], dtype: str) -> Value:
+    def broadcast(self, value: Value, shape: Sequence[int]) -> Value:
         """A value repeated along the axes of length 1, and those that it lacks in front."""
-        if is_uniform(value):
-            return uniform(value.flat[0], shape)  # type: ignore[union-attr]
-        whole = value if isinstance(value, Memory) else self.memory(value, dtype)
-        return replace(whole, index=np.broadcast_to(whole.index, tuple(shape)))
+        if value.is_uniform:
+            return uniform(value.dtype, value.first, shape)
+        value = value if value.name else self.memory(value)
+        return value.at(np.broadcast_to(value.index, tuple(shape)))
 
-    def copy(self, value: Value, dtype: str) -> Memory:
+    def copy(self, value: Value) -> Value:
         """The same values in an array of their own."""
         self.finish_loop()
-        array = self.array(dtype, value.shape)
-        self.store(array, value)
-        return array
+        return self._stored(value)
 
-    def store(self, target: Memory, value: Value) -> None:
+    def store(self, target: Value, value: Value) -> None:
         """Set all elements of an array in memory that nobody has read yet, or a part of one."""
-        if isinstance(value, Memory) or is_uniform(value):
+        if value.name or value.is_uniform:
             with self.loop(target.index.size, value):
                 self.add(f"{target.element(self.position(target.index))} = {self.element(value)};")
             self.finish_loop()
         else:
-            for place, text in zip(target.index.flat, value.flat, strict=True):
+            for place, text in zip(target.index.flat, value.each().flat, strict=True):
                 self.declare(f"{target.element(place)} = {text};")
 
-    def settled(self, value: Value, dtype: str) -> Value:
+    def settled(self, value: Value) -> Value:
         """A value as its size has it: small ones as elements, large ones in memory unless all elements are the same."""
-        size = value.index.size if isinstance(value, Memory) else value.size
-        if size < IN_MEMORY_FROM:
-            return self.elements(value)
-        return value if isinstance(value, Memory) or is_uniform(value) else self.memory(value, dtype)
+        if value.index.size < IN_MEMORY_FROM:
+            return expressions(value.dtype, self.elements(value)) if value.name else value
+        return value if value.name or value.is_uniform else self.memory(value)
 
     # Equations
 
@@ -226,9 +214,8 @@ class Translator:
         env: dict[Any, Value] = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
 
         def read(atom: Any) -> Value:
-            if not isinstance(atom, Literal):
-                return env[atom]
-            return self.constant(atom.val, np.dtype(atom.aval.dtype).name)  # type: ignore[attr-defined]
+            dtype = atom.aval.dtype
+            return self.constant(np.asarray(atom.val, dtype)) if isinstance(atom, Literal) else env[atom]
 
         eqn: Equation
         for eqn in jaxpr.eqns:
@@ -238,14 +225,14 @@ class Translator:
             outputs = self._rules[name](self, eqn, [read(atom) for atom in eqn.invars])
             for variable, value in zip(eqn.outvars, outputs, strict=True):
                 assert value.shape == variable.aval.shape, (name, value.shape, variable.aval.shape)
-                env[variable] = self.settled(value, variable.aval.dtype.name)
+                env[variable] = self.settled(value)
         return [read(atom) for atom in jaxpr.outvars]
 
-    def constant(self, value: Any, dtype: str) -> Value:
+    def constant(self, value: Any) -> Value:
         """A constant array."""
-        return self.settled(elements_of(value, dtype), dtype)
+        return self.settled(constant(np.asarray(value)))
 
     def closed(self, closed: ClosedJaxpr, args: Sequence[Value]) -> list[Value]:
         """Translate a jaxpr with its constants."""
-        consts = [self.constant(const, np.asarray(const).dtype.name) for const in closed.consts]
+        consts = [self.constant(const) for const in closed.consts]
         return self.jaxpr(closed.jaxpr, consts, args)

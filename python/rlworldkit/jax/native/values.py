@@ -1,9 +1,8 @@
 """What a translated program computes with: C types, constants, and arrays as variables or in memory."""
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,9 @@ TYPES = {
 IN_MEMORY_FROM = 9
 """Arrays of so many elements lie in memory and are computed in loops; each element of a smaller one is a variable."""
 
-_INTEGER = re.compile(r"\(*(?:\([iu]\d+\))?\(?(-?\d+)u?l*\)*")
-
 Index = NDArray[np.int64]
-Elements = NDArray[Any]
-"""The C expressions of an array's elements; a large array only where all of them are the same expression."""
+Texts = NDArray[Any]
+"""The C expression of each element of an array."""
 
 
 class Untranslatable(Exception):
@@ -29,15 +26,18 @@ class Untranslatable(Exception):
 
 
 @dataclass(frozen=True)
-class Memory:
-    """An array in memory: the name of a C array or pointer, and which of its elements are meant, in which shape.
+class Value:
+    """An array: which elements it has, in which shape, of expressions, of an array in memory, or of a table, both.
 
-    stride: C expression of the distance between two elements; empty for one.
+    index: the number of each element among ``texts``, its position in memory. texts: C expressions; none of what only
+    memory knows. name: of the C array or pointer; empty where there is none. stride: C expression of the distance
+    between two elements in memory; empty for one.
     """
 
-    name: str
     dtype: str
     index: Index
+    texts: Sequence[str] = ()
+    name: str = ""
     stride: str = ""
 
     @property
@@ -48,14 +48,50 @@ class Memory:
     @property
     def is_whole(self) -> bool:
         """Whether element i of the array is element i in memory; there may be more of them behind."""
-        return bool(np.array_equal(self.index.ravel(), np.arange(self.index.size)))
+        return bool(self.name) and bool(np.array_equal(self.index.ravel(), np.arange(self.index.size)))
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all elements are one expression."""
+        return bool(self.texts) and len({self.texts[each] for each in np.unique(self.index).tolist()}) == 1
+
+    @property
+    def first(self) -> str:
+        """The expression of the first element, or of all."""
+        return self.texts[int(self.index.flat[0])]
 
     def element(self, position: object) -> str:
         """The C expression of the element at a position in memory."""
         return f"{self.name}[({position}) * {self.stride}]" if self.stride else f"{self.name}[{position}]"
 
+    def each(self) -> Texts:
+        """The C expression of each element."""
+        texts = np.empty(self.shape, object)
+        for place, at in np.ndenumerate(self.index):
+            texts[place] = self.texts[int(at)] if self.texts else self.element(at)
+        return texts
 
-Value = Elements | Memory
+    def at(self, index: Index) -> Self:
+        """Other elements of the same, or in another shape."""
+        return replace(self, index=index)
+
+
+def expressions(dtype: str, texts: Texts) -> Value:
+    """An array of expressions."""
+    return Value(dtype, np.arange(texts.size).reshape(texts.shape), tuple(texts.flat))
+
+
+def uniform(dtype: str, text: str, shape: Sequence[int]) -> Value:
+    """An array all of whose elements are one expression."""
+    return Value(dtype, np.zeros(shape, np.int64), (text,))
+
+
+def constant(array: NDArray[Any]) -> Value:
+    """An array of constants."""
+    texts = np.empty(array.shape, object)
+    for place, number in np.ndenumerate(array):
+        texts[place] = literal(number, array.dtype.name)
+    return expressions(array.dtype.name, texts)
 
 
 def ctype(dtype: Any) -> str:
@@ -83,38 +119,6 @@ def literal(value: Any, dtype: str) -> str:
         return f"({number})"
     lowest = number == -(2**63)
     return f"(({TYPES[dtype]})({number + lowest}{suffix}{' - 1' * lowest}))"
-
-
-def constant_of(expression: str) -> int | None:
-    """The number that an integer constant, as ``literal`` wrote it, stands for; None for anything else."""
-    found = _INTEGER.fullmatch(expression)
-    return int(found[1]) if found else None
-
-
-def is_constant(expression: str) -> bool:
-    """Whether an element is a constant, and not a variable or something in memory."""
-    return not expression[0].islower() and not expression.startswith("T")
-
-
-def elements_of(value: Any, dtype: str) -> Elements:
-    """The C constants of an array."""
-    array = np.asarray(value)
-    texts = np.empty(array.shape, object)
-    for position in np.ndindex(array.shape):
-        texts[position] = literal(array[position], dtype)
-    return texts
-
-
-def is_uniform(value: Value) -> bool:
-    """Whether all elements of a value are one expression."""
-    return not isinstance(value, Memory) and value.size > 0 and (value == value.flat[0]).all()
-
-
-def uniform(expression: str, shape: Sequence[int]) -> Elements:
-    """An array all of whose elements are one expression."""
-    one = np.empty((), object)
-    one[()] = expression
-    return np.broadcast_to(one, tuple(shape))
 
 
 def linear(index: Index, variable: str) -> str | None:
