@@ -160,11 +160,10 @@ class Run:
         if not self._depth:
             self._stack.__exit__(kind, error, trace)
 
-    def _end_files(self, folder: Path, kind: type[BaseException] | None, *_: object) -> None:
+    def _end_files(self, folder: Path, *_: object) -> None:
         self.writer.retry()
         for sink in self._sinks:
-            # what failed may be resumed, and then its later rows come again
-            self.writer.attempt(sink.path, sink.end if kind is None else sink.flush)
+            self.writer.attempt(sink.path, sink.flush)
         if rows := read_csv(folder / METRICS):
             from rlworldkit.runs.curve import draw_curve  # matplotlib takes a while to import
 

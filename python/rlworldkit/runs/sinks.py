@@ -3,8 +3,8 @@
 Every row names its step in the column ``step`` of the sink: ``update`` or ``timesteps``. A row that cannot be written,
 because the disk is full say, raises OSError, is kept, and is written before the next one.
 
-A resumed run hands in the step it resumes after. Rows of later steps that an earlier session left come again, and each
-stays until it has: whenever a process is killed, no row is missing that was there before.
+A resumed run hands in the step it resumes after. Rows of later steps that an earlier session left stay until its first
+row is there, since they come again then.
 """
 
 import contextlib
@@ -88,10 +88,6 @@ class Sink(ABC):
             self._write(self._waiting)
             self._waiting = []
 
-    def end(self) -> None:
-        """As ``flush``, and forget what an earlier session left of later steps: they do not come again."""
-        self.flush()
-
     @abstractmethod
     def _write(self, rows: Sequence[Metrics]) -> None:
         """Write the metrics of these intervals; raises OSError where none of them could be written."""
@@ -106,8 +102,7 @@ class _RowLog(Sink):
     def __init__(self, path: Path, step: str = "update", after: int = 0) -> None:
         super().__init__(path)
         self._step, self._last = step, float(after)  # the last step whose row is this run's and on the disk
-        self._has_later: bool | None = None  # unknown, until this run has written a row
-        self._file = AppendedFile(path)
+        self._file: AppendedFile | None = None  # where this run has written a row
         _complete_lines(path)
 
     def write_all(self, rows: Iterable[Metrics]) -> None:
@@ -116,34 +111,24 @@ class _RowLog(Sink):
         self.flush()
 
     def _write(self, rows: Sequence[Metrics]) -> None:
-        if self._has_later is False and self._can_append(rows):
+        if self._file and self._can_append(rows):
             self._file.append(self._text(rows).encode())
         else:
             self._rewrite(rows)
         self._last = self._step_of(rows[-1])
 
-    def end(self) -> None:
-        """Drop rows of later steps than the run's last, unless it has no row of its own; raises OSError as writing."""
-        self.flush()
-        if self._has_later:
-            self.drop_later()
-
     def drop_later(self) -> None:
         """Drop rows of later steps than the run's last; raises OSError as writing does."""
         if self.path.exists():
-            self._rewrite((), keep_later=False)
+            self._rewrite(())
 
-    def _rewrite(self, rows: Sequence[Metrics], *, keep_later: bool = True) -> None:
-        """Write the whole file anew: the run's rows, these, and later ones that have not come again."""
-        newest = self._step_of(rows[-1]) if rows else self._last
-        there = list(self._read())
-        own = [row for row in there if self._step_of(row) <= self._last]
-        later = [row for row in there if keep_later and newest < self._step_of(row) < math.inf]
-        content = self._text([*own, *rows, *later], is_whole=True).encode()
-        self._has_later = None  # lest the next rows are appended where this one fails
+    def _rewrite(self, rows: Sequence[Metrics]) -> None:
+        """Write the whole file anew: the run's rows, and these."""
+        own = [row for row in self._read() if self._step_of(row) <= self._last]
+        content = self._text([*own, *rows], is_whole=True).encode()
+        self._file = None  # lest the next rows are appended where this one fails
         write_whole(self.path, content)
         self._file = AppendedFile(self.path, len(content))
-        self._has_later = bool(later)
 
     def _step_of(self, row: _Row) -> float:
         """A row's step; infinite for one that is damaged, which comes again."""

@@ -1,6 +1,5 @@
 """A resumed run keeps the files of the sessions before it, or moves them aside."""
 
-import contextlib
 import dataclasses
 import errno
 import json
@@ -43,18 +42,6 @@ def row(update: int, session: int = 0) -> dict[str, float]:
     return {"update": update, "timesteps": update, "seconds": 1.0, "session": session}
 
 
-def write_session(
-    folder: Path, updates: range, after: int = 0, session: int = 0, failing: Exception | None = None
-) -> None:
-    """A session of a run, to its end or to its failure."""
-    with Run(folder) as run:
-        run.begin({}, 100, after=after, is_resumed=after > 0)
-        for update in updates:
-            run.write(row(update, session))
-        if failing:
-            raise failing
-
-
 def logged_rows(folder: Path) -> list[tuple[int, int]]:
     """Update and session of every row, which both files agree about."""
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
@@ -63,37 +50,19 @@ def logged_rows(folder: Path) -> list[tuple[int, int]]:
     return in_csv
 
 
-def test_rows_stay_until_they_come_again(tmp_path: Path) -> None:
-    write_session(tmp_path, range(1, 7))
+def test_rows_of_later_steps_stay_until_the_first_of_a_resumed_run(tmp_path: Path) -> None:
+    old = [(update, 0) for update in range(1, 7)]
     with Run(tmp_path) as run:
-        run.begin({}, 100, after=3, is_resumed=True)
-        old = [(update, 0) for update in range(1, 7)]
-        assert logged_rows(tmp_path) == old
-        run.write(row(4, 1))
-        assert logged_rows(tmp_path) == [*old[:3], (4, 1), *old[4:]]
-        run.write(row(6, 1))
-        assert logged_rows(tmp_path) == [*old[:3], (4, 1), (6, 1)]
-
-
-OLD = [(update, 0) for update in range(1, 7)]
-
-
-@pytest.mark.parametrize(
-    ("updates", "failing", "rows"),
-    [
-        (range(4, 6), None, [*OLD[:3], (4, 1), (5, 1)]),  # the later rows of the session before do not come again
-        (range(0), None, OLD),
-        (range(4, 5), RuntimeError("in the middle"), [*OLD[:3], (4, 1), *OLD[4:]]),
-    ],
-    ids=["a run that ends earlier", "one that is stopped before its first row", "one that fails"],
-)
-def test_rows_of_the_session_before_go_where_a_resumed_run_ends_without_them(
-    updates: range, failing: Exception | None, rows: list[tuple[int, int]], tmp_path: Path
-) -> None:
-    write_session(tmp_path, range(1, 7))
-    with pytest.raises(RuntimeError, match="in the middle") if failing else contextlib.nullcontext():
-        write_session(tmp_path, updates, after=3, session=1, failing=failing)
-    assert logged_rows(tmp_path) == rows
+        run.begin({}, 100)
+        for update, _ in old:
+            run.write(row(update))
+    for updates, rows in (((), old), ((4, 5), [*old[:3], (4, 1), (5, 1)])):
+        with Run(tmp_path) as run:
+            run.begin({}, 100, after=3, is_resumed=True)
+            assert logged_rows(tmp_path) == old
+            for update in updates:
+                run.write(row(update, 1))
+        assert logged_rows(tmp_path) == rows
 
 
 class TestGoingBack:
