@@ -13,9 +13,10 @@ from rlparity.errors import UsageError
 from rlparity.io.console import open_console
 from rlworldkit.agents.choice import DRAWN, LIKELIEST, Choice
 from rlworldkit.extras import install_package
+from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
 from rlworldkit.ppo.config import auto_scale_for_batch_size, preset_of
-from rlworldkit.program import jax_env_of, train_config_of
+from rlworldkit.program import train_config_of
 from rlworldkit.runs.saved_config import PRICES
 from rlworldkit.score import score_of
 from rlworldkit.settings import validate_values

@@ -8,16 +8,12 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rlparity import UsageError, World
-from rlworldkit.jax.engine_backend import on_backend
 from rlworldkit.ppo.config import TrainConfig
 
 if TYPE_CHECKING:
     from rlworldkit.bench.records import Record
     from rlworldkit.bench.startup import Start
-    from rlworldkit.jax.env import JaxEnv
 
 
 def measured_by(module: str, *given: object) -> Callable[[int, int], Iterable[Record]]:
@@ -123,14 +119,3 @@ class Program:
 def train_config_of(world: World) -> type[TrainConfig]:
     """The class of a training's settings in this world."""
     return world.train_config() if world.train_config else TrainConfig
-
-
-def jax_env_of(world: World) -> JaxEnv:
-    """The world in JAX, at its prices, played by the backend that is chosen.
-
-    Raises UsageError where it has no engine there, or where the backend cannot play here.
-    """
-    if world.jax is None:
-        raise UsageError(f"{world.name} has no engine in JAX, which this needs: take a world that has one.")
-    env = on_backend(world.jax())
-    return env if world.price_values is None else env.with_prices(np.array(world.price_values, np.int32))

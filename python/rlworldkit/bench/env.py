@@ -8,8 +8,10 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import Mesh
 
+from rlparity import World
 from rlworldkit.bench.records import Record
 from rlworldkit.bench.timing import Program, alone, compile_program
+from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.jax.env import JaxEnv, State
 from rlworldkit.jax.switches import training_switches
 from rlworldkit.ppo import parallel
@@ -63,7 +65,7 @@ def new_games(env: JaxEnv, num_envs: int, mesh: Mesh | None = None) -> Play:
     return jax.jit(start)(env.initial_seeds(0, num_envs))
 
 
-def measure(env: JaxEnv, num_envs: int, repetitions: int) -> Iterator[Record]:
+def measure(world: World, num_envs: int, repetitions: int) -> Iterator[Record]:
     """``env_steps_per_second``: steps of all games a second, observations and rewards computed and consumed.
 
     Consumed means multiplied by a vector, a policy's first layer in little: every observation is written to
@@ -71,6 +73,7 @@ def measure(env: JaxEnv, num_envs: int, repetitions: int) -> Iterator[Record]:
     games are split over all devices. ``peak_bytes`` is XLA's plan for the compiled scan. Raises UsageError where the
     games cannot be split evenly.
     """
+    env = jax_env_of(world)
     for name, compact in (("env_steps_per_second", False), ("env_compact_steps_per_second", True)):
         yield alone(name, num_envs, compiled(env, num_envs, compact=compact), STEPS_PER_CALL * num_envs, repetitions)
 

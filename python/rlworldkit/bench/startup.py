@@ -2,10 +2,12 @@
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from rlparity import World
+from rlparity.core.prices import changed_prices, price_flags
 from rlworldkit.bench.processes import CommandCost, spent
 from rlworldkit.bench.records import Record, plain_record
 from rlworldkit.ppo.config import TrainConfig
@@ -34,36 +36,31 @@ class Start:
     is_there: Callable[[Path], bool] | None = None
 
 
-def first_update(module: str, num_envs: int) -> Start:
-    """``train`` of this world with so many games, until the metrics of the first update are on the disk."""
-    steps = TrainConfig(num_envs=num_envs).batch_size
-    flags = (
-        f"--no-wandb --num-envs {num_envs} --total-timesteps {steps} --log-interval 1 --checkpoint-dir {{folder}} "
-        "--run-name run"
-    )
-    return Start("first_update", (module, "train", *flags.split()), num_envs, _has_a_row)
-
-
-def evaluated(module: str) -> Start:
-    """``evaluate`` of this world with a few episodes of the trained agent."""
-    few = str(EPISODES)
-    return Start("evaluate", (module, "evaluate", "{agent}", "--games", few, "--num-envs", few), EPISODES)
-
-
-def measure(starts: Sequence[Start], repetitions: int) -> Iterator[Record]:
+def measure(world: World, module: str, own: Sequence[Start], num_envs: int, repetitions: int) -> Iterator[Record]:
     """For each start ``seconds_to_NAME_cold`` and ``_warm``, wall time, and ``cpu_seconds_to_NAME_…`` beside them.
 
     Every command has a process of its own. Cold is a new, empty JAX compilation cache for every repetition; warm is the
     cache that the cold one before it left. Processor time is that of the whole command. Tracing and compiling are part
     of the value. Raises ParityError where a command failed, or ended without what is waited for.
     """
+    prices = tuple(price_flags(changed_prices(world)))
     with tempfile.TemporaryDirectory() as folder:
-        for start in starts:
+        for start in (*_starts(module, num_envs), *own):
+            start = replace(start, words=(*start.words, *prices))
             runs = [[*_cold_and_warm(start, Path(folder))] for _ in range(repetitions)]
             for cache, of_cache in zip(CACHES, zip(*runs, strict=True), strict=True):
                 for name in ("seconds", "cpu_seconds"):
                     values = [getattr(each, name) for each in of_cache]
                     yield plain_record(f"{name}_to_{start.name}_{cache}", start.games, values, unit="s")
+
+
+def _starts(module: str, num_envs: int) -> list[Start]:
+    """``train`` until the metrics of the first update are on the disk, and ``evaluate`` of that agent: those of all."""
+    steps, few = TrainConfig(num_envs=num_envs).batch_size, str(EPISODES)
+    flags = f"--no-wandb --num-envs {num_envs} --total-timesteps {steps} --log-interval 1"
+    train = module, "train", *flags.split(), "--checkpoint-dir", "{folder}", "--run-name", "run"
+    evaluate = module, "evaluate", "{agent}", "--games", few, "--num-envs", few
+    return [Start("first_update", train, num_envs, _has_a_row), Start("evaluate", evaluate, EPISODES)]
 
 
 def _cold_and_warm(start: Start, everything: Path) -> Iterator[CommandCost]:

@@ -7,8 +7,10 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from rlparity import World
 from rlworldkit.bench.records import Record
 from rlworldkit.bench.timing import Program, alone, compile_program
+from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.jax.switches import training_switches
 from rlworldkit.ppo import parallel
@@ -29,14 +31,15 @@ class Training(NamedTuple):
     prices: jax.Array
 
 
-def measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> Iterator[Record]:
-    """``train_steps_per_second_NETWORK`` of each network: of all games, over whole PPO updates with such settings.
+def measure(world: World, kind: type[TrainConfig], num_envs: int, repetitions: int) -> Iterator[Record]:
+    """``train_steps_per_second_NETWORK`` of each network: of all games, over whole PPO updates.
 
     An update is rollout, advantages, all epochs and metrics; minibatches and epochs follow the batch size as in the
     command ``train``. ``peak_bytes`` is XLA's plan for the compiled update.
     """
+    env, config = jax_env_of(world), one_update(kind(num_envs=num_envs))
     for network in env.networks():
-        sized = dataclasses.replace(one_update(config), network=network)
+        sized = dataclasses.replace(config, network=network)
         name = f"train_steps_per_second_{network}"
         yield alone(name, sized.num_envs, compiled(env, sized), sized.batch_size, repetitions)
 

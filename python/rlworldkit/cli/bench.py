@@ -1,14 +1,13 @@
 """``bench``: measure, show each figure as soon as it is there, and write them as JSON."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 
 from rich.console import Console
 
 from rlparity import World
-from rlparity.core.prices import add_price_flags, changed_prices, price_flags, read_prices
+from rlparity.core.prices import add_price_flags, read_prices
 from rlparity.errors import EngineError
 from rlparity.io.arguments import GAMES, STANDARD_OUTPUT, IntRange, Parser
 from rlparity.io.atomic_write import is_replaceable
@@ -18,7 +17,7 @@ from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
 from rlworldkit.extras import install_package
 from rlworldkit.jax.engine_backend import add_backend_flag
 from rlworldkit.jax.xla import PARTS, of_parts, prefer_wide_vectors
-from rlworldkit.program import Benchmark, Program, jax_env_of, measured_by
+from rlworldkit.program import Benchmark, Program, measured_by
 from rlworldkit.sb3.config import MaskablePPOConfig
 
 
@@ -76,50 +75,28 @@ def all_benchmarks(program: Program, world: World) -> dict[str, Benchmark]:
 def kit_benchmarks(program: Program, world: World) -> dict[str, Benchmark]:
     """Worldkit's benchmarks that this world can run."""
 
-    def train(num_envs: int, repetitions: int) -> Iterator[Record]:
-        from rlworldkit.bench.train import measure
+    def of(module: str, *given: object) -> Callable[[int, int], Iterable[Record]]:
+        return measured_by(f"rlworldkit.bench.{module}", world, *given)
 
-        return measure(jax_env_of(world), program.train_config(num_envs=num_envs), repetitions)
-
-    def env(num_envs: int, repetitions: int) -> Iterable[Record]:
-        from rlworldkit.bench.env import measure
-
-        return measure(jax_env_of(world), num_envs, repetitions)
-
-    def startup(num_envs: int, repetitions: int) -> Iterator[Record]:
-        from rlworldkit.bench.startup import evaluated, first_update, measure
-
-        starts = [first_update(program.module, num_envs), evaluated(program.module)]
+    def startup(num_envs: int, repetitions: int) -> Iterable[Record]:
         own = program.starts()
         if own and (fault := _engine_fault(program)):
             left_out = ", ".join(start.name for start in own)
             open_console(stderr=True).print(f"leaving out the start of {left_out}: {fault}")
             own = ()
-        words = price_flags(changed_prices(world))
-        return measure([replace(each, words=(*each.words, *words)) for each in (*starts, *own)], repetitions)
+        return of("startup", program.module, own)(num_envs, repetitions)
 
-    gym = measured_by("rlworldkit.bench.gym", world)
-    sb3 = measured_by("rlworldkit.bench.sb3", world, MaskablePPOConfig())
-    played = {
-        "gym": Benchmark("random play in the Gymnasium environments", gym, needs="gymnasium"),
-        "sb3": Benchmark(
-            "MaskablePPO of Stable-Baselines3",
-            sb3,
-            games=MaskablePPOConfig.num_envs,
-            needs="sb3_contrib",
-        ),
-    }
-    if not program.trains:
-        return played
-    lockstep = measured_by("rlworldkit.bench.lockstep", world)
+    sb3 = MaskablePPOConfig()
     starts = "commands from their start to what one waits for, with a cold and a warm compilation cache"
-    return {
-        "env": Benchmark("random play on the JAX engine alone", env, plays=False),
-        "train": Benchmark("whole PPO updates", train, plays=False),
-        **played,
-        "lockstep": Benchmark("two engines in lockstep, everything compared", lockstep),
+    benchmarks = {
+        "env": Benchmark("random play on the JAX engine alone", of("env"), plays=False),
+        "train": Benchmark("whole PPO updates", of("train", program.train_config), plays=False),
+        "gym": Benchmark("random play in the Gymnasium environments", of("gym"), needs="gymnasium"),
+        "sb3": Benchmark("MaskablePPO of Stable-Baselines3", of("sb3", sb3), games=sb3.num_envs, needs="sb3_contrib"),
+        "lockstep": Benchmark("two engines in lockstep, everything compared", of("lockstep")),
         "startup": Benchmark(starts, startup, plays=False),
     }
+    return {name: each for name, each in benchmarks.items() if program.trains or name in ("gym", "sb3")}
 
 
 def _possible(program: Program, benchmarks: dict[str, Benchmark], console: Console) -> list[str]:

@@ -17,9 +17,9 @@ from rlparity.io.console import counted, open_console
 from rlworldkit.agents.agent import Agent, AgentPlayer
 from rlworldkit.agents.choice import DRAWN, LIKELIEST, LOOKAHEAD, Choice
 from rlworldkit.agents.reader import read_agent
-from rlworldkit.jax.engine_backend import add_backend_flag
+from rlworldkit.jax.engine_backend import add_backend_flag, jax_env_of
 from rlworldkit.jax.xla import enable_compilation_cache
-from rlworldkit.program import Program, jax_env_of
+from rlworldkit.program import Program
 from rlworldkit.runs.console import Advance, working
 
 PLAYER_SEED = IntRange(0, 2**32 - 1)

@@ -12,9 +12,10 @@ from rlparity.errors import UsageError
 from rlparity.io.arguments import SEEDS, STEPS, FileName, FloatRange, IntRange, OneOf, Parser
 from rlworldkit.cli.runs import LOGGING, RUN, RunOptions, run_of
 from rlworldkit.jax import engine_backend
+from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.jax.xla import PARTS
 from rlworldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device, preset_of
-from rlworldkit.program import Program, jax_env_of
+from rlworldkit.program import Program
 from rlworldkit.runs.folder import LATEST, run_folder
 from rlworldkit.runs.saved_config import PRICES, saved_prices
 from rlworldkit.settings import add_flags, as_flags, from_file, given, saved_settings, setting

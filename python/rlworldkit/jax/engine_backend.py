@@ -8,6 +8,9 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from rlparity import World
 from rlparity.errors import UsageError
 from rlparity.io.arguments import OneOf
 
@@ -40,6 +43,17 @@ def choose_backend(name: str | None) -> None:
     """Use this backend in this process and those that it starts; None: what the environment says."""
     if name is not None:
         os.environ[VARIABLE] = name
+
+
+def jax_env_of(world: World) -> JaxEnv:
+    """The world in JAX, at its prices, played by the backend that is chosen.
+
+    Raises UsageError where it has no engine there, or where the backend cannot play here.
+    """
+    if world.jax is None:
+        raise UsageError(f"{world.name} has no engine in JAX, which this needs: take a world that has one.")
+    env = on_backend(world.jax())
+    return env if world.price_values is None else env.with_prices(np.array(world.price_values, np.int32))
 
 
 def on_backend(env: JaxEnv) -> JaxEnv:

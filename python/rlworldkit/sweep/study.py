@@ -22,9 +22,10 @@ from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.reader import RANDOM, read_agent
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.report import summary
+from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.pictures import drawn
 from rlworldkit.ppo.loop import metric_names
-from rlworldkit.program import Program, jax_env_of
+from rlworldkit.program import Program
 from rlworldkit.sweep.options import EVALUATE, HALVING, MEDIAN, NONE, SweepOptions
 from rlworldkit.sweep.space import Sweep
 from rlworldkit.sweep.storage import Attribute, open_storage, shown_storage
