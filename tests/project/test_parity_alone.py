@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import venv
-import zipfile
 from collections.abc import Iterator
 from importlib.metadata import distribution
 from pathlib import Path
@@ -186,16 +185,6 @@ def test_pip_installs_rlworldkit_which_trains_a_world_without_a_game(
 
 OTHER = "parity-check==0.21.0"
 """A distribution of the index that has a package, a command and a pytest plugin named ``parity``."""
-
-
-def test_no_file_command_or_plugin_is_named_as_one_of_the_other_parity(wheels: dict[str, Path]) -> None:
-    for wheel in wheels.values():
-        archive = zipfile.ZipFile(wheel)
-        assert {name.partition("/")[0] for name in archive.namelist()}.isdisjoint({"parity"})
-        points = "".join(
-            archive.read(name).decode() for name in archive.namelist() if name.endswith("entry_points.txt")
-        )
-        assert not re.search(r"^parity *=", points, re.MULTILINE)
 
 
 @pytest.mark.long

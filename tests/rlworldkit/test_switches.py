@@ -33,7 +33,7 @@ HINDERING = {
     "jax_transfer_guard": "disallow",
 }
 RANDOM = {"jax_default_prng_impl": "rbg", "jax_threefry_partitionable": False}
-CONFIG = TrainConfig(num_envs=8, num_steps=8, total_timesteps=64, hidden_dim=8, num_layers=1, num_minibatches=2)
+CONFIG = TrainConfig(8, 8, 64, hidden_dim=8, num_layers=1, num_minibatches=2, log_interval=1)
 
 
 @pytest.fixture(autouse=True)

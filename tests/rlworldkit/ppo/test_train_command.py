@@ -25,7 +25,7 @@ from .sealing import payload_of, sealed
 
 ENV = OrchardJaxEnv()
 FLAGS = (
-    "--num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --num-minibatches 2 --update-epochs 4 --log-interval 2"
+    "--num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --num-minibatches 2 --update-epochs 4 --log-interval 1"
 )
 """Of a program that the tests of runs compile, too."""
 
@@ -45,7 +45,7 @@ class Run(NamedTuple):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Orchard, trained for three small updates of which two are logged together."""
+    """Orchard, trained for three small updates."""
     folder = tmp_path_factory.mktemp("checkpoints")
     return call(folder, f"{FLAGS} --total-timesteps 200 --run-name first")
 
