@@ -16,14 +16,9 @@ def page_data(text: str) -> Value:
 
 
 def episode_data(text: str, number: int) -> Value:
-    """An episode, its boards whole at every step."""
+    """An episode."""
     packed = _script(text, "text/plain", f"episode-{number}")
-    value = _object(gzip.decompress(base64.b64decode(packed)).decode())
-    before: list[Value] = []
-    for step in value["steps"]:
-        sides = range(len(step["boards"]))
-        step["boards"] = before = [_whole(step["boards"][side], before[side] if before else {}) for side in sides]
-    return value
+    return _object(gzip.decompress(base64.b64decode(packed)).decode())
 
 
 def _script(text: str, kind: str, name: str) -> str:
@@ -34,15 +29,3 @@ def _script(text: str, kind: str, name: str) -> str:
 def _object(text: str) -> Value:
     value: Value = json.loads(text, parse_constant=pytest.fail)
     return value
-
-
-def _whole(board: Value, before: Value) -> Value:
-    if "rows" in board:
-        return board
-    rows = [list(row) for row in before["rows"]]
-    for row, column, text in board["cells"]:
-        rows[row][column] = text
-    scalars = [list(scalar) for scalar in before["scalars"]]
-    for place, text in board["values"]:
-        scalars[place][1] = text
-    return {"rows": rows, "scalars": scalars}

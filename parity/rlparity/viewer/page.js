@@ -4,7 +4,7 @@ const page = JSON.parse(at("page").textContent);
 const BEFORE_END = 10;
 const opened = new Map();
 
-/** Promise of the steps of an episode, each with complete boards. */
+/** Promise of the steps of an episode. */
 function episodeOf(number) {
   if (!opened.has(number)) opened.set(number, unpacked(at(`episode-${number}`).textContent));
   return opened.get(number);
@@ -13,24 +13,7 @@ function episodeOf(number) {
 async function unpacked(text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const { steps, inBatch } = JSON.parse(await new Response(stream).text());
-  let before = [];
-  for (const step of steps) {
-    step.boards = step.boards.map((board, side) => wholeBoard(board, before[side]));
-    before = step.boards;
-  }
-  return { steps, inBatch };
-}
-
-/** Apply the changes of a step to the board before it. */
-function wholeBoard(board, before) {
-  if (board.rows) return board;
-  const rows = [...before.rows];
-  for (const row of new Set(board.cells.map(([row]) => row))) rows[row] = [...rows[row]];
-  for (const [row, column, text] of board.cells) rows[row][column] = text;
-  const scalars = [...before.scalars];
-  for (const [place, text] of board.values) scalars[place] = [scalars[place][0], text];
-  return { rows, scalars };
+  return JSON.parse(await new Response(stream).text());
 }
 
 const hasTwoSides = page.sides.length === 2;

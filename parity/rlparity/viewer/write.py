@@ -43,13 +43,14 @@ def write_page(page: Page, world: World, path: Path) -> None:
         shape, words = (0, 0), set(world.signs)
         for number, episode in enumerate(page.episodes):
             steps = tuple(episode.steps)
-            write(f'<script type="text/plain" id="episode-{number}">{packed(episode_data(episode, steps))}</script>\n')
+            whole = {"steps": [*map(step_data, steps)], "inBatch": difference_data(episode.in_batch)}
+            write(f'<script type="text/plain" id="episode-{number}">{packed(whole)}</script>\n')
             rows.append(episode_row(episode, steps, world))
             for board in (board for step in steps for board in step.boards):
                 shape = max(shape[0], len(board.rows)), max([shape[1], *map(len, board.rows)])
                 words.update(word for row in board.rows for text in row for word in text.split())
-        whole = page_data(page, world, rows, shape, words)
-        write(f'<script type="application/json" id="page">{script_text(whole)}</script>')
+        data = page_data(page, world, rows, shape, words)
+        write(f'<script type="application/json" id="page">{script_text(data)}</script>')
         write(tail)
 
 
@@ -100,44 +101,22 @@ def _replaced(path: Path) -> Iterator[Callable[[str], None]]:
             replacement.close()
 
 
-def board_data(board: Board, before: Board | None) -> Value:
-    """A board; where ``before`` had the same form, only what has changed since, which is little."""
-    if before is None or _form(before) != _form(board):
-        scalars = [[name, value_text(value)] for name, value in board.scalars.items()]
-        return {"rows": [list(row) for row in board.rows], "scalars": scalars}
-    return {
-        "cells": [
-            [row, column, text]
-            for row, (texts, old) in enumerate(zip(board.rows, before.rows, strict=True))
-            if texts != old
-            for column, text in enumerate(texts)
-            if text != old[column]
-        ],
-        "values": [
-            [place, value_text(value)]
-            for place, (value, old) in enumerate(zip(board.scalars.values(), before.scalars.values(), strict=True))
-            if repr(value) != repr(old)  # tells 1 from True and 0.0 from -0.0
-        ],
-    }
-
-
-def _form(board: Board) -> tuple[list[int], list[str]]:
-    return [len(row) for row in board.rows], list(board.scalars)
-
-
-def step_data(step: Step, before: Step | None) -> Value:
-    """A step; its boards as what has changed since the step ``before``."""
-    old: Sequence[Board | None] = before.boards if before else [None] * len(step.boards)
+def step_data(step: Step) -> Value:
+    """A step, its boards whole: what stays the same from step to step takes hardly any room once it is packed."""
     parts: Value = {
         "cells": sorted(differing_cells(step.boards)) if len(step.boards) == 2 else [],
         "scalars": sorted(differing_scalars(step.boards)) if len(step.boards) == 2 else [],
         "components": _earned(step.components or ()),
         "differences": difference_data(step.differences),
-        "marks": [list(fired) for fired in step.marks or ()],
+        "marks": step.marks,
     }
     decision = _decision_data(step.decision) if step.decision else {}
-    boards = [board_data(board, previous) for board, previous in zip(step.boards, old, strict=True)]
+    boards = [{"rows": board.rows, "scalars": _texts(board)} for board in step.boards]
     return {"action": step.action, "boards": boards, **{name: part for name, part in parts.items() if part}, **decision}
+
+
+def _texts(board: Board) -> list[list[str]]:
+    return [[name, value_text(value)] for name, value in board.scalars.items()]
 
 
 def _earned(sides: Sequence[Sequence[Number]]) -> list[list[int | str]]:
@@ -155,15 +134,6 @@ def _decision_data(decision: Decision) -> Value:
 def difference_data(differences: Iterable[Difference]) -> list[list[str]]:
     """The field and both texts of each difference."""
     return [[found.field, value_text(found.expected), value_text(found.observed)] for found in differences]
-
-
-def episode_data(episode: Episode, steps: Sequence[Step]) -> Value:
-    """Everything that is shown of an episode step by step."""
-    before: Sequence[Step | None] = [None, *steps]
-    return {
-        "steps": [step_data(step, old) for step, old in zip(steps, before, strict=False)],
-        "inBatch": difference_data(episode.in_batch),
-    }
 
 
 def episode_row(episode: Episode, steps: Sequence[Step], world: World) -> Value:
