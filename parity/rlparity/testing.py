@@ -20,7 +20,7 @@ from rlparity.tools.coverage import coverage_of, require_marks
 from rlparity.tools.finding import investigate, replayed
 from rlparity.tools.printing import print_rewards, print_run
 from rlparity.tools.report import print_report
-from rlparity.tools.rewards import all_changes, golden_folder, replay_golden
+from rlparity.tools.rewards import golden_folder, replay_golden, rewards_document
 from rlparity.world import World
 
 TRACE = Path("rlparity-report/trace.json")
@@ -91,9 +91,9 @@ def assert_lockstep(
 def _missed(world: World, outcome: Outcome, coverage: float | Collection[str]) -> str:
     """The rules and marks that a run should have hit and did not, in words; nothing where there are none."""
     found = coverage_of(world, outcome.marks)
-    never, rules = found.never(), len(found.rules)
+    never, rules = found.never, len(found.rules)
     if isinstance(coverage, Collection):
-        silent = (mark for mark in found.silent_marks() if world.marks[mark] not in {*coverage, *never})
+        silent = (mark for mark in found.silent_marks if world.marks[mark] not in {*coverage, *never})
         missing = [name for name in (*never, *silent) if name not in coverage]
     else:
         missing = list(never) if rules - len(never) < coverage * rules else []
@@ -140,7 +140,6 @@ def assert_golden(world: World | str, engines: tuple[str, str] | None = None, fo
     """
     __tracebackhide__ = True
     world, _, pair = load_pair(world, engines, one_will_do=True)
-    episodes = replay_golden(world, pair, golden_folder(world, folder))
-    _, changes, disagreements = all_changes(world, episodes)
-    if changes or disagreements:
-        raise AssertionError(plain_text(lambda console: print_rewards(world, pair, episodes, console)).rstrip())
+    found = rewards_document(world, replay_golden(world, pair, golden_folder(world, folder)))
+    if found.changes or found.disagreements:
+        raise AssertionError(plain_text(lambda console: print_rewards(world, pair, found, console)).rstrip())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,6 @@ from rlparity.tools.documents import (
     CoverageDocument,
     EpisodesDocument,
     ReplayDocument,
-    RewardsDocument,
     RunDocument,
     TapeDocument,
 )
@@ -38,7 +38,7 @@ from rlparity.tools.finding import Finding, grouped, investigate, next_commands,
 from rlparity.tools.printing import noise_table, print_coverage, print_notes, print_rewards, print_run
 from rlparity.tools.recording import record_tape
 from rlparity.tools.report import print_report, write_report
-from rlparity.tools.rewards import accept, all_changes, golden_folder, replay_golden
+from rlparity.tools.rewards import accept, golden_folder, replay_golden, rewards_document
 from rlparity.tools.rewards import record as record_episodes
 from rlparity.tools.run_document import run_document
 from rlparity.world import World
@@ -128,22 +128,14 @@ def coverage(options: Namespace) -> Answer:
     require_marks(world)
     outcome, findings, run_found = _compared(world, spec, engines, options, marks=True)
     found = coverage_of(world, outcome.marks)
-    document = CoverageDocument(
-        **vars(run_found),
-        rules={rule: found.hits(rule) for rule in found.rules},
-        marks=found.marks,
-        never=found.never(),
-        rare=found.rare(),
-        silent_marks=found.silent_marks(),
-        unequal_marks=[mark.mark for mark in found.unequal()],
-    )
+    document = CoverageDocument(**vars(run_found), **vars(found))
 
     def show(console: Console) -> None:
         print_coverage(found, engines, console)
         print_run(world, engines, outcome, findings, console, options.mode)
 
     code = outcome.verdict.exit_code(strict=options.strict)
-    return Answer(document, show, 1 if code == 0 and (found.never() or found.unequal()) else code)
+    return Answer(document, show, 1 if code == 0 and (found.never or found.unequal_marks) else code)
 
 
 def rewards(options: Namespace) -> Answer:
@@ -163,25 +155,17 @@ def rewards(options: Namespace) -> Answer:
     if options.accept:
         check_output(folder / "episode.json")
     episodes = replay_golden(world, engines, folder, options.timeout)
-    new, changes, disagreements = all_changes(world, episodes)
-    renewed = accept(world, episodes) if options.accept and not disagreements else 0
-    document = RewardsDocument(
-        episodes=len(episodes),
-        transitions=sum(len(episode.golden.case.actions) for episode in episodes),
-        new_components=new,
-        changes=changes,
-        engines_agree=not disagreements,
-        disagreements=disagreements,
-        accepted=renewed,
-    )
+    found = rewards_document(world, episodes)
+    if options.accept and found.engines_agree:
+        found = replace(found, accepted=accept(world, episodes))
 
     def show(console: Console) -> None:
-        print_rewards(world, engines, episodes, console)
+        print_rewards(world, engines, found, console)
         if options.accept:
-            refusal = "Nothing is accepted while the engines disagree."
-            console.print(refusal if disagreements else f"Accepted: {counted(renewed, 'episode')} renewed.")
+            said = f"Accepted: {counted(found.accepted, 'episode')} renewed."
+            console.print(said if found.engines_agree else "Nothing is accepted while the engines disagree.")
 
-    return Answer(document, show, 1 if disagreements or (changes and not options.accept) else 0)
+    return Answer(found, show, 1 if found.disagreements or (found.changes and not options.accept) else 0)
 
 
 def record(options: Namespace) -> Answer:

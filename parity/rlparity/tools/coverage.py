@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,31 +26,19 @@ class MarkCount:
 
 @dataclass(frozen=True)
 class Coverage:
-    """The marks of a run and the rules they stand for."""
+    """The rules of a run and the marks that stand for them.
 
-    marks: tuple[MarkCount, ...]
-    rules: tuple[str, ...]
+    rules: hits of each, on the side with fewer. never, rare: those without any, and with fewer than ``RARE``.
+    silent_marks: that never fired on either side, branches that the run did not reach. unequal_marks: that the engines
+    counted differently.
+    """
 
-    def hits(self, rule: str) -> int:
-        """Count of all marks of the rule, on the side where it fired less."""
-        counts = [mark for mark in self.marks if mark.rule == rule]
-        return min(sum(mark.expected for mark in counts), sum(mark.observed for mark in counts))
-
-    def never(self) -> tuple[str, ...]:
-        """Rules that were not hit, on one side at least."""
-        return tuple(rule for rule in self.rules if self.hits(rule) == 0)
-
-    def rare(self) -> tuple[str, ...]:
-        """Rules that were hit, but fewer than RARE times."""
-        return tuple(rule for rule in self.rules if 0 < self.hits(rule) < RARE)
-
-    def silent_marks(self) -> tuple[str, ...]:
-        """Marks that never fired on either side: branches of rules that the run did not reach."""
-        return tuple(mark.mark for mark in self.marks if not mark.expected and not mark.observed)
-
-    def unequal(self) -> tuple[MarkCount, ...]:
-        """Marks that the engines counted differently."""
-        return tuple(mark for mark in self.marks if mark.expected != mark.observed)
+    rules: Mapping[str, int]
+    marks: Sequence[MarkCount]
+    never: Sequence[str]
+    rare: Sequence[str]
+    silent_marks: Sequence[str]
+    unequal_marks: Sequence[str]
 
 
 def require_marks(world: World) -> None:
@@ -65,6 +54,20 @@ def require_marks(world: World) -> None:
 def coverage_of(world: World, counts: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Coverage:
     """The coverage behind the mark counts (marks,) of both engines."""
     expected, observed = (side.tolist() for side in counts)
-    marks = zip(world.marks.items(), expected, observed, strict=True)
-    counted = tuple(MarkCount(mark, rule, one, other) for (mark, rule), one, other in marks)
-    return Coverage(counted, world.rule_ids())
+    counts_of = zip(world.marks.items(), expected, observed, strict=True)
+    marks = [MarkCount(mark, rule, one, other) for (mark, rule), one, other in counts_of]
+    rules = {rule: _hits(marks, rule) for rule in world.rule_ids()}
+    return Coverage(
+        rules,
+        marks,
+        never=[rule for rule, hits in rules.items() if hits == 0],
+        rare=[rule for rule, hits in rules.items() if 0 < hits < RARE],
+        silent_marks=[each.mark for each in marks if not each.expected and not each.observed],
+        unequal_marks=[each.mark for each in marks if each.expected != each.observed],
+    )
+
+
+def _hits(marks: Sequence[MarkCount], rule: str) -> int:
+    """Count of all marks of the rule, on the side where it fired less."""
+    counts = [each for each in marks if each.rule == rule]
+    return min(sum(each.expected for each in counts), sum(each.observed for each in counts))

@@ -9,10 +9,10 @@ from typing import Any, Literal
 from rlparity.core.compare import Difference
 from rlparity.core.trace import Action
 from rlparity.core.verdict import Reason, Verdict
-from rlparity.tools.coverage import MarkCount
+from rlparity.tools.coverage import Coverage
 from rlparity.tools.divergence import DivergenceDocument
 from rlparity.tools.report import NextCommand
-from rlparity.tools.rewards import Change
+from rlparity.tools.rewards import RewardsDocument
 from rlparity.tools.transfer import Equivalence
 
 Rows = Sequence[Mapping[str, object]]
@@ -73,15 +73,8 @@ class EffectDocument:
 
 
 @dataclass(frozen=True)
-class CoverageDocument(RunDocument):
+class CoverageDocument(Coverage, RunDocument):
     """What ``coverage`` found beside what ``run`` does. rules: hits by id, on the side with fewer."""
-
-    rules: Mapping[str, int]
-    marks: Sequence[MarkCount]
-    never: Sequence[str]
-    rare: Sequence[str]
-    silent_marks: Sequence[str]
-    unequal_marks: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -93,19 +86,6 @@ class ReplayDocument:
     rules: Sequence[str]
     differences: Sequence[Difference]
     divergence: DivergenceDocument | None
-
-
-@dataclass(frozen=True)
-class RewardsDocument:
-    """What ``rewards`` found. disagreements: what the second engine earns otherwise. accepted: episodes renewed."""
-
-    episodes: int
-    transitions: int
-    new_components: Sequence[str]
-    changes: Sequence[Change]
-    engines_agree: bool
-    disagreements: Sequence[Change]
-    accepted: int
 
 
 @dataclass(frozen=True)

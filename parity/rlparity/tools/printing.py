@@ -22,7 +22,7 @@ from rlparity.tools.documents import EffectDocument
 from rlparity.tools.finding import Finding, grouped
 from rlparity.tools.mutants import CAUGHT, SURVIVED, MutantVerdict
 from rlparity.tools.report import action_name, difference_table, print_report
-from rlparity.tools.rewards import Change, Episode, all_changes
+from rlparity.tools.rewards import Change, RewardsDocument
 from rlparity.world import World
 
 
@@ -118,19 +118,18 @@ def print_coverage(found: Coverage, engines: tuple[str, str], console: Console) 
         style = "red" if mark.expected != mark.observed or not mark.expected else ""
         table.add_row(mark.rule, mark.mark, f"{mark.expected:,}", f"{mark.observed:,}", style=style)
     console.print(table)
-    hit = len(found.rules) - len(found.never())
+    hit = len(found.rules) - len(found.never)
     console.print(f"{hit} of {counted(len(found.rules), 'rule')} hit.")
-    _print_names(console, "Never hit", found.never())
-    _print_names(console, "Rarely hit", found.rare())
-    _print_names(console, "Marks that never fired", found.silent_marks())
-    _print_names(console, "Marks counted differently", [mark.mark for mark in found.unequal()])
+    _print_names(console, "Never hit", found.never)
+    _print_names(console, "Rarely hit", found.rare)
+    _print_names(console, "Marks that never fired", found.silent_marks)
+    _print_names(console, "Marks counted differently", found.unequal_marks)
 
 
-def print_rewards(world: World, engines: tuple[str, str], episodes: Sequence[Episode], console: Console) -> None:
+def print_rewards(world: World, engines: tuple[str, str], found: RewardsDocument, console: Console) -> None:
     """Print which rewards changed, where, and whether the engines agree."""
-    new, changes, disagreements = all_changes(world, episodes)
-    transitions = sum(len(episode.golden.case.actions) for episode in episodes)
-    console.print(f"{counted(len(episodes), 'golden episode')}, {counted(transitions, 'transition')}.")
+    new, changes = found.new_components, found.changes
+    console.print(f"{counted(found.episodes, 'golden episode')}, {counted(found.transitions, 'transition')}.")
     if changes:
         table = Table("component", "transitions changed", "sum of changes (reward)")
         for name in dict.fromkeys((*world.components, *(change.component for change in changes))):
@@ -148,8 +147,8 @@ def print_rewards(world: World, engines: tuple[str, str], episodes: Sequence[Epi
             changes_table(world, f"What earns {name}, which is new ({engines[0]})", sides, earning).print(console)
         else:
             console.print(f"No transition earns {name}, which is new.")
-    if disagreements:
-        changes_table(world, "Where the engines disagree", engines, disagreements).print(console)
+    if found.disagreements:
+        changes_table(world, "Where the engines disagree", engines, found.disagreements).print(console)
     else:
         console.print(f"{engines[0]} and {engines[1]} agree.")
 

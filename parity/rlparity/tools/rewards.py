@@ -94,6 +94,19 @@ class Episode:
         return changes
 
 
+@dataclass(frozen=True)
+class RewardsDocument:
+    """What ``rewards`` found. disagreements: what the second engine earns otherwise. accepted: episodes renewed."""
+
+    episodes: int
+    transitions: int
+    new_components: Sequence[str]
+    changes: Sequence[Change]
+    engines_agree: bool
+    disagreements: Sequence[Change]
+    accepted: int
+
+
 def golden_folder(world: World, folder: Path | None) -> Path:
     """The folder of golden episodes; raises UsageError when the world has none and none is given."""
     chosen = folder or world.golden
@@ -144,11 +157,18 @@ def _play(engine: GuardedEngine, path: Path, case: Case) -> Components:
     return tuple(tuple(step.components[0].tolist()) for step in steps)
 
 
-def all_changes(world: World, episodes: Sequence[Episode]) -> tuple[list[str], list[Change], list[Change]]:
-    """The components that a recording lacks, the changes of all episodes, and what the engines disagree about."""
-    new = [name for name in world.components if any(name not in episode.names for episode in episodes)]
-    changes = [change for episode in episodes for change in episode.changes(world)]
-    return new, changes, [change for episode in episodes for change in episode.disagreements(world)]
+def rewards_document(world: World, episodes: Sequence[Episode]) -> RewardsDocument:
+    """What has changed in golden episodes, none of which is accepted."""
+    disagreements = [change for episode in episodes for change in episode.disagreements(world)]
+    return RewardsDocument(
+        episodes=len(episodes),
+        transitions=sum(len(episode.golden.case.actions) for episode in episodes),
+        new_components=[name for name in world.components if any(name not in episode.names for episode in episodes)],
+        changes=[change for episode in episodes for change in episode.changes(world)],
+        engines_agree=not disagreements,
+        disagreements=disagreements,
+        accepted=0,
+    )
 
 
 def accept(world: World, episodes: Sequence[Episode]) -> int:
