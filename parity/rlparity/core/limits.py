@@ -10,10 +10,9 @@ from typing import Any
 
 from rlparity.core.compare import OBSERVATION, STATE, state_differences, value_text
 from rlparity.core.measurements import Measurements, Variation
-from rlparity.core.noise import WIDEST, Noise
 from rlparity.core.pair import Pair
 from rlparity.core.prices import prices_in_reward
-from rlparity.core.settings import FREE_RUNNING, STRICT, Settings
+from rlparity.core.settings import FREE_RUNNING, STRICT, WIDEST, Noise, Settings
 from rlparity.core.sources import TRACES
 from rlparity.core.verdict import Check, Reason, Verdict
 from rlparity.tolerance import Tolerance

@@ -16,7 +16,7 @@ from rlparity.core.ledger import MARKS, Entry, Ledger
 from rlparity.core.limits import declarations_of, is_without_injection, limits_of
 from rlparity.core.lockstep_run import LockstepRun
 from rlparity.core.measurements import Measurements
-from rlparity.core.noise_run import noise_floor
+from rlparity.core.noise import noise_floor
 from rlparity.core.pair import Pair
 from rlparity.core.prices import changed_prices
 from rlparity.core.recorded import RecordedRun

@@ -1,44 +1,53 @@
-"""Noise of a field: how it varies when an engine plays the same games twice, and the tolerance that covers it."""
+"""Noise floor of an engine: it plays the same games on both sides, and what varies by itself is measured."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from rlparity.spaces import is_number
-from rlparity.tolerance import Tolerance
+from rlparity.core.lockstep_run import LockstepRun
+from rlparity.core.pair import Observed, Pair
+from rlparity.core.recorded import RecordedRun
+from rlparity.core.settings import RESYNCHRONISED, STRICT, Noise, Settings
+from rlparity.core.trace import Action
+from rlparity.engine import Slots
+from rlparity.errors import UsageError
+from rlparity.world import World
 
-MARGIN, WIDEST = 2, 10
-"""Times the floor: the tolerance that is proposed, and the widest that says something."""
-_FEW_ULPS = 64
+
+class NoiseRun(LockstepRun):
+    """A run whose differences are measured; ``floor`` by field. Both sides are the same engine."""
+
+    def __init__(self, pair: Pair, settings: Settings, floor: dict[str, Noise]) -> None:
+        super().__init__(pair, settings)
+        self.floor = floor
+
+    def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
+        """Measure what differs; where games are not put together again at each step, the next one follows."""
+        for row in np.flatnonzero(self.pair.rows_that_differ(seen) & self.active[slots]):
+            slot = int(slots[row])
+            for found in self.pair.explain(seen, int(row), slot):
+                name = re.sub(r"\[[^\]]*\]", "", found.field)
+                self.floor.setdefault(name, Noise(name)).add(found.expected, found.observed)
+            self.active[slot] = self._injects_steps
 
 
-@dataclass
-class Noise:
-    """How a field varies: in how many places of games and steps, and by how much at most; infinite: not by numbers."""
+def noise_floor(
+    world: World, engine: str, settings: Settings, progress: Callable[[], object] = lambda: None
+) -> dict[str, Noise]:
+    """Play an engine against itself in ``settings.noise`` runs; returns what varies, by field.
 
-    field: str
-    places: int = 0
-    absolute: float = 0.0
-    ulps: float = 0.0
-
-    def add(self, expected: object, observed: object) -> None:
-        """Take two values that should be equal."""
-        self.places += 1
-        if not (is_number(expected) and is_number(observed)) or type(expected) is not type(observed):
-            self.absolute = self.ulps = np.inf
-            return
-        one, other = float(expected), float(observed)  # type: ignore[arg-type]
-        distance, size = abs(one - other), np.float32(max(abs(one), abs(other)))
-        self.absolute = max(self.absolute, distance)
-        self.ulps = max(self.ulps, float(np.ceil(distance / float(np.spacing(size)))))
-
-    def tolerance(self, engine: str, runs: int) -> Tolerance | None:
-        """The tolerance that covers it; None where no number does."""
-        if not np.isfinite(self.absolute):
-            return None
-        reason = f"{engine} against itself varies by {self.absolute:.2g} in {runs} runs"
-        if self.ulps <= _FEW_ULPS:
-            return Tolerance(ulps=MARGIN * int(self.ulps), reason=reason)
-        return Tolerance(absolute=float(f"{MARGIN * self.absolute:.1e}"), reason=reason)
+    Games are put into the same state before each step where the engine has states. Raises UsageError for a tape.
+    """
+    floor: dict[str, Noise] = {}
+    if isinstance(world.engines[engine], RecordedRun):
+        raise UsageError(f"{engine} plays no game twice: leave --noise out.")
+    for number in range(settings.noise):
+        with Pair(replace(world, tolerances={}), (engine, engine), settings.games, timeout=settings.timeout) as pair:
+            mode = STRICT if pair.replays_states else RESYNCHRONISED
+            alone = replace(settings, seed=settings.seed + number, mode=mode, auto_reset=False, marks=False)
+            NoiseRun(pair, alone, floor).play(progress)
+    return floor

@@ -11,13 +11,17 @@ from numpy.typing import NDArray
 
 from rlparity.core.guard import DEFAULT_TIMEOUT
 from rlparity.core.ledger import Ledger
-from rlparity.core.noise import Noise
 from rlparity.core.replay import Divergence
 from rlparity.core.verdict import Reason, Verdict, worst
+from rlparity.spaces import is_number
+from rlparity.tolerance import Tolerance
 
 STRICT, INJECTED, RESYNCHRONISED = MODES = ("strict", "injected", "resynchronised")
 FREE_RUNNING = "free-running"
 """A mode of ``rlparity run`` alone, see ``rlparity.core.free_running``."""
+MARGIN, WIDEST = 2, 10
+"""Times the floor: the tolerance that is proposed, and the widest that says something."""
+_FEW_ULPS = 64
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,36 @@ class Settings:
     budget_seconds: float = float("inf")
     infos: bool = False
     noise: int = 0
+
+
+@dataclass
+class Noise:
+    """How a field varies: in how many places of games and steps, and by how much at most; infinite: not by numbers."""
+
+    field: str
+    places: int = 0
+    absolute: float = 0.0
+    ulps: float = 0.0
+
+    def add(self, expected: object, observed: object) -> None:
+        """Take two values that should be equal."""
+        self.places += 1
+        if not (is_number(expected) and is_number(observed)) or type(expected) is not type(observed):
+            self.absolute = self.ulps = np.inf
+            return
+        one, other = float(expected), float(observed)  # type: ignore[arg-type]
+        distance, size = abs(one - other), np.float32(max(abs(one), abs(other)))
+        self.absolute = max(self.absolute, distance)
+        self.ulps = max(self.ulps, float(np.ceil(distance / float(np.spacing(size)))))
+
+    def tolerance(self, engine: str, runs: int) -> Tolerance | None:
+        """The tolerance that covers it; None where no number does."""
+        if not np.isfinite(self.absolute):
+            return None
+        reason = f"{engine} against itself varies by {self.absolute:.2g} in {runs} runs"
+        if self.ulps <= _FEW_ULPS:
+            return Tolerance(ulps=MARGIN * int(self.ulps), reason=reason)
+        return Tolerance(absolute=float(f"{MARGIN * self.absolute:.1e}"), reason=reason)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ import numpy as np
 from rich.console import Console
 
 from rlparity.core.compare import value_text
-from rlparity.core.noise import Noise
 from rlparity.core.prices import prices_text
 from rlparity.core.replay import Divergence
-from rlparity.core.settings import STRICT, Effect, Outcome
+from rlparity.core.settings import STRICT, Effect, Noise, Outcome
 from rlparity.core.trace import Action
 from rlparity.core.verdict import sentences
 from rlparity.io.console import counted
