@@ -16,10 +16,7 @@ from rlparity import cli, errors
 from rlparity.cli import commands, diff_command, flags, ledger_command, mutants_command, transfer_command
 from rlparity.cli.completion import FLAG, HELP, SHELLS, PrintCompletion
 from rlparity.cli.doctor import doctor
-from rlparity.cli.mcp_command import mcp
-from rlparity.cli.scaffold import init
-from rlparity.cli.schema_command import schema
-from rlparity.cli.skill import skill
+from rlparity.cli.resources import init, mcp, schema, skill
 from rlparity.core import ledger
 from rlparity.core.guard import LESS_MEMORY
 from rlparity.core.prices import add_price_flags

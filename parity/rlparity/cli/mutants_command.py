@@ -15,13 +15,13 @@ from rlparity.mutant import Mutant, MutationBench
 from rlparity.tools.documents import MutantsDocument
 from rlparity.tools.generated import generated_mutants
 from rlparity.tools.mutant_judges import LockstepJudge, PytestJudge, project_bench
-from rlparity.tools.mutant_log import MutantLog
 from rlparity.tools.mutants import (
     SAME,
     SURVIVED,
     UNBUILDABLE,
     UNSOUND,
     Judge,
+    MutantLog,
     MutantVerdict,
     chosen_benches,
     chosen_mutants,

@@ -1,0 +1,102 @@
+"""Commands that play no game: a project to begin with, the skill, the schemas, and the server for coding agents."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from importlib.resources import files
+
+from rlparity.errors import UsageError, install_command, unknown
+from rlparity.io.atomic_write import write_text
+from rlparity.io.documents import schema_of
+from rlparity.io.strict_json import json_text
+from rlparity.tools.documents import DOCUMENTS, FailureDocument
+
+PROJECT = {"project.toml": "pyproject.toml", "workflow.yml": ".github/workflows/rlparity.yml"}
+"""Template -> where it goes."""
+FULL = ("__main__.py", "env.py", "in_jax.py", "score.py", "show.py")
+"""Modules that the full world alone has: what rlworldkit trains, evaluates and shows."""
+_ONLY_FULL = "  # full"
+"""Ends lines of templates that only the full world has."""
+SKILL = "port-an-environment"
+
+
+def init(options: Namespace) -> int:
+    """Write a world of two small engines, its tests and its CI job, to begin with.
+
+    `python -m pytest` in the folder compares the two engines. Then put your own in their place.
+
+    Examples:
+        rlparity init my-port
+        rlparity init --full my-world
+    """
+    templates = files("rlparity.templates")
+    texts = {name: templates.joinpath(template) for template, name in PROJECT.items()}
+    for folder in ("orchard", "orchard/golden"):
+        found = (each for each in templates.joinpath(folder).iterdir() if each.is_file())
+        texts |= {f"{folder}/{each.name}": each for each in found if options.full or each.name not in FULL}
+    paths = {options.folder / name: text.read_text(encoding="utf-8") for name, text in texts.items()}
+    if there := [path for path in paths if path.exists() or path.is_symlink()]:
+        raise UsageError(f"{there[0]} is there already, and nothing was written: name another folder.")
+    for path, text in paths.items():
+        lines = text.splitlines()
+        kept = [line.removesuffix(_ONLY_FULL) for line in lines if options.full or not line.endswith(_ONLY_FULL)]
+        write_text(path, "\n".join(kept) + "\n")
+    world = options.folder / "orchard" / "world.py"
+    print(f"Wrote {world} and {len(paths) - 1} more files. Run `python -m pytest` there.")
+    return 0
+
+
+def skill(options: Namespace) -> int:
+    """Print how to port an environment with this program, or install it as a skill of a coding agent.
+
+    A skill is a folder with a file SKILL.md. Agents look for skills in folders of their own, such as .claude/skills.
+
+    Examples:
+        rlparity skill
+        rlparity skill .claude/skills
+    """
+    text = files("rlparity").joinpath(f"skills/{SKILL}/SKILL.md").read_text(encoding="utf-8")
+    if options.folder is None:
+        print(text, end="")
+        return 0
+    path = options.folder / SKILL / "SKILL.md"
+    write_text(path, text)
+    print(f"Wrote {path}.")
+    return 0
+
+
+def schema(options: Namespace) -> int:
+    """Print the JSON Schema of what a command prints with --json, or list the commands that have one.
+
+    It also holds what a command prints when it fails, with exit code 2 or 3.
+
+    Examples:
+        rlparity schema
+        rlparity schema run
+    """
+    if options.name is None:
+        print("\n".join(DOCUMENTS))
+        return 0
+    if options.name not in DOCUMENTS:
+        raise UsageError(f"there is no schema {unknown(options.name, DOCUMENTS)}: choose among {', '.join(DOCUMENTS)}.")
+    print(json_text(schema_of(DOCUMENTS[options.name] | FailureDocument), indent=2))
+    return 0
+
+
+def mcp(options: Namespace) -> int:
+    """Serve runs, replays, the debugger and schemas to a coding agent, over the Model Context Protocol.
+
+    It speaks on standard input and output, so that an agent's settings name it as a command. Each tool takes the flags
+    of a command, plays in a process of its own, and gives the document that the command prints with --json.
+
+    Examples:
+        rlparity mcp
+    """
+    try:
+        from rlparity.cli.mcp_server import serve
+    except ImportError as error:
+        if not str(error.name).startswith(("mcp", "anyio")):
+            raise
+        raise UsageError(f"the server needs mcp 2: run `{install_command('rl-parity[mcp]')}`.") from error
+    serve(options.parser)
+    return 0
