@@ -48,9 +48,7 @@ def _of_width(seeds: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
     return seeds & np.uint64(2**bits - 1)
 
 
-def check_engine(
-    world: World, engine: GuardedEngine, seed: int, *, restarting: bool, seeds: bool, repeats: bool
-) -> dict[str, bool]:
+def check_engine(engine: GuardedEngine, seed: int, *, restarting: bool, seeds: bool, repeats: bool) -> dict[str, bool]:
     """Tell whether games ignore their ``seeds`` and ``actions``, as far as that can be known.
 
     Raises EngineError where states are not complete or, with ``seeds``, games do not follow from their seeds.
@@ -59,27 +57,28 @@ def check_engine(
     thing to fix. The engine's games are others afterwards. ``restarting``: step with the engine's own auto-reset, as
     the run did, so that an engine which compiles its steps need not compile another one.
     """
-    step, ignored = engine.step_restarting if restarting else engine.step, dict[str, bool]()
+    world, ignored = engine.world, dict[str, bool]()
+    step = engine.step_restarting if restarting else engine.step
     if repeats and seeds:
-        _check_repeats(world, engine, seed, step)
+        _check_repeats(engine, seed, step)
     for turn in () if repeats else range(1 if engine.games >= len(_MOMENTS) else len(_MOMENTS)):
         if turn:  # the games of the last one may be over, which no state need say
             engine.reset(_of_width(engine.seeds() + np.uint64(1), world.seed_bits), np.arange(engine.games))
-        _check_states(world, engine, step, turn)
+        _check_states(engine, step, turn)
     if seeds and not repeats:
         if world.draws is not False:
-            ignored["seeds"] = _check_seeds(world, engine, seed, step)
+            ignored["seeds"] = _check_seeds(engine, seed, step)
         if world.action_space or len(world.actions) > 1:
-            ignored["actions"] = _ignores_actions(world, engine, seed, step)
+            ignored["actions"] = _ignores_actions(engine, seed, step)
     return ignored
 
 
-def _check_repeats(world: World, engine: GuardedEngine, seed: int, step: StepFunction) -> None:
+def _check_repeats(engine: GuardedEngine, seed: int, step: StepFunction) -> None:
     """The same seeds and actions play the same games a second time."""
-    first = run_seeds(seed, engine.games, world.seed_bits)
+    first = run_seeds(seed, engine.games, engine.world.seed_bits)
     shown: list[list[Array]] = []
     with suppress(EngineError):  # which the run did not meet
-        shown += [_shown(world, engine, first, step, _STEPS) for _ in range(2)]
+        shown += [_shown(engine, first, step, _STEPS) for _ in range(2)]
     for number, (one, other) in enumerate(zip(*shown, strict=True)):
         if one.tobytes() != other.tobytes():
             when = "reset" if number == 0 else f"step {(number + 2) // 3}"
@@ -89,13 +88,13 @@ def _check_repeats(world: World, engine: GuardedEngine, seed: int, step: StepFun
             )
 
 
-def _check_states(world: World, engine: GuardedEngine, step: StepFunction, turn: int) -> None:
+def _check_states(engine: GuardedEngine, step: StepFunction, turn: int) -> None:
     """Games that go on from their states, after their slots have held others, are as if nothing had happened.
 
     Each of some games goes on from its state at one of several moments, another one at each ``turn``, to its end.
     """
     slots: Slots = np.arange(min(_SLOTS, engine.games))
-    choose, playing = _drawn(world), np.ones(len(slots), np.bool_)
+    choose, playing = _drawn(engine.world), np.ones(len(slots), np.bool_)
     states, last, taken, recorded = dict[int, list[State]](), dict[int, State](), list[NDArray[Any]](), list[Fields]()
     starts, ends = np.zeros(len(slots), np.intp), np.full(len(slots), _STEPS)
     while playing.any() and len(taken) < _STEPS:
@@ -104,27 +103,25 @@ def _check_states(world: World, engine: GuardedEngine, step: StepFunction, turn:
             starts = np.where(playing & ((slots + turn) % len(_MOMENTS) >= len(states) - 1), time, starts)
         taken.append(choose(engine))
         stepped = step(taken[-1])
-        recorded.append(_fields(world, engine, stepped, slots))
+        recorded.append(_fields(engine, stepped, slots))
         over = np.flatnonzero(playing & (stepped.ended[slots] | (len(taken) == _STEPS)))
         ends[over] = time + 1
         playing[over] = False
         last |= zip(over.tolist(), engine.get_state(over) if over.size else (), strict=True)
-    engine.reset(_of_width(engine.seeds()[slots] + np.uint64(1), world.seed_bits), slots)
+    engine.reset(_of_width(engine.seeds()[slots] + np.uint64(1), engine.world.seed_bits), slots)
     given = [states[int(start)][slot] for slot, start in enumerate(starts)]
     engine.set_state(given, slots)
-    _demand_same(world, engine, {STATE: given}, {STATE: engine.get_state(slots)}, "set_state(get_state())")
+    _demand_same(engine, {STATE: given}, {STATE: engine.get_state(slots)}, "set_state(get_state())")
     for number in range(max(ends - starts)):
         actions, going = choose(engine), np.flatnonzero(starts + number < ends)  # the other games have gone on
         times = (starts + number)[going]
         for slot, time in zip(going, times, strict=True):
             actions[slot] = taken[time][slot]
-        seen = _fields(world, engine, step(actions), slots)
+        seen = _fields(engine, step(actions), slots)
         after = f"set_state(get_state()) and {'a step' if number == 0 else f'{number + 1} steps'}"
-        _demand_same(
-            world, engine, _rows([recorded[time] for time in times], going), _rows([seen] * len(going), going), after
-        )
+        _demand_same(engine, _rows([recorded[time] for time in times], going), _rows([seen] * len(going), going), after)
         if (over := going[times + 1 == ends[going]]).size:
-            _demand_same(world, engine, {STATE: [last[slot] for slot in over]}, {STATE: engine.get_state(over)}, after)
+            _demand_same(engine, {STATE: [last[slot] for slot in over]}, {STATE: engine.get_state(over)}, after)
 
 
 def _rows(each: Sequence[Fields], slots: Slots) -> Fields:
@@ -132,23 +129,23 @@ def _rows(each: Sequence[Fields], slots: Slots) -> Fields:
     return {name: np.stack([fields[name][slot] for fields, slot in zip(each, slots, strict=True)]) for name in each[0]}
 
 
-def _fields(world: World, engine: GuardedEngine, step: BatchStep, slots: Slots) -> Fields:
-    fields: dict[str, Any] = {name: values[slots] for name, values in step_fields(world, step).items()}
+def _fields(engine: GuardedEngine, step: BatchStep, slots: Slots) -> Fields:
+    fields: dict[str, Any] = {name: values[slots] for name, values in step_fields(engine.world, step).items()}
     return {**fields, "mask": engine.mask()[slots], "seed": engine.seeds()[slots]}
 
 
-def _demand_same(world: World, engine: GuardedEngine, expected: Fields, observed: Fields, what: str) -> None:
-    for row in np.flatnonzero(rows_that_differ(world, expected, observed)):
-        first = explain(world, expected, observed, int(row))[0]
+def _demand_same(engine: GuardedEngine, expected: Fields, observed: Fields, what: str) -> None:
+    for row in np.flatnonzero(rows_that_differ(engine.world, expected, observed)):
+        first = explain(engine.world, expected, observed, int(row))[0]
         raise EngineError(
             f"engine '{engine.name}' does not round-trip its state: after {what} {first.field} is {first.observed!r} "
             f"instead of {first.expected!r}; its states must hold all that a game goes on from."
         )
 
 
-def _check_seeds(world: World, engine: GuardedEngine, seed: int, step: StepFunction) -> bool:
+def _check_seeds(engine: GuardedEngine, seed: int, step: StepFunction) -> bool:
     """Tell whether other seeds, in their lower bits or in their upper ones alone, play the same games."""
-    bits = world.seed_bits
+    bits = engine.world.seed_bits
     seeds = _of_width(np.uint64(seed) + np.arange(engine.games, dtype=np.uint64), bits)
     for other, remedy in (
         (seeds + np.uint64(engine.games), "its reset must start from the seed it is given"),
@@ -156,11 +153,11 @@ def _check_seeds(world: World, engine: GuardedEngine, seed: int, step: StepFunct
     ):
         other = _of_width(other, bits)
         for steps in (0, _STEPS):  # most games begin differently
-            shown = [_shown(world, engine, each, step, steps) for each in (seeds, other)]
+            shown = [_shown(engine, each, step, steps) for each in (seeds, other)]
             if not all(map(np.array_equal, *shown)):
                 break
         else:
-            if world.draws is None:
+            if engine.world.draws is None:
                 return True
             raise EngineError(
                 f"engine '{engine.name}' plays the same game from the seeds {seeds[0]} and {other[0]}: {remedy} "
@@ -169,23 +166,19 @@ def _check_seeds(world: World, engine: GuardedEngine, seed: int, step: StepFunct
     return False
 
 
-def _ignores_actions(world: World, engine: GuardedEngine, seed: int, step: StepFunction) -> bool:
+def _ignores_actions(engine: GuardedEngine, seed: int, step: StepFunction) -> bool:
     """Tell whether the same games show the same after other actions."""
+    world = engine.world
     seeds = run_seeds(seed, engine.games, world.seed_bits)
     for steps in (_FIRST, _STEPS):
-        one, other = (_shown(world, engine, seeds, step, steps, _drawn(world, drawn)) for drawn in (1, 2))
+        one, other = (_shown(engine, seeds, step, steps, _drawn(world, drawn)) for drawn in (1, 2))
         if not all(map(np.array_equal, one, other)):
             return False
     return True
 
 
 def _shown(
-    world: World,
-    engine: GuardedEngine,
-    seeds: NDArray[np.uint64],
-    step: StepFunction,
-    steps: int,
-    choose: Chooser | None = None,
+    engine: GuardedEngine, seeds: NDArray[np.uint64], step: StepFunction, steps: int, choose: Chooser | None = None
 ) -> list[Array]:
     """What the first new games from these seeds show, in some steps, each up to its end."""
     everyone: Slots = np.arange(engine.games)
@@ -194,7 +187,7 @@ def _shown(
     if not np.array_equal(given, seeds):
         slot = int(np.flatnonzero(given != seeds)[0])
         raise EngineError(f"engine '{engine.name}' says that a game reset from seed {seeds[slot]} has {given[slot]}.")
-    playing, choose = everyone < _WATCHED, choose or _drawn(world)
+    playing, choose = everyone < _WATCHED, choose or _drawn(engine.world)
     for _ in range(steps):
         seen.append(engine.mask()[playing])
         stepped = step(choose(engine))

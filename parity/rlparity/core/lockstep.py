@@ -113,7 +113,7 @@ def _run_games(pair: Pair, settings: Settings, progress: Callable[[], object]) -
         seeds = settings.mode == STRICT or engine is pair.reference
         how = {"restarting": settings.auto_reset, "seeds": seeds, "repeats": bool(run.outcome.divergences)}
         assert pair.measured is not None
-        pair.measured.ignored |= check_engine(pair.world, engine, settings.seed, **how)
+        pair.measured.ignored |= check_engine(engine, settings.seed, **how)
     return run.outcome
 
 
