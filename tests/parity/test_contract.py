@@ -209,10 +209,7 @@ def test_a_world_without_chance_says_so() -> None:
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
-    [
-        ({"hp": np.int64(2)}, "it holds state.hp as numpy.int64"),
-        ({"walker": 99}, "a cell lies outside 0 … 15."),
-    ],
+    [({"hp": np.int64(2)}, "it holds state.hp as numpy.int64"), ({"walker": 99}, "a cell lies outside 0 … 15.")],
 )
 def test_a_directed_start_that_is_no_state_is_one_sentence(change: dict[str, Any], sentence: str) -> None:
     world = orchard(starts={"wrong": lambda rng: {**WORLD.starts["end game"](rng), **change}})

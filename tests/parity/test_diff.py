@@ -246,11 +246,7 @@ def test_a_page_has_both_sides_and_json_goes_to_a_file_or_to_standard_output(tmp
         (". . --price-b stings=1", "has no price 'stings'", 2),
         (". . --price-a sting", "takes NAME=VALUE", 2),
         (". . --agent nobody", "there is no policy file nobody", 2),
-        (
-            ". . --expect rewards:stings",
-            "is 'rewards:stings' (did you mean 'rewards:sting'?): ",
-            2,
-        ),
+        (". . --expect rewards:stings", "is 'rewards:stings' (did you mean 'rewards:sting'?): ", 2),
         (". . --json no/answer.json", "no/answer.json cannot be written: No such file or directory", 2),
         ("python:/no/such/python .", "there is no interpreter /no/such/python", 2),
     ],
@@ -283,18 +279,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def diff_in(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """The command, typed in a checkout."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(root.with_name("cache")), "PYTHONPATH": ""}
-    command = [
-        sys.executable,
-        "-m",
-        "rlparity",
-        "diff",
-        *words,
-        "--world",
-        "orchard:WORLD",
-        *SMALL,
-        "--cases",
-        "1",
-    ]
+    command = [sys.executable, "-m", "rlparity", "diff", *words, "--world", "orchard:WORLD", *SMALL, "--cases", "1"]
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
 
 

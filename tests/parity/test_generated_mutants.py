@@ -14,15 +14,7 @@ from rlparity.core.lockstep import Settings
 from rlparity.engines.remote import RemoteEngine, RemoteFactory
 from rlparity.tools.generated import edits, generated_mutants
 from rlparity.tools.mutant_judges import LockstepJudge
-from rlparity.tools.mutants import (
-    SAME,
-    SURVIVED,
-    MutantLog,
-    MutantVerdict,
-    mutated_text,
-    require_fit,
-    run_mutants,
-)
+from rlparity.tools.mutants import SAME, SURVIVED, MutantLog, MutantVerdict, mutated_text, require_fit, run_mutants
 
 (BENCH,) = WORLD.benches
 

@@ -183,11 +183,7 @@ def test_a_new_component_shows_with_the_transitions_that_earn_it(named: bool, go
 @pytest.mark.parametrize(
     ("change", "components", "said"),
     [
-        (
-            partial(with_calm, action=-1),
-            (*WORLD.components, "calm"),
-            "No transition earns calm, which is new.",
-        ),
+        (partial(with_calm, action=-1), (*WORLD.components, "calm"), "No transition earns calm, which is new."),
         (lambda components, actions: components[:, ::-1], WORLD.components[::-1], "No reward has changed."),
     ],
     ids=["one that nothing earns", "another order"],

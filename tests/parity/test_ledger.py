@@ -224,11 +224,7 @@ def test_a_difference_that_two_entries_explain_is_an_error(ledger: Path) -> None
     ("old", "new", "fault"),
     [
         ("worlds", "world", "must hold a list of names `worlds`, tables [entries.ID] and nothing else"),
-        (
-            'worlds = ["orchard"]\n\n',
-            'worlds = ["other"]\n\n',
-            "the world 'orchard' is not among the file's own",
-        ),
+        ('worlds = ["orchard"]\n\n', 'worlds = ["other"]\n\n', "the world 'orchard' is not among the file's own"),
         ("share", "shares", "there is no key 'shares': choose among kind, citation"),
         ("share = 0.5", "share = true", "share must be a number from 0 to 1, got True"),
         ('"bug"', '"big"', "kind must be bug or deliberate or format or rounding, got 'big'"),

@@ -117,10 +117,7 @@ def test_failing_hanging_and_unbuildable_mutants_are_told_apart(
 @pytest.mark.parametrize(
     ("end", "sentence"),
     [
-        (
-            DIVERGED,
-            "copy of engine 'planes' already ends as DIVERGENT: game 0 differs: x: correct that first",
-        ),
+        (DIVERGED, "copy of engine 'planes' already ends as DIVERGENT: game 0 differs: x: correct that first"),
         (EMPTY, "already ends as INCONCLUSIVE: nothing varies: x: correct that first"),
         (UNKNOWN, r"already cannot be run \(cannot be imported\): correct that first"),
         (LATE, "the unchanged copy of engine 'planes' needs more than 60 seconds"),

@@ -38,8 +38,7 @@ STINGLESS = replace(WORLD, engines={**WORLD.engines, "stingless": StinglessEngin
 
 
 @pytest.mark.parametrize(
-    ("engine", "phase", "condition"),
-    [("restless", "walker", "differs"), ("stingless", "flight", "sting")],
+    ("engine", "phase", "condition"), [("restless", "walker", "differs"), ("stingless", "flight", "sting")]
 )
 def test_the_first_phase_that_differs_is_that_of_the_planted_fault(engine: str, phase: str, condition: str) -> None:
     for reference in ("plain", "planes"):

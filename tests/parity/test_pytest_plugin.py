@@ -161,10 +161,7 @@ def read_all(path: Path) -> None:
         ('engines = ["plain,swift"]', "orchard], engines: world 'orchard' has no engine 'swift': choose among plain"),
         ('optional = ["swift"]', "orchard], optional: world 'orchard' has no engine 'swift'"),
         ('sources = ["magic"]', "orchard], sources: there is no source 'magic': give uniform, directed"),
-        (
-            "[tool.rlparity.worlds.pig]",
-            "pig], world: there is no world 'pig': give module:attribute, or one that is ",
-        ),
+        ("[tool.rlparity.worlds.pig]", "pig], world: there is no world 'pig': give module:attribute, or one that is "),
         ("[tool.rlparity]\nseed = 3", "[tool.rlparity] in "),
         ('golden = ""\nsources = []', "orchard], sources: nothing is compared: name a source"),
         ('world = "faulty_orchard:CHANGED"\nengines = ["a-b,c", "a,b-c"]', "engines: a,b-c and a-b,c are both 'a-b-c'"),

@@ -60,11 +60,7 @@ def broken(*_: object) -> Any:  # noqa: ANN401 - it returns nothing
         ({"read_agent": broken}, ("--source", "policy:pyproject.toml"), "reading the agent pyproject.toml fails"),
         ({"read_agent": lambda *_: broken}, ("--source", "policy:pyproject.toml"), "the policy fails with KeyError"),
         ({"shrinkers": (broken,)}, ("--engines", "plain,restless", "--steps", "200"), "a shrinker fails with KeyError"),
-        (
-            {"draw": broken},
-            ("--engines", "plain,restless", "--steps", "200"),
-            "drawing a state of world",
-        ),
+        ({"draw": broken}, ("--engines", "plain,restless", "--steps", "200"), "drawing a state of world"),
     ],
 )
 def test_an_exception_in_a_world_s_own_code_is_one_sentence(

@@ -122,193 +122,81 @@ def played(world: World, engines: tuple[str, str] = ("one", "other"), **settings
 ALWAYS = np.ones_like
 NEVER = np.zeros_like
 NAN = np.full((16, 2), np.nan, np.float32)
-ZERO = {"observation": lambda _, seen: NEVER(seen), "reward": lambda _, reward: NEVER(reward)}
-IDLE = {name: lambda _, value: NEVER(value) for name in ("begun", "turn", "effect")}
+ZERO: dict[str, Any] = {"observation": lambda _, seen: NEVER(seen), "reward": lambda _, reward: NEVER(reward)}
+IDLE: dict[str, Any] = {name: lambda _, value: NEVER(value) for name in ("begun", "turn", "effect")}
 IDLE["mask"] = lambda _, mask: ALWAYS(mask)
-DEAF = {"effect": IDLE["effect"], "mask": IDLE["mask"], "reward": lambda engine, _: np.float32(engine.turn)}
+DEAF: dict[str, Any] = {
+    "effect": IDLE["effect"],
+    "mask": IDLE["mask"],
+    "reward": lambda engine, _: np.float32(engine.turn),
+}
 EQUAL = Tolerance(ignored=True, reason="not of interest")
-ROWS: dict[str, tuple[World, dict[str, Any], Verdict, str]] = {
-    "all is exercised": (sums(), {}, Verdict.PASS, ""),
-    "one engine under two names": (
-        sums(engines={"one": partial(Sums), "other": partial(Sums)}),
-        {},
-        Verdict.INCONCLUSIVE,
-        "both engines are one and the same",
+SAME_ENGINES = {"one": partial(Sums), "other": partial(Sums)}
+SAME_CODE = {"one": lambda games, options: Sums(games), "other": lambda games, options: Sums(games)}
+ENDLESS: dict[str, Any] = {"over": lambda _, over: NEVER(over)}
+LATE_FAULT = {"one": partial(Sums, **ENDLESS), "other": partial(Others, over=lambda engine, over: engine.turn > 1000)}
+NOTHING = dict.fromkeys(("observation", "components", "reward", "terminated", "state"), EQUAL)
+WIDER = "is wider than the field's range"
+Row = tuple[World, dict[str, Any], Verdict, str]
+
+
+def row(verdict: Verdict, reason: str = "", settings: dict[str, Any] | None = None, **parts: Any) -> Row:  # noqa: ANN401
+    """A world of these parts, settings of its run, its verdict and a reason for that."""
+    return sums(**parts), settings or {}, verdict, reason
+
+
+limited, inconclusive, divergent = (partial(row, each) for each in [*Verdict][1:])
+ROWS: dict[str, Row] = {
+    "all is exercised": row(Verdict.PASS),
+    "one engine under two names": inconclusive("both engines are one and the same", engines=SAME_ENGINES),
+    "one engine in two functions": inconclusive("both engines are one and the same", engines=SAME_CODE),
+    "an engine and itself": limited("the engine is compared with itself", {"engines": ("one", "one")}),
+    "a constant observation": limited("observation never varies", observation=ZERO["observation"]),
+    "no reward": limited("reward is always 0", reward=ZERO["reward"]),
+    "a component that is always 0": limited(
+        "component bonus is always 0", components=("chosen", "bonus"), component=lambda _, paid: paid * [1, 0]
     ),
-    "one engine in two functions": (
-        sums(engines={"one": lambda games, options: Sums(games), "other": lambda games, options: Sums(games)}),
-        {},
-        Verdict.INCONCLUSIVE,
-        "both engines are one and the same",
+    "a fact that stays": limited(
+        "fact stage never varies", facts=("turn", "stage"), fact=lambda _, turn: turn * [1, 0] + [0, 3]
     ),
-    "an engine and itself": (
-        sums(),
-        {"engines": ("one", "one")},
-        Verdict.LIMITED,
-        "the engine is compared with itself",
+    "an event that never happens": limited(
+        "event win never happens", events=("end", "win"), event=lambda _, ended: np.uint8(ended)
     ),
-    "a constant observation": (
-        sums(observation=ZERO["observation"]),
-        {},
-        Verdict.LIMITED,
-        "observation never varies",
+    "nothing varies": inconclusive("nothing varies", **ZERO, **IDLE, draws=False),
+    "actions without effect": limited("actions have no effect", **DEAF),
+    "NaN everywhere": inconclusive("observation holds nothing but NaN", observation=lambda engine, seen: NAN),
+    "infinity everywhere": inconclusive("holds nothing but NaN", observation=lambda engine, seen: -NAN * 0 - np.inf),
+    "a mask that allows all": limited("every action is always valid", mask=lambda _, mask: ALWAYS(mask)),
+    "a mask that allows nothing": limited("no action is ever valid", mask=lambda _, mask: NEVER(mask)),
+    "a mask that stays": limited("the mask never varies", mask=lambda _, mask: mask & False | [True, True, False]),
+    "games of one action": limited("every game ends at its first step", over=lambda engine, over: engine.turn >= 1),
+    "games without an end": limited("no game ends", **ENDLESS),
+    "a fault after the last step": limited("no game ends", {"steps": 60}, engines=LATE_FAULT),
+    "no game that is cut off": limited("no game is truncated", truncated=lambda _, flags: NEVER(flags)),
+    "no game that ends by itself": limited(
+        "no game is terminated", truncated=lambda _, flags: flags, terminated=lambda _, flags: NEVER(flags)
     ),
-    "no reward": (sums(reward=ZERO["reward"]), {}, Verdict.LIMITED, "reward is always 0"),
-    "a component that is always 0": (
-        sums(components=("chosen", "bonus"), component=lambda _, paid: paid * [1, 0]),
-        {},
-        Verdict.LIMITED,
-        "component bonus is always 0",
+    "an action that is never taken": limited(
+        "action two is never taken", {"invalid": 0.0}, mask=lambda _, mask: mask & [True, True, False]
     ),
-    "a fact that stays": (
-        sums(facts=("turn", "stage"), fact=lambda _, turn: turn * [1, 0] + [0, 3]),
-        {},
-        Verdict.LIMITED,
-        "fact stage never varies",
+    "valid actions alone": limited("no invalid action is taken", {"invalid": 0.0}),
+    "a tolerance of a billion": limited(f"the tolerance of observation {WIDER}", tolerances={"observation": 1e9}),
+    "a tolerance of a billion for states": limited(
+        f"the tolerance of state.sum {WIDER}", tolerances={"state.sum": Tolerance(relative=2.0)}
     ),
-    "an event that never happens": (
-        sums(events=("end", "win"), event=lambda _, ended: np.uint8(ended)),
-        {},
-        Verdict.LIMITED,
-        "event win never happens",
+    "a field that is ignored": limited("reward is left out", tolerances={"reward": EQUAL}),
+    "everything ignored": inconclusive("nothing is compared", tolerances=NOTHING),
+    "no time": inconclusive("too few steps are compared", {"budget_seconds": 1e-9, "steps": 200}),
+    "states to be injected that are none": inconclusive(
+        "nothing is injected", {"mode": "injected"}, states_replay=True
     ),
-    "nothing varies": (
-        sums(**ZERO, **IDLE, draws=False),
-        {},
-        Verdict.INCONCLUSIVE,
-        "nothing varies",
+    "an accepted limit": row(Verdict.PASS, accept=("no game ends",), **ENDLESS),
+    "an acceptance that is not so": divergent("'no game ends' is accepted, and no longer so", accept=("no game ends",)),
+    "an acceptance of nothing": divergent(
+        "'no gam ends' is accepted, and there is no such limitation", accept=("no gam ends",)
     ),
-    "actions without effect": (
-        sums(
-            effect=lambda _, effect: NEVER(effect),
-            reward=lambda engine, _: np.float32(engine.turn),
-            mask=lambda _, mask: ALWAYS(mask),
-        ),
-        {},
-        Verdict.LIMITED,
-        "actions have no effect",
-    ),
-    "NaN everywhere": (
-        sums(observation=lambda engine, seen: NAN),
-        {},
-        Verdict.INCONCLUSIVE,
-        "observation holds nothing but NaN",
-    ),
-    "infinity everywhere": (
-        sums(observation=lambda engine, seen: -NAN * 0 - np.inf),
-        {},
-        Verdict.INCONCLUSIVE,
-        "observation holds nothing but NaN",
-    ),
-    "a mask that allows all": (
-        sums(mask=lambda _, mask: ALWAYS(mask)),
-        {},
-        Verdict.LIMITED,
-        "every action is always valid",
-    ),
-    "a mask that allows nothing": (
-        sums(mask=lambda _, mask: NEVER(mask)),
-        {},
-        Verdict.LIMITED,
-        "no action is ever valid",
-    ),
-    "a mask that stays": (
-        sums(mask=lambda _, mask: mask & False | [True, True, False]),
-        {},
-        Verdict.LIMITED,
-        "the mask never varies",
-    ),
-    "games of one action": (
-        sums(over=lambda engine, over: engine.turn >= 1),
-        {},
-        Verdict.LIMITED,
-        "every game ends at its first step",
-    ),
-    "games without an end": (sums(over=lambda _, over: NEVER(over)), {}, Verdict.LIMITED, "no game ends"),
-    "a fault after the last step": (
-        sums(
-            engines={
-                "one": partial(Sums, over=lambda _, over: NEVER(over)),
-                "other": partial(Others, over=lambda engine, over: engine.turn > 1000),
-            }
-        ),
-        {"steps": 60},
-        Verdict.LIMITED,
-        "no game ends",
-    ),
-    "no game that is cut off": (
-        sums(truncated=lambda _, flags: NEVER(flags)),
-        {},
-        Verdict.LIMITED,
-        "no game is truncated",
-    ),
-    "no game that ends by itself": (
-        sums(truncated=lambda _, flags: flags, terminated=lambda _, flags: NEVER(flags)),
-        {},
-        Verdict.LIMITED,
-        "no game is terminated",
-    ),
-    "an action that is never taken": (
-        sums(mask=lambda _, mask: mask & [True, True, False]),
-        {"invalid": 0.0},
-        Verdict.LIMITED,
-        "action two is never taken",
-    ),
-    "valid actions alone": (sums(), {"invalid": 0.0}, Verdict.LIMITED, "no invalid action is taken"),
-    "a tolerance of a billion": (
-        sums(tolerances={"observation": 1e9}),
-        {},
-        Verdict.LIMITED,
-        "the tolerance of observation is wider than the field's range",
-    ),
-    "a tolerance of a billion for states": (
-        sums(tolerances={"state.sum": Tolerance(relative=2.0)}),
-        {},
-        Verdict.LIMITED,
-        "the tolerance of state.sum is wider than the field's range",
-    ),
-    "a field that is ignored": (sums(tolerances={"reward": EQUAL}), {}, Verdict.LIMITED, "reward is left out"),
-    "everything ignored": (
-        sums(tolerances=dict.fromkeys(("observation", "components", "reward", "terminated", "state"), EQUAL)),
-        {},
-        Verdict.INCONCLUSIVE,
-        "nothing is compared",
-    ),
-    "no time": (
-        sums(),
-        {"budget_seconds": 1e-9, "steps": 200},
-        Verdict.INCONCLUSIVE,
-        "too few steps are compared",
-    ),
-    "states to be injected that are none": (
-        sums(states_replay=True),
-        {"mode": "injected"},
-        Verdict.INCONCLUSIVE,
-        "nothing is injected",
-    ),
-    "an accepted limit": (
-        sums(over=lambda _, over: NEVER(over), accept=("no game ends",)),
-        {},
-        Verdict.PASS,
-        "",
-    ),
-    "an acceptance that is not so": (
-        sums(accept=("no game ends",)),
-        {},
-        Verdict.DIVERGENT,
-        "'no game ends' is accepted, and no longer so",
-    ),
-    "an acceptance of nothing": (
-        sums(accept=("no gam ends",)),
-        {},
-        Verdict.DIVERGENT,
-        "'no gam ends' is accepted, and there is no such limitation",
-    ),
-    "an emptiness that is accepted": (
-        sums(engines={"one": partial(Sums), "other": partial(Sums)}, accept=("both engines are one and the same",)),
-        {},
-        Verdict.INCONCLUSIVE,
-        "both engines are one and the same",
+    "an emptiness that is accepted": inconclusive(
+        "both engines are one and the same", engines=SAME_ENGINES, accept=("both engines are one and the same",)
     ),
 }
 
@@ -378,52 +266,26 @@ def walks(one: dict[str, Any], other: dict[str, Any]) -> World:
 
 
 MASKED, SAYS = {"mask": down}, {"mask": down, "info": float}
+PAID, CUT = MASKED | {"rewards": (0.0, 3.0)}, MASKED | {"limit": 1000}
+METHOD, OTHERWISE = {"mask": "method"}, {"mask": lambda at: at > 1}
+BOUNDS = "observation_space is declared differently: observation_space.low is 0.0 and -1.0"
+PASS, LIMITED, INCONCLUSIVE, DIVERGENT = Verdict
 OF_ENVIRONMENTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], Verdict, str]] = {
-    "all is exercised": (MASKED, MASKED | {"is_seeded": True}, {}, Verdict.PASS, ""),
-    "no mask": ({}, {"is_seeded": True}, {}, Verdict.PASS, ""),
-    "other masks in infos": (MASKED, {"mask": lambda at: at > 1}, {}, Verdict.DIVERGENT, "mask[0]"),
-    "masks by a method": ({"mask": "method"}, MASKED, {}, Verdict.PASS, ""),
-    "other masks by a method": ({"mask": "method"}, {"mask": lambda at: at > 1}, {}, Verdict.DIVERGENT, "mask[0]"),
-    "other bounds": (
-        MASKED,
-        MASKED | {"low": -1.0},
-        {},
-        Verdict.DIVERGENT,
-        "observation_space is declared differently: observation_space.low is 0.0 and -1.0",
-    ),
-    "another type": (
-        MASKED,
-        MASKED | {"dtype": np.float64},
-        {},
-        Verdict.DIVERGENT,
-        "observation_space.dtype is float32 and float64",
-    ),
-    "another range of rewards": (
-        MASKED | {"rewards": (0.0, 3.0)},
-        MASKED | {"rewards": (0.0, 1.0)},
-        {},
-        Verdict.DIVERGENT,
-        "reward_range[1] is 3.0 and 1.0",
-    ),
-    "another limit that no game meets": (
-        MASKED | {"limit": 1000},
-        MASKED | {"limit": 1001},
-        {},
-        Verdict.DIVERGENT,
-        "time_limit is 1000 and 1001",
-    ),
-    "infos that nobody compares": (SAYS, SAYS | {"low": 0.0}, {}, Verdict.LIMITED, "infos are left out"),
-    "infos that are compared": (SAYS, SAYS | {"low": 0.0}, {"infos": True}, Verdict.PASS, ""),
-    "other infos": (SAYS, MASKED | {"info": lambda at: at + 0.5}, {"infos": True}, Verdict.DIVERGENT, "info.says"),
-    "ignored seeds": (
-        MASKED | {"is_seeded": False},
-        {"is_seeded": False, **MASKED},
-        {},
-        Verdict.LIMITED,
-        "every seed plays the same game",
-    ),
-    "one environment under one name": (MASKED, MASKED, {"is_one": True}, Verdict.LIMITED, "is compared with itself"),
-    "states of an environment without any": (MASKED, {}, {"mode": "injected"}, Verdict.INCONCLUSIVE, "is injected"),
+    "all is exercised": (MASKED, MASKED | {"is_seeded": True}, {}, PASS, ""),
+    "no mask": ({}, {"is_seeded": True}, {}, PASS, ""),
+    "other masks in infos": (MASKED, OTHERWISE, {}, DIVERGENT, "mask[0]"),
+    "masks by a method": (METHOD, MASKED, {}, PASS, ""),
+    "other masks by a method": (METHOD, OTHERWISE, {}, DIVERGENT, "mask[0]"),
+    "other bounds": (MASKED, MASKED | {"low": -1.0}, {}, DIVERGENT, BOUNDS),
+    "another type": (MASKED, MASKED | {"dtype": np.float64}, {}, DIVERGENT, "_space.dtype is float32 and float64"),
+    "another range of rewards": (PAID, MASKED | {"rewards": (0.0, 1.0)}, {}, DIVERGENT, "[1] is 3.0 and 1.0"),
+    "another limit that no game meets": (CUT, MASKED | {"limit": 1001}, {}, DIVERGENT, "time_limit is 1000 and 1001"),
+    "infos that nobody compares": (SAYS, SAYS | {"low": 0.0}, {}, LIMITED, "infos are left out"),
+    "infos that are compared": (SAYS, SAYS | {"low": 0.0}, {"infos": True}, PASS, ""),
+    "other infos": (SAYS, MASKED | {"info": lambda at: at + 0.5}, {"infos": True}, DIVERGENT, "info.says"),
+    "ignored seeds": (MASKED | {"is_seeded": False}, {"is_seeded": False, **MASKED}, {}, LIMITED, "every seed plays"),
+    "one environment under one name": (MASKED, MASKED, {"is_one": True}, LIMITED, "is compared with itself"),
+    "states of an environment without any": (MASKED, {}, {"mode": "injected"}, INCONCLUSIVE, "is injected"),
 }
 
 

@@ -27,13 +27,7 @@ from rlparity.io.atomic_write import check_output
 from rlparity.io.console import Answer, counted, open_console
 from rlparity.tools.coverage import coverage_of, require_marks
 from rlparity.tools.divergence import divergence_document
-from rlparity.tools.documents import (
-    CoverageDocument,
-    EpisodesDocument,
-    ReplayDocument,
-    RunDocument,
-    TapeDocument,
-)
+from rlparity.tools.documents import CoverageDocument, EpisodesDocument, ReplayDocument, RunDocument, TapeDocument
 from rlparity.tools.finding import Finding, grouped, investigate, next_commands, replayed
 from rlparity.tools.printing import noise_table, print_coverage, print_notes, print_rewards, print_run
 from rlparity.tools.recording import record_tape

@@ -79,11 +79,7 @@ def diff(options: Namespace) -> Answer:
     with open_alone(world, labels, found.case(0), settings.timeout) if shown else nullcontext(pair) as alone:
         cases = small_cases(found, alone, spec, again, options.cases, options.shrink_seconds)
         if options.html:
-            write_page(
-                diff_page(found, alone, lines, shown, cases, unexpected, again.text),
-                world,
-                options.html,
-            )
+            write_page(diff_page(found, alone, lines, shown, cases, unexpected, again.text), world, options.html)
     if options.markdown:
         write_output(options.markdown, markdown(lines, shown, cases))
     document = _document(found, unexpected, every, cases)

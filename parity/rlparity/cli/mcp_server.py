@@ -54,11 +54,7 @@ def serve(parser: argparse.ArgumentParser) -> None:
 
 async def _serve(tools: Tools) -> None:
     server: Server[Any] = Server(
-        "rlparity",
-        version=__version__,
-        instructions=_INSTRUCTIONS,
-        on_list_tools=tools.list,
-        on_call_tool=tools.call,
+        "rlparity", version=__version__, instructions=_INSTRUCTIONS, on_list_tools=tools.list, on_call_tool=tools.call
     )
     try:
         async with stdio_server() as (source, sink):

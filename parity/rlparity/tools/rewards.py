@@ -16,17 +16,7 @@ from rlparity.core.replay import begin
 from rlparity.core.settings import Settings
 from rlparity.core.source_specs import open_source
 from rlparity.core.sources import choose_actions
-from rlparity.core.trace import (
-    RESTART,
-    Action,
-    Case,
-    Trace,
-    batch_of,
-    read_trace,
-    trace_files,
-    trace_text,
-    write_trace,
-)
+from rlparity.core.trace import RESTART, Action, Case, Trace, batch_of, read_trace, trace_files, trace_text, write_trace
 from rlparity.engine import Slots, consecutive_seeds
 from rlparity.errors import StateRefused, UsageError
 from rlparity.spaces import action_numbers

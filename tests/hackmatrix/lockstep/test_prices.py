@@ -96,5 +96,5 @@ def test_W_what_is_worth_nothing_leaves_no_mark_on_either_engine(swift_built: No
     outcome = assert_lockstep(world, source="directed", steps=20, games=MANY, seed=3, coverage=0)
     assert outcome.marks is not None
     coverage = coverage_of(world, outcome.marks)
-    assert {"W.kills", "W.resource_gain"} <= set(coverage.silent_marks())
-    assert not {"W.step_penalty", "V4.kill"} & set(coverage.silent_marks())
+    assert {"W.kills", "W.resource_gain"} <= set(coverage.silent_marks)
+    assert not {"W.step_penalty", "V4.kill"} & set(coverage.silent_marks)
