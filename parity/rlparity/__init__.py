@@ -6,10 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rlparity.agent import Policy, View
-from rlparity.engine import BatchEngine, BatchStep, EngineOptions, Slots, State
+from rlparity.engine import BatchEngine, BatchStep, Draw, EngineOptions, Phase, Slots, State
 from rlparity.errors import EngineError, ParityError, StateRefused, UsageError
 from rlparity.mutant import Mutant, MutationBench
-from rlparity.phases import Draw, Phase
 from rlparity.spaces import Box, MultiDiscrete
 from rlparity.tolerance import Tolerance
 from rlparity.views import AutoResetBatch, Engine, Step

@@ -221,6 +221,6 @@ def test_a_comparison_imports_neither_git_nor_processes_nor_tools() -> None:
     code = "import sys, rlparity.core.lockstep; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     folders = {name.split(".")[1] for name in loaded if name.startswith("rlparity.")}
-    contract = {"agent", "engine", "errors", "mutant", "phases", "spaces", "tolerance", "views", "world"}
+    contract = {"agent", "engine", "errors", "mutant", "spaces", "tolerance", "views", "world"}
     assert folders == {"core", "io", *contract}
     assert not {"rich", "subprocess"} & {*loaded}

@@ -29,12 +29,11 @@ from rlparity.tools.coverage import coverage_of, require_marks
 from rlparity.tools.divergence import divergence_document
 from rlparity.tools.documents import CoverageDocument, EpisodesDocument, ReplayDocument, RunDocument, TapeDocument
 from rlparity.tools.finding import Finding, grouped, investigate, next_commands, replayed
-from rlparity.tools.printing import noise_table, print_coverage, print_notes, print_rewards, print_run
+from rlparity.tools.printing import noise_table, print_coverage, print_notes, print_rewards, print_run, run_document
 from rlparity.tools.recording import record_tape
 from rlparity.tools.report import print_report, write_report
 from rlparity.tools.rewards import accept, golden_folder, replay_golden, rewards_document
 from rlparity.tools.rewards import record as record_episodes
-from rlparity.tools.run_document import run_document
 from rlparity.world import World
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlparity.core.compare import STATE
-from rlparity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
+from rlparity.engine import Array, BatchEngine, BatchStep, EngineOptions, Phase, Slots, State
 from rlparity.errors import FOREIGN_FAULTS, EngineError, StateRefused, UsageError, is_out_of_memory
-from rlparity.phases import Phase
 from rlparity.world import World
 
 P = ParamSpec("P")

@@ -13,9 +13,8 @@ from rlparity.core.compare import Difference, state_differences
 from rlparity.core.pair import Pair
 from rlparity.core.replay import ReplayMoment
 from rlparity.core.trace import RESTART, Action, batch_of
-from rlparity.engine import State
+from rlparity.engine import Phase, State
 from rlparity.errors import EngineError
-from rlparity.phases import Phase
 from rlparity.world import World
 
 Phases = tuple[Phase, ...] | None

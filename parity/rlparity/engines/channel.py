@@ -9,8 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from rlparity.engine import Array, BatchStep
-from rlparity.phases import Draw, Phase
+from rlparity.engine import Array, BatchStep, Draw, Phase
 
 VERSION = 1
 """Of the protocol; the server's first message says it."""

@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlparity.core.guard import DEFAULT_TIMEOUT
-from rlparity.engine import Array, BatchEngine, BatchStep, EngineOptions, State
+from rlparity.engine import Array, BatchEngine, BatchStep, EngineOptions, Phase, State
 from rlparity.engines.channel import VERSION, Channel
 from rlparity.engines.python_process import end_process, enlarge_pipe
 from rlparity.errors import EngineError, StateRefused, UsageError
-from rlparity.phases import Phase
 from rlparity.world import World
 
 _CLOSING_SECONDS = 3.0

@@ -1,23 +1,25 @@
-"""Terminal output of the ``rlparity`` commands; the text of traces is in ``report``."""
+"""Output of the ``rlparity`` commands in a terminal, and the document of a run; the text of traces is in ``report``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from rich.console import Console
 
 from rlparity.core.compare import value_text
-from rlparity.core.prices import prices_text
+from rlparity.core.prices import changed_prices, prices_text
 from rlparity.core.replay import Divergence
-from rlparity.core.settings import STRICT, Effect, Noise, Outcome
+from rlparity.core.settings import STRICT, Effect, Noise, Outcome, Settings
 from rlparity.core.trace import Action
 from rlparity.core.verdict import sentences
 from rlparity.io.console import counted
 from rlparity.io.intervals import paired_intervals
 from rlparity.io.table import Records, Table
 from rlparity.tools.coverage import Coverage
-from rlparity.tools.documents import EffectDocument
+from rlparity.tools.divergence import DivergenceDocument, Room, explained
+from rlparity.tools.documents import EffectDocument, RunDocument
 from rlparity.tools.finding import Finding, grouped
 from rlparity.tools.mutants import CAUGHT, SURVIVED, MutantVerdict
 from rlparity.tools.report import action_name, difference_table, print_report
@@ -65,6 +67,45 @@ def print_run(
         console.print(difference_table(alike[0].differences, engines, "--json lists their fields"))
 
 
+def run_document(
+    world: World, engines: tuple[str, str], settings: Settings, outcome: Outcome, findings: Sequence[Finding]
+) -> RunDocument:
+    """The document of a run. ``findings``: of its divergences, or none where nothing was reported."""
+    divergences = [
+        DivergenceDocument(found.step, [difference.field for difference in found.differences], found.game)
+        for found in outcome.divergences
+    ]
+    room = Room(len(findings))
+    for finding in findings:
+        at = outcome.divergences.index(finding.alike[0])
+        divergences[at] = replace(
+            divergences[at],
+            alike=len(finding.alike),
+            trace=str(finding.trace_path),
+            report=str(finding.page_path),
+            **explained(finding.report, room),
+        )
+    effect = outcome.effect
+    first = [] if effect is None else sorted(effect.first[effect.first >= 0].tolist())
+    return RunDocument(
+        verdict=outcome.verdict,
+        reasons=outcome.reasons,
+        accepted=[reason.name for reason in outcome.accepted],
+        world=world.name,
+        prices=changed_prices(world),
+        tolerances={field: [str(world.tolerance_of(field))] for field in world.tolerances},
+        engines=engines,
+        **{name: getattr(settings, name) for name in ("mode", "source", "seed", "games")},
+        steps_compared=outcome.steps,
+        episodes=outcome.episodes,
+        seconds=round(outcome.seconds, 3),
+        divergences=divergences,
+        **{name: getattr(outcome, name) for name in ("is_black_box", "known", "measured")},
+        noise=None if outcome.noise is None else noise_table(outcome.noise, engines[0], settings.noise).values(),
+        effect=None if effect is None else EffectDocument(effect_table(effect, engines).values(), first),
+    )
+
+
 def effect_table(effect: Effect, engines: tuple[str, str]) -> Records:
     """Means with 95% intervals, of the difference that of the paired games, and when differences begin."""
     rows = [
@@ -78,11 +119,6 @@ def effect_table(effect: Effect, engines: tuple[str, str]) -> Records:
     one, other = engines
     header = "of an episode", one, other, f"{other} - {one}", "games that differ"
     return Records("effect", "What a user sees", header, rows, f"{note}.")
-
-
-def effect_values(effect: Effect, engines: tuple[str, str]) -> EffectDocument:
-    """The table, and of each game that differs after how many actions it first does."""
-    return EffectDocument(effect_table(effect, engines).values(), sorted(effect.first[effect.first >= 0].tolist()))
 
 
 def noise_table(floor: Mapping[str, Noise], engine: str, runs: int) -> Records:
