@@ -15,8 +15,8 @@ from command_line import rlparity
 from numpy.typing import NDArray
 
 from rlparity import BatchEngine, BatchStep, Board, EngineError, EngineOptions, Pairing, State, Tolerance, World
-from rlparity.adapters.declared import range_of, space_values
 from rlparity.adapters.gymnasium import GymGame
+from rlparity.adapters.observations import range_of, space_values
 from rlparity.adapters.pytree import gymnax_game
 from rlparity.adapters.single import SingleGame, SingleGames
 from rlparity.core.ledger import Entry, Ledger

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rlparity.adapters.declared import declared
 from rlparity.adapters.draws import SharedGenerator
-from rlparity.adapters.observations import as_array, with_float32
+from rlparity.adapters.observations import as_array, declared, json_of, with_float32
 from rlparity.adapters.single import (
     MASK,
     SEED,
@@ -21,7 +20,6 @@ from rlparity.adapters.single import (
     Outcome,
     ReplayedGames,
     SingleGame,
-    json_of,
     other_infos,
 )
 from rlparity.engine import Array, BatchStep, Slots, State

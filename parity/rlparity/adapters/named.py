@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlparity.adapters.declared import declared, range_of
-from rlparity.adapters.observations import Shape, as_array
+from rlparity.adapters.observations import Shape, as_array, declared, range_of
 from rlparity.adapters.pairing import Maker, Pairing
 from rlparity.adapters.single import Outcome, SingleGame
 from rlparity.errors import FOREIGN_FAULTS, ParityError, UsageError, install_command

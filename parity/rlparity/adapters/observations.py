@@ -1,4 +1,7 @@
-"""Observations of other people's environments as arrays: nested dicts become structured arrays, flattened."""
+"""Other people's environments in one form: what they show as arrays, what they say and declare as JSON values.
+
+Nested dicts become structured arrays, flattened.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,9 @@ TEXT = 256
 """Signs that a text in an observation may have."""
 Shape = tuple[int, ...] | Mapping[str, tuple[int, ...]]
 """The shape of an observation, or the shapes of the parts of one that is a dict."""
+_NAMES = {"minimum": "low", "maximum": "high", "num_values": "n"}
+"""What specs of dm_env and Jumanji call what spaces of Gymnasium and Gymnax have."""
+_SPACE = ("low", "high", "n", "start", "nvec", "min_length", "max_length", "characters")
 
 
 def as_array(observation: Any, axes: int = 0) -> Array:  # noqa: ANN401 - whatever an environment shows
@@ -80,3 +86,43 @@ def _leaf(value: object) -> Array:
             f"an observation holds a {type(value).__name__}, where arrays, numbers and texts are compared"
         )
     return leaf
+
+
+def json_of(value: Any) -> Any:  # noqa: ANN401 - whatever an environment says
+    """A value as JSON has it: arrays as lists, and of what it has no value for the name of its type."""
+    if isinstance(value, Mapping):
+        return {str(name): json_of(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [*map(json_of, value)]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return json_of(value.tolist())
+    return value if value is None or isinstance(value, (str, int, float, bool)) else f"a {type(value).__name__}"
+
+
+def declared(library: str, observations: Any, actions: Any, rewards: Any = None) -> dict[str, Any]:  # noqa: ANN401
+    """Spaces or specs of a library and, where there is one, the range of rewards: (lowest, highest)."""
+    spaces = {"observation_space": space_values(observations), "action_space": space_values(actions)}
+    return {"library": library, **spaces, **({} if rewards is None else {"reward_range": json_of(rewards)})}
+
+
+def space_values(space: Any) -> Any:  # noqa: ANN401 - a space or spec, and JSON values
+    """A space as JSON values: its dtype, shape and bounds, equal bounds as one number."""
+    parts = getattr(space, "spaces", getattr(space, "_specs", space))
+    if isinstance(parts, Mapping):
+        return {str(name): space_values(part) for name, part in parts.items()}
+    if isinstance(parts, (tuple, list)):
+        return [*map(space_values, parts)]
+    values: dict[str, Any] = {"dtype": str(np.dtype(space.dtype)), "shape": json_of(space.shape)}
+    for name in (name for name in (*_SPACE, *_NAMES) if getattr(space, name, None) is not None):
+        value, common = np.asarray(getattr(space, name)), _NAMES.get(name, name)
+        if common in ("low", "high"):
+            value = np.ravel(value)[0] if np.unique(value).size == 1 else np.broadcast_to(value, space.shape)
+        values[common] = json_of(value)
+    if "n" in values:  # from which the bounds of a spec follow; only Gymnasium's spaces may begin elsewhere
+        return {"start": 0} | {name: value for name, value in values.items() if name not in ("low", "high")}
+    return values
+
+
+def range_of(spec: Any) -> tuple[float, float] | None:  # noqa: ANN401 - of rewards, by dm_env or Jumanji
+    """The lowest and the highest number of a spec that has bounds."""
+    return (float(np.min(spec.minimum)), float(np.max(spec.maximum))) if hasattr(spec, "minimum") else None

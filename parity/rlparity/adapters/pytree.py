@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rlparity.adapters.declared import declared, range_of
 from rlparity.adapters.draws import draws_of
-from rlparity.adapters.observations import as_array
+from rlparity.adapters.observations import as_array, declared, range_of
 from rlparity.adapters.single import TAKEN, Outcome, SingleGame
 from rlparity.engine import State
 
@@ -34,7 +33,7 @@ class PytreeGame(SingleGame):
         from_dict: ``from_dict(dict, state) -> state``, where ``state`` shows the form; the reverse of ``to_dict``.
         shared_draws: draw as a ``GymGame`` with ``shared_draws`` does.
         time_limit: actions after which a game is truncated, as by Gymnasium's ``TimeLimit``; 0: never.
-        declares: spaces and others, by ``rlparity.adapters.declared``, to be compared with the other side's.
+        declares: spaces and others, as ``observations.declared`` gives them, to be compared with the other side's.
 
     Without ``to_dict``, and with ``shared_draws``, a state also has how many actions were ``taken``.
     """

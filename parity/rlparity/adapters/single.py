@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rlparity.adapters.observations import as_array, leaves_in
+from rlparity.adapters.observations import as_array, json_of, leaves_in
 from rlparity.engine import Array, BatchEngine, BatchStep, Slots, State
 from rlparity.errors import EngineError
 from rlparity.spaces import Box, action_numbers
@@ -243,17 +243,6 @@ class SingleGames(ReplayedGames):
 def other_infos(info: Mapping[str, Any]) -> dict[str, Any]:
     """Infos without the mask, which is compared as a mask."""
     return {name: value for name, value in info.items() if name != MASK}
-
-
-def json_of(value: Any) -> Any:  # noqa: ANN401 - whatever an environment says
-    """A value as JSON has it: arrays as lists, and of what it has no value for the name of its type."""
-    if isinstance(value, Mapping):
-        return {str(name): json_of(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [*map(json_of, value)]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return json_of(value.tolist())
-    return value if value is None or isinstance(value, (str, int, float, bool)) else f"a {type(value).__name__}"
 
 
 def _numbers(action: Any) -> int | list[int | float]:  # noqa: ANN401 - a number or an array
