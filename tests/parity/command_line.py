@@ -75,6 +75,12 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
 
 
+def commit(root: Path, message: str = "Change") -> None:
+    """Commit all files of a checkout."""
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--allow-empty", "--message", message)
+
+
 def orchard(**parts: Any) -> str:  # noqa: ANN401 - of a world
     """The name for a command of Orchard with some parts replaced."""
     faulty_orchard.CHANGED = replace(faulty_orchard.WORLD, **parts)  # type: ignore[attr-defined]

@@ -61,13 +61,10 @@ class MiscountingEngine(PlanesEngine):
         return super().step(actions)
 
 
-class NanEngine(PlanesEngine):
-    """Shows hp as NaN, and gives components of NaN and infinite reward."""
-
-    def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        step = super().step(actions)
-        step.observation[:, 0], step.reward[:] = np.nan, -np.inf
-        return replace(step, components=np.full(step.components.shape, np.nan))
+def _odd(_: PlanesEngine, step: BatchStep) -> BatchStep:
+    """A step that shows hp as NaN, and gives components of NaN and infinite reward."""
+    step.observation[:, 0], step.reward[:] = np.nan, -np.inf
+    return replace(step, components=np.full(step.components.shape, np.nan))
 
 
 class ForgetfulEngine(PlainEngine):
@@ -88,27 +85,25 @@ class LeakyEngine(PlanesEngine):
         return super().step(actions)
 
 
-class DyingEngine(CountingEngine):
-    """Raises in its third step."""
+class DrawsOtherwise(PlanesEngine):
+    """Begins other games from the same seeds."""
 
-    def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        if self.taken == 2:
-            raise BrokenPipeError("the process has gone")
-        return super().step(actions)
-
-
-class QuittingEngine(CountingEngine):
-    """Ends the process in its first step, as if all were well."""
-
-    def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        raise SystemExit(0)
+    def reset(self, seeds: NDArray[np.uint64], slots: NDArray[np.intp]) -> NDArray[Any]:
+        super().reset(seeds ^ np.uint64(2**40), slots)
+        self.seed[slots] = seeds
+        return self.observe()[slots]
 
 
-class HungryEngine(PlanesEngine):
-    """Runs out of a device's memory in its first step."""
+def failing(fault: BaseException, steps: int = 0) -> type[PlanesEngine]:
+    """An engine that raises this after so many steps."""
 
-    def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        raise RuntimeError("INTERNAL: Error dispatching computation: Out of memory allocating 1099511627776 bytes.")
+    class Failing(CountingEngine):
+        def step(self, actions: NDArray[np.int32]) -> BatchStep:
+            if self.taken == steps:
+                raise fault
+            return super().step(actions)
+
+    return Failing
 
 
 class HangingEngine(PlanesEngine):
@@ -128,12 +123,12 @@ WORLD = replace(
         "restless": RestlessEngine,
         "miscounting": MiscountingEngine,
         "forgetful": ForgetfulEngine,
-        "nan": NanEngine,
+        "nan": changed(step=_odd),
         "leaky": LeakyEngine,
         "double": DoubleEngine,
-        "dying": DyingEngine,
-        "hungry": HungryEngine,
-        "quitting": QuittingEngine,
+        "dying": failing(BrokenPipeError("the process has gone"), 2),
+        "hungry": failing(RuntimeError("INTERNAL: Error dispatching computation: Out of memory allocating 99 bytes.")),
+        "quitting": failing(SystemExit(0)),
         "hanging": HangingEngine,
     },
     benches=tuple(

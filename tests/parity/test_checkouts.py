@@ -10,7 +10,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
-from command_line import Ran, git, rlparity, run
+from command_line import Ran, commit, git, rlparity, run
 
 from rlparity import UsageError, load_world
 from rlparity.cli.doctor import BROKEN, NOTE, packages
@@ -40,11 +40,6 @@ class Climb(PlanesEngine):
 WORLD = replace(ORCHARD, name="climb", engines={"one": Climb})
 """
 SMALL = "--games", "2", "--steps", "5", "--cases", "0"
-
-
-def commit(root: Path, message: str = "Change") -> None:
-    git(root, "add", "--all")
-    git(root, "commit", "--quiet", "--allow-empty", "--message", message)
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import Ran, git, orchard, rlparity
+from command_line import Ran, commit, git, orchard, rlparity
 from faulty_orchard import WORLD, RestlessEngine, changed
 from numpy.typing import NDArray
 from orchard import plain as original
@@ -253,11 +253,6 @@ def test_a_page_has_both_sides_and_json_goes_to_a_file_or_to_standard_output(tmp
 )
 def test_a_wrong_word_or_an_engine_that_dies_is_one_sentence(words: str, sentence: str, code: int) -> None:
     assert sentence in rlparity("diff", *words.split()).refusal(code)
-
-
-def commit(root: Path) -> None:
-    git(root, "add", "--all")
-    git(root, "commit", "--quiet", "--allow-empty", "--message", "Change")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import orchard, rlparity
-from faulty_orchard import WORLD
+from faulty_orchard import WORLD, changed
 from numpy.typing import NDArray
 from orchard.plain import PlainEngine
 from orchard.planes import PlanesEngine
@@ -26,22 +26,10 @@ from rlparity.io.table import Records
 REST = WORLD.actions.index("rest")
 
 
-class GenerousEngine(PlanesEngine):
-    """Pays 1 for every step."""
-
-    def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        step = super().step(actions)
-        step.reward[:] += 1
-        return step
-
-
-class ShortEngine(PlanesEngine):
-    """Ends a game after its third turn."""
-
-    def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        step = super().step(actions)
-        step.terminated[:] |= self.turn >= 3
-        return step
+GENEROUS = changed(step=lambda _, step: replace(step, reward=step.reward + np.float32(1)))
+"""Pays 1 for every step."""
+SHORT = changed(step=lambda engine, step: replace(step, terminated=step.terminated | (engine.turn >= 3)))
+"""Ends a game after its third turn."""
 
 
 class TirelessEngine(PlanesEngine):
@@ -76,7 +64,7 @@ def test_equal_engines_have_no_effect(source: str) -> None:
 
 
 def test_rewards_are_compared_to_the_end_of_every_game() -> None:
-    found = effect_of(GenerousEngine)
+    found = effect_of(GENEROUS)
     (one, other), (lengths, theirs) = found.measures["return"], found.measures["length"]
     np.testing.assert_allclose(other - one, lengths, rtol=1e-6)
     assert lengths.tolist() == theirs.tolist()
@@ -84,7 +72,7 @@ def test_rewards_are_compared_to_the_end_of_every_game() -> None:
 
 
 def test_a_game_that_ends_early_on_one_side_goes_on_on_the_other() -> None:
-    found = effect_of(ShortEngine)
+    found = effect_of(SHORT)
     lengths, theirs = found.measures["length"]
     assert theirs.max() == 3 < lengths.max() == 40
     ended, other = found.measures["terminated"]
@@ -99,7 +87,7 @@ def test_each_engine_is_acted_on_by_what_it_shows() -> None:
 
 
 def test_the_command_measures_and_shows_the_first_difference(tmp_path: Path) -> None:
-    world = orchard(engines={"plain": PlainEngine, "other": GenerousEngine}, signs={"w": "hidden wasp"})
+    world = orchard(engines={"plain": PlainEngine, "other": GENEROUS}, signs={"w": "hidden wasp"})
     words = "run", "--engines", "plain,other", "--steps", "20", "--games", "4", "--mode", "free-running"
     ran = rlparity(*words, "--out", tmp_path, world=world)
     assert (ran.code, "Mode: free-running." in ran.out) == (1, True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from faulty_orchard import WORLD, CountingEngine, changed
+from faulty_orchard import WORLD, CountingEngine, DrawsOtherwise, changed
 from numpy.typing import NDArray
 from orchard.planes import PlanesEngine
 
@@ -77,18 +77,9 @@ def test_games_that_differ_from_their_start_on_end_the_run_too() -> None:
     assert [len(divergence.case.actions) for divergence in found.divergences] == [0] * 40
 
 
-class _DrawsOtherwise(PlanesEngine):
-    """Begins other games from the same seeds."""
-
-    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
-        super().reset(seeds ^ np.uint64(1), slots)
-        self.seed[slots] = seeds
-        return self.observe()[slots]
-
-
 def test_engines_that_draw_otherwise_are_compared_from_the_states_of_the_reference() -> None:
-    assert len(outcome(_DrawsOtherwise).divergences) == 1
-    found = outcome(_DrawsOtherwise, mode="injected")
+    assert len(outcome(DrawsOtherwise).divergences) == 1
+    found = outcome(DrawsOtherwise, mode="injected")
     assert (found.divergences, found.steps) == ([], 80 * 32)
     assert found.episodes > 32
     (divergence,) = outcome("restless", mode="injected").divergences
@@ -109,17 +100,12 @@ def test_of_engines_whose_games_begin_from_seeds_alone_these_are_checked(mode: s
         outcome(_TakesNoSeed, _TakesNoSeed, mode=mode)
 
 
-class _EndsWrong(PlanesEngine):
-    """Pays more in the last step of a game."""
-
-    def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        step = super().step(actions)
-        step.reward[step.terminated] += 1
-        return step
+ENDS_WRONG = changed(step=lambda _, step: replace(step, reward=step.reward + step.terminated.astype(np.float32)))
+"""Pays more in the last step of a game."""
 
 
 def test_a_game_that_differs_in_its_last_step_is_followed_by_a_new_one_when_resynchronised() -> None:
-    found = outcome(_EndsWrong, mode="resynchronised", stop_after=1000, games=4, invalid=0.2)
+    found = outcome(ENDS_WRONG, mode="resynchronised", stop_after=1000, games=4, invalid=0.2)
     ends = Counter(divergence.game for divergence in found.divergences)
     assert min(ends[game] for game in range(4)) > 1
     assert found.episodes == len(found.divergences)
@@ -139,21 +125,21 @@ def test_a_wrong_next_game_is_found_at_the_restart() -> None:
     assert "seed" in {each.family for each in found.differences}
 
 
-class _SlipsInAutoReset(PlanesEngine):
-    """Only its own auto-reset is wrong: hp 3 instead of 2."""
+def slip(engine: PlanesEngine, step: BatchStep) -> BatchStep:
+    """An auto-reset after which hp is 3 instead of 2."""
+    engine.hp[step.ended] = 3
+    return replace(step, observation=engine.observe())
 
-    def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
-        step = super().step_restarting(actions)
-        self.hp[step.ended] = 3
-        return BatchStep(self.observe(), step.components, step.reward, step.terminated)
+
+SLIPS = changed(step_restarting=slip)
 
 
 def test_the_engines_own_auto_reset_is_a_path_of_its_own() -> None:
-    assert outcome(_SlipsInAutoReset).divergences == []
-    (found,) = outcome(_SlipsInAutoReset, auto_reset=True).divergences
+    assert outcome(SLIPS).divergences == []
+    (found,) = outcome(SLIPS, auto_reset=True).divergences
     assert found.case.auto_reset
     assert {difference.field for difference in found.differences} == {"observation[0: hp]", "state.hp"}
-    world = replace(WORLD, engines={**WORLD.engines, "slips": _SlipsInAutoReset})
+    world = replace(WORLD, engines={**WORLD.engines, "slips": SLIPS})
     with Pair(world, ("plain", "slips"), 1) as pair:
         small = shrink(pair, found.case, 60)
     assert small is not None

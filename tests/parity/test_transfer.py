@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import orchard, rlparity
-from faulty_orchard import WORLD
+from faulty_orchard import WORLD, DrawsOtherwise
 from numpy.typing import NDArray
 from orchard.plain import PlainEngine
 from orchard.planes import PlanesEngine
@@ -115,15 +115,8 @@ def test_equal_engines_that_draw_differently_are_shown_equivalent_in_most_runs(d
     assert np.mean(shown) > 0.9
 
 
-class OtherSeeds(PlanesEngine):
-    """Draws other games from the same seeds."""
-
-    def reset(self, seeds: NDArray[np.uint64], slots: NDArray[np.intp]) -> NDArray[Any]:
-        return super().reset(seeds ^ np.uint64(2**40), slots)
-
-
 def test_more_games_are_played_where_their_spread_asks_for_it() -> None:
-    found, _ = results_of(OtherSeeds)
+    found, _ = results_of(DrawsOtherwise)
     assert {test.games for test in found.values()} == {200 * MOST_ROUNDS}
     assert results_of(PlanesEngine)[0]["return"].games == 200  # whose games are the same on both sides
 
