@@ -33,8 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from rlparity.core.compare import Difference
-from rlparity.core.recorded import RecordedRun
-from rlparity.core.trace import RESTART, Action, Trace, trace_of
+from rlparity.core.trace import RESTART, Action, RecordedRun, Trace, trace_of
 from rlparity.engine import State
 from rlparity.errors import UsageError, blamed, quoted
 from rlparity.io.arguments import SHARE

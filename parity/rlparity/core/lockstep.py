@@ -19,11 +19,10 @@ from rlparity.core.measurements import Measurements
 from rlparity.core.noise import noise_floor
 from rlparity.core.pair import Pair
 from rlparity.core.prices import changed_prices
-from rlparity.core.recorded import RecordedRun
 from rlparity.core.replay import Divergence, differs_at, last_differences
 from rlparity.core.settings import FREE_RUNNING, STRICT, Outcome, Settings
 from rlparity.core.sources import TRACES
-from rlparity.core.trace import Trace, check_actions, read_trace, trace_files
+from rlparity.core.trace import RecordedRun, Trace, check_actions, read_trace, trace_files
 from rlparity.core.verdict import Reason, Verdict, judged
 from rlparity.errors import EngineError, StateRefused
 from rlparity.io.strict_json import json_text

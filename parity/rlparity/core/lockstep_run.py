@@ -13,11 +13,10 @@ from rlparity.agent import View
 from rlparity.core.checks import run_seeds
 from rlparity.core.ledger import DROP, IGNORE, RESYNCHRONISE
 from rlparity.core.pair import Observed, Pair
-from rlparity.core.recorded import STEPPING, RecordedRun
 from rlparity.core.replay import Divergence, batch_divergence, differs_at
 from rlparity.core.settings import RESYNCHRONISED, STRICT, Outcome, Settings
 from rlparity.core.source_specs import open_source
-from rlparity.core.trace import RESTART, Action, History
+from rlparity.core.trace import RESTART, STEPPING, Action, History, RecordedRun
 from rlparity.engine import Array, Slots, State
 from rlparity.errors import EngineError, StateRefused
 

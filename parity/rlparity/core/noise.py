@@ -10,9 +10,8 @@ import numpy as np
 
 from rlparity.core.lockstep_run import LockstepRun
 from rlparity.core.pair import Observed, Pair
-from rlparity.core.recorded import RecordedRun
 from rlparity.core.settings import RESYNCHRONISED, STRICT, Noise, Settings
-from rlparity.core.trace import Action
+from rlparity.core.trace import Action, RecordedRun
 from rlparity.engine import Slots
 from rlparity.errors import UsageError
 from rlparity.world import World

@@ -1,9 +1,10 @@
-"""Cases and trace files: one game, exactly as it can be played again."""
+"""Cases and trace files: one game, exactly as it can be played again; and whole runs that were recorded."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
@@ -32,6 +33,8 @@ Action = int | tuple[int | float, ...] | Literal["restart"]
 """An action's number, or the numbers of one that is an array; or the world's auto-reset after an ended game."""
 TRIM_EVERY = 1024
 """Steps between which a history forgets what was before all present games."""
+STEPPING = ("step", "step_restarting")
+"""Calls of a recorded run that are steps."""
 _PARTS = {part.name for part in fields(Difference)}
 
 
@@ -271,3 +274,27 @@ def trace_files(folder: Path) -> list[Path]:
     if not files:
         raise UsageError(f"there are no trace files (*.json) in {folder}: name a folder that holds some.")
     return files
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call that changed games. given, result: of the method of that name; readings: by name, what was read then."""
+
+    name: str
+    given: Sequence[Any]
+    result: Any
+    readings: Mapping[str, Any]
+
+
+class RecordedRun(ABC):
+    """Factory of an engine that repeats a recorded run and plays no other games.
+
+    settings: of ``Settings`` of a run, those that the recording fixes. unknown: compared fields that it lacks.
+    """
+
+    settings: Mapping[str, Any]
+    unknown: Collection[str]
+
+    @abstractmethod
+    def play(self) -> Iterator[Call]:
+        """The calls in their order; raises UsageError where the recording is broken."""

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from rlparity.core.prices import price_values
-from rlparity.core.recorded import STEPPING, Call, RecordedRun
+from rlparity.core.trace import STEPPING, Call, RecordedRun
 from rlparity.engine import BatchEngine, EngineOptions, Slots, State
 from rlparity.engines.channel import Channel
 from rlparity.engines.remote import describe_world, methods

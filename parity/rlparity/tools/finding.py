@@ -11,12 +11,11 @@ from rlparity.core.compare import INFO, STATE
 from rlparity.core.ledger import Ledger
 from rlparity.core.pair import Pair
 from rlparity.core.prices import changed_prices
-from rlparity.core.recorded import RecordedRun
 from rlparity.core.replay import Divergence, ReplayMoment, moments
 from rlparity.core.settings import STRICT, Settings
 from rlparity.core.shrink import places, shrink
 from rlparity.core.step_phases import parting_of
-from rlparity.core.trace import Case, Trace, write_trace
+from rlparity.core.trace import Case, RecordedRun, Trace, write_trace
 from rlparity.engines.registry import is_module
 from rlparity.errors import StateRefused, UsageError
 from rlparity.io.console import command_words

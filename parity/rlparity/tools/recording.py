@@ -17,8 +17,8 @@ import numpy as np
 from rlparity.core.lockstep_run import LockstepRun
 from rlparity.core.pair import Pair
 from rlparity.core.prices import changed_prices
-from rlparity.core.recorded import Call
 from rlparity.core.settings import Settings
+from rlparity.core.trace import Call
 from rlparity.engine import BatchEngine, EngineOptions, Slots, State
 from rlparity.engines.channel import Channel
 from rlparity.engines.remote import describe_world
