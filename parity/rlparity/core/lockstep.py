@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from rlparity.core.checks import check_engine
 from rlparity.core.compare import Difference, value_text
@@ -16,15 +19,15 @@ from rlparity.core.ledger import MARKS, Entry, Ledger
 from rlparity.core.limits import declarations_of, is_without_injection, limits_of
 from rlparity.core.lockstep_run import LockstepRun
 from rlparity.core.measurements import Measurements
-from rlparity.core.noise import noise_floor
-from rlparity.core.pair import Pair
+from rlparity.core.pair import Observed, Pair
 from rlparity.core.prices import changed_prices
 from rlparity.core.replay import Divergence, differs_at, last_differences
-from rlparity.core.settings import FREE_RUNNING, STRICT, Outcome, Settings
+from rlparity.core.settings import FREE_RUNNING, RESYNCHRONISED, STRICT, Noise, Outcome, Settings
 from rlparity.core.sources import TRACES
-from rlparity.core.trace import RecordedRun, Trace, check_actions, read_trace, trace_files
+from rlparity.core.trace import Action, RecordedRun, Trace, check_actions, read_trace, trace_files
 from rlparity.core.verdict import Reason, Verdict, judged
-from rlparity.errors import EngineError, StateRefused
+from rlparity.engine import Slots
+from rlparity.errors import EngineError, StateRefused, UsageError
 from rlparity.io.strict_json import json_text
 from rlparity.world import World
 
@@ -183,3 +186,38 @@ def verdict(differences: tuple[Difference, ...]) -> list[str]:
 def _words(differences: tuple[Difference, ...]) -> str:
     each = [f"{found.field} {value_text(found.expected)} and {value_text(found.observed)}" for found in differences]
     return ", ".join(each[:3]) or "no difference"
+
+
+class NoiseRun(LockstepRun):
+    """A run whose differences are measured; ``floor`` by field. Both sides are the same engine."""
+
+    def __init__(self, pair: Pair, settings: Settings, floor: dict[str, Noise]) -> None:
+        super().__init__(pair, settings)
+        self.floor = floor
+
+    def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
+        """Measure what differs; where games are not put together again at each step, the next one follows."""
+        for row in np.flatnonzero(self.pair.rows_that_differ(seen) & self.active[slots]):
+            slot = int(slots[row])
+            for found in self.pair.explain(seen, int(row), slot):
+                name = re.sub(r"\[[^\]]*\]", "", found.field)
+                self.floor.setdefault(name, Noise(name)).add(found.expected, found.observed)
+            self.active[slot] = self._injects_steps
+
+
+def noise_floor(
+    world: World, engine: str, settings: Settings, progress: Callable[[], object] = lambda: None
+) -> dict[str, Noise]:
+    """Play an engine against itself in ``settings.noise`` runs; returns what varies, by field.
+
+    Games are put into the same state before each step where the engine has states. Raises UsageError for a tape.
+    """
+    floor: dict[str, Noise] = {}
+    if isinstance(world.engines[engine], RecordedRun):
+        raise UsageError(f"{engine} plays no game twice: leave --noise out.")
+    for number in range(settings.noise):
+        with Pair(replace(world, tolerances={}), (engine, engine), settings.games, timeout=settings.timeout) as pair:
+            mode = STRICT if pair.replays_states else RESYNCHRONISED
+            alone = replace(settings, seed=settings.seed + number, mode=mode, auto_reset=False, marks=False)
+            NoiseRun(pair, alone, floor).play(progress)
+    return floor
