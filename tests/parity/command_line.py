@@ -1,5 +1,6 @@
 """Commands as somebody types them: what they end with and what they say."""
 
+import argparse
 import contextlib
 import io
 import json
@@ -66,6 +67,16 @@ def run(main: Callable[[list[str]], int], *words: str | Path) -> Ran:
 def rlparity(command: str, *words: str | Path, world: str = ORCHARD) -> Ran:
     """Run a command of the harness on Orchard, or on another world."""
     return run(rlparity_main, command, "--world", world, *words)
+
+
+def commands_of(parser: argparse.ArgumentParser, *names: str) -> dict[str, argparse.ArgumentParser]:
+    """Parsers of all commands, by their names."""
+    found = {"-".join(names): parser}
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, each in action.choices.items():
+                found |= commands_of(each, *names, name)
+    return found
 
 
 def git(folder: Path, *words: str) -> None:

@@ -222,6 +222,10 @@ def test_revisions_are_those_of_the_working_directory(
     assert [side["commit"] for side in found["sides"]] == [commit_of(second, "HEAD~1"), commit_of(second, "HEAD")]
     assert [side["dirty"] for side in found["sides"]] == [False, False]
     assert [family["family"] for family in found["families"]] == ["reward"]
+    (second / "note").write_text("not committed")
+    old, new = diff("HEAD~1", ".", "--price-a", "sting=-1").json["sides"]
+    assert (old["label"], old["dirty"], old["prices"]) == ("one@rev:HEAD~1 sting=-1", False, {"sting": -1.0})
+    assert (new["label"], new["dirty"], new["prices"]) == ("one", True, {})
     elsewhere = climb_repository(tmp_path / "elsewhere", "other")
     monkeypatch.chdir(elsewhere)
     for sides in (("HEAD", "HEAD"), (".", ".")):

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from functools import partial
 from itertools import cycle
@@ -16,10 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import Ran, commit, git, orchard, rlparity
+from command_line import Ran, orchard, rlparity
 from faulty_orchard import WORLD, RestlessEngine, changed
 from numpy.typing import NDArray
-from orchard import plain as original
 from orchard.plain import PlainEngine
 from written_page import episode_data, page_data
 
@@ -253,40 +248,6 @@ def test_a_page_has_both_sides_and_json_goes_to_a_file_or_to_standard_output(tmp
 )
 def test_a_wrong_word_or_an_engine_that_dies_is_one_sentence(words: str, sentence: str, code: int) -> None:
     assert sentence in rlparity("diff", *words.split()).refusal(code)
-
-
-@pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository: at first without Orchard, then with it, then with a rest that heals less, and one more file."""
-    root = tmp_path_factory.mktemp("checkout")
-    git(root, "init", "--quiet")
-    (root / "README").write_text("No world yet.")
-    commit(root)
-    shutil.copytree(Path(original.__file__).parent, root / "orchard", ignore=shutil.ignore_patterns("__pycache__"))
-    commit(root)
-    plain = root / "orchard" / "plain.py"
-    plain.write_text(plain.read_text().replace("min(3, self.hp + 1)", "min(2, self.hp + 1)"))
-    commit(root)
-    (root / "note").write_text("not committed")
-    return root
-
-
-def diff_in(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """The command, typed in a checkout."""
-    environment = {**os.environ, "XDG_CACHE_HOME": str(root.with_name("cache")), "PYTHONPATH": ""}
-    command = [sys.executable, "-m", "rlparity", "diff", *words, "--world", "orchard:WORLD", *SMALL, "--cases", "1"]
-    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
-
-
-def test_revisions_are_compared_and_named_with_their_commits(checkout: Path) -> None:
-    done = diff_in(checkout, "HEAD~1", ".", "--price-a", "sting=-1", "--json", "-")
-    assert (done.returncode, done.stderr) == (1, "")
-    found = json.loads(done.stdout)
-    assert rows(found, "families").keys() == {"rewards:sting", "reward", "observation", "state:hp"}
-    old, new = found["sides"]
-    assert (old["label"], old["dirty"], old["prices"]) == ("plain@rev:HEAD~1 sting=-1", False, {"sting": -1.0})
-    assert (new["label"], new["dirty"], new["prices"]) == ("plain", True, {})
-    assert (len(old["commit"]), old["commit"] == new["commit"]) == (40, False)
 
 
 class _Pushed(SingleGame):

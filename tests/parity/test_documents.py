@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 import jsonschema
 import pytest
-from command_line import ORCHARD, rlparity, run
+from command_line import ORCHARD, commands_of, rlparity, run
 
 from rlparity.cli.main import build_parser, main
 from rlparity.io.documents import document_value
 from rlparity.tools.documents import DOCUMENTS
 
 
-def commands(parser: argparse.ArgumentParser, *names: str) -> dict[str, argparse.ArgumentParser]:
-    """Parsers of all commands, by their names."""
-    found = {"-".join(names): parser}
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for name, each in action.choices.items():
-                found |= commands(each, *names, name)
-    return found
-
-
 def test_every_command_with_json_has_a_schema() -> None:
-    parsers = commands(build_parser()).items()
+    parsers = commands_of(build_parser()).items()
     assert {name for name, each in parsers if "--json" in each._option_string_actions} == {*DOCUMENTS}
     assert run(main, "schema") == (0, "\n".join(DOCUMENTS) + "\n", "")
     assert "there is no schema 'runs' (did you mean 'run'?)" in run(main, "schema", "runs").refusal()

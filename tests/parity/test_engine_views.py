@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rlparity
-from rlparity import StateRefused, UsageError
+from rlparity import StateRefused
 
 ORCHARD = "faulty_orchard:WORLD"
 REST = 5
@@ -68,15 +68,3 @@ def test_a_batch_starts_from_successive_seeds_and_restarts_what_ends() -> None:
     assert follower["turn"] == 0
     assert follower["seed"] not in (2**64 - 1, 0)
     batch.close()
-
-
-@pytest.mark.parametrize(
-    ("world", "sentence"),
-    [
-        ("faulty_orchard:NOTHING", "cannot be imported"),
-        ("orchard.plain:MARKS", r"is of type dict, not a rlparity\.World"),
-    ],
-)
-def test_what_is_no_world_is_one_sentence(world: str, sentence: str) -> None:
-    with pytest.raises(UsageError, match=sentence):
-        rlparity.open_engine(world, "a")

@@ -6,14 +6,13 @@ import argparse
 import json
 import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import faulty_orchard
 import numpy as np
 import pytest
-from command_line import ORCHARD, orchard, rlparity, run
+from command_line import ORCHARD, commands_of, orchard, rlparity, run
 from numpy.typing import NDArray
 from orchard.plain import PlainEngine
 from orchard.planes import PlanesEngine
@@ -163,6 +162,7 @@ def test_coverage_counts_rules_on_both_sides_and_fails_on_one_that_is_never_hit(
         (["run", "--source", f"policy:{'x' * 300}"], "x is no agent: "),
         (["run", "--source", f"traces:{'x' * 300}"], "no trace files"),
         (["run", "--world", "nowhere"], "there is no world 'nowhere'"),
+        (["run", "--world", "orchard.plain:MARKS"], "is of type dict, not a rlparity.World"),
         (
             ["run", "--step", "3"],
             "rlparity run: unrecognized arguments: --step 3; did you mean --steps? (see `rlparity run --help`)",
@@ -270,16 +270,7 @@ def test_a_world_that_ends_the_process_when_it_is_imported_is_one_sentence_and_2
     assert "cannot be imported (SystemExit: 0)" in rlparity("run", world="quitting_world:WORLD").refusal()
 
 
-def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """A parser and those of its commands."""
-    yield parser
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for each in action.choices.values():
-                yield from parsers(each)
-
-
-@pytest.mark.parametrize("parser", [*parsers(build_parser())], ids=lambda parser: parser.prog)
+@pytest.mark.parametrize("parser", commands_of(build_parser()).values(), ids=lambda parser: parser.prog)
 def test_help_names_no_world_of_this_repository_and_its_examples_are_commands(parser: argparse.ArgumentParser) -> None:
     text = parser.format_help()
     assert re.findall(r"hackmatrix|goodharts|orchard|swift|rlworldkit", text, re.IGNORECASE) == []
