@@ -85,6 +85,21 @@ class LeakyEngine(PlanesEngine):
         return super().step(actions)
 
 
+def picks_more(score: int = 0, also: Callable[[Any, NDArray[np.bool_], BatchStep], object] | None = None) -> Any:  # noqa: ANN401 - an engine's class
+    """An engine whose picks count one more from a score on; ``also``: what else is wrong then."""
+
+    class PicksMore(CountingEngine):
+        def step(self, actions: NDArray[np.int32]) -> BatchStep:
+            wrong = self.mask()[np.arange(self.games), actions] & (actions == 4) & (self.score >= score)
+            step = super().step(actions)
+            self.score += wrong
+            if also is not None:
+                also(self, wrong, step)
+            return replace(step, observation=self.observe())
+
+    return PicksMore
+
+
 class DrawsOtherwise(PlanesEngine):
     """Begins other games from the same seeds."""
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import faulty_orchard
 import numpy as np
 import pytest
 from command_line import ORCHARD, orchard, rlparity, run
+from faulty_orchard import WORLD, changed, picks_more
 from numpy.typing import NDArray
 from orchard.planes import PlanesEngine
 
@@ -27,22 +27,12 @@ def divergences(engine: str, *words: str | Path, world: str = ORCHARD) -> list[d
     return ran.json["divergences"]
 
 
-class Generous(PlanesEngine):
-    """Picking is worth more, of score and of reward."""
-
-    def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        valid = self.mask()[np.arange(self.games), actions]
-        step = super().step(actions)
-        self.score += valid & (actions == 4)
-        return replace(step, observation=self.observe())
-
-
 def painless(_: PlanesEngine, step: BatchStep) -> BatchStep:
     """A step whose stings cost no reward."""
     return replace(step, components=step.components * np.array([1, 1, 0], np.int32))
 
 
-FAULTS = {**faulty_orchard.WORLD.engines, "generous": Generous, "painless": faulty_orchard.changed(step=painless)}
+FAULTS = {**WORLD.engines, "generous": picks_more(), "painless": changed(step=painless)}
 
 
 def test_a_signature_is_that_of_the_fault_whatever_the_seed_the_folder_and_the_games(tmp_path: Path) -> None:

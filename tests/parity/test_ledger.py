@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -16,7 +15,7 @@ import faulty_orchard
 import numpy as np
 import pytest
 from command_line import ORCHARD, Ran, orchard, rlparity, run
-from faulty_orchard import CountingEngine
+from faulty_orchard import picks_more
 from numpy.typing import NDArray
 from orchard.plain import PlainEngine
 from orchard.planes import PlanesEngine
@@ -33,21 +32,6 @@ from rlparity.tools.project import checks_of
 
 PICK, REST = 4, 5
 RUN = "run", "--engines", "plain,other", "--steps", "60", "--games", "16"
-
-
-def picks_more(score: int = 0, also: Callable[[Any, NDArray[np.bool_], BatchStep], object] | None = None) -> Any:  # noqa: ANN401 - an engine's class
-    """An engine whose picks count one more from a score on; ``also``: what else is wrong then."""
-
-    class PicksMore(CountingEngine):
-        def step(self, actions: NDArray[np.int32]) -> BatchStep:
-            wrong = self.mask()[np.arange(self.games), actions] & (actions == PICK) & (self.score >= score)
-            step = super().step(actions)
-            self.score += wrong
-            if also is not None:
-                also(self, wrong, step)
-            return replace(step, observation=self.observe())
-
-    return PicksMore
 
 
 class RestsForNothing(PlanesEngine):
