@@ -1,18 +1,23 @@
-"""Parts of directed runs: smaller states, policies, recorded games, and boards."""
+"""Parts of directed runs and of curricula: starts, smaller states, policies, recorded games, and boards."""
 
 from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hackmatrix import jax_env, rules
+from hackmatrix import curriculum, jax_env, rules
 from hackmatrix.exploration.starts import STARTS
 from hackmatrix.rules import ACTIONS, BLOCKS, ENEMIES, OBSERVATION_SIZE, STATE_FIELDS, observation_label
+from hackmatrix.swift_env import SwiftEngine
+from hackmatrix.train_config import GENTLE, PROGRAMS, STAGES
 from hackmatrix.world import WORLD, draw_board
 from rlparity import BatchEngine, State, StateRefused, View
+from rlparity.threefry import seed_pair
 
 ONLY = np.zeros(1, np.intp)
 
@@ -99,3 +104,46 @@ def test_every_number_of_the_observation_has_its_own_name() -> None:
     assert names[2] == "player hp"
     assert names[10] == "owns PUSH"
     assert names[rules.GRID_PART.start + 8 * len(rules.CELL_FEATURES) + 4] == "cell (1,2) enemyHP"
+
+
+GAMES = 64
+EpisodeState = dict[str, list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def begun() -> EpisodeState:
+    """The first states of the same seeds by each start, and of new games."""
+    seeds = jnp.array([seed_pair(seed) for seed in range(GAMES)], jnp.uint32)
+    at_stage = jax.jit(jax_env.at_stage)  # the one program that all starts share, so their stage is an input
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jax_env, "at_stage", at_stage)
+        patch.setattr(jax_env, "reset", lambda seed: at_stage(seed, (seed[0] * 0 + 1).astype(jnp.int32)))
+        together = {name: jax.vmap(start)(seeds) for name, start in {"new": jax_env.reset, **curriculum.STARTS}.items()}
+    return {
+        name: [jax_env.get_state(jax.tree.map(lambda leaf, n=number: leaf[n], states)) for number in range(GAMES)]
+        for name, states in jax.tree.map(np.asarray, together).items()
+    }
+
+
+@pytest.mark.parametrize("name", curriculum.STARTS)
+def test_the_swift_engine_knows_every_state(name: str, begun: EpisodeState, one_game: SwiftEngine) -> None:
+    for state in begun[name]:
+        one_game.set_state([state], ONLY)
+        assert one_game.get_state(ONLY) == [state]
+
+
+def test_stages_are_all_eight_and_gentle_boards_are_the_same_without_their_enemies(begun: EpisodeState) -> None:
+    assert {state["stage"] for state in begun[STAGES]} == set(range(1, rules.WON_STAGE))
+    for new, state, gentle in zip(begun["new"], begun[STAGES], begun[GENTLE], strict=True):
+        assert state == new or state["stage"] > 1
+        assert state["transmissions"]
+        assert gentle == state | {"transmissions": []}
+
+
+def test_a_quarter_of_the_programs_are_owned(begun: EpisodeState) -> None:
+    owned = [len(state["ownedPrograms"]) for state in begun[PROGRAMS]]
+    assert abs(np.mean(owned) / rules.NUM_PROGRAMS - 0.25) < 0.05
+    for new, state in zip(begun["new"], begun[PROGRAMS], strict=True):
+        assert (state["stage"], state["blocks"]) == (1, new["blocks"])
+        for name in ("credits", "energy"):
+            assert state["player"][name] == new["player"][name] + 15

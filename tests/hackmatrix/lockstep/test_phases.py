@@ -1,4 +1,4 @@
-"""Phases of a step in both engines: the same after each one, and the first that differs is that of a planted fault."""
+"""Phases of a step and the debugger: the first phase in which engines differ is that of a planted fault."""
 
 import struct
 from copy import copy
@@ -16,7 +16,7 @@ from hackmatrix.jax_env import enemy_turn
 from hackmatrix.swift_env import SwiftEngine
 from hackmatrix.swift_env.protocol import Command, CommandRefused, content
 from hackmatrix.world import WORLD
-from rlparity import BatchEngine, Draw, EngineError, EngineOptions, State, View
+from rlparity import BatchEngine, Draw, EngineError, EngineOptions, State, UsageError, View
 from rlparity.core.pair import Pair
 from rlparity.core.sources import choose_actions
 from rlparity.core.step_phases import step_phases
@@ -124,3 +124,20 @@ def test_the_phase_of_a_planted_fault_is_named(monkeypatch: pytest.MonkeyPatch) 
     with Session(world, case=Case((rules.SIPHON, *range(4)), state=state)) as session:
         assert session.run_until("differs") == "differs"
         assert session.moment.phases.text == "The engines first differ in phase 'recovery (E12)'."
+
+
+def test_a_game_stops_at_a_mark_goes_back_and_forks_by_an_edit() -> None:
+    with Session("hackmatrix", "swift", seed=7) as game:
+        assert game.run_until("E6.several", "components.kills > 0", "hp < 3") is not None
+        at = game.position
+        game.back()
+        with pytest.raises(UsageError, match=r"state\.player\.hp cannot be 99"):
+            game.set("hp", 99)
+        game.set("hp", 2)
+        assert game.observation()["player hp"] == game.field("observation[player hp]") == pytest.approx(2 / 3)
+        game.run_until(steps=1)
+        assert game.position == at
+        assert len(game.board().rows) == 6
+        assert [fork.parent for fork in game.forks] == [None, game.forks[0]]
+        assert game.diff() == ()
+        game.check()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from rich.console import Console
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
@@ -211,3 +212,33 @@ def test_an_episode_is_told_in_the_rollout_in_which_it_ended_and_in_no_other() -
         metrics._on_step()
         metrics._on_rollout_end()
     assert told == [{"episode_reward/food": 2.0, "episodes": 2.0}, {"episode_reward/food": 5.0, "episodes": 1.0}, {}]
+
+
+class TestTheSameModel:
+    def test_everybody_else_can_load_it(self, finished: Path) -> None:
+        model = finished / "final_model.zip"
+        theirs, ours = MaskablePPO.load(model, device="cpu"), load_model(model, WORLD, "cpu")
+        for name, value in theirs.policy.state_dict().items():
+            assert torch.equal(value, ours.policy.state_dict()[name])
+        moments = (each.policy.optimizer.state_dict()["state"] for each in (theirs, ours))
+        for one, other in zip(*(state.values() for state in moments), strict=True):
+            assert all(torch.equal(one[name], other[name]) for name in one)
+        for name in ("num_timesteps", "_n_updates", "observation_space", "action_space", "n_steps", "ent_coef", "seed"):
+            assert getattr(theirs, name) == getattr(ours, name)
+        assert list(theirs.ep_info_buffer or ()) == list(ours.ep_info_buffer or ())
+
+    def test_going_on_is_as_with_stable_baselines(self, finished: Path, tmp_path: Path) -> None:
+        found = []
+        for trust in (False, True):
+            folder = Path(shutil.copytree(finished, tmp_path / f"trust-{trust}"))
+            run(folder, resume=folder / "final_model.zip", timesteps=2560, trust=trust)
+            timed = ("seconds", "steps_per_second", "time/")
+            kept = [
+                {name: value for name, value in row.items() if not name.startswith(timed)}
+                for row in read_csv(folder / "metrics.csv")
+            ]
+            found.append((kept, load_model(folder / "final_model.zip", WORLD, "cpu").policy.state_dict()))
+        (one, weights), (other, others) = found
+        assert len(one) == 5
+        assert one == other
+        assert all(torch.equal(weights[name], others[name]) for name in weights)

@@ -1,4 +1,4 @@
-"""The bridge to the Swift engine: rows, states, refusals, and the end of its process."""
+"""The bridge to the Swift engine: rows, states, refusals, prices of its JSON mode, and the end of its process."""
 
 import gc
 import json
@@ -7,12 +7,14 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
 import pytest
 
 from hackmatrix import rules
+from hackmatrix.prices import PRICES
 from hackmatrix.rules import EVENTS
 from hackmatrix.swift_env import CommandRefused, SwiftEngine, SwiftEngineError
 from hackmatrix.swift_env.memory import MEMORY, PIPE
@@ -20,6 +22,8 @@ from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 from hackmatrix.swift_env.protocol import VERSION
 from hackmatrix.world import open_swift
 from rlparity import EngineOptions, StateRefused
+
+pytestmark = pytest.mark.usefixtures("swift_built")
 
 GAMES = 5
 SEEDS, SLOTS = np.arange(GAMES, dtype=np.uint64), np.arange(GAMES)
@@ -52,7 +56,7 @@ for transport in ({MEMORY!r}, {PIPE!r}):
 """
 
 
-def test_no_engine_is_left_after_its_interpreter_ended(swift_built: None) -> None:
+def test_no_engine_is_left_after_its_interpreter_ended() -> None:
     done = subprocess.run([sys.executable, "-c", LEFT], stdout=subprocess.PIPE, text=True, check=True)
     engines = list(map(int, done.stdout.split()))
     assert len(engines) == 6
@@ -77,7 +81,7 @@ sys.stdin.buffer.read()
 
 
 @pytest.mark.usefixtures("transport")
-def test_no_process_is_left_after_close_and_after_the_last_reference_is_gone(swift_built: None) -> None:
+def test_no_process_is_left_after_close_and_after_the_last_reference_is_gone() -> None:
     closed, lost = SwiftEngine(GAMES), SwiftEngine(GAMES)
     process, number = closed._process._process, lost._process._process.pid
     closed.close()
@@ -92,7 +96,7 @@ def test_no_process_is_left_after_close_and_after_the_last_reference_is_gone(swi
 
 
 @pytest.fixture
-def engine(swift_built: None, transport: str) -> Iterator[SwiftEngine]:
+def engine(transport: str) -> Iterator[SwiftEngine]:
     with SwiftEngine(GAMES) as engine:
         engine.reset(SEEDS, SLOTS)
         yield engine
@@ -147,7 +151,7 @@ def test_both_modes_play_the_same_games(engine: SwiftEngine) -> None:
         assert json.loads(answers.splitlines()[-1])["state"] == state
 
 
-def test_marks_are_counted_from_the_opening_on_and_starting_anew_is_no_event(swift_built: None) -> None:
+def test_marks_are_counted_from_the_opening_on_and_starting_anew_is_no_event() -> None:
     engine = open_swift(2, EngineOptions(marks=True))
     assert not np.any(np.asarray(engine.marks()))
     invalid = (~engine.mask()).argmax(axis=1).astype(np.int32)
@@ -156,7 +160,7 @@ def test_marks_are_counted_from_the_opening_on_and_starting_anew_is_no_event(swi
     engine.close()
 
 
-def test_the_state_and_marks_that_come_with_a_step_are_those_after_it(swift_built: None, transport: str) -> None:
+def test_the_state_and_marks_that_come_with_a_step_are_those_after_it(transport: str) -> None:
     only, options = np.zeros(1, np.intp), EngineOptions(marks=True)
     asked, other = open_swift(1, options), open_swift(1, options)
     for engine in (asked, other):
@@ -177,3 +181,60 @@ def test_the_state_and_marks_that_come_with_a_step_are_those_after_it(swift_buil
     assert asked.get_state(only) == other.get_state(only)
     for engine in (asked, other):
         engine.close()
+
+
+BY_NAME = {price.name: 10_007 + 101 * place for place, price in enumerate(PRICES)}
+UNDO = 14
+TO_UNDO = {
+    "player": {"row": 0, "col": 0, "credits": 9},
+    "ownedPrograms": [UNDO],
+    "history": {"player": {"row": 0, "col": 0, "credits": 9}},
+    "killsSinceHistory": 4,
+    "pickupsSinceHistory": 1,
+}
+
+
+def answers(*commands: dict[str, Any]) -> list[dict[str, Any]]:
+    """The answers of the JSON mode."""
+    asked = "".join(json.dumps(command) + "\n" for command in commands)
+    done = subprocess.run([binary_path(), "--headless-cli"], input=asked, stdout=subprocess.PIPE, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def set_prices(prices: Any) -> dict[str, Any]:  # noqa: ANN401 - what is refused, too
+    return {"action": "setPrices", "prices": prices}
+
+
+def test_prices_by_name_are_those_of_the_declaration_and_are_paid() -> None:
+    told, _, undone = answers(
+        set_prices(BY_NAME),
+        {"action": "setState", "state": TO_UNDO},
+        {"action": "step", "actionIndex": UNDO},
+    )
+    assert told == {"prices": BY_NAME}
+    breakdown = {name: value for name, value in undone["info"]["reward_breakdown"].items() if value}
+    assert breakdown == {
+        "step_penalty": BY_NAME["step_penalty"] / 1000,
+        "kills": -4 * BY_NAME["kills"] / 1000,
+        "data_siphon": -BY_NAME["data_siphon"] / 1000,
+        "resource_gain": -BY_NAME["resource_gain"] / 1000,
+    }
+
+
+@pytest.mark.parametrize(
+    ("prices", "fault"),
+    [
+        ({"kills": 1, "kill": 1}, "unknown field prices.kill; the fields are damage_penalty, "),
+        ({"kills": 1, "victory": 2**31}, "prices.victory must be an integer from -2147483648 to 2147483647"),
+        ({"kills": 1, "victory": -(2**31) - 1}, "prices.victory must be an integer from "),
+        ({"kills": 1, "victory": None}, "prices.victory must be an integer from "),
+        ({"kills": 1, "victory": [1]}, "prices.victory must be an integer from "),
+        ({"kills": 0.4}, "prices.kills must be an integer from "),
+        ([1], "prices must be an object"),
+        (None, "prices must be an object"),
+    ],
+)
+def test_what_is_no_price_is_refused_and_changes_nothing(prices: object, fault: str) -> None:
+    before, refused, after = answers(set_prices({}), set_prices(prices), set_prices({}))
+    assert refused["error"].startswith(fault)
+    assert after == before
