@@ -63,11 +63,6 @@ def test_the_edits_of_swift() -> None:
     }
 
 
-def test_lines_that_fire_a_mark_stay() -> None:
-    assert "if !isOpen || a < 4 { fire(.`S1`) }" in changed_lines(SWIFT, ".swift")
-    assert not any("fire" in line for line in changed_lines(SWIFT, ".swift", ("S1",)))
-
-
 def test_every_mutant_of_a_source_fits_its_file_and_names_its_rules() -> None:
     mutants = generated_mutants(WORLD, BENCH, 10_000, 0)
     require_fit(BENCH, mutants)

@@ -197,17 +197,9 @@ def test_a_build_step_runs_on_every_copy_and_what_does_not_build_or_parse_is_not
     assert (unparsed.result, unparsed.noticed) == (UNBUILDABLE, False)
 
 
-@pytest.mark.parametrize(
-    ("planted", "sentence"),
-    [
-        (mutant("gone", "no such text", ""), "its old text is 0 times in"),
-        (mutant("vague", "self", ""), r"its old text is \d+ times in"),
-        (Mutant("lost", "orchard/none.py", "a", "b", ()), "edits orchard/none.py, which is not in"),
-    ],
-)
-def test_an_edit_that_no_longer_fits_is_one_sentence(planted: Mutant, sentence: str) -> None:
-    with pytest.raises(UsageError, match=sentence):
-        run_mutants(BENCH, [planted], PLAN, jobs=1)
+def test_an_edit_of_a_file_that_is_not_there_is_one_sentence() -> None:
+    with pytest.raises(UsageError, match=r"edits orchard/none\.py, which is not in"):
+        run_mutants(BENCH, [Mutant("lost", "orchard/none.py", "a", "b")], PLAN, jobs=1)
 
 
 def test_faults_are_planted_by_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,11 +89,6 @@ def test_environments_that_cannot_be_paired_are_one_sentence(names: str, sentenc
     assert sentence in engines(names).refusal()
 
 
-def test_environments_without_states_cannot_be_injected() -> None:
-    ran = engines("gym:CartPole-v1,gymvec:CartPole-v1", "--mode", "injected")
-    assert (ran.code, "INCONCLUSIVE: nothing is injected: " in ran.out) == (2, True)
-
-
 def test_an_environment_plays_in_another_process() -> None:
     assert engines("gym:Blackjack-v1,gym:Blackjack-v1@cpu", "--no-report").code == 0
 

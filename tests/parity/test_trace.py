@@ -73,13 +73,3 @@ def test_a_damaged_trace_is_one_sentence(change: dict[str, Any], sentence: str, 
     with pytest.raises(UsageError, match=sentence) as caught:
         read_trace(path)
     assert str(caught.value).isprintable()
-
-
-def test_missing_and_malformed_files_are_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "bad.json").write_text("{")
-    with pytest.raises(UsageError, match="cannot be read as a trace file"):
-        read_trace(tmp_path / "bad.json")
-    with pytest.raises(UsageError, match="there is no trace file"):
-        read_trace(tmp_path / "none.json")
-    with pytest.raises(UsageError, match="no trace files"):
-        trace_files(tmp_path / "none")

@@ -53,9 +53,6 @@ def _schema(kind: Any, parts: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401
         return {"anyOf": [_schema(each, parts) for each in inner]}
     if origin is Literal:
         return {"enum": [*inner]}
-    if origin is tuple and inner[-1] is not Ellipsis:
-        of_each = [_schema(each, parts) for each in inner]
-        return {"type": "array", "prefixItems": of_each, "items": False, "minItems": len(inner)}
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return {"type": "object", "additionalProperties": _schema(inner[1], parts)}
     if isinstance(origin, type) and issubclass(origin, Sequence):
