@@ -43,11 +43,11 @@ def original() -> GymGame:
     return GymGame(make, values_of, place, lambda env: np.float32(env.state))
 
 
-def cart_pole(**parts: Any) -> World:  # noqa: ANN401 - of a pairing
+def cart_pole(gravity: float = 9.8, **parts: Any) -> World:  # noqa: ANN401 - of a pairing
     env, params = gymnax.make("CartPole-v1")
     port = gymnax_game(
         env,
-        params.replace(**parts),
+        params.replace(gravity=gravity),
         to_dict=lambda state: {name: getattr(state, name).item() for name in FIELDS},
         from_dict=lambda values, state: state.replace(time=0, **{name: np.float32(values[name]) for name in FIELDS}),
     )
@@ -58,6 +58,7 @@ def cart_pole(**parts: Any) -> World:  # noqa: ANN401 - of a pairing
         observation_shape=(4,),
         state_fields=FIELDS,
         tolerances={"observation": ROUNDING, "state": ROUNDING},
+        **parts,
     ).world()
 
 
@@ -66,6 +67,17 @@ def test_a_port_is_compared_from_injected_states() -> None:
     assert run(cart_pole(), ("gym", "gymnax"), settings).divergences == []
     (found,) = run(cart_pole(gravity=9.81), ("gym", "gymnax"), settings).divergences
     assert {"observation[3]"} <= {difference.field for difference in found.differences}
+
+
+def test_a_mirrored_port_begins_where_the_original_does() -> None:
+    settings = Settings(games=4, steps=40, source="policy:left")
+    assert run(cart_pole(), ("gym", "gymnax"), replace(settings, source="uniform")).divergences[0].step == 0
+    policies = {"left": lambda view: np.tile([1, 0], (len(view.mask), 1))}
+    world = cart_pole(mirrored=True, policies=policies)
+    found = run(world, ("gym", "gymnax"), settings)
+    assert (found.divergences, found.measured["actions"]) == ([], {"left": 160, "right": 0})
+    assert found.games_begun == 4 + found.episodes > 8
+    assert run(cart_pole(mirrored=True, gravity=9.81), ("gym", "gymnax"), Settings(games=1)).divergences[0].step > 0
 
 
 class Sum:

@@ -99,9 +99,21 @@ def test_with_an_entry_written_from_a_divergence_the_run_passes(ledger: Path) ->
     found = ran(ledger, picks_more())
     assert (found.code, found.json["verdict"]) == (0, "PASS")
     assert found.json["known"]["known"] > 10
+    # each game that goes on after its first pick, or begins anew, picks again
+    assert 0 < found.json["met"]["known"] <= found.json["games_begun"] == 16 + found.json["episodes"]
     text = rlparity(*RUN, "--ledger", ledger, world=with_other(picks_more())).out
     assert f"PASS but for {found.json['known']['known']} known differences" in text
     assert ledger_command("check", ledger, world=with_other(picks_more())).out == "All witnesses hold (1).\n"
+
+
+def test_an_entry_of_another_world_is_added(ledger: Path) -> None:
+    trace = ledger.with_name("trace.json")
+    words = "--id", "again", "--kind", "bug", "--citation", "its docstring", "--then", "ignore", "--package", "numpy"
+    world = orchard(engines={"plain": PlainEngine, "other": picks_more()}, name="other-orchard")
+    added = ledger_command("add", ledger, "--trace", trace, *words, world=world)
+    assert (added.code, added.err) == (0, "")
+    assert read_ledger(ledger).worlds == ("orchard", "other-orchard")
+    assert [entry.worlds for entry in read_ledger(ledger).entries] == [("orchard",), ("other-orchard",)]
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,11 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rlparity.adapters.observations import Shape, as_array, declared, range_of
 from rlparity.adapters.pairing import Maker, Pairing
-from rlparity.adapters.single import Outcome, SingleGame
+from rlparity.adapters.single import MASK, Outcome, SingleGame
 from rlparity.errors import FOREIGN_FAULTS, ParityError, UsageError, install_command
 from rlparity.spaces import Box, box_of
 from rlparity.world import World
@@ -254,13 +255,20 @@ class EnvPoolGame(SingleGame):
 
     def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
         self._pool = self._make(seed)
-        observation, _ = self._pool.reset()
+        observation, infos = self._pool.reset()
+        return self._shown(observation, infos)
+
+    def _shown(self, observation: Any, infos: Mapping[str, Any]) -> Any:  # noqa: ANN401 - what the pool shows
+        self.info = {name: value[0] for name, value in infos.items() if not isinstance(value, Mapping)}
         return as_array(observation, axes=1)[0]
 
     def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
         given = np.asarray(action)[None]
-        observation, reward, terminated, truncated, _ = self._pool.step(given)
-        return Outcome(as_array(observation, axes=1)[0], float(reward[0]), terminated[0], truncated[0])
+        observation, reward, terminated, truncated, infos = self._pool.step(given)
+        return Outcome(self._shown(observation, infos), float(reward[0]), terminated[0], truncated[0])
+
+    def mask(self) -> ArrayLike | None:
+        return None if self.info is None else self.info.get(MASK)
 
     def declarations(self) -> Mapping[str, Any]:
         if self._pool is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from rlparity.adapters.gymnasium import VectorGames, VectorSide
 from rlparity.adapters.observations import Shape
 from rlparity.adapters.single import REPLAYED_STATE, SEED, SingleGame, SingleGames
+from rlparity.agent import Policy
 from rlparity.engine import BatchEngine, EngineOptions, State
 from rlparity.spaces import Box
 from rlparity.tolerance import Tolerance
@@ -41,7 +42,9 @@ class Pairing:
     tolerances: as ``World.tolerances``, each with its reason; ``Tolerance(ignored=True, reason=...)`` for what must not
     be compared, such as ``truncated``, ``observation.mission`` or ``state.time``.
     components: of the reward. draws: whether there is chance. accept: as ``World.accept``.
-    starts: made states, by name, for games that have states. draw: a state as a board.
+    starts: made states, by name, for games that have states. policies: as ``World.policies``. draw: a state as a board.
+    mirrored: games of the others begin in the state that the original's reset gives for their seed, so that engines
+    that draw otherwise at a reset begin alike; their own resets are not compared.
     """
 
     name: str
@@ -55,7 +58,9 @@ class Pairing:
     draws: bool | None = True
     accept: tuple[str, ...] = ()
     starts: Mapping[str, StartMaker] = field(default_factory=dict)
+    policies: Mapping[str, Policy] = field(default_factory=dict)
     draw: Callable[[State], Board] = draw_state
+    mirrored: bool = False
 
     def world(self) -> World:
         """The world of these environments."""
@@ -80,15 +85,18 @@ class Pairing:
             tolerances=self.tolerances,
             seed_bits=SEED_BITS,
             starts=self.starts,
+            policies=self.policies,
         )
 
     def _factory(self, make: Maker) -> EngineFactory:
         actions = self.actions if isinstance(self.actions, Box) else len(self.actions)
+        first = next(iter(self.games.values()))
+        original = first if self.mirrored and make is not first and not isinstance(first, VectorSide) else None
 
         def open_engine(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
             if isinstance(make, VectorSide):
                 return VectorGames(games, make.make, actions, _next_seed)
-            return SingleGames(games, make, actions, _next_seed)
+            return SingleGames(games, make, actions, _next_seed, original and original())
 
         return open_engine
 

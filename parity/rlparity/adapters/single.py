@@ -148,10 +148,21 @@ class ReplayedGames(BatchEngine):
 
 
 class SingleGames(ReplayedGames):
-    """``games`` games of ``make()`` side by side, played one after another."""
+    """``games`` games of ``make()`` side by side, played one after another.
 
-    def __init__(self, games: int, make: Callable[[], SingleGame], actions: int | Box, next_seed: NextSeed) -> None:
+    ``original``: a game in whose state they begin after its reset, instead of their own.
+    """
+
+    def __init__(
+        self,
+        games: int,
+        make: Callable[[], SingleGame],
+        actions: int | Box,
+        next_seed: NextSeed,
+        original: SingleGame | None = None,
+    ) -> None:
         super().__init__(games, actions, next_seed)
+        self._original = original
         self._games = [make() for _ in range(games)]
         self._ends: list[Outcome | None] = [None] * games  # of the games that are over, which are not played on
         self._returned: list[tuple[list[Array], list[bytes]]] = [([], [])] * games
@@ -163,7 +174,11 @@ class SingleGames(ReplayedGames):
 
     def _begun(self, slot: int) -> Array:
         self._taken[slot], self._ends[slot] = [], None
-        return self._checked(slot, self._games[slot].begin(int(self._seeds[slot])), "reset")
+        seed, game = int(self._seeds[slot]), self._games[slot]
+        if self._original is None:
+            return self._checked(slot, game.begin(seed), "reset")
+        self._original.begin(seed)
+        return self._checked(slot, game.push({SEED: seed} | self._original.pull()), "reset")
 
     def mask(self) -> NDArray[np.bool_]:
         return self.whole_masks(game.mask() for game in self._games)
@@ -236,7 +251,7 @@ class SingleGames(ReplayedGames):
         return self._games[0].origins(before, action, states, fields)
 
     def close(self) -> None:
-        for game in self._games:
+        for game in (*self._games, *filter(None, [self._original])):
             game.close()
 
 

@@ -75,8 +75,8 @@ PLAY: Flags = {
     "--source": value(
         "WHAT",
         "how actions are chosen: uniform (at random), directed (by the world's own starts and policies), explore "
-        "(towards what was seldom seen), policy:FILE (by a policy that the world reads) or traces:DIR (as recorded) "
-        "(default: %(default)s)",
+        "(towards what was seldom seen), policy:NAME (by one of the world's policies, or a file that it reads) or "
+        "traces:DIR (as recorded) (default: %(default)s)",
     ),
     "--invalid": value("SHARE", "share of actions mixed in that the mask forbids (default: %(default)s)", SHARE, 0.01),
 }

@@ -46,8 +46,9 @@ def add(options: Namespace) -> Answer:
     world, engines = load_traced(trace, options.trace, options.world, options.engines)
     text = f"worlds = [{json_text(world.name)}]\n"
     if os.path.exists(path):
-        read_ledger(path)
+        worlds = dict.fromkeys((*read_ledger(path).worlds, world.name))
         text = read_text(path, LIMIT)
+        text = re.sub(r"^worlds = \[[^\]]*\]", f"worlds = {json_text([*worlds])}", text, count=1, flags=re.MULTILINE)
     text = f"{text.rstrip()}\n\n{_entry_text(world, engines, trace, options)}"
     ledger = ledger_of(text, path).opened(world, engines)
     if faults := check_witnesses(world, engines, ledger, options.timeout):

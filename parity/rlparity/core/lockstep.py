@@ -69,6 +69,7 @@ def run(
             outcome.noise = noise_floor(world, engines[0], settings, progress)
         if ledger is not None:
             known = {entry.id: pair.explained.get(entry.id, 0) for entry in ledger.entries}
+            outcome.met = {entry.id: len(pair.met[entry.id]) for entry in ledger.entries}
             faults += [] if outcome.divergences else ledger.faults(known, outcome.steps)
             outcome.ledger, outcome.known = ledger, known
         outcome.reasons = [*map(_reason_of_fault, faults)]

@@ -26,8 +26,9 @@ DICT_CHECK_EVERY = 16
 class LockstepRun:
     """A run in progress; raises UsageError where there is no such source.
 
-    taken: the steps of each game so far. before: the reference's states before this step, where conditions of the
-    ledger need them; apart, ignored: slots that differ as it explains, to be resynchronised and not, in this step.
+    taken: the steps of each game so far. numbers: of the games in the slots. before: the reference's states before
+    this step, where conditions of the ledger need them; apart, ignored: slots that differ as it explains, to be
+    resynchronised and not, in this step.
     """
 
     def __init__(self, pair: Pair, settings: Settings) -> None:
@@ -42,6 +43,7 @@ class LockstepRun:
         self.history = History(pair.games, marks=settings.marks, auto_reset=settings.auto_reset)
         self.active = np.ones(pair.games, dtype=np.bool_)
         self.begun = 0
+        self.numbers = np.arange(pair.games)
         self.observation: Array = np.zeros(0)
         self.given_up: Slots = np.zeros(0, np.intp)
         self.before: list[State] = []
@@ -136,7 +138,7 @@ class LockstepRun:
             return True
         action = then[0] if then else self.history.last(slot)
         before = self.before[slot] if self.before and action not in (None, RESTART) else {}
-        known = self.pair.known(before, action, self.pair.explain(seen, row, slot))
+        known = self.pair.known(before, action, self.pair.explain(seen, row, slot), int(self.numbers[slot]))
         if known is None or (known == RESYNCHRONISE and action is None and self.history.is_placed(slot)):
             return False  # what differs even in the reference's state is not explained by one that asks for it
         if known == DROP:
@@ -183,6 +185,7 @@ class LockstepRun:
 
     def _new_games(self, slots: Slots) -> None:
         """Begin games from seeds that the run has not used yet."""
+        self._number(slots)
         seeds = run_seeds(self.settings.seed + self.begun, len(slots), self.pair.world.seed_bits)
         self.begun += len(slots)
         if self.settings.mode == STRICT:
@@ -194,7 +197,13 @@ class LockstepRun:
             self._inject(slots)
         self._made_starts(slots)
 
+    def _number(self, slots: Slots) -> None:
+        """Count the games that begin in some slots."""
+        self.numbers[slots] = self.outcome.games_begun + np.arange(len(slots))
+        self.outcome.games_begun += len(slots)
+
     def _next_games(self, ended: Slots) -> None:
+        self._number(ended)
         self.outcome.episodes += len(ended)
         if self.settings.mode != STRICT:
             self.pair.reference.restart(ended)

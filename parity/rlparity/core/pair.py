@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -69,6 +69,8 @@ class Pair(Closable):
         self.world = world
         self.ledger = ledger
         self.explained: Counter[str] = Counter()
+        self.met: defaultdict[str, set[int]] = defaultdict(set)
+        """By id of an entry, the games whose differences it explained."""
         self.ignores: Callable[[Difference], bool] = lambda _: False
         """Differences that alone do not end a replay."""
         self.names = names
@@ -138,13 +140,17 @@ class Pair(Closable):
             return []
         return self.reference.get_state(slots)
 
-    def known(self, before: State, action: Action | None, differences: Sequence[Difference]) -> str | None:
+    def known(
+        self, before: State, action: Action | None, differences: Sequence[Difference], game: int = 0
+    ) -> str | None:
         """What the ledger says is to be done about what differs after an action, which counts its entries; else None.
 
-        Raises UsageError where it is ambiguous.
+        ``game``: its number in a run. Raises UsageError where it is ambiguous.
         """
         entries = () if self.ledger is None else self.ledger.entries_of(before, action, differences)
         self.explained.update(entry.id for entry in entries)
+        for entry in entries:
+            self.met[entry.id].add(game)
         if entries and self.measured is not None:
             self.measured.explained += 1
         return min((entry.then for entry in entries), key=THEN.index, default=None)

@@ -100,8 +100,9 @@ class Outcome:
     """Result of a run. steps: transitions compared in all; marks: per engine, total count of each mark, if counted.
 
     is_black_box: engines without states were compared by what they show. ledger: the entries for these engines;
-    known: by id, how many differences each explained. effect: of a free-running run. reasons: for the verdict;
-    accepted: those that the world accepts. measured: as ``Measurements.values`` has it.
+    known, met: by id, how many differences each explained, and in how many of the ``games_begun``. effect: of a
+    free-running run. reasons: for the verdict; accepted: those that the world accepts. measured: as
+    ``Measurements.values`` has it.
     """
 
     steps: int = 0
@@ -112,6 +113,8 @@ class Outcome:
     is_black_box: bool = False
     ledger: Ledger | None = None
     known: Mapping[str, int] = field(default_factory=dict)
+    met: Mapping[str, int] = field(default_factory=dict)
+    games_begun: int = 0
     effect: Effect | None = None
     reasons: list[Reason] = field(default_factory=list)
     accepted: list[Reason] = field(default_factory=list)

@@ -30,7 +30,9 @@ def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -
 
 
 def agent_policy(world: World, name: Path) -> Policy:
-    """The policy of the agent in a file, or of that name; raises UsageError where there is none."""
+    """The world's policy of that name, or that of the agent in a file; raises UsageError where there is none."""
+    if str(name) in world.policies:
+        return world.policies[str(name)]
     if world.read_agent is None:
         raise UsageError(f"world '{world.name}' reads no agents: name none, or use --source uniform.")
     path = world.agent_at(name)

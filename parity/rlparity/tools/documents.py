@@ -39,7 +39,8 @@ class FailureDocument:
 class RunDocument:
     """What ``run`` found. measured: what of all that is compared varied, how games ended and which actions were taken.
 
-    known: how many differences each entry of the ledger explained. noise, effect: of ``--noise`` and ``free-running``.
+    known, met: how many differences each entry of the ledger explained, and in how many of the ``games_begun``. noise,
+    effect: of ``--noise`` and ``free-running``.
     """
 
     verdict: Verdict
@@ -59,6 +60,8 @@ class RunDocument:
     divergences: Sequence[DivergenceDocument]
     is_black_box: bool
     known: Mapping[str, int]
+    met: Mapping[str, int]
+    games_begun: int
     measured: Mapping[str, Any]
     noise: Rows | None
     effect: EffectDocument | None

@@ -100,7 +100,7 @@ def run_document(
         episodes=outcome.episodes,
         seconds=round(outcome.seconds, 3),
         divergences=divergences,
-        **{name: getattr(outcome, name) for name in ("is_black_box", "known", "measured")},
+        **{name: getattr(outcome, name) for name in ("is_black_box", "known", "met", "games_begun", "measured")},
         noise=None if outcome.noise is None else noise_table(outcome.noise, engines[0], settings.noise).values(),
         effect=None if effect is None else EffectDocument(effect_table(effect, engines).values(), first),
     )
