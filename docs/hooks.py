@@ -1,4 +1,4 @@
-"""MkDocs hooks: the reference pages that are generated from the code, and links out of the documentation."""
+"""MkDocs hooks: pages that are generated from the code or stand elsewhere, and links out of the documentation."""
 
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ from rlworldkit.cli.app import kit_commands, main
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
+STUDIES = ROOT / "studies" / "ports"
+PORTS = {path: f"ports/{path.parent.name}.md" for path in sorted(STUDIES.glob("*/README.md"))}
+PORTS = {STUDIES / "README.md": "ports/index.md", **PORTS}
+"""Reports on ports that stand beside their pairs, and the pages that they are."""
 GAMES = (HACKMATRIX, GOODHARTS)
 API = {
     "Worlds by their names": ("rlworldkit.api",),
@@ -69,6 +73,7 @@ def on_config(config: MkDocsConfig) -> None:
 def on_files(files: Files, config: MkDocsConfig) -> None:
     """Add the generated pages, and put each section in the place where the navigation has its folder."""
     sections = {"commands/": command_pages(), "api/": api_pages(), "notebooks/": notebook_pages()}
+    sections["ports/"] = {"": {page: port_page(path) for path, page in PORTS.items()}}
     for groups in sections.values():
         for path, content in (page for pages in groups.values() for page in pages.items()):
             files.append(File.generated(config, path, content=content))
@@ -87,7 +92,7 @@ def _with_sections(nav: Any, sections: Mapping[str, Groups]) -> Any:  # noqa: AN
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Insert tables of marks, and name files outside ``docs`` instead of linking to them, but for notebooks.
+    """Insert tables of marks, and name files outside ``docs`` that are no pages instead of linking to them.
 
     Raises ValueError where a file is missing.
     """
@@ -99,6 +104,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         if target in NOTEBOOKS:
             here = posixpath.dirname(page.file.src_uri)
             return f"[{match[1]}]({posixpath.relpath(f'notebooks/{target.stem}.md', here)})"
+        if target in PORTS:
+            return f"[{match[1]}]({posixpath.relpath(PORTS[target], posixpath.dirname(page.file.src_uri))})"
         if not target.exists():
             raise ValueError(f"{page.file.src_uri} links to {match[2]}, which does not exist.")
         return f"{match[1]} (`{target.relative_to(ROOT)}`)"
@@ -164,6 +171,15 @@ def notebook_page(path: Path) -> str:
     (_, first), *others = [(kind, text.replace("](../docs/", "](../")) for kind, text in cells]
     blocks = [text if kind == "markdown" else f"```python\n{text}\n```" for kind, text in others]
     return "\n\n".join([first, f"[Download the notebook]({path.name}){{ download }}", *blocks])
+
+
+def port_page(path: Path) -> str:
+    """A report of ``studies/ports`` as Markdown, whose links to files begin at ``docs``."""
+
+    def moved(match: re.Match[str]) -> str:
+        return f"[{match[1]}]({posixpath.relpath((path.parent / match[2]).resolve(), ROOT / 'docs' / 'ports')})"
+
+    return re.sub(r"\[([^\]]+)\]\((?!\w+:)([^)#]+)\)", moved, path.read_text("utf-8"))
 
 
 def _parsers() -> Iterator[argparse.ArgumentParser]:

@@ -39,6 +39,9 @@ def test_every_command_and_module_has_a_page_and_every_page_its_version_and_its_
     pages = {str(path.parent.relative_to(site)): path.read_text() for path in site.rglob("index.html")}
     assert {"commands/rlparity-ledger-add", "commands/hackmatrix-train", "commands/goodharts-train"} < set(pages)
     assert {"api/rlworldkit.api", "api/rlparity", "api/rlparity.adapters", "api/hackmatrix.gym_env"} < set(pages)
+    assert {"ports", "ports/minigrid_navix", "ports/taxi"} < set(pages)
+    assert 'href="minigrid_navix/"' in pages["ports"]
+    assert 'href="../../ports/taxi/"' in pages["how-to/port-gymnasium"]
     for name, text in pages.items():
         assert f"HackMatrix {__version__}" in text, name
         neighbours = {side for side in ("prev", "next") if f"md-footer__link--{side}" in text}
