@@ -1,137 +1,110 @@
-"""Classic control of Gymnasium; its JAX versions, ``gymnasium.envs.phys2d``; and those of Gymnax.
+"""Classic control of Gymnasium; its JAX versions, ``gymnasium.envs.phys2d``; and those of Gymnax, with time limits.
 
-States are in float32, as both JAX versions have them; the original's float64 is rounded where a step begins.
+All begin where Gymnasium's reset puts them. States are in float32, as the JAX versions have them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
+import gymnax as library
+import jax.numpy as jnp
 import numpy as np
+from gymnasium import make
+from gymnasium.envs.phys2d import cartpole, pendulum
+from policies import POLICIES
 
-from rlparity import State, Tolerance, World
-from rlparity.adapters.gymnasium import GymGame
-from rlparity.adapters.pairing import Pairing
-from rlparity.adapters.pytree import PytreeGame, gymnax_game
-from rlparity.adapters.single import SingleGame
-from rlparity.spaces import Box
-
-ROUNDING = Tolerance(ulps=8, absolute=2e-5, reason="float32 and float64")
-ANY = Tolerance(ulps=8, absolute=2e-5, any_dtype=True, reason="float32 and float64")
+from rlparity import Box, State, Tolerance, World
+from rlparity.adapters import GymGame, Pairing, PytreeGame, gymnax_game
 
 
-def original(name: str, fields: Sequence[str]) -> Callable[[], SingleGame]:
-    """An environment of Gymnasium without its time limit."""
-
-    def make() -> Any:
-        import gymnasium
-
-        return gymnasium.make(name).unwrapped
-
-    def values(env: Any) -> State:
-        return dict(zip(fields, np.array(env.state, np.float32).tolist(), strict=True))
-
-    def place(state: State, env: Any) -> None:
-        values = np.array([state[field] for field in fields], np.float64)
-        env.state = tuple(values) if isinstance(env.state, tuple) else values
-
-    def observe(env: Any) -> Any:
-        for method in ("_get_obs", "_get_ob"):
-            if hasattr(env, method):
-                return np.float32(getattr(env, method)())
-        return np.float32(env.state)
-
-    return lambda: GymGame(make, values, place, observe)
+def observe(env: Any) -> Any:
+    """What Gymnasium's game shows."""
+    method = getattr(env, "_get_obs", getattr(env, "_get_ob", lambda: env.state))
+    return np.float32(method())
 
 
-def gymnax(name: str, fields: Sequence[str]) -> Callable[[], SingleGame]:
-    """An environment of Gymnax; its time limit is another one only where Gymnasium's wrapper has it."""
-    made: list[Callable[[], SingleGame]] = []
+def original(name: str, **rules: Any) -> GymGame:
+    """Gymnasium's game."""
+    return GymGame(
+        lambda: make(name, **rules),
+        lambda env: {"state": np.array(env.state, np.float32).tolist()},
+        lambda state, env: setattr(env, "state", np.array(state["state"], np.float64)),
+        observe,
+        float32=True,
+    )
 
-    def to_dict(state: Any) -> State:
-        return {field: float(np.asarray(getattr(state, field))) for field in fields}
+
+@cache
+def gymnax(name: str, fields: Sequence[str]) -> Any:
+    """A maker of Gymnax's games."""
 
     def from_dict(values: State, state: Any) -> Any:
-        return state.replace(time=0, **{field: np.float32(values[field]) for field in fields})
+        return state.replace(time=0, **dict(zip(fields, np.array(values["state"], np.float32), strict=True)))
 
-    def make() -> SingleGame:
-        if not made:
-            import gymnax as library
+    def to_dict(state: Any) -> State:
+        return {"state": [getattr(state, field).item() for field in fields]}
 
-            env, params = library.make(name)
-            params = params.replace(max_steps_in_episode=2**30)
-            made.append(gymnax_game(env, params, to_dict=to_dict, from_dict=from_dict))
-        return made[0]()
-
-    return make
+    return gymnax_game(*library.make(name), to_dict=to_dict, from_dict=from_dict)
 
 
-def phys2d(kind: str, fields: Sequence[str]) -> Callable[[], SingleGame]:
-    """A functional environment of gymnasium.envs.phys2d."""
-    made: list[Callable[[], SingleGame]] = []
+@cache
+def phys2d(env: Any, limit: int, **rules: Any) -> Any:
+    """A maker of the games of a functional environment."""
+    params = env.get_default_params(**rules)
 
-    def make() -> SingleGame:
-        if not made:
-            import jax
-            import jax.numpy as jnp
-            from gymnasium.envs.phys2d import cartpole, pendulum
+    def observe(state: Any) -> Any:
+        return env.observation(state, None, params)
 
-            env: Any = {"cartpole": cartpole.CartPoleFunctional, "pendulum": pendulum.PendulumFunctional}[kind]()
-            params = env.get_default_params() if hasattr(env, "get_default_params") else None
-            extra = {} if params is None else {"params": params}
+    def reset(key: Any) -> Any:
+        state = env.initial(key, params)
+        return observe(state), state
 
-            def reset(key: Any) -> Any:
-                state = env.initial(key, **extra)
-                return env.observation(state, None, **extra), state
+    def step(_: Any, state: Any, action: Any) -> tuple[Any, ...]:
+        after = env.transition(state, action, None, params)
+        reward = jnp.float32(env.reward(state, action, after, None, params))
+        return observe(after), after, reward, jnp.bool_(env.terminal(after, None, params))
 
-            def step(key: Any, state: Any, action: Any) -> Any:
-                after = env.transition(state, action, None, **extra)
-                reward = env.reward(state, action, after, None, **extra)
-                terminal = jnp.bool_(env.terminal(after, None, **extra))
-                return env.observation(after, None, **extra), after, reward, terminal, False
+    def to_dict(state: Any) -> State:
+        return {"state": state.tolist()}
 
-            functions = jax.jit(reset), jax.jit(step), jax.jit(lambda state: env.observation(state, None, **extra))
+    def from_dict(values: State, _: Any) -> Any:
+        return np.float32(values["state"])
 
-            def to_dict(state: Any) -> State:
-                return dict(zip(fields, np.asarray(state).tolist(), strict=True))
-
-            def from_dict(values: State, state: Any) -> Any:
-                return np.array([values[field] for field in fields], np.float32)
-
-            made.append(lambda: PytreeGame(*functions, to_dict=to_dict, from_dict=from_dict))
-        return made[0]()
-
-    return make
+    return lambda: PytreeGame(reset, step, observe, to_dict=to_dict, from_dict=from_dict, time_limit=limit)
 
 
-LIMIT = "time_limit is declared differently"
-"""Games are cut off by neither side; Gymnax has no way to declare that."""
-BOUNDS = "observation_space is declared differently"
-"""Of velocities: infinite by Gymnasium, the largest float32 by Gymnax."""
-
-
-def world(
-    name: str,
-    fields: tuple[str, ...],
-    actions: tuple[str, ...] | Box,
-    shape: int,
-    kind: str = "",
-    accept: tuple[str, ...] = (LIMIT,),
-) -> World:
+def world(name: str, actions: Any, shape: int, games: dict[str, Any], policy: str = "", **rules: Any) -> World:
     """An environment with what there is of it."""
-    games = {"gymnasium": original(name, fields), "gymnax": gymnax(name, fields)}
+    near = Tolerance(ulps=8, absolute=2e-5, any_dtype=True, reason="float32 and float64")
     return Pairing(
-        name=name.lower(),
-        games=games | ({"phys2d": phys2d(kind, fields)} if kind else {}),
+        name=name.lower() + "".join(f"-{rule}" for rule in rules),
+        games={"gymnasium": lambda: original(name, **rules), **games},
         actions=actions,
         observation_shape=(shape,),
-        state_fields=fields,
-        tolerances={"observation": ROUNDING, "state": ROUNDING, "reward": ANY, "components": ANY},
-        accept=accept,
+        state_fields=("state",),
+        tolerances={"observation": near, "state": near, "reward": near, "components": near},
+        policies={policy: POLICIES[policy]} if policy else {},
+        accept=("observation_space is declared differently",) if policy == "upright" else (),  # Gymnax's velocities
+        mirrored=True,
     ).world()
 
 
+SUTTON_BARTO = {"sutton_barto_reward": True}
 CART_POLE_FIELDS = "x", "x_dot", "theta", "theta_dot"
-CART_POLE = world("CartPole-v1", CART_POLE_FIELDS, ("left", "right"), 4, "cartpole", (LIMIT, BOUNDS))
-MOUNTAIN_CAR = world("MountainCar-v0", ("position", "velocity"), ("left", "none", "right"), 2)
-ACROBOT = world("Acrobot-v1", ("joint_angle1", "joint_angle2", "velocity_1", "velocity_2"), ("-1", "0", "1"), 6)
-PENDULUM = world("Pendulum-v1", ("theta", "theta_dot"), Box(-2.0, 2.0, (1,)), 3, "pendulum")
+CART_POLE_GAMES = {
+    "gymnax": gymnax("CartPole-v1", CART_POLE_FIELDS),
+    "phys2d": phys2d(cartpole.CartPoleFunctional(), 500),
+}
+CART_POLE = world("CartPole-v1", ("left", "right"), 4, CART_POLE_GAMES, "upright")
+REWARDED = {"phys2d": phys2d(cartpole.CartPoleFunctional(), 500, **SUTTON_BARTO)}
+CART_POLE_REWARDED = world("CartPole-v1", ("left", "right"), 4, REWARDED, "upright", **SUTTON_BARTO)
+CAR = {"gymnax": gymnax("MountainCar-v0", ("position", "velocity"))}
+MOUNTAIN_CAR = world("MountainCar-v0", ("left", "none", "right"), 2, CAR, "rocking")
+LINKS = {"gymnax": gymnax("Acrobot-v1", ("joint_angle1", "joint_angle2", "velocity_1", "velocity_2"))}
+ACROBOT = world("Acrobot-v1", ("-1", "0", "1"), 6, LINKS, "swinging")
+SWING = {
+    "gymnax": gymnax("Pendulum-v1", ("theta", "theta_dot")),
+    "phys2d": phys2d(pendulum.PendulumFunctional(), 200),
+}
+PENDULUM = world("Pendulum-v1", Box(-2.0, 2.0, (1,)), 3, SWING)

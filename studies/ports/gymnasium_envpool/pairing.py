@@ -1,113 +1,86 @@
 """Environments of Gymnasium, and those of EnvPool in C++, with their time limits.
 
-EnvPool cannot be put into a state. Its first observation tells the first state, in which Gymnasium's game begins too;
-from there on each plays by itself.
+EnvPool cannot be put into a state. Gymnasium's game begins in the state that EnvPool's first observation tells, and
+draws what EnvPool drew, which a twin of EnvPool's game tells; what no draw can lead to, it does not follow.
 """
 
-from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from policies import POLICIES
+from toy_text import deal, follow, place_hands, state_of
 
-from rlparity import Tolerance, World
-from rlparity.adapters.pairing import Pairing
-from rlparity.adapters.single import Outcome, SingleGame
+from rlparity import Box, Tolerance, World
+from rlparity.adapters import GymGame, Pairing
+from rlparity.adapters.named import EnvPoolGame
+from rlparity.adapters.single import Outcome
 
 
-def pool(name: str, seed: int) -> Any:
+def pooled(name: str, seed: int) -> Any:
     """A pool of one environment."""
     import envpool
 
     return envpool.make(name, env_type="gymnasium", num_envs=1, seed=seed)
 
 
-def placed(name: str, seed: int) -> tuple[Any, Any]:
-    """The first observation of an episode, and the state that it tells."""
-    observation, info = pool(name, seed).reset()
-    told = info.get("state")
-    # Acrobot's observations are of angles, which it tells otherwise
-    return observation[0], observation[0] if told is None else np.concatenate([told[0], observation[0, 4:]])
+class Original(GymGame):
+    """Gymnasium's game; ``place`` puts it into the state of a first observation, ``draw`` gives a step's generator."""
 
-
-def _form(observation: Any) -> ArrayLike:
-    """An observation as an array; numbers of states in 32 bits, as EnvPool has them."""
-    values = np.atleast_1d(np.asarray(observation))
-    return values.astype(np.int32) if np.issubdtype(values.dtype, np.integer) else values
-
-
-class Original(SingleGame):
-    """Gymnasium's."""
-
-    def __init__(self, name: str, envpool_name: str, state: str) -> None:
+    def __init__(self, name: str, place: Any, draw: Any) -> None:
         import gymnasium
 
-        self._env: Any = gymnasium.make(name, disable_env_checker=True)
-        self._envpool_name, self._state = envpool_name, state
+        mask = (lambda env: env.action_mask(env.s)) if name.startswith("Taxi") else None
+        super().__init__(lambda: gymnasium.make(name, disable_env_checker=True), mask=mask)
+        self._twin, self._place, self._draw = EnvPoolGame(partial(pooled, name)), place, draw
 
-    def begin(self, seed: int) -> ArrayLike:
-        self._env.reset(seed=seed)
-        observation, state = placed(self._envpool_name, seed)
-        value: Any = int(state) if self._state == "s" else np.array(state, np.float64)
-        if self._state == "state" and isinstance(self._env.unwrapped.state, tuple):
-            value = tuple(value)
-        setattr(self._env.unwrapped, self._state, value)
-        return _form(observation)
+    def begin(self, seed: int) -> Any:
+        super().begin(seed)
+        shown = self._twin.begin(seed)
+        self._place(self._inner, shown)
+        return shown
 
-    def act(self, action: int) -> Outcome:
-        observation, reward, terminated, truncated, _ = self._env.step(action)
-        return Outcome(_form(observation), np.float32(reward), bool(terminated), bool(truncated))
-
-    def close(self) -> None:
-        self._env.close()
-
-
-class Port(SingleGame):
-    """EnvPool's."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def begin(self, seed: int) -> ArrayLike:
-        self._pool = pool(self._name, seed)
-        observation, _ = self._pool.reset()
-        return _form(observation[0])
-
-    def act(self, action: int) -> Outcome:
-        observation, reward, terminated, truncated, _ = self._pool.step(np.array([action], np.int32))
-        return Outcome(_form(observation[0]), reward[0], bool(terminated[0]), bool(truncated[0]))
+    def act(self, action: Any) -> Outcome:
+        if self._draw:
+            self._inner.np_random = self._draw(self._inner, action, self._twin.act(action))
+        outcome = super().act(action)
+        shown = np.asarray(outcome.observation)
+        shown = shown.astype(np.int32 if shown.dtype.kind == "i" else np.float32)
+        return Outcome(shown, float(np.float32(outcome.reward)), outcome.terminated, outcome.truncated)
 
 
 def world(
-    name: str,
-    actions: tuple[str, ...],
-    shape: int,
-    *,
-    state: str = "state",
-    envpool_name: str = "",
-    tolerances: Mapping[str, Tolerance] | None = None,
+    name: str, actions: Any, shape: int, place: Any, draw: Any = None, policy: str = "", far: float = 0, **more: Any
 ) -> World:
-    """An environment of both; ``state``: the attribute that Gymnasium's keeps its state in."""
-    theirs = envpool_name or name
-    games: dict[str, Callable[[], SingleGame]] = {
-        "gymnasium": lambda: Original(name, theirs, state),
-        "envpool": lambda: Port(theirs),
-    }
+    """An environment of both; observations and rewards are ``far`` apart, since the start is told in float32."""
+    rounding = Tolerance(absolute=far, relative=far, reason="the start is told in float32")
     return Pairing(
         name=name.lower().replace("/", "-"),
-        games=games,
+        games={"gymnasium": lambda: Original(name, place, draw), "envpool": lambda: EnvPoolGame(partial(pooled, name))},
         actions=actions,
-        observation_shape=(shape,),
-        draws=False,
-        tolerances=tolerances or {},
+        observation_shape=(shape,) if shape else (),
+        tolerances=dict.fromkeys(("observation", "reward", "components"), rounding) if far else {},
+        policies={policy: POLICIES[policy]} if policy else {},
+        **{"draws": None} | more,
     ).world()
 
 
-ROUNDING = {"observation": Tolerance(absolute=1e-4, relative=1e-4, reason="the start is told in float32")}
-CHAOS = {"observation": Tolerance(absolute=1e-3, relative=1e-3, reason="the start is told in float32")}
-TAXI = world("Taxi-v4", ("south", "north", "east", "west", "pick", "drop"), 1, state="s", envpool_name="Taxi-v3")
-CLIFF_WALKING = world("CliffWalking-v1", ("up", "right", "down", "left"), 1, state="s")
-CART_POLE = world("CartPole-v1", ("left", "right"), 4, tolerances=ROUNDING)
-PHYS2D_CART_POLE = world("phys2d/CartPole-v1", ("left", "right"), 4, tolerances=ROUNDING)
-MOUNTAIN_CAR = world("MountainCar-v0", ("left", "none", "right"), 2, tolerances=ROUNDING)
-ACROBOT = world("Acrobot-v1", ("-1", "0", "1"), 6, tolerances=CHAOS)
+ENDLESS = ("time_limit is declared differently",)
+"""None by Gymnasium, 2^31 - 1 steps by EnvPool."""
+WAYS = "left", "down", "right", "up"
+CELL, STATE = state_of("s", int), state_of("state", np.float64)
+ANGLES = state_of("state", lambda o: np.array([np.arctan2(o[1], o[0]), np.arctan2(o[3], o[2]), *o[4:]], np.float64))
+TURN = state_of("state", lambda o: np.array([np.arctan2(o[1], o[0]), o[2]], np.float64))
+TAXI = world("Taxi-v4", ("south", "north", "east", "west", "pick", "drop"), 0, CELL)
+CLIFF = "up", "right", "down", "left"
+CLIFF_WALKING = world("CliffWalking-v1", CLIFF, 0, CELL, draws=False, accept=ENDLESS)
+CLIFF_WALKING_SLIPPERY = world("CliffWalkingSlippery-v1", CLIFF, 0, CELL, follow, accept=ENDLESS)
+FROZEN_LAKE = world("FrozenLake-v1", WAYS, 0, CELL, follow)
+FROZEN_LAKE_8 = world("FrozenLake8x8-v1", WAYS, 0, CELL, follow)
+BLACKJACK = world("Blackjack-v1", ("stick", "hit"), 3, place_hands, deal, policy="basic", accept=ENDLESS)
+CART_POLE = world("CartPole-v1", ("left", "right"), 4, STATE, policy="upright", far=1e-4)
+PHYS2D_CART_POLE = world("phys2d/CartPole-v1", ("left", "right"), 4, STATE, policy="upright", far=1e-4)
+MOUNTAIN_CAR = world("MountainCar-v0", ("left", "none", "right"), 2, STATE, policy="rocking", far=1e-4)
+MOUNTAIN_CAR_CONTINUOUS = world("MountainCarContinuous-v0", Box(-1.0, 1.0, (1,)), 2, STATE, far=1e-4)
+ACROBOT = world("Acrobot-v1", ("-1", "0", "1"), 6, ANGLES, policy="swinging", far=1e-3)
+PENDULUM = world("Pendulum-v1", Box(-2.0, 2.0, (1,)), 3, TURN, far=1e-3)

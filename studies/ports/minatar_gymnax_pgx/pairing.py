@@ -6,6 +6,7 @@ import starts
 from jax_ports import gymnax, pgx
 from minatar_games import GAMES, TAKEN, TERMINAL, Game, lists, texts
 from original import Original
+from policies import MINATAR
 
 from rlparity import World
 from rlparity.adapters.pairing import Pairing
@@ -21,6 +22,7 @@ def world_of(game: Game) -> World:
         state_fields=(*game.fields, TERMINAL, TAKEN),
         draws=False,
         starts={"made": lambda rng: texts(getattr(starts, game.name)(rng))},
+        policies={"simple": MINATAR[game.name]},
     )
     return replace(pairing.world(), shrinkers=(lambda state: map(texts, starts.smaller(lists(state))),))
 
