@@ -1,4 +1,4 @@
-"""brain-view: an agent's lives by the rules of an evaluation, and the layers of its network in the picture."""
+"""brain-view: an agent's lives by the rules of an evaluation, and the picture with the layers of its network."""
 
 import runpy
 import sys
@@ -11,12 +11,15 @@ import numpy as np
 import pytest
 import torch
 from command_line import run
+from single_games import made
 
 from goodharts.agents import agent_of, in_evaluation
 from goodharts.architecture import NetworkConfig
 from goodharts.cli.main import main
 from goodharts.models import Model, write_model
-from goodharts.render.board import around
+from goodharts.render import picture
+from goodharts.render.board import FOOD_COLOUR, POISON_COLOUR, around
+from goodharts.render.picture import draw_picture
 from goodharts.rules import FOOD, MODES, POISON, REACH, Numbers
 from goodharts.torch_networks import ActorCritic
 from goodharts.world import WORLDS, evaluation_world, game_seeds
@@ -104,3 +107,23 @@ def test_main_py_is_the_command_and_says_what_to_do_before_it_is_installed(monke
     assert ran.refusal().startswith("there is no model models/ppo_ground_truth.pth: train one")
     monkeypatch.setitem(sys.modules, "goodharts.cli.main", None)
     assert run(main_py).refusal().endswith("run `make setup` once, and then .venv/bin/python main.py.\n")
+
+
+@pytest.mark.parametrize(("x", "y"), [(0, 0), (127, 127), (0, 64), (64, 127)])
+def test_what_lies_across_an_edge_is_next_to_the_agent_G1(x: int, y: int) -> None:
+    cells = around(made(x, y, food=[(-1, 0)], poison=[(0, 1)]), 2)
+    assert np.argwhere(cells == FOOD).tolist() == [[2, 1]]
+    assert np.argwhere(cells == POISON).tolist() == [[3, 2]]
+
+
+def pixel(drawn: np.ndarray, x: float, y: float) -> tuple[int, ...]:
+    return tuple(drawn[round(y), round(x)].tolist())
+
+
+def test_the_picture_shows_every_item_of_the_torus_and_of_the_surroundings() -> None:
+    drawn = draw_picture(made(64, 64, food=[(2, 0)], poison=[(36, -54)]))
+    near_x = picture._NEAR_LEFT + picture._NEAR / 2 + 2 * picture._CELL
+    near_y = picture._TOP + picture._NEAR / 2
+    assert pixel(drawn, near_x, near_y) == FOOD_COLOUR
+    spot = pixel(drawn, picture._MAP_LEFT + 4 * 100.5, picture._TOP + 4 * 10.5)
+    assert np.abs(np.subtract(spot, POISON_COLOUR)).max() < 40  # a small thing with smooth edges

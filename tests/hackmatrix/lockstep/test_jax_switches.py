@@ -1,4 +1,4 @@
-"""The same games whatever JAX is told about how to run them: jit, width of the batch, marks, 64-bit mode."""
+"""The same games as Swift's whatever JAX is told about how to run them: jit, width of the batch, marks, 64 bits."""
 
 import hashlib
 import re
@@ -13,6 +13,7 @@ from hackmatrix import jax_env
 from hackmatrix.jax_env.state import BLANK_STATE
 from hackmatrix.world import open_jax
 from rlparity import BatchEngine, EngineOptions
+from rlparity.testing import assert_lockstep
 from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import state
 from tests.hackmatrix.rules.movers import coming, cryptog, virus
@@ -119,3 +120,10 @@ def test_a_step_that_was_begun_is_not_taken_for_another() -> None:
     shown, expected = (engine.step(wanted) for engine in (interrupted, asked))
     np.testing.assert_array_equal(shown.observation, expected.observation)
     assert interrupted.get_state(np.arange(1)) == asked.get_state(np.arange(1))
+
+
+def test_uniform_games_that_restart_by_themselves_are_the_same(swift_built: None) -> None:
+    # from the last seeds of 64 bits on to the first ones
+    outcome = assert_lockstep("hackmatrix", steps=400, games=FEW, seed=2**64 - FEW // 2, auto_reset=True)
+    assert outcome.steps == 400 * FEW
+    assert outcome.episodes > 30
