@@ -165,23 +165,26 @@ def test_a_world_plays_the_same_games(env: JaxEnv) -> None:
 
 @pytest.mark.parametrize("raised", [0, 3])
 def test_engines_of_hackmatrix_play_the_same_games(raised: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the world's own prices and others; the programs of XLA are those of other tests."""
-    prices = tuple(np.asarray(ENV.prices) + raised)
-    engines, slots = [], np.arange(8)
-    for backend in (XLA, NATIVE):
-        monkeypatch.setenv(VARIABLE, backend)
-        engines.append(JaxEngine(8, ENV, prices=prices))
-    assert [is_native(engine._env) for engine in engines] == [False, True]
-    seeds = RNG.integers(0, 2**63, 8, np.uint64)
+    """With the world's own prices and others; XLA plays where marks are counted, by the programs of other tests."""
+    monkeypatch.setenv(VARIABLE, AUTO)
+    games, prices = 64, tuple(np.asarray(ENV.prices) + raised)
+    engines = xla, native = [JaxEngine(games, ENV, prices=prices, marks=marks) for marks in (True, False)]
+    assert is_native(native._env)
+    masks, slots = jax.jit(jax.vmap(ENV.mask)), np.arange(games)
+    seeds = RNG.integers(0, 2**63, games, np.uint64)
     assert_equal(*(engine.reset(seeds, slots) for engine in engines))
-    rng, ended = np.random.default_rng(raised), 0
+    rng, has_ended = np.random.default_rng(raised), False
     for _ in range(60):
         assert_equal(*([engine.states, engine.mask(), engine.seeds(), engine.facts()] for engine in engines))
-        actions = choose(engines[0].mask(), rng, 0.02).astype(np.int32)
-        one, other = (engine.step_restarting(actions) for engine in engines)
-        assert_equal(vars(one), vars(other))
-        ended += int(one.terminated.sum())
-    assert ended
+        assert_equal(masks(xla.states), native.mask())
+        actions = choose(xla.mask(), rng, 0.02).astype(np.int32)
+        one, other = xla.step(actions), native.step_restarting(actions)
+        ended = np.flatnonzero(one.terminated)
+        observation = one.observation.copy()
+        if ended.size:
+            has_ended, observation[ended] = True, xla.restart(ended)
+        assert_equal({**vars(one), "observation": observation}, vars(other))
+    assert has_ended
 
 
 def test_what_has_no_translation_is_left_to_xla_with_a_sentence(
