@@ -20,7 +20,6 @@ from rlparity.core.trace import RESTART, Action, Trace
 from rlparity.core.verdict import Verdict
 from rlparity.engines.tape import TAPE
 from rlparity.errors import blamed
-from rlparity.io.atomic_write import destination, telling_failures
 from rlparity.io.console import counted
 from rlparity.io.table import Table
 from rlparity.viewer.page import Episode, Page, Step
@@ -176,8 +175,6 @@ def write_report(report: Report, path: Path) -> None:
     Raises:
         UsageError: the page cannot be written.
     """
-    with telling_failures(path):
-        destination(path).parent.mkdir(parents=True, exist_ok=True)
     write_page(report_page(report), report.world, path)
 
 

@@ -87,7 +87,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Page:
-    """A whole page. Episodes are taken one by one while it is written, so that thousands need little memory.
+    """A whole page. Episodes are taken and packed one by one, so that thousands need little memory.
 
     sides: what each board of a step is called: two engines, or one. about: sentences under the headline.
     command: what shows the same again. curves: the most telling ones first, for the page folds all but a few.

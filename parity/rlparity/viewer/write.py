@@ -9,15 +9,14 @@ import base64
 import gzip
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from rlparity.core.compare import Difference, differing_cells, differing_scalars, value_text
-from rlparity.io.atomic_write import replacing, telling_failures
+from rlparity.io.atomic_write import write_text
 from rlparity.io.strict_json import json_text
 from rlparity.viewer.page import Curve, Decision, Episode, Number, Page, Step
 from rlparity.world import Board, World
@@ -29,29 +28,26 @@ SCRIPTS = ("elements.js", "page.js", "board.js", "charts.js", "overview.js", "ep
 
 
 def write_page(page: Page, world: World, path: Path) -> None:
-    """Write a page, episode by episode, as they are taken; only one is held at a time.
+    """Write a page; its episodes are packed one by one, as they are taken.
 
     The file is there once all of it is written; until then, and otherwise, what was there before stays.
 
     Raises:
         UsageError: the file cannot be written.
     """
-    head, tail = _template()
-    with _replaced(path) as write:
-        write(head)
-        rows: list[Value] = []
-        shape, words = (0, 0), set(world.signs)
-        for number, episode in enumerate(page.episodes):
-            steps = tuple(episode.steps)
-            whole = {"steps": [*map(step_data, steps)], "inBatch": difference_data(episode.in_batch)}
-            write(f'<script type="text/plain" id="episode-{number}">{packed(whole)}</script>\n')
-            rows.append(episode_row(episode, steps, world))
-            for board in (board for step in steps for board in step.boards):
-                shape = max(shape[0], len(board.rows)), max([shape[1], *map(len, board.rows)])
-                words.update(word for row in board.rows for text in row for word in text.split())
-        data = page_data(page, world, rows, shape, words)
-        write(f'<script type="application/json" id="page">{script_text(data)}</script>')
-        write(tail)
+    blocks, rows = list[str](), list[Value]()
+    shape, words = (0, 0), set(world.signs)
+    for number, episode in enumerate(page.episodes):
+        steps = tuple(episode.steps)
+        whole = {"steps": [*map(step_data, steps)], "inBatch": difference_data(episode.in_batch)}
+        blocks.append(f'<script type="text/plain" id="episode-{number}">{packed(whole)}</script>')
+        rows.append(episode_row(episode, steps, world))
+        for board in (board for step in steps for board in step.boards):
+            shape = max(shape[0], len(board.rows)), max([shape[1], *map(len, board.rows)])
+            words.update(word for row in board.rows for text in row for word in text.split())
+    data = script_text(page_data(page, world, rows, shape, words))
+    blocks.append(f'<script type="application/json" id="page">{data}</script>')
+    write_text(path, _template().replace("__EPISODES__", "\n".join(blocks)))
 
 
 def packed(value: Value) -> str:
@@ -65,7 +61,7 @@ def script_text(value: Value) -> str:
     return json_text(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _template() -> tuple[str, str]:
+def _template() -> str:
     folder = files("rlparity.viewer")
     style = folder.joinpath("viewer.css").read_text(encoding="utf-8")
     script = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS)
@@ -74,31 +70,11 @@ def _template() -> tuple[str, str]:
     text = folder.joinpath("viewer.html").read_text(encoding="utf-8")
     for place, content in (("POLICY", policy), ("STYLE", style), ("SCRIPT", script)):
         text = text.replace(f"__{place}__", content)
-    head, tail = text.split("__EPISODES__")
-    return head, tail
+    return text
 
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-@contextmanager
-def _replaced(path: Path) -> Iterator[Callable[[str], None]]:
-    """A function that writes text to a file that takes the place of ``path`` once the context ends well.
-
-    Only what goes wrong with the file is reported as such, not what fails meanwhile.
-    """
-    with ExitStack() as replacement:
-        with telling_failures(path):
-            file = replacement.enter_context(replacing(path))
-
-        def write(text: str) -> None:
-            with telling_failures(path):
-                file.write(text.encode())
-
-        yield write
-        with telling_failures(path):
-            replacement.close()
 
 
 def step_data(step: Step) -> Value:
