@@ -31,9 +31,10 @@ from rlparity.tools.documents import CoverageDocument, EpisodesDocument, ReplayD
 from rlparity.tools.finding import Finding, grouped, investigate, next_commands, replayed
 from rlparity.tools.printing import noise_table, print_coverage, print_notes, print_rewards, print_run, run_document
 from rlparity.tools.recording import record_tape
-from rlparity.tools.report import print_report, write_report
+from rlparity.tools.report import print_report, report_page
 from rlparity.tools.rewards import accept, golden_folder, replay_golden, rewards_document
 from rlparity.tools.rewards import record as record_episodes
+from rlparity.viewer.write import write_page
 from rlparity.world import World
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def replay(options: Namespace) -> Answer:
     verdict = Verdict.PASS if trace.case.actions or trace.differences else Verdict.INCONCLUSIVE
     verdict = Verdict.DIVERGENT if shown.differences else verdict
     if options.html:
-        write_report(report, options.html)
+        write_page(report_page(report), world, options.html)
     divergence = divergence_document(report) if shown.differences else None
     document = ReplayDocument(verdict, len(report.moments) - 1, shown.rules, shown.differences, divergence)
 

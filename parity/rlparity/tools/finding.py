@@ -19,7 +19,8 @@ from rlparity.core.trace import Case, RecordedRun, Trace, write_trace
 from rlparity.engines.registry import is_module
 from rlparity.errors import StateRefused, UsageError
 from rlparity.io.console import command_words
-from rlparity.tools.report import NextCommand, Report, write_report
+from rlparity.tools.report import NextCommand, Report, report_page
+from rlparity.viewer.write import write_page
 from rlparity.world import PLACE, World
 
 MOST_ACTIONS = 20
@@ -151,7 +152,7 @@ def investigate(
         report = replace(report, trace=replace(report.trace, mode=settings.mode))
     page_path = trace_path.with_suffix(".html")
     write_trace(report.trace, trace_path)
-    write_report(report, page_path)
+    write_page(report_page(report), world, page_path)
     return Finding(alike, report, trace_path, page_path)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
@@ -23,7 +22,6 @@ from rlparity.errors import blamed
 from rlparity.io.console import counted
 from rlparity.io.table import Table
 from rlparity.viewer.page import Episode, Page, Step
-from rlparity.viewer.write import write_page
 from rlparity.world import Board, World
 
 TERMINAL_DIFFERENCES = 12
@@ -169,17 +167,8 @@ def _board(board: Board, cells: set[tuple[int, int]], scalars: set[str]) -> Rend
     return Group(grid, table)
 
 
-def write_report(report: Report, path: Path) -> None:
-    """Write the report as one self-contained HTML page, every moment of the case included, in a folder that is made.
-
-    Raises:
-        UsageError: the page cannot be written.
-    """
-    write_page(report_page(report), report.world, path)
-
-
 def report_page(report: Report) -> Page:
-    """The page of a report: one episode with two sides."""
+    """The page of a report: one episode with two sides, every moment of the case included."""
     trace = report.trace
     rules = (f"Rules in play: {', '.join(trace.rules)}.",) if trace.rules else ()
     phase = (report.parting.text,) if report.parting.text else ()
