@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -63,7 +62,12 @@ def source_lines(world: World, engine: str, name: str) -> list[tuple[Path, int]]
     files = [source] if source.is_file() else sorted(path for path in source.rglob("*") if path.suffix != ".pyc")
     texts = [(path, _text(path, path.stat().st_mtime_ns)) for path in files if path.is_file()]
     for pattern in map(re.compile, patterns):
-        lines = ((path, at, line) for path, text in texts if pattern.search(text) for at, line in _numbered(text))
+        lines = (
+            (path, at, line)
+            for path, text in texts
+            if pattern.search(text)
+            for at, line in enumerate(text.splitlines(), 1)
+        )
         if found := [each for each in lines if pattern.search(each[2])]:
             found.sort(key=lambda each: len(re.findall("[\"'`]", each[2])))  # lists of names have many quotes
             return [(path, at) for path, at, _ in found]
@@ -76,7 +80,3 @@ def _text(path: Path, _changed: int) -> str:
         return path.read_text(encoding="utf-8", errors="replace") if path.stat().st_size <= _MOST_BYTES else ""
     except OSError:  # such as one that may not be read: it has no lines to show
         return ""
-
-
-def _numbered(text: str) -> Iterator[tuple[int, str]]:
-    return enumerate(text.splitlines(), 1)

@@ -19,7 +19,7 @@ from rlparity.core.compare import Difference, differing_cells, differing_scalars
 from rlparity.io.atomic_write import write_text
 from rlparity.io.strict_json import json_text
 from rlparity.viewer.page import Curve, Decision, Episode, Number, Page, Step
-from rlparity.world import Board, World
+from rlparity.world import World
 
 Value = dict[str, Any]
 """A JSON object."""
@@ -87,12 +87,9 @@ def step_data(step: Step) -> Value:
         "marks": step.marks,
     }
     decision = _decision_data(step.decision) if step.decision else {}
-    boards = [{"rows": board.rows, "scalars": _texts(board)} for board in step.boards]
+    scalars = ([[name, value_text(value)] for name, value in board.scalars.items()] for board in step.boards)
+    boards = [{"rows": board.rows, "scalars": each} for board, each in zip(step.boards, scalars, strict=True)]
     return {"action": step.action, "boards": boards, **{name: part for name, part in parts.items() if part}, **decision}
-
-
-def _texts(board: Board) -> list[list[str]]:
-    return [[name, value_text(value)] for name, value in board.scalars.items()]
 
 
 def _earned(sides: Sequence[Sequence[Number]]) -> list[list[int | str]]:
