@@ -1,8 +1,10 @@
-"""Games that random valid actions play, the same for every environment that is compared."""
+"""What tests of several worlds play and compare: random valid actions, trees of arrays, smaller states."""
 
 from typing import Any
 
 import numpy as np
+
+from rlparity import BatchEngine, State, StateRefused, World
 
 
 def choose(masks: np.ndarray, rng: np.random.Generator, wrong: float = 0.0) -> np.ndarray:
@@ -28,3 +30,23 @@ def assert_same(left: Any, right: Any, where: str = "") -> None:  # noqa: ANN401
     else:
         assert type(left) is type(right), (where, left, right)
         assert left == right, where
+
+
+def size(value: Any) -> int:  # noqa: ANN401 - JSON
+    """The measure by which smaller states are smaller."""
+    if isinstance(value, dict | list):
+        return 1 + sum(map(size, value.values() if isinstance(value, dict) else value))
+    return abs(value) if isinstance(value, int) else 0
+
+
+def check_smaller_states(world: World, engine: BatchEngine, state: State) -> None:
+    """The smaller states of a state are smaller, and mostly taken by an engine of one game."""
+    candidates = [smaller for shrinker in world.shrinkers for smaller in shrinker(state)]
+    assert all(size(smaller) < size(state) for smaller in candidates)
+    refused = 0
+    for smaller in candidates:
+        try:
+            engine.set_state([smaller], np.zeros(1, np.intp))
+        except StateRefused:
+            refused += 1
+    assert refused < len(candidates) / 2

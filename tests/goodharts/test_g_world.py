@@ -2,7 +2,6 @@
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +17,12 @@ from goodharts.render.board import FOOD_COLOUR, POISON_COLOUR, colour_of, draw_b
 from goodharts.rules import ACTIONS, MODES
 from goodharts.torch_networks import ActorCritic
 from goodharts.world import GROUND_TRUTH, WORLDS
-from rlparity import State, StateRefused, UsageError, View
+from rlparity import State, UsageError, View
 from rlparity.cli.main import main
 from rlparity.core.source_specs import open_source
 from rlparity.testing import assert_golden
 from rlworldkit.render.colours import AGENT, MUTED
+from tests.played import check_smaller_states
 
 ONLY = np.zeros(1, np.intp)
 
@@ -32,26 +32,9 @@ def draws(name: str, count: int) -> list[State]:
     return [STARTS[name](rng) for _ in range(count)]
 
 
-def size(value: Any) -> int:  # noqa: ANN401 - JSON
-    """The measure by which smaller states are smaller."""
-    if isinstance(value, dict | list):
-        return 1 + sum(map(size, value.values() if isinstance(value, dict) else value))
-    return abs(value)
-
-
 @pytest.mark.parametrize("name", ["scattered", "plenty", "extreme"])
 def test_smaller_states_are_smaller_and_mostly_taken(name: str) -> None:
-    state = draws(name, 1)[0]
-    candidates = [smaller for shrinker in GROUND_TRUTH.shrinkers for smaller in shrinker(state)]
-    assert all(size(smaller) < size(state) for smaller in candidates)
-    refused = 0
-    with open_game("torch") as game:
-        for smaller in candidates:
-            try:
-                game.set_state(smaller)
-            except StateRefused:
-                refused += 1
-    assert refused < len(candidates) / 2
+    check_smaller_states(GROUND_TRUTH, GROUND_TRUTH.engines["torch"](1), draws(name, 1)[0])
 
 
 def weights(policy: str, state: State, mode: str = "ground_truth") -> dict[str, float]:

@@ -276,7 +276,6 @@ def test_a_run_goes_on_with_the_engine_that_it_began_with() -> None:
 @pytest.mark.parametrize(
     ("flags", "world_size", "sentence"),
     [
-        (["--compile-mode", "max-autotune"], "1", "--compile-mode is torch's: leave it out, --engine jax compiles in"),
         (["--device", "cuda"], "1", "JAX has no device cuda here: there is "),
         ([], "2", "torchrun is for --engine torch: start --engine jax without it, in one process."),
     ],

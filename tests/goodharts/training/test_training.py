@@ -178,7 +178,6 @@ def test_of_several_modes_those_that_are_done_are_left_alone() -> None:
         (["-u", "1", "-t", "1"], "argument -t/--total-timesteps/--timesteps: not allowed with argument -u/--updates"),
         (["-e", "0"], "argument -e/--num-envs/--n-envs: it must be a whole number from 1 to"),
         (["--compile-mode", "fast"], "argument --compile-mode: it must be reduce-overhead or max-autotune"),
-        (["--device", "tpu"], "argument --device: it must be auto, cpu, cuda"),
         (["--device", "cuda:99"], "There is no device cuda:99 here: choose one of cpu"),
         (["--resume"], "there is no checkpoint models/ppo_ground_truth.checkpoint.pth: leave --resume out"),
         (["--resume", "-e", "4"], "--num-envs does not go with --resume: a run goes on as it began."),

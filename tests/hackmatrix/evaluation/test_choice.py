@@ -40,14 +40,10 @@ def test_a_draw_is_that_of_jax_random(player_seed: int) -> None:
     np.testing.assert_array_equal(drawn(logits, masks, seeds, steps, player_seed), expected)
 
 
-def test_actions_come_as_often_as_their_probabilities_say() -> None:
-    count = 20_000
-    logits = np.tile(np.log([1, 2, 3, 4]).astype(np.float32), (count, 1))
-    masks = np.tile([True, True, False, True], (count, 1))
-    actions = drawn(logits, masks, np.full(count, 7, np.uint64), np.arange(count), 0)
-    expected = probabilities(logits, masks)[0]
-    np.testing.assert_allclose(expected, [1 / 7, 2 / 7, 0, 4 / 7], rtol=1e-6)
-    np.testing.assert_allclose(np.bincount(actions, minlength=4) / count, expected, atol=0.012)
+def test_probabilities_are_those_of_the_valid_actions() -> None:
+    logits = np.log([[1, 2, 3, 4]]).astype(np.float32)
+    found = probabilities(logits, np.array([[True, True, False, True]]))
+    np.testing.assert_allclose(found, [[1 / 7, 2 / 7, 0, 4 / 7]], rtol=1e-6)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 1999), st.integers(1, 20))

@@ -1,6 +1,5 @@
 """Parts of directed runs and of curricula: starts, smaller states, policies, recorded games, and boards."""
 
-from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
@@ -16,8 +15,9 @@ from hackmatrix.rules import ACTIONS, BLOCKS, ENEMIES, OBSERVATION_SIZE, STATE_F
 from hackmatrix.swift_env import SwiftEngine
 from hackmatrix.train_config import GENTLE, PROGRAMS, STAGES
 from hackmatrix.world import WORLD, draw_board
-from rlparity import BatchEngine, State, StateRefused, View
+from rlparity import BatchEngine, State, View
 from rlparity.threefry import seed_pair
+from tests.played import check_smaller_states
 
 ONLY = np.zeros(1, np.intp)
 
@@ -32,27 +32,10 @@ def draws(name: str, count: int) -> list[State]:
     return [STARTS[name](rng) for _ in range(count)]
 
 
-def size(value: Any) -> int:  # noqa: ANN401 - JSON
-    """The measure by which smaller states are smaller."""
-    if isinstance(value, dict | list):
-        return 1 + sum(map(size, value.values() if isinstance(value, dict) else value))
-    return value if isinstance(value, int) else 0
-
-
 @pytest.mark.parametrize("name", ["mixed", "crowded", "saturated"])
 def test_smaller_states_are_smaller_and_mostly_taken(swift: BatchEngine, name: str) -> None:
     swift.set_state(draws(name, 1), ONLY)
-    whole = swift.get_state(ONLY)[0]
-    results: Counter[bool] = Counter()
-    for shrinker in WORLD.shrinkers:
-        for smaller in shrinker(whole):
-            assert size(smaller) < size(whole)
-            try:
-                swift.set_state([smaller], ONLY)
-                results[True] += 1
-            except StateRefused:
-                results[False] += 1
-    assert results[True] > results[False]
+    check_smaller_states(WORLD, swift, swift.get_state(ONLY)[0])
 
 
 @pytest.mark.parametrize("name", WORLD.policies)

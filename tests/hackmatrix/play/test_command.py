@@ -11,8 +11,6 @@ import pytest
 from rlparity.core.trace import read_trace
 from rlparity.errors import install_command
 from rlworldkit.cli import play
-from rlworldkit.ppo.params import save_params
-from tests.hackmatrix.agents import new_params
 from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import in_terminal
 
@@ -71,18 +69,10 @@ def test_a_pipe_and_a_missing_extra_are_one_sentence(refused: CommandRefused, mo
 
 def test_mistakes_are_one_sentence(refused: CommandRefused, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(play, "_check_terminal", lambda: None)
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "notes.txt").write_text("something else")
-    (tmp_path / "damaged.npz").write_text("something else")
-    save_params(tmp_path / "other.npz", new_params(actions=6))
     for words, sentence in (
         (["--engine", "go"], "--engine"),
         (["--save", "/no/such/folder/game.json"], "cannot be written"),
         (["--save", tmp_path], "cannot be written"),
         (["--agent", tmp_path / "nothing.npz"], "there is no file of parameters"),
-        (["--agent", tmp_path / "notes.txt"], "is no agent: give params_"),
-        (["--agent", tmp_path / "damaged.npz"], "cannot be read"),
-        (["--agent", tmp_path / "other.npz"], "another number of actions than the 28 here"),
-        (["--agent", tmp_path / "empty"], "There is no agent in"),
     ):
         assert sentence in refused("play", *words)

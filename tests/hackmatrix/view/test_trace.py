@@ -172,15 +172,13 @@ def test_the_page_lies_in_the_working_directory_and_says_how_to_make_it_again(
 
 
 def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_path: Path) -> None:
-    notes, trace, damaged = (tmp_path / name for name in ("notes.txt", "trace.json", "params_2.npz"))
+    notes, trace = tmp_path / "notes.txt", tmp_path / "trace.json"
     notes.write_text("")
     trace.write_text("{}")
-    damaged.write_bytes(b"damaged")
     (tmp_path / "empty").mkdir()
     for words, sentence in (
         (["/no/such/thing"], "there is no /no/such/thing"),
         ([notes], "is nothing that can be viewed"),
-        ([damaged], "cannot be read"),
         ([trace], "is no trace"),
         ([trace, "--max-steps", "9"], "a trace brings its own game: leave out --max-steps"),
         (

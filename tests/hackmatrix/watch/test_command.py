@@ -145,7 +145,6 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_pa
         ([params, "--latest"], "give one agent to watch: a file or a folder (PATH or --model), or --latest"),
         (["--latest", tmp_path], "There is no params_*.npz or checkpoint_*.pkl in"),
         ([tmp_path], f"There is no agent in {tmp_path}"),
-        (["x" * 300], "is no agent"),
         ([params, "--render", "human"], "There is no display to open a window on"),
         ([params, "--record", "film.avi"], "--record writes .mp4, .gif, .png or .html, not 'film.avi'"),
         ([params, "--record", "/no/such/folder/film.mp4"], "cannot be written"),
