@@ -90,7 +90,7 @@ class Starts(SingleGame):
         return Outcome(np.ones((8, 8), bool), 0.0, True, False)
 
 
-class Masks(RandomGenerator):
+class Masks(RandomGenerator):  # type: ignore[misc]
     """The port's generator, with the cells in which agents may begin instead of where eight agents do."""
 
     def sample_agents(self, key: Any, mask: Any) -> Any:
