@@ -1,6 +1,7 @@
 """Hold ports of environments to their originals, each pair in a virtual environment of its own.
 
     python studies/ports/run.py PAIR [--steps N] [--only WORLD] [--out DIR] [--newest]
+    python studies/ports/run.py PAIR --record [--out DIR]
     python studies/ports/run.py all [--out DIR] [--newest]
     python studies/ports/run.py table
 
@@ -11,8 +12,8 @@ one, explains are counted; exit code 1 means that there are others.
 
 `all` runs every pair, two at a time, replays the traces in `reached`, measures the effect of what differs on play,
 writes `record.json` and the tables of the README files, and prints what changed; exit code 1 means that something did.
-It goes on where a run was cut. `table` writes the tables alone. `--newest` installs the newest releases instead of
-those that are pinned, and writes no record but to DIR.
+It goes on where a run was cut. `--record` does so with one pair, `table` writes the tables alone. `--newest` installs the
+newest releases instead of those that are pinned, and writes no record but to DIR.
 """
 
 import argparse
@@ -234,6 +235,7 @@ def run_all(pairs: Sequence[Pair], out: Path) -> int:
         minutes_in_all = sum(each["minutes"] for each in runs.values()) + reached["minutes"]
         record[pair.folder.name] = {"versions": pair.versions, "minutes": round(minutes_in_all, 1), "runs": runs}
         record[pair.folder.name]["differences"] = tables.differences(pair.folder, runs, reached["value"])
+    record = {**(old if len(pairs) == 1 else {}), **record}
     changes = tables.changes(old, record)
     print(*(changes or ["Nothing changed."]), f"{(time.monotonic() - began) / 60:.0f} minutes.", sep="\n", flush=True)
     is_trial = any(pair.newest for pair in pairs)
@@ -251,6 +253,7 @@ def main() -> int:
     parser.add_argument("--steps", type=int, help="steps of each game, instead of those in runs.toml")
     parser.add_argument("--only", help="runs of this world alone")
     parser.add_argument("--out", type=Path, default=Path("rlparity-report"), help="where traces and pages go")
+    parser.add_argument("--record", action="store_true", help="renew what is recorded of the pair")
     parser.add_argument("--newest", action="store_true", help="install the newest releases")
     options = parser.parse_args()
     names = sorted(path.parent.name for path in HERE.glob("*/runs.toml"))
@@ -262,6 +265,8 @@ def main() -> int:
     if (name := options.pair.replace("-", "_")) not in names:
         parser.error(f"there is no pair '{options.pair}': choose among {', '.join(names)}.")
     pair, codes = Pair(HERE / name, options.out, options.newest), []
+    if options.record:
+        return run_all([pair], options.out)
     for run in pair.runs():
         if options.only in (None, run["world"]):
             print(f"\n{run['world']}: {run['engines']}, {run.get('mode', 'strict')}", flush=True)
