@@ -12,8 +12,8 @@ one, explains are counted; exit code 1 means that there are others.
 
 `all` runs every pair, two at a time, replays the traces in `reached`, measures the effect of what differs on play,
 writes `record.json` and the tables of the README files, and prints what changed; exit code 1 means that something did.
-It goes on where a run was cut. `--record` does so with one pair, `table` writes the tables alone. `--newest` installs the
-newest releases instead of those that are pinned, and writes no record but to DIR.
+It goes on where a run was cut. `--record` does so with one pair, `table` writes the tables alone. `--newest` installs
+the newest releases instead of those that are pinned, and writes no record but to DIR.
 """
 
 import argparse
