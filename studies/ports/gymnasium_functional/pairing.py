@@ -12,6 +12,8 @@ from gymnasium.envs.tabular import blackjack
 from rlparity import Tolerance
 from rlparity.adapters import GymGame, Outcome, Pairing, SingleGame
 
+RULES: Any = CartPoleFunctional()
+RULES.transform(jax.jit)
 ROUNDING = Tolerance(ulps=64, absolute=1e-4, any_dtype=True, reason="float32 and float64")
 
 
@@ -68,7 +70,7 @@ class Carts(SingleGame):
     """
 
     def __init__(self, is_alone: bool) -> None:
-        self._is_alone, self._rules = is_alone, CartPoleFunctional()
+        self._is_alone = is_alone
 
     def begin(self, seed: int) -> Any:
         # anew, since its reset leaves carts that had fallen to be put back once more
@@ -79,8 +81,8 @@ class Carts(SingleGame):
     def act(self, action: int) -> Outcome:
         ways, over = np.array([action % 2, action // 2]), self._over
         if self._is_alone:
-            self._seen = np.array([self._rules.transition(*game) for game in zip(self._seen, ways, strict=True)])
-            self._over = np.array([self._rules.terminal(state, None) for state in self._seen])
+            self._seen = np.array([RULES.transition(*game) for game in zip(self._seen, ways, strict=True)])
+            self._over = np.array([RULES.terminal(state, None) for state in self._seen])
         else:
             seen, _, self._over, *_ = self._both.step(ways)
             self._seen, self._over = np.array(seen), np.array(self._over)
@@ -91,24 +93,24 @@ class Pole(SingleGame):
     """CartPole with the rewards of Sutton and Barto, in the start that the functional one draws."""
 
     def __init__(self, is_functional: bool) -> None:
-        self._is_functional, self._rules = is_functional, CartPoleFunctional()
+        self._is_functional = is_functional
         self._state: Any = None
         self._params = CartPoleParams(polemass_length=0.05, sutton_barto_reward=True)
         self._env: Any = gymnasium.make("CartPole-v1", sutton_barto_reward=True).unwrapped
 
     def begin(self, seed: int) -> Any:
         self._env.reset(seed=seed)
-        self._env.state = self._state = np.array(self._rules.initial(jax.random.key(seed)))
+        self._env.state = self._state = np.array(RULES.initial(jax.random.key(seed)))
         return self._state
 
     def act(self, action: int) -> Outcome:
         if not self._is_functional:
             seen, reward, terminated, *_ = self._env.step(action)
             return Outcome(np.array(seen, np.float32), float(reward), terminated, False)
-        after = self._rules.transition(self._state, action, None, self._params)
-        reward = float(self._rules.reward(self._state, action, after, None, self._params))
+        after = RULES.transition(self._state, action, None, self._params)
+        reward = float(RULES.reward(self._state, action, after, None, self._params))
         self._state = np.array(after)
-        return Outcome(self._state, reward, bool(self._rules.terminal(after, None, self._params)), False)
+        return Outcome(self._state, reward, bool(RULES.terminal(after, None, self._params)), False)
 
 
 def paired(name: str, games: dict[str, Any], actions: str, shape: tuple[int, ...], **options: Any) -> Any:
