@@ -1,73 +1,24 @@
-"""PPO: its arithmetic against plain references, and what an update does."""
+"""PPO: its losses, and what an update does; that it is the update of the trainer in JAX, ``test_jax_ppo.py`` holds."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import Tensor
 
 from goodharts.architecture import PRIVILEGES
 from goodharts.config import Training
 from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, POISON, Mode, Numbers
-from goodharts.torch_env.env import Outcome
 from goodharts.torch_networks import Inputs
 from goodharts.training import ppo
-from goodharts.training.ppo import Batch, Losses, advantages, losses, rescale
+from goodharts.training.ppo import Batch, Losses, losses
 from goodharts.training.rollout import Rollout
 from goodharts.training.runs import EPISODE
-from rlworldkit.ppo.value_heads import FIRST_SCALE
 
-from .small_runs import reproducibly, small_trainer
+from .small_runs import small_trainer
 
 CPU = torch.device("cpu")
-
-
-class Step(NamedTuple):
-    """One step of one game, as plain Python has it; value_after: of the episode's own next observation."""
-
-    reward: float
-    value: float
-    value_after: float
-    terminated: bool
-    ended: bool
-
-
-def plain_advantage(steps: list[Step], t: int, gamma: float, gae_lambda: float) -> float:
-    """The definition: the discounted sum of surprises up to the end of the episode."""
-    total = 0.0
-    for later, step in enumerate(steps[t:]):
-        goes_on = 0.0 if step.terminated else step.value_after
-        total += (gamma * gae_lambda) ** later * (step.reward + gamma * goes_on - step.value)
-        if step.ended:
-            break
-    return total
-
-
-numbers = st.floats(-10, 10, width=32)
-steps = st.builds(
-    lambda reward, value, after, terminated, truncated: Step(reward, value, after, terminated, terminated or truncated),
-    numbers,
-    numbers,
-    numbers,
-    st.booleans(),
-    st.booleans(),
-)
-
-
-@reproducibly
-@given(st.lists(st.lists(steps, min_size=9, max_size=9), min_size=1, max_size=4), st.floats(0, 1), st.floats(0, 1))
-def test_advantages_are_those_of_the_definition(games: list[list[Step]], gamma: float, gae_lambda: float) -> None:
-    rewards, values, values_after, terminated, ended = (
-        torch.tensor([[getattr(step, name) for step in game] for game in games]).T for name in Step._fields
-    )
-    given = {"rewards": rewards, "values": values, "next_values": values_after}
-    rollout = Rollout._make([torch.empty(0)] * len(Rollout._fields))
-    found = advantages(rollout._replace(**given, terminated=terminated, ended=ended), gamma, gae_lambda)
-    wanted = [[plain_advantage(game, t, gamma, gae_lambda) for game in games] for t in range(9)]
-    torch.testing.assert_close(found, torch.tensor(wanted), rtol=1e-4, atol=1e-3)
 
 
 def test_rates_are_linear_from_the_first_update_to_the_last() -> None:
@@ -75,17 +26,6 @@ def test_rates_are_linear_from_the_first_update_to_the_last() -> None:
     assert training.rates(0) == Training(updates=1).rates(0) == (3e-4, 0.2, 0.1)
     assert training.rates(100) == pytest.approx((1e-4, 0.1, 0.001))
     assert training.rates(50) == pytest.approx((2e-4, 0.15, 0.0505))
-
-
-@reproducibly
-@given(st.lists(st.tuples(st.floats(-100, 100), st.floats(0, 1e4)), min_size=1, max_size=5))
-def test_values_stay_when_popart_s_scale_moves(batches: list[tuple[float, float]]) -> None:
-    head, seen, scale = nn.Linear(6, 1), torch.randn(20, 6), FIRST_SCALE
-    before = head(seen)
-    for mean, variance in batches:
-        last, scale = scale, scale.following(mean, variance, 0.001)
-        rescale(head, last, scale)
-    torch.testing.assert_close(scale.values(head(seen)), before, rtol=1e-3, atol=1e-2)
 
 
 class TestLosses:
@@ -132,29 +72,6 @@ class TestInputs:
         _, privileges = Inputs(MODES["proxy"], numbers, True, CPU)(self.CODES, self.COUNTS)
         assert privileges is not None
         assert privileges[0, :2].tolist() == [0.0, 1.0]
-
-
-def test_after_a_truncation_counts_what_the_episode_itself_saw_last() -> None:
-    trainer = small_trainer("proxy")
-    outcomes: list[Outcome] = []
-    step = trainer.player.games.step
-
-    def recorded(actions: Tensor, *, restarting: bool = False) -> Outcome:
-        outcomes.append(step(actions, restarting=restarting))
-        return outcomes[-1]
-
-    def judge(codes: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-        return torch.zeros(len(codes), 8), (codes * torch.arange(121)).sum(dim=1) + 1e6 * counts[:, 0]
-
-    trainer.player.games.step = recorded  # type: ignore[method-assign]
-    trainer.player.play(16, judge)
-    outcomes.clear()
-    rollout = trainer.player.play(16, judge)  # of at most 20 steps, every episode is truncated in the fourth of these
-    assert rollout.ended.nonzero()[:, 0].tolist() == [3] * 8
-    for t, outcome in enumerate(outcomes):
-        own = (outcome.codes * torch.arange(121)).sum(dim=1) + 1e6 * rollout.counts[t, :, 0]
-        assert torch.equal(rollout.next_values[t], own)
-    assert not torch.equal(rollout.next_values[3], rollout.values[4])
 
 
 @pytest.mark.parametrize("mode", ["ground_truth", "proxy"])

@@ -18,7 +18,7 @@ from hackmatrix.jax_env.observation import player_cell
 from hackmatrix.networks import Conv, PlayerCentred, Turned
 from rlworldkit.ppo.networks import ActorCritic, network_of
 from rlworldkit.ppo.networks import make_network as make_kit_network
-from rlworldkit.ppo.params import Params, load_params, save_params
+from rlworldkit.ppo.params import load_params, save_params
 
 from . import reference
 
@@ -129,37 +129,6 @@ class TestSorted:
         packed = jax.jit(jax_env.compact)(jax_env.set_state({"player": {"row": 2, "col": 4}}))
         assert packed.shape == (jax_env.PACKED_SIZE,)
         assert int(player_cell(packed)) == 2 * rules.SIZE + 4
-
-
-class TestConv:
-    view = Conv(cell_features=4)
-
-    def board(self, params: Params, obs: np.ndarray) -> np.ndarray:
-        """The board around a player on (0, 0), from there on up and to the right: (6, 6, 4)."""
-        seen = compiled(self.view)(params, obs)
-        return np.asarray(seen.laid_out())[: 11 * 11 * 4].reshape(11, 11, 4)[5:, 5:]
-
-    @pytest.mark.parametrize("place", [(0, 0), (2, 3), (5, 1)])
-    def test_a_cell_tells_of_all_cells_up_to_two_steps_away_and_of_no_other(
-        self, place: tuple[int, int], key: Array
-    ) -> None:
-        obs = seen_from((0, 0), key)
-        params = drawn(self.view, obs)
-        other = obs.copy()
-        other[rules.GRID_PART].reshape(rules.GRID_SHAPE)[place] += 1
-        changed = (self.board(params, obs) != self.board(params, other)).any(axis=-1)
-        rows, columns = np.indices((6, 6))
-        np.testing.assert_array_equal(changed, abs(rows - place[0]) + abs(columns - place[1]) <= 2)
-
-    def test_what_lies_elsewhere_on_the_board_is_seen_alike(self, key: Array) -> None:
-        obs = seen_from((0, 0), key)
-        moved = obs.copy()
-        cells, elsewhere = (seen[rules.GRID_PART].reshape(rules.GRID_SHAPE) for seen in (obs, moved))
-        elsewhere[1:, 1:] = cells[:-1, :-1]
-        params = drawn(self.view, obs)
-        # of cells whose surroundings came along whole, none of them beyond the board's edge
-        here, there = self.board(params, obs)[2:3, 2:3], self.board(params, moved)[3:4, 3:4]
-        np.testing.assert_allclose(here, there, rtol=1e-6)
 
 
 class TestTurned:
