@@ -77,8 +77,10 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
 
 
 def write(here: Path, record: Record) -> None:
-    """Write the table of all pairs, and the part of each pair's page that is generated."""
-    _insert(here / "README.md", _table(_PAIRS, [_pair_row(here / name, pair) for name, pair in record.items()]))
+    """Write the table of all pairs, and the part of each recorded pair's page that is generated."""
+    names = sorted(path.parent.name for path in here.glob("*/runs.toml"))
+    rows = [_pair_row(here / name, record.get(name) or _unrecorded(here / name)) for name in names]
+    _insert(here / "README.md", _table(_PAIRS, rows))
     for name, pair in record.items():
         _insert(here / name / "README.md", "\n\n".join(filter(None, _page(here / name, pair))))
 
@@ -110,6 +112,14 @@ def _text_lines(tree: ast.Module) -> int:
         node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     ]
     return sum(sum(map(_is_code, str(text.value).splitlines())) for text in texts)
+
+
+def _unrecorded(folder: Path) -> Record:
+    """What is known of a pair that no run has recorded: its ledger, and its traces as they were written."""
+    pins = (line.partition("==") for line in (folder / "requirements.txt").read_text().splitlines() if line[:1] != "#")
+    traces = {path.stem: True for path in folder.glob("reached/*.json")}
+    parts = {"runs": {}, "minutes": "not recorded", "versions": {name: version for name, _, version in pins}}
+    return {**parts, "differences": differences(folder, {}, traces)}
 
 
 def _pair_row(folder: Path, pair: Record) -> Sequence[Any]:

@@ -10,9 +10,11 @@ from rlparity.adapters.single import Outcome
 
 
 def follow(env: Any, action: int, seen: Outcome) -> Any:
-    """A generator of the draw that leads to the state which the port shows, or of any where none does."""
+    """A generator of the draw that leads to the state and reward which the port shows, as far as one does."""
     ways = env.P[env.s][action]
-    chosen = next((i for i, way in enumerate(ways) if way[1] == int(seen.observation)), 0)
+    told = int(seen.observation), seen.reward
+    # who falls off a cliff and who runs into a wall may be in the same cell afterwards
+    chosen = max(range(len(ways)), key=lambda i: (ways[i][1] == told[0], ways[i][2] == told[1]))
     drawn = sum(way[0] for way in ways[:chosen]) + ways[chosen][0] / 2
     return SimpleNamespace(random=lambda: drawn)
 
