@@ -17,7 +17,7 @@ def centred(layers: Mapping[str, Any], obs: Floats) -> Floats:
 def conv(layers: Mapping[str, Any], obs: Floats) -> Floats:
     """The features of one observation (1545,) for the trunk of the network whose cells read their neighbours."""
     cells = _embedded(layers, obs)
-    for number in range(len(layers) - 1):
+    for number in range(2):
         before = {divmod(cell, 6): cells[divmod(cell, 6)].copy() for cell in range(36)}
         off_board = np.zeros(cells.shape[-1])
         for (row, column), own in before.items():
