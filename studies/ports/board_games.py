@@ -1,11 +1,10 @@
 """Games of pgx and of OpenSpiel as engines of a pairing.
 
-A state is a seed and the actions since. The players are numbered from the one who moves first. pgx draws from the key of
-the seed, at turn n with n folded in; where OpenSpiel has a chance node, it gets what pgx drew.
+A state is a seed and the actions since. The players are numbered from the one who moves first. pgx draws from the key
+of the seed, at turn n with n folded in; where OpenSpiel has a chance node, it gets what pgx drew.
 """
 
 import tempfile
-from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any
 
 import jax
 import numpy as np
-from notation import pieces
 from numpy.typing import ArrayLike, NDArray
 
 from rlparity.adapters.single import Outcome, SingleGame
@@ -62,8 +60,8 @@ def refused(shown: Any, players: int) -> Outcome:
 class PgxGame(SingleGame):
     """A game of pgx.
 
-    read: ``read(views, state)``, what is compared of the views (players, …) of all players. players: ``players(state)``,
-    their numbers in pgx.
+    read: ``read(views, state)``, what is compared of the views (players, …) of all players.
+    players: ``players(state)``, their numbers in pgx.
     """
 
     def __init__(self, name: str, read: Callable[[Any, Any], Any], players: Callable[[Any], Any] = in_turn) -> None:
@@ -95,92 +93,6 @@ class PgxGame(SingleGame):
         return mask_of({}, len(mask)) if self._state.terminated else mask
 
 
-class RuledGame(SingleGame):
-    """A game for two by rules that know moves and positions, made into one of pgx.
-
-    ``start``, ``legal``, ``play``, ``result``, ``shown`` and ``key`` are to be written; ``most`` moves end it in a draw.
-    """
-
-    actions: int
-    most: int
-
-    @abstractmethod
-    def start(self, seed: int) -> None:
-        """Set up a game."""
-
-    @abstractmethod
-    def legal(self) -> dict[int, Any]:
-        """The legal moves by pgx's numbers."""
-
-    @abstractmethod
-    def play(self, move: Any) -> None:
-        """Play a legal move."""
-
-    @abstractmethod
-    def result(self) -> float | None:
-        """What who moved last has won at the end; None: the game goes on."""
-
-    @abstractmethod
-    def shown(self) -> tuple[Any, Any]:
-        """The position from the side of who began, and numbers that are seen too."""
-
-    @abstractmethod
-    def key(self) -> Any:
-        """What makes two positions the same."""
-
-    def begin(self, seed: int) -> Any:
-        self._positions, self._keys = list[Any](), list[Any]()
-        self.start(seed)
-        self._look()
-        return self._seen(is_over=False)
-
-    def _look(self) -> None:
-        position, self._numbers = self.shown()
-        self._positions, self._keys = [position, *self._positions][:HISTORY], [self.key(), *self._keys]
-        self._legal = self.legal()
-
-    def _seen(self, is_over: bool) -> dict[str, Any]:
-        keys, played = self._keys, len(self._keys) - 1
-        positions = np.zeros((HISTORY, *self._positions[0].shape), np.int8)
-        positions[: len(self._positions)] = self._positions
-        repeated = [at < len(keys) and keys[at] in keys[at + 1 :] for at in range(HISTORY)]
-        numbers = np.array([np.float32(played) / np.float32(self.most), *self._numbers], np.float32)
-        return {"mover": np.int64(-1 if is_over else played % 2), **views_of(positions, np.array(repeated), numbers)}
-
-    def act(self, action: int) -> Outcome:
-        if action not in self._legal:
-            return refused(self._seen(is_over=False), 2)
-        self.play(self._legal[action])
-        self._look()
-        result, moved = self.result(), len(self._keys) - 1
-        is_over = result is not None or moved >= self.most
-        self._legal = {} if is_over else self._legal
-        won = (1, -1) if moved % 2 else (-1, 1)
-        rewards = np.float32(won if result == 1 else np.negative(won) if result == -1 else (0, 0))
-        return Outcome(self._seen(is_over), rewards, is_over, False)
-
-    def mask(self) -> ArrayLike:
-        return mask_of(self._legal, self.actions)
-
-
-def read_history(kinds: int, planes: int, numbers: int) -> Callable[[Any, Any], Any]:
-    """Reads what ``RuledGame`` shows from the planes of pgx: so many for each position, then those of the numbers."""
-
-    def read(views: Any, _: Any) -> dict[str, Any]:
-        first, starts = views[0], range(0, HISTORY * planes, planes)
-        positions = np.stack([pieces(first, start, start + kinds, kinds) for start in starts])
-        repeated = first[0, 0, planes - 2 : HISTORY * planes : planes] == 0
-        return views_of(positions, repeated, first[0, 0, HISTORY * planes + 1 :][:numbers])
-
-    return read
-
-
-def views_of(positions: Any, repeated: Any, numbers: Any) -> dict[str, Any]:
-    """The present position, those before it, which of them are repeated, and other numbers that are seen."""
-    now = {"position": positions[0], "repeated": repeated[0]}
-    return {"seen": now | {"earlier": positions[1:], "earlier_repeated": repeated[1:], "numbers": numbers}}
-
-
 def mask_of(legal: Mapping[int, Any], actions: int) -> NDArray[np.bool_]:
     """The mask of the legal actions; the first where there are none, as at an end."""
     mask = np.zeros(actions, bool)
@@ -191,8 +103,10 @@ def mask_of(legal: Mapping[int, Any], actions: int) -> NDArray[np.bool_]:
 class OpenSpielGame(SingleGame):
     """A game of OpenSpiel.
 
-    show: ``show(states)``, what is compared; the present state first, then those before it. moves: ``moves(state)``, action of the pairing -> action of OpenSpiel, for the legal ones. chance: ``chance(state,
-    seed, turn)``, the outcome of a chance node. name: of the game, or ``name(seed)``.
+    name: of the game, or ``name(seed)``. show: ``show(states)``, what is compared; the present state first, then those
+        before it.
+    moves: ``moves(state)``, action of the pairing -> action of OpenSpiel, for the legal ones.
+    chance: ``chance(state, seed, turn)``, the outcome of a chance node.
     """
 
     def __init__(

@@ -21,8 +21,6 @@ class MadeStart(PgxGame):
     """Chess of pgx, of which the seed chooses the beginning."""
 
     def begin(self, seed: int) -> Any:
-        import jax
-        import pgx
         from pgx.experimental.chess import from_fen
 
         super().begin(seed)
@@ -32,3 +30,20 @@ class MadeStart(PgxGame):
         x = x._replace(board_history=x.board_history.at[1:].set(0), hash_history=x.hash_history.at[1:].set(0))
         self._state, self._players = state.replace(_x=x), in_turn(state)
         return self._shown()
+
+
+def returns_to_the_start(state: Any, action: Any) -> bool:
+    """Whether an action brings back the first position."""
+    from pairing import CHESS
+
+    game: Any = CHESS.engines["rules"](1)
+    rules = game._games[0]
+    rules.begin(state["seed"])
+    for each in (*state["actions"], action):
+        rules.act(each)
+    return bool(rules._keys[0] == rules._keys[-1])
+
+
+def returns_to_another(state: Any, action: Any) -> bool:
+    """The reverse of ``returns_to_the_start``."""
+    return not returns_to_the_start(state, action)

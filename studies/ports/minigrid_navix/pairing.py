@@ -1,12 +1,11 @@
 """MiniGrid, and Navix, which plays its environments in JAX: every id that both have.
 
-A game begins where Navix begins it: MiniGrid gets that grid, agent and target. A world is a family of ids, among which
-the seed chooses. Both show the whole grid, as rows of (type, colour, state), and what is carried; in the world VIEWS what
-the agent sees.
+A game begins where Navix begins it: MiniGrid gets that grid, agent and target. A world is a family of ids, of which
+the seed chooses one. Both show the whole grid, as rows of (type, colour, state), and what is carried; in the worlds of
+views what the agent sees.
 """
 
-import re
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -18,7 +17,6 @@ from rlparity import World
 from rlparity.adapters.pairing import Pairing
 from rlparity.adapters.single import Outcome, SingleGame
 
-BALL, EMPTY = 6, (1, 0, 0)
 ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle", "done")
 
 
@@ -42,7 +40,7 @@ class Original(SingleGame):
         grid = env.grid.encode()
         grid[tuple(env.agent_pos)] = starts.AGENT, 0, env.agent_dir
         carried = np.array(env.carrying.encode() if env.carrying else (0, 0, 0), np.uint8)
-        return {"grid": padded(grid.transpose(1, 0, 2), self._side, self._ids[0]), "carried": carried}
+        return {"grid": starts.padded(grid.transpose(1, 0, 2), self._side, self._ids[0]), "carried": carried}
 
     def act(self, action: int) -> Outcome:
         _, reward, terminated, truncated, _ = self._env.step(action)
@@ -61,43 +59,22 @@ class Port(Original):
         state = self._now.state
         if not self._side:
             return np.asarray(starts.first_person(state))
-        return {"grid": padded(np.asarray(self._now.observation), self._side, self._ids[0]), "carried": starts.carried(state)}
+        return {
+            "grid": starts.padded(np.asarray(self._now.observation), self._side, self._ids[0]),
+            "carried": starts.carried(state),
+        }
 
     def act(self, action: int) -> Outcome:
         self._now = now = self._step(self._now, action)
         return Outcome(self._shown(), np.float32(now.reward), bool(now.step_type == 2), bool(now.step_type == 1))
 
 
-class Resets(SingleGame):
-    """What resets draw, and when games are cut off: one game, which ends at once."""
-
-    def __init__(self, read: Any) -> None:
-        self._read = read
-
-    def begin(self, seed: int) -> Any:
-        return {name: self._read(name) for name in starts.shared_ids()}
-
-    def act(self, action: int) -> Outcome:
-        return Outcome(self.begin(0), 0.0, True, False)
-
-
-def padded(grid: Any, side: int, name: str) -> Any:
-    """A grid in the corner of a square, without balls that move at random."""
-    shown = np.pad(grid.astype(np.uint8), [(0, side - grid.shape[0]), (0, side - grid.shape[1]), (0, 0)])
-    return np.where((shown[..., :1] == BALL) & (family(name) == "Dynamic"), np.array(EMPTY, np.uint8), shown)
-
-
-def family(name: str) -> str:
-    """What ids have in common, such as DoorKey."""
-    return re.match(r"[A-Za-z]+", name)[0].removesuffix("S")  # type: ignore[index]
-
-
 def world(name: str, ids: list[str], side: int = 0) -> World:
     """Some ids; side: of the largest grid, 0 for what the agent sees."""
     games = {"minigrid": lambda: Original(ids, side), "navix": lambda: Port(ids, side)}
     shape: Any = {"grid": (side, side, 3), "carried": (3,)} if side else (7, 7, 3)
-    pairing = Pairing(name, games, ACTIONS, shape, draws=None)
-    return replace(pairing.world(), policies={"explorer": starts.explorer} if side else {})
+    policies = {"explorer": starts.explorer} if side else {}
+    return Pairing(name, games, ACTIONS, shape, draws=None, policies=policies).world()
 
 
 def __getattr__(name: str) -> World:
@@ -105,10 +82,10 @@ def __getattr__(name: str) -> World:
     shared = starts.shared_ids()
     if name == "RESETS":
         readers = {"minigrid": starts.resets_of_minigrid, "navix": starts.resets_of_navix}
-        games = {side: lambda read=read: Resets(read) for side, read in readers.items()}
+        games = {side: partial(starts.Resets, read) for side, read in readers.items()}
         return Pairing(name, games, ("end",), dict.fromkeys(shared, (9, 2)), draws=None).world()
     if name in ("VIEWS", "OPEN_VIEWS"):
         return world(name, [each for each in shared if starts.is_open(each) == (name == "OPEN_VIEWS")])
-    if not (ids := [each for each in shared if family(each) == name]):
+    if not (ids := [each for each in shared if starts.family(each) == name]):
         raise AttributeError(name)
     return world(name, ids, max(max(env.height, env.width) for env, *_ in map(starts.environment, ids)))

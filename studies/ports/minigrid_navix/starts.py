@@ -1,21 +1,23 @@
 """How MiniGrid begins a game where Navix does, and what both draw at a reset."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 import gymnasium
 import jax
-import minigrid  # noqa: F401 - registers the environments
+import minigrid
 import navix
 import numpy as np
 from minigrid.core.grid import Grid
 from minigrid.core.world_object import Key
 from numpy.typing import NDArray
 
+from rlparity.adapters.single import Outcome, SingleGame
 from rlparity.agent import View
 
-AGENT = 10
+AGENT, BALL, EMPTY = 10, 6, (1, 0, 0)
 PICKED = ("key", "ball", "box")
 PICKED_TYPES = (5, 6, 7)
 RESETS = 256
@@ -106,7 +108,9 @@ def explorer(view: View) -> NDArray[np.float64]:
     games = np.arange(len(grids))
     ahead = np.stack([rows, columns], 1) + STEPS[grids[games, rows, columns, 2] % 4]
     fronts = grids[games, ahead[:, 0] % grids.shape[1], ahead[:, 1] % grids.shape[2], 0]
-    return np.array([HANDLED if front in PICKED_TYPES else WEIGHTS.get(front, (1, 1, 0.2, 0.1, 0.1, 0.1, 0.1)) for front in fronts])
+    return np.array(
+        [HANDLED if front in PICKED_TYPES else WEIGHTS.get(front, (1, 1, 0.2, 0.1, 0.1, 0.1, 0.1)) for front in fronts]
+    )
 
 
 @cache
@@ -142,3 +146,27 @@ def ranges(grids: NDArray[Any], directions: NDArray[Any], limit: int) -> NDArray
     spans = [(kinds != 2).any(axis=axis).sum(axis=1) for axis in (2, 1)]
     values = [*numbers, *spans, directions.ravel(), np.array([limit])]
     return np.array([(value.min(), value.max()) for value in values])
+
+
+class Resets(SingleGame):
+    """What resets draw, and when games are cut off: one game, which ends at once."""
+
+    def __init__(self, read: Any) -> None:
+        self._read = read
+
+    def begin(self, seed: int) -> Any:
+        return {name: self._read(name) for name in shared_ids()}
+
+    def act(self, action: int) -> Outcome:
+        return Outcome(self.begin(0), 0.0, True, False)
+
+
+def padded(grid: Any, side: int, name: str) -> Any:
+    """A grid in the corner of a square, without balls that move at random."""
+    shown = np.pad(grid.astype(np.uint8), [(0, side - grid.shape[0]), (0, side - grid.shape[1]), (0, 0)])
+    return np.where((shown[..., :1] == BALL) & (family(name) == "Dynamic"), np.array(EMPTY, np.uint8), shown)
+
+
+def family(name: str) -> str:
+    """What ids have in common, such as DoorKey."""
+    return re.match(r"[A-Za-z]+", name)[0].removesuffix("S")  # type: ignore[index]

@@ -117,7 +117,9 @@ class Backgammon(OpenSpielGame):
             self._left.remove(label % 6 + 1)
         self._next()
         is_over = self._board()[26] == CHECKERS
-        whole = [each for labels, each in self._turns if labels == self._played or (is_over and labels[:-1] == self._played)]
+        whole = [
+            each for labels, each in self._turns if labels == self._played or (is_over and labels[:-1] == self._played)
+        ]
         if not whole or not (is_over or not self._moves):
             return Outcome(self._shown(), np.zeros(2, np.float32), False, False)
         state = self._states[0].clone()
@@ -131,7 +133,7 @@ class Backgammon(OpenSpielGame):
     def _board(self) -> Any:
         """The position as pgx has it, from the mover's side, with the moves of a turn that is under way."""
         state, me = self._states[0], self._mover
-        bar, scores = str(state).splitlines()[-2:]
+        bar, _ = str(state).splitlines()[-2:]
         board = np.zeros(28, np.int32)
         for player, sign in ((me, 1), (1 - me, -1)):
             points = np.array([state.board(player, point) for point in range(POINTS)])
@@ -151,4 +153,22 @@ class Backgammon(OpenSpielGame):
     def _shown(self) -> dict[str, Any]:
         is_over = self._states[0].is_terminal()
         dice = np.bincount(np.array(self._left, int) - 1, minlength=6)[:6]
-        return {"mover": np.int64(-1 if is_over else self._mover), "seen": np.concatenate([self._board(), dice]).astype(np.int32)}
+        seen = np.concatenate([self._board(), dice]).astype(np.int32)
+        return {"mover": np.int64(-1 if is_over else self._mover), "seen": seen}
+
+
+def plays_both_dice(state: Any, action: Any) -> bool:
+    """Whether after an action of BACKGAMMON two dice can be played, by the seed and the actions before."""
+    from pairing import BACKGAMMON
+
+    games: Any = BACKGAMMON.engines["openspiel"](1)
+    game = games._games[0]
+    game.begin(state["seed"])
+    for each in (*state["actions"], action):
+        game.act(each)
+    return any(len(labels) > 1 and labels[1] for labels, _ in game._turns)
+
+
+def plays_one_die(state: Any, action: Any) -> bool:
+    """The reverse of ``plays_both_dice``."""
+    return not plays_both_dice(state, action)

@@ -14,13 +14,14 @@ from rlparity.adapters.pairing import Pairing
 def world(name: str, spiel: str, shape: tuple[int, ...], actions: int, show: Any, read: Any, **options: Any) -> World:
     """A game of both; ``show`` and ``read`` as ``OpenSpielGame`` and ``PgxGame`` have them."""
     players, seats = options.pop("players", 2), options.pop("seats", in_turn)
-    game = options.pop("game", OpenSpielGame)
+    draws = "chance" in options or "game" in options
+    game, title = options.pop("game", OpenSpielGame), options.pop("title", name)
     games = {
         "openspiel": lambda: game(spiel, actions, show, **options),
         "pgx": lambda: PgxGame(name, read, seats),
     }
     seen: Any = {"mover": (), "seen": shape}
-    return Pairing(name, games, tuple(map(str, range(actions))), seen, players=players, draws=None).world()
+    return Pairing(title, games, tuple(map(str, range(actions))), seen, players=players, draws=draws).world()
 
 
 def planes(states: list[Any], shape: tuple[int, ...]) -> Any:
@@ -34,6 +35,7 @@ def stones(first: int, second: int, shape: tuple[int, ...], flip: int = 1) -> An
 
 
 def seen_stones(views: Any, _: Any) -> Any:
+    """Reads the stones of both players from pgx."""
     return pieces(views[0], 0, 1, 1)
 
 
@@ -72,6 +74,7 @@ def numbered(label: Any) -> Any:
 
 
 def chess_moves(state: Any) -> Any:
+    """The legal moves of OpenSpiel by pgx's numbers."""
     import pyspiel
     from pgx._src.games.chess import TO_PLANE
 
@@ -87,6 +90,7 @@ def bridge_view(states: list[Any]) -> Any:
 
 
 def view(views: Any, _: Any) -> Any:
+    """Reads all that pgx shows."""
     return views
 
 
@@ -97,35 +101,78 @@ HEX = world("hex", "hex(swap=True,plain_obs_tensor=True)", (11, 11), 122, stones
 GO = world("go_9x9", "go(board_size=9)", (2, 9, 9, 17), 82, go_planes(9), view)
 GO_19 = world("go_19x19", "go", (2, 19, 19, 17), 362, go_planes(19), view)
 KUHN_POKER = world(
-    "kuhn_poker", "kuhn_poker", (2, 7), 2, poker_views(1, 2, 1), view,
-    chance=deals.dealt("kuhn_poker", 1), moves=numbered(lambda each: 1 - each),
+    "kuhn_poker",
+    "kuhn_poker",
+    (2, 7),
+    2,
+    poker_views(1, 2, 1),
+    view,
+    chance=deals.dealt("kuhn_poker", 1),
+    moves=numbered(lambda each: 1 - each),
 )
 LEDUC_POKER = world(
-    "leduc_holdem", "leduc_poker", (2, 34), 3, poker_views(2, 14, 0), view,
-    chance=deals.dealt("leduc_holdem", 2), moves=numbered(lambda each: (each - 1) % 3),
+    "leduc_holdem",
+    "leduc_poker",
+    (2, 34),
+    3,
+    poker_views(2, 14, 0),
+    view,
+    chance=deals.dealt("leduc_holdem", 2),
+    moves=numbered(lambda each: (each - 1) % 3),
 )
 TILES = world(
-    "2048", "2048", (4, 4), 4, lambda states: planes(states, (4, 4)).astype(np.int64),
+    "2048",
+    "2048",
+    (4, 4),
+    4,
+    lambda states: planes(states, (4, 4)).astype(np.int64),
     lambda views, _: (2 ** views[0].argmax(axis=-1)) * (1 - views[0][..., 0]),
-    chance=deals.tile, moves=numbered(lambda each: (each + 1) % 4), players=1, seats=lambda _: np.int64(0),
+    chance=deals.tile,
+    moves=numbered(lambda each: (each + 1) % 4),
+    players=1,
+    seats=lambda _: np.int64(0),
 )
 BRIDGE = world(
-    "bridge_bidding", deals.bridge_name, (480,), 38,
-    bridge_view, lambda views, state: np.zeros(480, bool) if state.terminated else np.asarray(state.observation),
-    chance=deals.bridge_card, moves=numbered(lambda each: each - deals.HANDS), players=4, seats=deals.bridge_seats,
+    "bridge_bidding",
+    deals.bridge_name,
+    (480,),
+    38,
+    bridge_view,
+    lambda views, state: np.zeros(480, bool) if state.terminated else np.asarray(state.observation),
+    chance=deals.bridge_card,
+    moves=numbered(lambda each: each - deals.HANDS),
+    players=4,
+    seats=deals.bridge_seats,
 )
 BACKGAMMON = world(
-    "backgammon", "backgammon(scoring_type=full_scoring)", (34,), 156, None, lambda views, _: views.max(axis=0),
+    "backgammon",
+    "backgammon(scoring_type=full_scoring)",
+    (34,),
+    156,
+    None,
+    lambda views, _: views.max(axis=0),
     game=deals.Backgammon,
 )
 CHESS = world(
-    "chess", "chess", (8, 8), 4672, lambda states: chess_board(str(states[0])),
-    lambda views, _: pieces(views[0], 0, 6, 6), moves=chess_moves,
+    "chess",
+    "chess",
+    (8, 8),
+    4672,
+    lambda states: chess_board(str(states[0])),
+    lambda views, _: pieces(views[0], 0, 6, 6),
+    moves=chess_moves,
 )
 SHOGI = world(
-    "shogi", "shogi", (9, 9), 2187, lambda states: shogi_board(str(states[0]))[0],
+    "shogi",
+    "shogi",
+    (9, 9),
+    2187,
+    lambda states: shogi_board(str(states[0]))[0],
     lambda views, _: pieces(views[0], 0, 31, 14),
     moves=lambda state: {
         shogi_label(state.action_to_string(each), state.current_player() == 0): each for each in state.legal_actions()
     },
+)
+HEX_AS_SHIPPED = world(
+    "hex", "hex(plain_obs_tensor=True)", (11, 11), 122, stones(0, 1, (3, 11, 11)), seen_stones, title="hex-as-shipped"
 )
