@@ -68,6 +68,7 @@ def kitchen(name: str, layout: str, original: str, is_mirrored: bool = True, hid
         actions=MultiDiscrete((6, 6)),
         observation_shape=dict.fromkeys(env.agents, (env.height, env.width, 26)),
         players=2,
+        draws=is_mirrored or None,
     ).world()
 
 
