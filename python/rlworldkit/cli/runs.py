@@ -1,9 +1,9 @@
 """Options of a training run, and the run itself, for both trainers' commands."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlparity.io.arguments import FileName
 from rlparity.io.console import open_console, typed_command
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rlworldkit.runs.run import Run
-    from rlworldkit.runs.sinks import Metrics
     from rlworldkit.runs.stop import StopRequest
 
 LOGGING, RUN = "logging and checkpoints", "run"
@@ -46,18 +45,16 @@ def run_of(
     trainer: str,
     *,
     stopping: str = "",
-    step: str = "update",
     upload: bool = False,
     rewind: bool = False,
     console: "Console | None" = None,
     stop: "StopRequest | None" = None,
-    report: Callable[["Metrics"], None] = lambda metrics: None,
-    print_line: Callable[[str], None] | None = None,
+    **outputs: Any,  # noqa: ANN401 - further arguments of ``Run``
 ) -> "Run":
     """The run that the options ask for, in its folder; enter ``run.stop`` before it. Without a folder it is silent.
 
-    trainer: in the title. stopping: what ends before training stops. console, stop: None makes those of a run that has
-    the terminal to itself. The others are as in `rlworldkit.runs.run`.
+    trainer: in the title. stopping: what ends before training stops. upload, rewind: as ``Tracking`` has them. console,
+    stop: None makes those of a run that has the terminal to itself.
     """
     from rlworldkit.runs.console import print_nothing_to_save
     from rlworldkit.runs.run import Run
@@ -69,7 +66,6 @@ def run_of(
         folder,
         title=f"{program.world.title}, {trainer}",
         console=own,
-        step=step,
         tracking=Tracking(options.project or program.name, options.entity, not options.no_wandb, upload, rewind),
         milestone=score_of(program.world).milestone,
         stop=stop
@@ -77,8 +73,7 @@ def run_of(
             lambda: run.print_line(f"Stopping after {stopping}; a second Ctrl-C ends it at once."),
             lambda: print_nothing_to_save(own),
         ),
-        report=report,
-        print_line=print_line,
+        **outputs,
     )
     return run
 
