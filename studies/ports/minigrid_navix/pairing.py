@@ -44,6 +44,8 @@ class Original(SingleGame):
 
     def act(self, action: int) -> Outcome:
         _, reward, terminated, truncated, _ = self._env.step(action)
+        if not self._side:
+            return Outcome(self._shown(), 0.0, False, False)
         return Outcome(self._shown(), np.float32(reward), bool(terminated), bool(truncated))
 
 
@@ -66,6 +68,8 @@ class Port(Original):
 
     def act(self, action: int) -> Outcome:
         self._now = now = self._step(self._now, action)
+        if not self._side:
+            return Outcome(self._shown(), 0.0, False, False)
         return Outcome(self._shown(), np.float32(now.reward), bool(now.step_type == 2), bool(now.step_type == 1))
 
 
