@@ -27,7 +27,7 @@ def functions(name: str) -> tuple[Callable[..., Any], ...]:
     import pgx
     import pgx.bridge_bidding
 
-    env: Any = pgx.bridge_bidding.BridgeBidding(_deals()) if name == BRIDGE else pgx.make(name)  # type: ignore[arg-type]
+    env: Any = pgx.bridge_bidding.BridgeBidding(_deals()) if name == BRIDGE else pgx.make(name)
     return tuple(map(jax.jit, (env.init, env.step, jax.vmap(env._observe, (None, 0)))))
 
 
@@ -100,6 +100,11 @@ def mask_of(legal: Mapping[int, Any], actions: int) -> NDArray[np.bool_]:
     return mask
 
 
+def own_numbers(state: Any) -> dict[int, int]:
+    """The legal moves of OpenSpiel where pgx numbers them alike."""
+    return {action: action for action in state.legal_actions()}
+
+
 class OpenSpielGame(SingleGame):
     """A game of OpenSpiel.
 
@@ -114,7 +119,7 @@ class OpenSpielGame(SingleGame):
         name: str | Callable[[int], str],
         actions: int,
         show: Callable[[list[Any]], Any],
-        moves: Callable[[Any], Mapping[int, int]] = lambda state: {each: each for each in state.legal_actions()},
+        moves: Callable[[Any], Mapping[int, int]] = own_numbers,
         chance: Callable[[Any, int, int], int] | None = None,
     ) -> None:
         import pyspiel

@@ -77,8 +77,8 @@ class RuledGame(SingleGame):
         result, moved = self.result(), len(self._keys) - 1
         is_over = result is not None or moved >= self.most
         self._legal = {} if is_over else self._legal
-        won = (1, -1) if moved % 2 else (-1, 1)
-        rewards = np.float32(won if result == 1 else np.negative(won) if result == -1 else (0, 0))
+        won = int(result or 0) * (1 if moved % 2 else -1)
+        rewards = np.array([won, -won], np.float32)
         return Outcome(self._seen(is_over), rewards, is_over, False)
 
     def mask(self) -> ArrayLike:

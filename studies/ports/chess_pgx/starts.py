@@ -17,7 +17,7 @@ MADE = (
 )
 
 
-class MadeStart(PgxGame):
+class MadeStart(PgxGame):  # type: ignore[misc] # of a module that mypy does not find
     """Chess of pgx, of which the seed chooses the beginning."""
 
     def begin(self, seed: int) -> Any:

@@ -73,8 +73,10 @@ def roll(state: Any, seed: int, turn: int) -> tuple[int, int]:
     return (one, other) if turn else (min(one, other), max(one, other))
 
 
-class Backgammon(OpenSpielGame):
+class Backgammon(OpenSpielGame):  # type: ignore[misc] # of a module that mypy does not find
     """An action is one checker's move with one die, as in pgx: OpenSpiel takes those of two dice at once."""
+
+    _states: list[Any]
 
     def _settle(self) -> None:
         state = self._states[0]
