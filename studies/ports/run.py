@@ -40,7 +40,7 @@ import tables
 ROOT = HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[1]
 LEDGER, RECORD = "known-differences.toml", HERE / "record.json"
-WORKERS, EFFECT_GAMES = 2, 200
+WORKERS, EFFECT_GAMES, MOST_REASONS = 2, 200, 5
 VERSIONS = "import importlib.metadata as m, json, sys; print(json.dumps({n: m.version(n) for n in sys.argv[1:]}))"
 RUN_FLAGS = "mode", "source", "games", "steps", "invalid", "seed"
 
@@ -147,7 +147,8 @@ class Pair:
             return {"verdict": "ERROR", "reasons": [document["error"]["message"]]}
         record = {name: document[name] for name in ("verdict", "known", "met")}
         record |= {"steps": document["steps_compared"], "games": document["games_begun"]}
-        record["reasons"] = sorted({f"{each['subject']} {each['states']}".strip() for each in document["reasons"]})
+        reasons = sorted({f"{each['subject']} {each['states']}".strip() for each in document["reasons"]})
+        record["reasons"] = [*reasons[:MOST_REASONS], *[f"{len(reasons)} reasons"] * (len(reasons) > MOST_REASONS)]
         if run.get("effect", True) and any(record["known"].values()):
             policies = ["uniform", *(f"policy:{run[name]}" for name in ("policy",) if name in run)]
             record["effect"] = {policy: self.effect(run, policy) for policy in policies}
@@ -235,7 +236,8 @@ def run_all(pairs: Sequence[Pair], out: Path) -> int:
         minutes_in_all = sum(each["minutes"] for each in runs.values()) + reached["minutes"]
         record[pair.folder.name] = {"versions": pair.versions, "minutes": round(minutes_in_all, 1), "runs": runs}
         record[pair.folder.name]["differences"] = tables.differences(pair.folder, runs, reached["value"])
-    record = {**(old if len(pairs) == 1 else {}), **record}
+    if len(pairs) == 1 and RECORD.exists():
+        record = {**json.loads(RECORD.read_text()), **record}
     changes = tables.changes(old, record)
     print(*(changes or ["Nothing changed."]), f"{(time.monotonic() - began) / 60:.0f} minutes.", sep="\n", flush=True)
     is_trial = any(pair.newest for pair in pairs)

@@ -37,7 +37,7 @@ def differences(folder: Path, runs: Record, reached: Mapping[str, bool]) -> dict
     path, found = folder / LEDGER, {}
     ledger = tomllib.loads(path.read_text())["entries"] if path.exists() else {}
     faults = [reason for run in runs.values() for reason in run["reasons"]]
-    errors = [run for run in runs.values() if run["verdict"] == "ERROR"]
+    is_tried = any(run["verdict"] != "ERROR" for run in runs.values())
     for name, entries in entries_of(folder).items():
         broken = any(f"itness of entry '{entry}'" in reason for entry in entries for reason in faults)
         trace = folder / "reached" / f"{name}.json"
@@ -50,7 +50,7 @@ def differences(folder: Path, runs: Record, reached: Mapping[str, bool]) -> dict
         found[name] = {
             "kind": ledger[name]["kind"],
             "not found": ledger[name]["citation"].startswith(NOT_FOUND),
-            "witness": None if errors else not broken,
+            "witness": not broken if is_tried else None,
             "reached": reached.get(name, False) if trace.exists() else None,
             "actions": len(json.loads(trace.read_text())["actions"]) if trace.exists() else None,
             "times": sum(run.get("known", {}).get(entry, 0) for run in runs.values() for entry in entries),
@@ -179,7 +179,7 @@ def _cells(run: Record) -> Sequence[Any]:
 
 def _difference_cells(folder: Path, name: str, found: Record) -> Sequence[Any]:
     words = {True: "shows", False: "**gone**", None: "not tried"}
-    reached = "no" if found["reached"] is None else f"after {found['actions']:,} actions"
+    reached = "no" if found["reached"] is None else f"after {found['actions']:,} action{'s' * (found['actions'] != 1)}"
     reached = "**no longer**" if found["reached"] is False else reached
     report = folder / "reports" / f"{name}.md"
     games, of = found["games"]

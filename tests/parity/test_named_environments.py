@@ -18,6 +18,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Te
 
 from rlparity import UsageError
 from rlparity.adapters.gymnasium import VectorGames
+from rlparity.adapters.named import EnvPoolGame
 from rlparity.cli.main import main
 from rlparity.core.lockstep import Settings, run
 from rlparity.engines.registry import load_pair, load_world, world_spec
@@ -197,3 +198,28 @@ def test_environments_of_other_libraries_repeat_themselves(
     assert world.players == players
     assert run(world, pair, Settings(games=2, steps=20)).divergences == []
     sys.modules.pop("catching", None)
+
+
+class Pool:
+    """A pool of one environment, as EnvPool shows it, whose second action is valid in every other state."""
+
+    taken = 0
+
+    def reset(self) -> tuple[Any, dict[str, Any]]:
+        infos = {"action_mask": np.array([[True, self.taken % 2 == 0]]), "players": {"id": np.array([0])}}
+        return np.array([self.taken]), infos
+
+    def step(self, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - an array
+        self.taken += 1
+        observation, infos = self.reset()
+        return observation, np.ones(1), np.zeros(1, bool), np.zeros(1, bool), infos
+
+
+def test_a_pool_says_which_actions_are_valid() -> None:
+    game = EnvPoolGame(lambda seed: Pool())
+    assert game.begin(0) == 0
+    assert np.asarray(game.mask()).tolist() == [True, True]
+    assert game.act(1).observation == 1
+    assert np.asarray(game.mask()).tolist() == [True, False]
+    assert game.info is not None
+    assert game.info.keys() == {"action_mask"}

@@ -76,7 +76,7 @@ def phys2d(env: Any, limit: int, **rules: Any) -> Any:
 
 def world(name: str, actions: Any, shape: int, games: dict[str, Any], policy: str = "", **rules: Any) -> World:
     """An environment with what there is of it."""
-    near = Tolerance(ulps=8, absolute=2e-5, any_dtype=True, reason="float32 and float64")
+    near = Tolerance(ulps=8, absolute=2e-5, relative=1e-5, any_dtype=True, reason="float32 and float64")
     return Pairing(
         name=name.lower() + "".join(f"-{rule}" for rule in rules),
         games={"gymnasium": lambda: original(name, **rules), **games},
