@@ -32,9 +32,7 @@ if (
     os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true") == "true"
     and version("jax").split(".")[:2] == ["0", "10"]  # later ones end the process over a flag that they do not know
 ):
-    # What the other cores would compile of a program costs more in all, and they have tests of their own.
-    flags = "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false".strip()
 
 import jax  # noqa: E402 - JAX must find its settings first
 import pytest  # noqa: E402

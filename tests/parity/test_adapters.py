@@ -43,11 +43,11 @@ def original() -> GymGame:
     return GymGame(make, values_of, place, lambda env: np.float32(env.state))
 
 
-def cart_pole(gravity: float = 9.8, **parts: Any) -> World:  # noqa: ANN401 - of a pairing
+def cart_pole(gravity: float = 9.8, force_mag: float = 10.0, **parts: Any) -> World:  # noqa: ANN401 - of a pairing
     env, params = gymnax.make("CartPole-v1")
     port = gymnax_game(
         env,
-        params.replace(gravity=gravity),
+        params.replace(gravity=gravity, force_mag=force_mag),
         to_dict=lambda state: {name: getattr(state, name).item() for name in FIELDS},
         from_dict=lambda values, state: state.replace(time=0, **{name: np.float32(values[name]) for name in FIELDS}),
     )
