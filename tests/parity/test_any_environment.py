@@ -242,6 +242,18 @@ class Unset(Line):
         return Outcome({"at": None}, 1.0, False)
 
 
+class Talking(Line):
+    def act(self, action: int) -> Outcome:
+        print("moving")
+        return super().act(action)
+
+
+def test_what_an_environment_prints_is_no_part_of_the_json() -> None:
+    world = Pairing("line", {"good": Line, "talking": Talking}, ("go",), (2,)).world()
+    ran = play(world, "--json", "--no-report")
+    assert (ran.json["steps_compared"] > 0, "moving" in ran.err, "moving" in ran.out) == (True, True, False)
+
+
 class Window(Grid):
     render_mode = "human"
 
