@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -245,13 +246,15 @@ class Unset(Line):
 class Talking(Line):
     def act(self, action: int) -> Outcome:
         print("moving")
+        os.write(1, b"as no Python does\n")
         return super().act(action)
 
 
-def test_what_an_environment_prints_is_no_part_of_the_json() -> None:
+def test_what_an_environment_prints_is_no_part_of_the_json(capfd: pytest.CaptureFixture[str]) -> None:
     world = Pairing("line", {"good": Line, "talking": Talking}, ("go",), (2,)).world()
     ran = play(world, "--json", "--no-report")
     assert (ran.json["steps_compared"] > 0, "moving" in ran.err, "moving" in ran.out) == (True, True, False)
+    assert {*capfd.readouterr().err.splitlines()} == {"as no Python does"}
 
 
 class Window(Grid):

@@ -8,7 +8,7 @@ import sys
 import textwrap
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, redirect_stdout
+from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn
@@ -32,6 +32,7 @@ from rlparity.io.console import (
     is_output_closed,
     is_output_full,
     open_missing_streams,
+    output_aside,
 )
 from rlparity.tools.documents import ErrorDocument, FailureDocument
 from rlparity.tools.report import NextCommand
@@ -177,7 +178,7 @@ def answer_to(words: Sequence[str]) -> tuple[Answer | int, bool]:
         if as_json and is_output_closed():
             parser.error("--json prints on standard output, which is closed")
         errors.require_working_directory()
-        with redirect_stdout(sys.stderr) if as_json and "--commands" not in words else nullcontext():
+        with output_aside() if as_json and "--commands" not in words else nullcontext():
             return options.does(options), as_json  # what environments print is no part of the JSON
     except Exception as error:
         if isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and is_output_full(error)):
