@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pairing
 import tables
 
 from rlparity.core.ledger import read_ledger
@@ -27,7 +26,11 @@ from rlparity.core.replay import last_differences
 from rlparity.core.settings import Settings
 from rlparity.core.trace import Action, Case, Trace, read_trace, write_trace
 from rlparity.engine import Slots
+from rlparity.io.console import output_aside
 from rlparity.world import World
+
+with output_aside():  # of packages that print as they are imported
+    import pairing
 
 FOLDER = Path.cwd()
 REACHED = FOLDER / "reached"
@@ -135,7 +138,9 @@ def main() -> None:
     for name, default in (("games", 64), ("steps", 500), ("seed", 0)):
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
-    print(json.dumps(check()) if options.command == "check" else "\n".join(find(options)) or "nothing new")
+    with output_aside():
+        answer = json.dumps(check()) if options.command == "check" else "\n".join(find(options)) or "nothing new"
+    print(answer)
 
 
 if __name__ == "__main__":

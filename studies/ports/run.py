@@ -172,8 +172,12 @@ class Pair:
 
     def reached(self) -> dict[str, bool]:
         """Whether each trace in ``reached`` still shows what it records."""
-        has_some = any((self.folder / "reached").glob("*.json"))
-        return dict(_json(self.call("-m", "reach", "check", quiet=True))) if has_some else {}
+        if not any((self.folder / "reached").glob("*.json")):
+            return {}
+        found = dict(_json(self.call("-m", "reach", "check", quiet=True)))
+        if "error" in found:
+            sys.exit(f"{self.folder.name}: the traces cannot be replayed: {found['error']['message']}")
+        return found
 
 
 def _json(done: "subprocess.CompletedProcess[str]") -> Any:
