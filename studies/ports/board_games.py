@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rlparity.adapters.single import Outcome, SingleGame
+from rlparity.world import World
 
 BRIDGE = "bridge_bidding"
 HISTORY = 8
@@ -50,6 +51,16 @@ def in_turn(state: Any) -> NDArray[np.int64]:
     """The players of a game for two, the one who begins first."""
     first = int(state.current_player)
     return np.array([first, 1 - first])
+
+
+def replayed(world: World, engine: str, state: Any, action: Any) -> Any:
+    """The game of an engine after the seed and the actions of a state, and one action more."""
+    games: Any = world.engines[engine](1)
+    game = games._games[0]
+    game.begin(state["seed"])
+    for each in (*state["actions"], action):
+        game.act(each)
+    return game
 
 
 def refused(shown: Any, players: int) -> Outcome:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from board_games import PgxGame, in_turn
+from board_games import PgxGame, in_turn, replayed
 
 USUAL = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 MADE = (
@@ -36,11 +36,7 @@ def returns_to_the_start(state: Any, action: Any) -> bool:
     """Whether an action brings back the first position."""
     from pairing import CHESS
 
-    game: Any = CHESS.engines["rules"](1)
-    rules = game._games[0]
-    rules.begin(state["seed"])
-    for each in (*state["actions"], action):
-        rules.act(each)
+    rules = replayed(CHESS, "rules", state, action)
     return bool(rules._keys[0] == rules._keys[-1])
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from board_games import BRIDGE, OpenSpielGame, functions, in_turn, key_of, refused
+from board_games import BRIDGE, OpenSpielGame, functions, in_turn, key_of, refused, replayed
 
 from rlparity.adapters.single import Outcome
 
@@ -163,11 +163,7 @@ def plays_both_dice(state: Any, action: Any) -> bool:
     """Whether after an action of BACKGAMMON two dice can be played, by the seed and the actions before."""
     from pairing import BACKGAMMON
 
-    games: Any = BACKGAMMON.engines["openspiel"](1)
-    game = games._games[0]
-    game.begin(state["seed"])
-    for each in (*state["actions"], action):
-        game.act(each)
+    game = replayed(BACKGAMMON, "openspiel", state, action)
     return any(len(labels) > 1 and labels[1] for labels, _ in game._turns)
 
 
