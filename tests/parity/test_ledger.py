@@ -227,6 +227,7 @@ def test_a_difference_that_two_entries_explain_is_an_error(ledger: Path) -> None
         ('then = "resynchronise"', "", "it lacks then: add it"),
         ("witness = ", "actions = ", "cannot be read as a ledger: it is no TOML"),
         ('"actions": ', '"acts": ', "the witness of entry 'known' of"),
+        ('"actions": [', '"actions": [[0, 1], ', "holds action (0, 1), which world 'orchard' does not have"),
         ('["pick"]', '["pluck"]', "world 'orchard' has no action 'pluck'"),
         ('"numpy" = "', '"numpy" = "0', "look at it again"),
         ("share =", 'when = "no_module:f"\nshare =', "the condition of entry 'known' fails with ModuleNotFoundError"),

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from rlparity.core.compare import Difference
-from rlparity.core.trace import RESTART, Action, RecordedRun, Trace, trace_of
+from rlparity.core.trace import RESTART, Action, RecordedRun, Trace, check_actions, trace_of
 from rlparity.engine import State
 from rlparity.errors import UsageError, blamed, quoted
 from rlparity.io.arguments import SHARE
@@ -180,6 +180,7 @@ class Ledger:
 
     def _of_world(self, entry: Entry, world: World) -> Entry:
         """The entry with the numbers of its actions; raises UsageError where it names what the world lacks."""
+        check_actions(world, entry.witness, f"the witness of entry {quoted(entry.id)} of {self.path}")
         if entry.then == RESYNCHRONISE and world.states_replay:
             words = f"engines of world '{world.name}' have no states to resynchronise: say drop or ignore"
             raise _fault(self.path, entry.id, words)

@@ -253,13 +253,13 @@ def _case(value: dict[str, Any]) -> Case:
     return Case(tuple(taken), seed, state, **flags)
 
 
-def check_actions(world: World, trace: Trace, path: Path) -> None:
-    """Raises UsageError where the trace in ``path`` has an action that the world does not have."""
+def check_actions(world: World, trace: Trace, place: Path | str) -> None:
+    """Raises UsageError where the trace in a place has an action that the world does not have."""
     space = world.action_space
     for action in trace.case.actions:
         has = space.contains(action) if space else isinstance(action, int) and action < len(world.actions)
         if action != RESTART and not has:
-            raise UsageError(f"{path} holds action {action}, which world '{world.name}' does not have.")
+            raise UsageError(f"{place} holds action {action}, which world '{world.name}' does not have.")
 
 
 def batch_of(world: World, action: int | tuple[int | float, ...]) -> NDArray[Any]:
