@@ -61,12 +61,12 @@ def empty_archive(config: TrainConfig, env: JaxEnv, games: State) -> Archive | N
     return Archive(blank, jnp.zeros(kinds, jnp.int32))
 
 
-def archived(archive: Archive, reached: EpisodeState, levels: Array) -> Archive:
+def archived(env: JaxEnv, archive: Archive, reached: EpisodeState, levels: Array) -> Archive:
     """The archive after all these games, whose levels are int32 (n,), have left their states in it.
 
     A kind's slots are written in turn. Where more states than slots come at once, those of the last games stay.
     """
-    kinds = archive.written.shape[0]
+    kinds = BANDS * env.levels
     kind = BANDS * levels + (reached.returns >= _mean_returns(archive)[levels])
     of_kind = kind[:, None] == jnp.arange(kinds)
     before = jnp.take_along_axis(jnp.cumsum(of_kind, axis=0), kind[:, None], axis=1)[:, 0] - 1

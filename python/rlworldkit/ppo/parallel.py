@@ -5,7 +5,8 @@ their devices as one mesh; the first of them writes files and decides what depen
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,10 +16,10 @@ from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from rlparity.errors import UsageError
+from rlworldkit.jax.env import JaxEnv
 
 GAMES = "games"
 SPLIT, WHOLE = PartitionSpec(GAMES), PartitionSpec()
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def join_processes(coordinator: str | None, num_processes: int | None, process_id: int | None) -> None:
@@ -60,12 +61,14 @@ def on_each_device(function: Callable[..., Any], mesh: Mesh | None) -> Callable[
     return jax.shard_map(function, mesh=mesh, in_specs=SPLIT, out_specs=SPLIT, check_vma=False)
 
 
-def one_seed_at_a_time(function: _Function) -> _Function:
-    """Where the updates of several seeds are one program (`jax.vmap`): call ``function`` for one after the other.
+def one_seed_at_a_time(function: Callable[..., Any], env: JaxEnv) -> Callable[..., Any]:
+    """``function(env, …)``, called for one seed after the other where the updates of several are one program.
 
-    The compiler sums the floats of a batch of seeds in another order than those of one.
+    The compiler sums the floats of a batch of seeds in another order than those of one. Prices differ between seeds, so
+    they are an argument: a batched function cannot close over them.
     """
-    return sequential_vmap(function)
+    at_prices = sequential_vmap(lambda prices, *args: function(env.with_prices(prices), *args))
+    return partial(at_prices, jnp.asarray(env.prices))
 
 
 def split(tree: Any, mesh: Mesh | None) -> Any:  # noqa: ANN401 - a tree

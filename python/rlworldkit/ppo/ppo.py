@@ -70,7 +70,7 @@ def collect_rollout(
             runner.env_state, runner.episode_steps, runner.episode_return, runner.event_counts
         )
         levels = parallel.over_games(env.level, mesh)(runner.env_state)
-        archived = parallel.one_seed_at_a_time(curriculum.archived)
+        archived = parallel.one_seed_at_a_time(curriculum.archived, env)
         runner = runner._replace(archive=archived(runner.archive, reached, levels))
     return runner, transitions, metrics_of_rollout(metrics)
 
@@ -85,8 +85,8 @@ def _env_step(
     obs = parallel.over_games(env.compact, mesh)(runner.env_state)
     action_mask = parallel.over_games(env.mask, mesh)(runner.env_state)
 
-    @parallel.one_seed_at_a_time
-    def act(train_state: TrainState, key: Array, obs: Compact, mask: Array) -> tuple[Array, Array, Array]:
+    @partial(parallel.one_seed_at_a_time, env=env)
+    def act(env: JaxEnv, train_state: TrainState, key: Array, obs: Compact, mask: Array) -> tuple[Array, Array, Array]:
         logits, value = evaluate(train_state, env, obs)
         return value, *masked_categorical(logits, mask).sample_and_log_prob(seed=key)
 
@@ -99,7 +99,7 @@ def _env_step(
     episode_return = runner.episode_return + reward
     counts = {name: before + step.events[name] for name, before in runner.event_counts.items()}
     may_truncate = env.can_truncate or config.max_steps is not None
-    truncated_value = parallel.one_seed_at_a_time(partial(_truncated_value, env, mesh))
+    truncated_value = parallel.one_seed_at_a_time(partial(_truncated_value, mesh=mesh), env)
     transition = Transition(
         obs=obs,
         action=action,
@@ -123,7 +123,7 @@ def _env_step(
     return following, transition, metrics
 
 
-def _truncated_value(env: JaxEnv, mesh: Mesh | None, train_state: TrainState, step: StepOutput) -> Array:
+def _truncated_value(env: JaxEnv, train_state: TrainState, step: StepOutput, mesh: Mesh | None) -> Array:
     """Values, (games,), of the last observations of truncated episodes, 0 in the other games."""
 
     def values_at_end() -> Array:
@@ -314,9 +314,9 @@ def update(
     """One whole update: a rollout, and the gradient steps that learn from it."""
     runner, transitions, metrics = collect_rollout(runner, config, env, mesh)
 
-    @parallel.one_seed_at_a_time
+    @partial(parallel.one_seed_at_a_time, env=env)
     def learned(
-        runner: RunnerState, transitions: Transition, updates_of_run: Array | int | None
+        env: JaxEnv, runner: RunnerState, transitions: Transition, updates_of_run: Array | int | None
     ) -> tuple[TrainState, LossStats]:
         samples = samples_of(runner, transitions, config, env, mesh)
         return learn(runner.train_state, samples, runner.key, config, env, mesh, updates_of_run)

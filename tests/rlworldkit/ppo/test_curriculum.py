@@ -29,7 +29,7 @@ from .conftest import LEVELLED, SMALL
 from .orchards import LEVELS, RESEEDED, Levelled, PackedOrchard
 
 NATURAL = LEVELLED.natural_games
-archived: Callable[[Archive, EpisodeState, Array], Archive] = jax.jit(curriculum.archived)
+archived: Callable[[Archive, EpisodeState, Array], Archive] = jax.jit(partial(curriculum.archived, Levelled()))
 drawn: Callable[[Archive, Array], EpisodeState] = jax.jit(partial(curriculum.drawn, count=6000))
 Run = tuple[LoopState, list[Mapping[str, float]]]
 

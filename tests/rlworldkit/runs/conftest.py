@@ -8,6 +8,7 @@ import pytest
 from jax.sharding import Mesh
 
 from rlworldkit.jax.env import JaxEnv
+from rlworldkit.jax.switches import switch
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.program import CompiledTraining, compile_training
 
@@ -21,7 +22,8 @@ def compiled_once() -> Iterator[None]:
     def compile_once(
         config: TrainConfig, env: JaxEnv, mesh: Mesh | None, seeds: Sequence[int] = ()
     ) -> CompiledTraining:
-        key = (type(env), dataclasses.replace(config, total_timesteps=config.batch_size), *seeds)
+        of_any_length = dataclasses.replace(config, total_timesteps=config.batch_size)
+        key = (type(env), of_any_length, switch("jax_disable_most_optimizations"), *seeds)
         if key not in programs:
             programs[key] = compile_training(config, env, mesh, seeds)
         return programs[key]

@@ -1,9 +1,7 @@
-"""Several seeds in one compiled program: each is the run of its seed alone.
-
-Bits are those of a program that is optimised as for users (`make test-long`).
-"""
+"""Several seeds in one compiled program: each is the run of its seed alone."""
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +13,12 @@ from orchard import WORLD
 from orchard.env import OrchardJaxEnv
 
 from rlworldkit.cli.app import main
+from rlworldkit.jax.native.env import native_env
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import InitialParams
-from rlworldkit.ppo.program import TrainingLoop, run_loops
+from rlworldkit.ppo.program import TrainingLoop, make_train, run_loops
+from rlworldkit.ppo.state import init_runner
 from rlworldkit.ppo.training import TrainJob, train, train_together
 from rlworldkit.runs.result import TrainResult
 from rlworldkit.runs.run import Run, TrainingDiverged
@@ -55,6 +55,15 @@ def test_runs_share_calls_until_each_has_ended_by_itself() -> None:
     assert [str(result) for result in results] == ["ended as a00", "", "ended as a2"]
     assert isinstance(results[1], ZeroDivisionError)
     assert calls == [(["a", "a", "a"], 2), (["a0", "a0", "a0"], 1)], "the place of a run that has ended is another's"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def optimised_programs() -> Iterator[None]:
+    """Compile as for users: with few optimisations the sums of one seed and of several are in different orders."""
+    before = jax.config.read("jax_disable_most_optimizations")
+    jax.config.update("jax_disable_most_optimizations", False)
+    yield
+    jax.config.update("jax_disable_most_optimizations", before)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -96,6 +105,16 @@ def assert_same(run: Path, other: Path) -> None:
     for row, one in zip(rows, others, strict=True):
         of_time = {"seconds": 0.0, "steps_per_second": 0.0}
         np.testing.assert_equal(row | of_time, one | of_time)
+
+
+def test_translated_programs_take_prices_of_each_seed() -> None:
+    env = native_env(ENV, pytest.fail)
+    limited = dataclasses.replace(SMALL, max_steps=5)
+    runner = jax.eval_shape(lambda: init_runner(limited, env, jax.vmap(env.reset)(env.initial_seeds(0, 8))))
+    each = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((3, *leaf.shape), leaf.dtype), runner)
+    train = jax.vmap(make_train(limited, env), in_axes=(0, None, None, 0))
+    after, _ = jax.eval_shape(train, each, 1, 1, np.stack([env.prices] * 3))
+    assert jax.tree.leaves(after) == jax.tree.leaves(each)
 
 
 @pytest.mark.long
