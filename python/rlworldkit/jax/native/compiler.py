@@ -74,15 +74,10 @@ def _identity() -> str:
 
 def source_of(program: Program) -> str:
     """The C of a program."""
-    inputs, outputs = program.inputs, program.outputs
-    sizes = [f"enum {{ INPUTS = {len(inputs)}, OUTPUTS = {len(outputs)} }};"]
-    for name, leaves in (("IN", inputs), ("OUT", outputs)):
-        numbers, widths = [leaf.size == 1 for leaf in leaves], [leaf.size * leaf.dtype.itemsize for leaf in leaves]
-        sizes.append(f"TABLE u8 {name}_NUMBER[] = {{{', '.join(str(int(each)) for each in numbers)}}};")
-        sizes.append(f"TABLE u32 {name}_BYTES[] = {{{', '.join(map(str, widths))}}};")
+    sizes = f"enum {{ INPUTS = {len(program.inputs)}, OUTPUTS = {len(program.outputs)} }};"
     head = "static void game(const void *const *in, void *const *out, i64 g, i64 price) {"
     lines = ["  " * depth + text for depth, text in program.lines]
-    return "\n".join([*sizes, program.tables, head, *program.loads.values(), *lines, *program.stores, "}", ""])
+    return "\n".join([sizes, program.tables, head, *program.loads.values(), *lines, *program.stores, "}", ""])
 
 
 def name_of(source: str) -> str:

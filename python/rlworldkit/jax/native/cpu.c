@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "xla/ffi/api/c_api.h"
 
@@ -16,8 +15,8 @@ typedef uint8_t u8; typedef uint16_t u16; typedef uint32_t u32; typedef uint64_t
 #include "arithmetic.h"
 #include "game.h"
 
-// TILE: games whose numbers are copied together. SHARE: games that a thread takes at a time.
-enum { TILE = 16, SHARE = 128, PRICES = 0 };
+// SHARE: games that a thread takes at a time.
+enum { SHARE = 128, PRICES = 0 };
 
 typedef struct {
   const u8 *in[INPUTS];
@@ -26,29 +25,9 @@ typedef struct {
   i64 games, next, left, holders;
 } Batch;
 
-static inline void copy(void *to, const void *from, i64 count, u32 bytes) {
-  if (count == TILE && bytes == 4) memcpy(to, from, TILE * 4); // of a fixed size, it is a few moves and no call
-  else if (count == TILE && bytes == 1) memcpy(to, from, TILE);
-  else memcpy(to, from, count * bytes);
-}
-
-// Leaves of one number a game go through a tile, so that each cache line of theirs is read and written once.
 static void play_some(Batch *batch, i64 first, i64 last) {
-  static _Thread_local _Alignas(64) u8 tiles[INPUTS + OUTPUTS][TILE * 8];
-  const void *in[INPUTS];
-  void *out[OUTPUTS];
-  for (i64 start = first; start < last; start += TILE) {
-    const i64 count = last - start < TILE ? last - start : TILE;
-    for (int k = 0; k < INPUTS; k++) {
-      in[k] = batch->in[k] + (k == PRICES && batch->share_prices ? 0 : start * IN_BYTES[k]);
-      if (IN_NUMBER[k] && k != PRICES) copy(tiles[k], in[k], count, IN_BYTES[k]), in[k] = tiles[k];
-    }
-    for (int k = 0; k < OUTPUTS; k++)
-      out[k] = OUT_NUMBER[k] ? tiles[INPUTS + k] : batch->out[k] ? batch->out[k] + start * OUT_BYTES[k] : NULL;
-    for (i64 g = 0; g < count; g++) game(in, out, g, batch->share_prices ? 0 : g);
-    for (int k = 0; k < OUTPUTS; k++)
-      if (OUT_NUMBER[k] && batch->out[k]) copy(batch->out[k] + start * OUT_BYTES[k], tiles[INPUTS + k], count, OUT_BYTES[k]);
-  }
+  const void *const *in = (const void *const *)batch->in;
+  for (i64 g = first; g < last; g++) game(in, (void *const *)batch->out, g, batch->share_prices ? 0 : g);
 }
 
 static void play_shares(void *data) {

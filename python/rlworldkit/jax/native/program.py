@@ -106,10 +106,10 @@ def _loaded(translator: Translator, target: Target, place: int, aval: Any, loads
 
 
 def _store(translator: Translator, target: Target, place: int, aval: Any, value: Value) -> None:
-    """Write an output; an array only where somebody wants it."""
+    """Write an output where somebody wants it."""
     leaf = target.leaf(f"out[{place}]", aval)
     if aval.size == 1:
-        translator.declare(f"{leaf.element(0)} = {translator.elements(value).flat[0]};")
+        translator.declare(f"if (out[{place}]) {leaf.element(0)} = {translator.elements(value).flat[0]};")
         return
     with translator.block(f"if (out[{place}])"):
         name = translator.name("m")
