@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from command_line import orchard, rlparity
 from faulty_orchard import WORLD
+from gymnasium.envs.phys2d.cartpole import CartPoleFunctional
 from orchard.plain import Game, mix, refuse_bad
 
 from rlparity import Board, State, Tolerance, World
 from rlparity.adapters.gymnasium import GymGame
 from rlparity.adapters.pairing import Pairing
-from rlparity.adapters.pytree import PytreeGame, gymnax_game
+from rlparity.adapters.pytree import PytreeGame, functional_game, gymnax_game
 from rlparity.adapters.single import REPLAYED_STATE, Outcome, SingleGame, SingleGames
 from rlparity.core.lockstep import Settings, run
 from rlparity.core.trace import read_trace
@@ -43,17 +44,35 @@ def original() -> GymGame:
     return GymGame(make, values_of, place, lambda env: np.float32(env.state))
 
 
-def cart_pole(gravity: float = 9.8, force_mag: float = 10.0, **parts: Any) -> World:  # noqa: ANN401 - of a pairing
+def of_gymnax(**rules: float) -> Any:  # noqa: ANN401 - a maker of games
     env, params = gymnax.make("CartPole-v1")
-    port = gymnax_game(
+    return gymnax_game(
         env,
-        params.replace(gravity=gravity, force_mag=force_mag),
+        params.replace(**rules),
         to_dict=lambda state: {name: getattr(state, name).item() for name in FIELDS},
         from_dict=lambda values, state: state.replace(time=0, **{name: np.float32(values[name]) for name in FIELDS}),
     )
+
+
+def functional(**rules: float) -> Any:  # noqa: ANN401 - a maker of games
+    env: Any = CartPoleFunctional()
+    return functional_game(
+        env,
+        env.get_default_params(polemass_length=0.05, **rules),  # as Gymnasium's CartPole has it
+        to_dict=lambda state: dict(zip(FIELDS, state.tolist(), strict=True)),
+        from_dict=lambda values, _: np.array([values[name] for name in FIELDS], np.float32),
+    )
+
+
+def cart_pole(
+    gravity: float = 9.8,
+    force_mag: float = 10.0,
+    port: Any = of_gymnax,  # noqa: ANN401 - gives a maker of games
+    **parts: Any,  # noqa: ANN401 - of a pairing
+) -> World:
     return Pairing(
         name="cart-pole",
-        games={"gym": original, "gymnax": port},
+        games={"gym": original, "port": port(gravity=gravity, force_mag=force_mag)},
         actions=("left", "right"),
         observation_shape=(4,),
         state_fields=FIELDS,
@@ -62,22 +81,23 @@ def cart_pole(gravity: float = 9.8, force_mag: float = 10.0, **parts: Any) -> Wo
     ).world()
 
 
-def test_a_port_is_compared_from_injected_states() -> None:
-    settings = Settings(games=4, steps=12, mode="injected")
-    assert run(cart_pole(), ("gym", "gymnax"), settings).divergences == []
-    (found,) = run(cart_pole(gravity=9.81), ("gym", "gymnax"), settings).divergences
+@pytest.mark.parametrize(("port", "steps"), [(of_gymnax, 12), (functional, 6)])  # whose reward of a fall differs
+def test_a_port_is_compared_from_injected_states(port: Any, steps: int) -> None:  # noqa: ANN401 - as cart_pole has it
+    settings = Settings(games=4, steps=steps, mode="injected")
+    assert run(cart_pole(port=port), ("gym", "port"), settings).divergences == []
+    (found,) = run(cart_pole(gravity=9.81, port=port), ("gym", "port"), settings).divergences
     assert {"observation[3]"} <= {difference.field for difference in found.differences}
 
 
 def test_a_mirrored_port_begins_where_the_original_does() -> None:
     settings = Settings(games=4, steps=40, source="policy:left")
-    assert run(cart_pole(), ("gym", "gymnax"), replace(settings, source="uniform")).divergences[0].step == 0
+    assert run(cart_pole(), ("gym", "port"), replace(settings, source="uniform")).divergences[0].step == 0
     policies = {"left": lambda view: np.tile([1, 0], (len(view.mask), 1))}
     world = cart_pole(mirrored=True, policies=policies)
-    found = run(world, ("gym", "gymnax"), settings)
+    found = run(world, ("gym", "port"), settings)
     assert (found.divergences, found.measured["actions"]) == ([], {"left": 160, "right": 0})
     assert found.games_begun == 4 + found.episodes > 8
-    assert run(cart_pole(mirrored=True, gravity=9.81), ("gym", "gymnax"), Settings(games=1)).divergences[0].step > 0
+    assert run(cart_pole(mirrored=True, gravity=9.81), ("gym", "port"), Settings(games=1)).divergences[0].step > 0
 
 
 class Sum:

@@ -6,6 +6,7 @@
 | `VectorSide` | a vector environment of Gymnasium |
 | `PytreeGame` | pure functions of JAX |
 | `gymnax_game`, `pgx_game`, `jumanji_game`, `jax_env_game` | environments of Gymnax, pgx, Jumanji and rlworldkit |
+| `functional_game` | functional environments of Gymnasium, such as of `gymnasium.envs.phys2d` |
 | `jaxmarl_game`, `ParallelGame` (in `rlparity.adapters.agents`) | environments of JaxMARL and PettingZoo |
 | `EnvPoolGame`, `DmEnvGame` (in `rlparity.adapters.named`) | environments of EnvPool and dm_env |
 | `SingleGame` | anything that you write ``begin`` and ``act`` for |
@@ -31,7 +32,7 @@ several ``players``. Games with ``pull`` and ``push`` are compared by their stat
 from rlparity.adapters.draws import Draws, SharedGenerator
 from rlparity.adapters.gymnasium import GymGame, VectorSide
 from rlparity.adapters.pairing import Pairing
-from rlparity.adapters.pytree import PytreeGame, gymnax_game, jax_env_game, jumanji_game, pgx_game
+from rlparity.adapters.pytree import PytreeGame, functional_game, gymnax_game, jax_env_game, jumanji_game, pgx_game
 from rlparity.adapters.single import Outcome, SingleGame
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "SharedGenerator",
     "SingleGame",
     "VectorSide",
+    "functional_game",
     "gymnax_game",
     "jax_env_game",
     "jumanji_game",

@@ -199,6 +199,25 @@ def jumanji_game(
     return lambda: PytreeGame(reset, step, **{"declares": declares, **options})
 
 
+def functional_game(env: Any, params: Any = None, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401
+    """A maker of games of a functional environment of Gymnasium; ``options`` are those of ``PytreeGame``."""
+    import jax.numpy as jnp
+
+    def observe(state: Any) -> Any:  # noqa: ANN401 - a pytree
+        return env.observation(state, None, params)
+
+    def reset(key: Any) -> tuple[Any, Any]:  # noqa: ANN401 - a key
+        state = env.initial(key, params)
+        return observe(state), state
+
+    def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
+        after = env.transition(state, action, key, params)
+        reward = jnp.float32(env.reward(state, action, after, key, params))
+        return observe(after), after, reward, jnp.bool_(env.terminal(after, key, params))
+
+    return lambda: PytreeGame(reset, step, **{"observe": observe} | options)
+
+
 def jax_env_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - rlworldkit's
     """A maker of games of a ``rlworldkit.jax.env.JaxEnv``; ``options`` are those of ``PytreeGame``.
 
