@@ -7,8 +7,10 @@ draws what EnvPool drew, which a twin of EnvPool's game tells; what no draw can 
 from functools import partial
 from typing import Any
 
+import gymnasium
 import numpy as np
 from policies import POLICIES
+from pools import pooled
 from toy_text import deal, follow, place_hands, state_of
 
 from rlparity import Box, Tolerance, World
@@ -17,19 +19,10 @@ from rlparity.adapters.named import EnvPoolGame
 from rlparity.adapters.single import Outcome
 
 
-def pooled(name: str, seed: int) -> Any:
-    """A pool of one environment."""
-    import envpool
-
-    return envpool.make(name, env_type="gymnasium", num_envs=1, seed=seed)
-
-
 class Original(GymGame):
     """Gymnasium's game; ``place`` puts it into the state of a first observation, ``draw`` gives a step's generator."""
 
     def __init__(self, name: str, place: Any, draw: Any) -> None:
-        import gymnasium
-
         mask = (lambda env: env.action_mask(env.s)) if name.startswith("Taxi") else None
         super().__init__(lambda: gymnasium.make(name, disable_env_checker=True), mask=mask)
         self._twin, self._place, self._draw = EnvPoolGame(partial(pooled, name)), place, draw

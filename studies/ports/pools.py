@@ -1,0 +1,10 @@
+"""Pools of EnvPool with a single environment."""
+
+from typing import Any
+
+
+def pooled(name: str, seed: int) -> Any:
+    """A pool of one environment."""
+    import envpool
+
+    return envpool.make(name, env_type="gymnasium", num_envs=1, seed=seed)
