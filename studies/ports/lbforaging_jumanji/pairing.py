@@ -8,6 +8,7 @@ from jumanji.environments.routing.lbf.env import LevelBasedForaging
 from jumanji.environments.routing.lbf.generator import RandomGenerator
 from lbforaging.foraging import ForagingEnv
 from mirrored import starts_of
+from resets import ResetGame
 
 from rlparity import MultiDiscrete, Tolerance, World
 from rlparity.adapters import Outcome, Pairing, SingleGame, jumanji_game
@@ -77,21 +78,8 @@ PENALTY = foraging("foraging-penalty", *ALL, penalty=0.1)
 PENALTY_RAW = foraging("foraging-penalty-raw", *ALL, penalty=0.1, scales=False)
 
 
-class Starts(SingleGame):
-    """Where agents may begin beside two foods; a game of one turn. ``free(seed)``: by which rule."""
-
-    def __init__(self, free: Any) -> None:
-        self._free = free
-
-    def begin(self, seed: int) -> Any:
-        return self._free(seed)
-
-    def act(self, action: int) -> Outcome:
-        return Outcome(np.ones((8, 8), bool), 0.0, True, False)
-
-
 class Masks(RandomGenerator):  # type: ignore[misc]
-    """The port's generator, with the cells in which agents may begin instead of where eight agents do."""
+    """The port's generator, with the cells in which agents may begin instead of where they do."""
 
     def sample_agents(self, key: Any, mask: Any) -> Any:
         return mask.reshape(8, 8)
@@ -110,8 +98,8 @@ MASK_STARTS = starts_of(Masks(8, 8, 2, 8))
 STARTS = Pairing(
     name="foraging-starts",
     games={
-        "lbforaging": lambda: Starts(original_free),
-        "jumanji": lambda: Starts(lambda seed: MASK_STARTS(seed).agents.position),
+        "lbforaging": lambda: ResetGame(original_free),
+        "jumanji": lambda: ResetGame(lambda seed: MASK_STARTS(seed).agents.position),
     },
     actions=("end",),
     observation_shape=(8, 8),
