@@ -3,31 +3,27 @@
 All begin where Gymnasium's reset puts them. States are in float32, as the JAX versions have them.
 """
 
-from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import gymnax as library
-import jax.numpy as jnp
 import numpy as np
 from gymnasium import make
 from gymnasium.envs.phys2d import cartpole, pendulum
 from policies import POLICIES
 
-from rlparity import Box, State, Tolerance, World
-from rlparity.adapters import GymGame, Pairing, PytreeGame, gymnax_game
+from rlparity import Box, Tolerance, World
+from rlparity.adapters import GymGame, Pairing, functional_game, gymnax_game
 
 
 def observe(env: Any) -> Any:
     """What Gymnasium's game shows."""
-    method = getattr(env, "_get_obs", getattr(env, "_get_ob", lambda: env.state))
-    return np.float32(method())
+    return np.float32(getattr(env, "_get_obs", getattr(env, "_get_ob", lambda: env.state))())
 
 
-def original(name: str, **rules: Any) -> GymGame:
+def original(name: str) -> GymGame:
     """Gymnasium's game."""
     return GymGame(
-        lambda: make(name, **rules),
+        lambda: make(name),
         lambda env: {"state": np.array(env.state, np.float32).tolist()},
         lambda state, env: setattr(env, "state", np.array(state["state"], np.float64)),
         observe,
@@ -35,51 +31,32 @@ def original(name: str, **rules: Any) -> GymGame:
     )
 
 
-@cache
-def gymnax(name: str, fields: Sequence[str]) -> Any:
+def gymnax(name: str, *fields: str) -> Any:
     """A maker of Gymnax's games."""
-
-    def from_dict(values: State, state: Any) -> Any:
-        return state.replace(time=0, **dict(zip(fields, np.array(values["state"], np.float32), strict=True)))
-
-    def to_dict(state: Any) -> State:
-        return {"state": [getattr(state, field).item() for field in fields]}
-
-    return gymnax_game(*library.make(name), to_dict=to_dict, from_dict=from_dict)
+    return gymnax_game(
+        *library.make(name),
+        to_dict=lambda state: {"state": [getattr(state, field).item() for field in fields]},
+        from_dict=lambda it, state: state.replace(time=0, **dict(zip(fields, np.float32(it["state"]), strict=True))),
+    )
 
 
-@cache
-def phys2d(env: Any, limit: int, **rules: Any) -> Any:
+def phys2d(env: Any, limit: int) -> Any:
     """A maker of the games of a functional environment."""
-    params = env.get_default_params(**rules)
-
-    def observe(state: Any) -> Any:
-        return env.observation(state, None, params)
-
-    def reset(key: Any) -> Any:
-        state = env.initial(key, params)
-        return observe(state), state
-
-    def step(_: Any, state: Any, action: Any) -> tuple[Any, ...]:
-        after = env.transition(state, action, None, params)
-        reward = jnp.float32(env.reward(state, action, after, None, params))
-        return observe(after), after, reward, jnp.bool_(env.terminal(after, None, params))
-
-    def to_dict(state: Any) -> State:
-        return {"state": state.tolist()}
-
-    def from_dict(values: State, _: Any) -> Any:
-        return np.float32(values["state"])
-
-    return lambda: PytreeGame(reset, step, observe, to_dict=to_dict, from_dict=from_dict, time_limit=limit)
+    return functional_game(
+        env,
+        env.get_default_params(),
+        to_dict=lambda state: {"state": state.tolist()},
+        from_dict=lambda values, _: np.float32(values["state"]),
+        time_limit=limit,
+    )
 
 
-def world(name: str, actions: Any, shape: int, games: dict[str, Any], policy: str = "", **rules: Any) -> World:
+def world(name: str, actions: Any, shape: int, games: dict[str, Any], policy: str = "") -> World:
     """An environment with what there is of it."""
     near = Tolerance(ulps=8, absolute=2e-5, relative=1e-5, any_dtype=True, reason="float32 and float64")
     return Pairing(
-        name=name.lower() + "".join(f"-{rule}" for rule in rules),
-        games={"gymnasium": lambda: original(name, **rules), **games},
+        name=name.lower(),
+        games={"gymnasium": lambda: original(name), **games},
         actions=actions,
         observation_shape=(shape,),
         state_fields=("state",),
@@ -90,21 +67,17 @@ def world(name: str, actions: Any, shape: int, games: dict[str, Any], policy: st
     ).world()
 
 
-SUTTON_BARTO = {"sutton_barto_reward": True}
-CART_POLE_FIELDS = "x", "x_dot", "theta", "theta_dot"
-CART_POLE_GAMES = {
-    "gymnax": gymnax("CartPole-v1", CART_POLE_FIELDS),
+POLES = {
+    "gymnax": gymnax("CartPole-v1", "x", "x_dot", "theta", "theta_dot"),
     "phys2d": phys2d(cartpole.CartPoleFunctional(), 500),
 }
-CART_POLE = world("CartPole-v1", ("left", "right"), 4, CART_POLE_GAMES, "upright")
-REWARDED = {"phys2d": phys2d(cartpole.CartPoleFunctional(), 500, **SUTTON_BARTO)}
-CART_POLE_REWARDED = world("CartPole-v1", ("left", "right"), 4, REWARDED, "upright", **SUTTON_BARTO)
-CAR = {"gymnax": gymnax("MountainCar-v0", ("position", "velocity"))}
+CART_POLE = world("CartPole-v1", ("left", "right"), 4, POLES, "upright")
+CAR = {"gymnax": gymnax("MountainCar-v0", "position", "velocity")}
 MOUNTAIN_CAR = world("MountainCar-v0", ("left", "none", "right"), 2, CAR, "rocking")
-LINKS = {"gymnax": gymnax("Acrobot-v1", ("joint_angle1", "joint_angle2", "velocity_1", "velocity_2"))}
+LINKS = {"gymnax": gymnax("Acrobot-v1", "joint_angle1", "joint_angle2", "velocity_1", "velocity_2")}
 ACROBOT = world("Acrobot-v1", ("-1", "0", "1"), 6, LINKS, "swinging")
 SWING = {
-    "gymnax": gymnax("Pendulum-v1", ("theta", "theta_dot")),
+    "gymnax": gymnax("Pendulum-v1", "theta", "theta_dot"),
     "phys2d": phys2d(pendulum.PendulumFunctional(), 200),
 }
 PENDULUM = world("Pendulum-v1", Box(-2.0, 2.0, (1,)), 3, SWING)
