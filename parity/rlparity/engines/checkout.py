@@ -149,6 +149,6 @@ def output(fault: str, *command: str | Path, env: Mapping[str, str] | None = Non
     except OSError:
         raise UsageError(f"there is no {command[0]} on the PATH that runs: install it.") from None
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
+        said = [line.removeprefix("ERROR: ") for line in done.stderr.decode(errors="replace").strip().splitlines()]
         raise UsageError(f"{': '.join([fault, *said[-1:]]).rstrip('.')}.")
     return os.fsdecode(done.stdout).removesuffix("\n")
