@@ -1,6 +1,7 @@
 """The Makefile, on a copy of the few files that its rules read, and ``.ci/run``, with stand-ins for the tools."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 OWN = ("parity", "python/rlworldkit")
 INPUTS = (
     "Makefile",
+    ".ci/install",
     ".ci/with-clock",
     "pyproject.toml",
     *(f"{home}/pyproject.toml" for home in OWN),
@@ -51,7 +53,7 @@ def test_an_installed_project_is_installed_anew_when_the_dependencies_change(ins
     (installed / "python" / "new.py").touch()
     assert make(installed, "--question", "setup").returncode == 0
     assert "pip" not in make(installed, "--dry-run", "train").stdout
-    for changed in INPUTS[2:]:
+    for changed in INPUTS[3:]:
         os.utime(installed / changed, (NEW, NEW))
         assert make(installed, "--question", "setup").returncode != 0
         os.utime(installed / changed, (OLD, OLD))
@@ -60,9 +62,30 @@ def test_an_installed_project_is_installed_anew_when_the_dependencies_change(ins
 @pytest.mark.parametrize(("target", "what"), [("train", "--editable ."), ("setup", '--editable ".[dev]"')])
 def test_a_fresh_clone_installs_what_the_target_needs(installed: Path, target: str, what: str) -> None:
     shutil.rmtree(installed / ".venv")
-    newer_pip, install = [line for line in make(installed, "--dry-run", target).stdout.splitlines() if "-m pip" in line]
-    assert ' install --quiet "pip>=26" || ' in newer_pip
-    assert f" --constraint constraints.txt --editable ./parity --editable ./python/rlworldkit {what}'" in install
+    planned = make(installed, "--dry-run", target).stdout.splitlines()
+    newer_pip, install = [line for line in planned if re.search(r"-m pip|\.ci/install", line)]
+    assert ' install --quiet "pip>=26" uv || ' in newer_pip
+    asked = f"--constraint constraints.txt --editable ./parity --editable ./python/rlworldkit {what}"
+    assert f"'.ci/install .venv/bin/python {asked}'" in install
+
+
+INSTALLER = """#!/bin/sh
+case "$*" in
+  *config\\ list) printf "%s\\n" "global.index-url='https://a/simple'" ":env:.find-links='/wheels'" ;;
+  -m\\ uv\\ --version) exit $MISSING ;;
+  -m\\ uv*) [ "$FAILS" = 0 ] && echo uv "$UV_DEFAULT_INDEX" "$UV_FIND_LINKS" ;;
+  *) echo "$2" ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("missing", "fails", "by"), [("0", "0", "uv https://a/simple /wheels"), ("1", "0", "pip"), ("0", "1", "pip")]
+)
+def test_uv_installs_from_where_pip_would_and_else_pip_does(installed: Path, missing: str, fails: str, by: str) -> None:
+    python = executable(installed / "some-python", INSTALLER)
+    env = {"PATH": os.environ["PATH"], "MISSING": missing, "FAILS": fails}
+    assert subprocess.check_output([".ci/install", python, "x"], cwd=installed, env=env, text=True) == f"{by}\n"
 
 
 WITHOUT_NEWER_PIP = """#!/bin/sh
