@@ -14,7 +14,6 @@ from goodharts.torch_env.env import Games, Outcome
 from rlparity.core.prices import price_values
 from rlworldkit.bench import timing
 from rlworldkit.bench.train import compiled as compiled_update
-from rlworldkit.cli.bench import kit_benchmarks
 
 PRICED = PROGRAM.world.with_prices({"food": 2})
 NO_TIME = timing.Program(lambda carry: carry, 0, 0.0, 0.0, 0)
@@ -24,11 +23,6 @@ NO_TIME = timing.Program(lambda carry: carry, 0, 0.0, 0.0, 0)
 @pytest.fixture(autouse=True)
 def short_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
-
-
-def test_a_world_without_an_engine_in_jax_has_the_other_benchmarks() -> None:
-    assert list(kit_benchmarks(PROGRAM, PROGRAM.world)) == ["gym", "sb3"]
-    assert list(PROGRAM.benchmarks(PROGRAM.world)) == ["env", "train"]
 
 
 def test_the_engine_s_benchmark_plays_and_restarts(monkeypatch: pytest.MonkeyPatch) -> None:

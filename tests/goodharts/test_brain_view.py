@@ -17,19 +17,14 @@ from goodharts.agents import agent_of, in_evaluation
 from goodharts.architecture import NetworkConfig
 from goodharts.cli.main import main
 from goodharts.models import Model, write_model
-from goodharts.render import picture
-from goodharts.render.board import FOOD_COLOUR, POISON_COLOUR, around
-from goodharts.render.picture import draw_picture
+from goodharts.render.board import around
 from goodharts.rules import FOOD, MODES, POISON, REACH, Numbers
 from goodharts.torch_networks import ActorCritic
 from goodharts.world import WORLDS, evaluation_world, game_seeds
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.reader import read_agent
 from rlworldkit.envs.episodes import Episodes
-from rlworldkit.render.colours import GROUND
-from rlworldkit.render.pen import pixels
 from rlworldkit.show.watch.frames import frames
-from rlworldkit.show.watch.layers import draw_layers
 
 ROOT = Path(__file__).resolve().parents[2]
 CNN = NetworkConfig("cnn", channels=(4, 8), hidden=32)
@@ -62,16 +57,6 @@ def test_what_it_sees_and_its_hidden_layers_are_those_of_the_step_that_was_decid
         assert np.array_equal(seen[0], [around(before.state, REACH) == kind for kind in (FOOD, POISON)])
         assert [name, *(name for name, _ in layers)] == ["seen", "conv1", "conv2", "dense"]
         before = frame
-
-
-@pytest.mark.parametrize("shapes", [[(1,)], [(600, 11, 11), (9000,)], [(2, 11, 11), (16, 11, 11), (512,)]])
-def test_layers_of_any_size_stay_inside(shapes: list[tuple[int, ...]]) -> None:
-    layers = [(f"layer{number}", np.ones((1, *shape), np.float32)) for number, shape in enumerate(shapes)]
-    is_ground = (pixels(draw_layers(layers, (1260, 240))) == GROUND).all(axis=2)
-    for edge in (is_ground[:, :10], is_ground[:, -10:], is_ground[-3:]):
-        assert edge.all()
-    width = is_ground.shape[1] // len(shapes)
-    assert not any(part.all() for part in np.split(is_ground[40:, : width * len(shapes)], len(shapes), axis=1))
 
 
 def test_a_mode_is_recorded_life_after_life_in_the_world_of_its_model() -> None:
@@ -114,16 +99,3 @@ def test_what_lies_across_an_edge_is_next_to_the_agent_G1(x: int, y: int) -> Non
     cells = around(made(x, y, food=[(-1, 0)], poison=[(0, 1)]), 2)
     assert np.argwhere(cells == FOOD).tolist() == [[2, 1]]
     assert np.argwhere(cells == POISON).tolist() == [[3, 2]]
-
-
-def pixel(drawn: np.ndarray, x: float, y: float) -> tuple[int, ...]:
-    return tuple(drawn[round(y), round(x)].tolist())
-
-
-def test_the_picture_shows_every_item_of_the_torus_and_of_the_surroundings() -> None:
-    drawn = draw_picture(made(64, 64, food=[(2, 0)], poison=[(36, -54)]))
-    near_x = picture._NEAR_LEFT + picture._NEAR / 2 + 2 * picture._CELL
-    near_y = picture._TOP + picture._NEAR / 2
-    assert pixel(drawn, near_x, near_y) == FOOD_COLOUR
-    spot = pixel(drawn, picture._MAP_LEFT + 4 * 100.5, picture._TOP + 4 * 10.5)
-    assert np.abs(np.subtract(spot, POISON_COLOUR)).max() < 40  # a small thing with smooth edges

@@ -26,11 +26,9 @@ from tests.project.shown_output import (
     ROOT,
     VARIABLES,
     Carry,
-    Shown,
     carried_out,
     in_shell,
     is_printed,
-    renewed,
 )
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -88,28 +86,6 @@ def test_the_page_does_what_it_shows(page: str, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("swift_built")
 def test_the_figures_of_the_agent_that_comes_with_the_game_are_those_shown(tmp_path: Path) -> None:
     check("tutorials/change-a-reward", tmp_path, in_process(tmp_path), left_out="train|compare")
-
-
-@pytest.mark.parametrize(
-    ("lines", "printed", "is_same", "new"),
-    [
-        ("a 1 in 2.5 s|b", "a 1 in 3 s||b", True, None),
-        ("a 1 in 2.5 s|b", "a 2 in 3 s|b", False, "a 2 in 3 s|b"),
-        ("a|...|c", "a|b|c", True, None),
-        ("a", "a|b", False, "a|b"),
-        ("...|value 25.459|...", "first|value 31.614|best 9|end", False, "...|value 31.614|..."),
-        ("...|b|c|...", "a|b|new|c|d", False, "...|b|new|c|..."),
-        ("head 1|...", "table|head 2", False, "table|head 2"),
-        ("a|...|gone|...|c", "a|x|c", False, "a|...|c"),
-        ("b|a|...", "new|b|a|x|b|a|y", False, "new|b|a|..."),
-    ],
-)
-def test_what_is_shown_is_compared_and_written_anew(lines: str, printed: str, is_same: bool, new: str | None) -> None:
-    shown = Shown("rlparity run", lines.split("|"), printed.split("|"))
-    assert is_printed(shown) is is_same
-    if new is not None:
-        assert renewed(shown)[0] == new.split("|")
-        assert is_printed(shown._replace(lines=new.split("|")))
 
 
 def test_every_tutorial_and_how_to_is_carried_out() -> None:

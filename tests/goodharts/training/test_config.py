@@ -138,11 +138,3 @@ def test_G9_values_are_rounded_to_thousandths_once(poison: int, interest: int) -
     layer: Layer = {"world": {"poison_energy": poison / 1000, "poison_interestingness": interest / 1000}}
     numbers = Config().over(layer, "the test").numbers()
     assert (numbers.poison_energy, numbers.poison_interest) == (poison, interest)
-
-
-@reproducibly
-@given(st.floats(0, 1), st.integers(1, 2**20), st.booleans())
-def test_plain_values_make_the_same_configuration_again(gamma: float, games: int, privileged: bool) -> None:
-    layer: Layer = {"training": {"gamma": gamma, "n_envs": games, "privileged": privileged}}
-    config = Config().over(layer, "the test")
-    assert Config().over(config.plain(), "the test") == config

@@ -4,8 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rlparity.threefry import seed_pairs
 from rlworldkit.agents.choice import drawn, likeliest, probabilities
@@ -44,15 +42,6 @@ def test_probabilities_are_those_of_the_valid_actions() -> None:
     logits = np.log([[1, 2, 3, 4]]).astype(np.float32)
     found = probabilities(logits, np.array([[True, True, False, True]]))
     np.testing.assert_allclose(found, [[1 / 7, 2 / 7, 0, 4 / 7]], rtol=1e-6)
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(0, 1999), st.integers(1, 20))
-def test_a_choice_is_valid_and_depends_on_nothing_beside_it(player_seed: int, first: int, width: int) -> None:
-    logits, masks, seeds, steps = (values[first : first + width] for values in SITUATIONS)
-    together = drawn(logits, masks, seeds, steps, player_seed)
-    assert together[0] == drawn(logits[:1], masks[:1], seeds[:1], steps[:1], player_seed)[0]
-    for chosen in (together, likeliest(logits, masks)):
-        assert masks[np.arange(width), chosen].all()
 
 
 def test_the_likeliest_valid_action_is_the_first_of_several() -> None:

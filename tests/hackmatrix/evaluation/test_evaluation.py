@@ -13,7 +13,7 @@ from scipy import stats
 from hackmatrix import jax_env
 from hackmatrix.cli.main import main
 from hackmatrix.env import HackMatrixJaxEnv
-from hackmatrix.rules import ACTIONS, COMPONENTS, EVENTS, SIPHON
+from hackmatrix.rules import ACTIONS, COMPONENTS, EVENTS
 from hackmatrix.score import SCORE
 from hackmatrix.world import WORLD
 from rlworldkit.agents.agent import AgentPlayer, Player
@@ -162,7 +162,3 @@ def test_only_who_died_has_died_beside_somebody(
     state = {"player": {"row": 2, "col": 2}, "enemies": [near, afar]}
     notes = SCORE.notes(ending, state)
     assert notes == {"died_beside": beside, "died_beside_siphon_enemy": beside_siphon_enemy}
-
-
-def test_the_report_is_on_the_siphon_and_the_programs() -> None:
-    assert SCORE.actions == ACTIONS[SIPHON:]

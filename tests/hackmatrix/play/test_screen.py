@@ -7,18 +7,16 @@ import signal
 import pytest
 from textual.pilot import Pilot
 
-from hackmatrix.rules import ACTIONS, COMPONENTS, NUM_ACTIONS, PROGRAMS
-from hackmatrix.show import HackMatrixPanels
+from hackmatrix.rules import ACTIONS, NUM_ACTIONS, PROGRAMS
 from rlparity import EngineError
 from rlparity.core.trace import read_trace
 from rlworldkit.show.play.dialogs import COMMANDS, help_text
 from rlworldkit.show.play.game import Table
 from rlworldkit.show.play.session import Session
 
-from .conftest import NEARER, drive, lines_of, press
+from .conftest import drive, lines_of, press
 
 WIDTH, HEIGHT = 80, 24
-LARGE = HackMatrixPanels.large_size
 
 
 def test_every_action_and_every_command_has_a_key_of_its_own_and_the_help_fits(table: Table) -> None:
@@ -75,35 +73,3 @@ def test_a_signal_saves_and_leaves(session: Session, number: signal.Signals) -> 
 
     assert drive(session, act).was_stopped
     assert read_trace(session.path).case.actions == (0,)
-
-
-def test_more_room_shows_the_large_board_the_reasons_the_rewards_and_the_log(session: Session) -> None:
-    seen = press(session, "up", "up", size=(LARGE[0], 50))
-    assert "┌──────────┬" in seen
-    assert "s siphon       no data siphon is held (M2)" in seen
-    assert all(name in seen for name in COMPONENTS)
-    assert f"step 1, you: up {NEARER}" in seen
-    assert "…" not in seen
-    tall = press(session, size=(WIDTH, 44))
-    assert "┌──────────┬" not in tall
-    assert all(name in tall for name in COMPONENTS)
-    assert "step 1, you: up" in tall
-
-
-def test_help_rewards_and_log_lie_over_the_game_and_go_away(session: Session) -> None:
-    async def act(pilot: Pilot[EngineError]) -> None:
-        await pilot.press("up")
-        for key, words in (
-            ("question_mark", "look ahead: action keys show what they would do"),
-            ("R", "siphon_death_penalty"),
-            ("L", "step 1, you: up +0.04"),
-        ):
-            await pilot.press(key)
-            await pilot.pause()
-            assert words in "\n".join(lines_of(pilot))
-            await pilot.press("escape" if key == "R" else key)
-            await pilot.pause()
-            assert "game 7, step 1" in lines_of(pilot)[0]
-
-    drive(session, act)
-    assert len(session.game.turns) == 1

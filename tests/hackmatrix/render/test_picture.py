@@ -1,7 +1,6 @@
 """A board as a picture."""
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -58,30 +57,6 @@ def test_everything_changes_its_own_cell_and_nothing_else(model: Draw, what: str
     inside = difference[cell_area(4, 4)].sum()
     assert inside >= 20
     assert difference.sum() == inside
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        *({name: 1} for name in ("hp", "credits", "energy", "dataSiphons", "score", "turn")),
-        *({name: True} for name in ("showActivated", "scheduledTasksDisabled", "stepActive")),
-        *({"attackDamage": 2}, {"stage": 3}, {"stage": 9}, {"nextScheduledTaskTurn": 6}, {"owned": "push"}),
-    ],
-    ids=str,
-)
-def test_the_status_changes_the_panel_and_no_cell(model: Draw, fields: dict[str, Any]) -> None:
-    usual = {"nextScheduledTaskTurn": 5}
-    difference = changed(draw_picture(model(**usual)), draw_picture(model(**{**usual, **fields})))
-    assert difference.sum() >= 20
-    assert not difference[:, : cell_area(0, 5)[1].stop].any()
-
-
-def test_the_player_and_the_exit_are_drawn_where_they_are(model: Draw) -> None:
-    moved = changed(draw_picture(model()), draw_picture(model(player=(1, 3))))
-    assert [bool(moved[cell_area(*place)].any()) for place in ((2, 2), (1, 3), (0, 0))] == [True, True, False]
-    moved = changed(draw_picture(model()), draw_picture(model(exit=(0, 0))))
-    assert [bool(moved[cell_area(*place)].any()) for place in ((5, 5), (0, 0), (0, 5))] == [True, True, False]
-    assert cell_area(0, 0)[0].start > cell_area(5, 0)[0].start, "row 0 is at the bottom"
 
 
 def test_o4_a_hidden_cryptog_is_fainter_than_one_in_sight_and_its_last_known_cell_is_marked(model: Draw) -> None:

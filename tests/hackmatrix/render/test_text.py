@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,9 +12,7 @@ from hackmatrix.render.text import MORE, beings, compact_lines, draw_text, fixtu
 from hackmatrix.render.words import EXIT, SIGNS, cell_text
 from hackmatrix.rules import PROGRAMS, SIZE
 from rlworldkit.render.spans import painted, width
-from tests.hackmatrix.rules.blocks import credits, data, program, question
-from tests.hackmatrix.rules.movers import cryptog
-from tests.hackmatrix.rules.tables import ACTION
+from tests.hackmatrix.rules.blocks import credits, data, question
 
 from .conftest import Draw, model_of
 
@@ -58,25 +55,6 @@ def test_a_board_with_everything_on_it(crowded: BoardModel) -> None:
     assert draw_text(crowded, colour=False) == CROWDED.strip("\n")
 
 
-def test_the_largest_numbers_fit_into_100_columns_and_26_lines(model: Draw) -> None:
-    for flag in (False, True):
-        board = model(
-            *(cryptog(3, 3, stunned=True, disabledTurns=255), program(3, 3, "anti-v", siphoned=True)),
-            credits(3, 3, 3) | {"energy": 3},
-            hp=0,
-            **dict.fromkeys(("credits", "energy", "dataSiphons", "score"), 9999),
-            centres=((3, 3),),
-            owned=" ".join(ACTION),
-            turn=2**32 - 1,
-            nextScheduledTaskTurn=2**32 - 1,
-            scheduledTasksDisabled=flag,
-        )
-        lines = re.sub(r"\x1b\[[0-9;]*m", "", draw_text(board)).splitlines()
-        assert len(lines) == 26
-        assert max(map(len, lines)) <= 100
-        assert words_of("\n".join(lines), 3, 3) == ["c2*~255", "c?", "[ANTI-V]+4", "$3", "e3", ".", "o"]
-
-
 def test_a_question_hides_what_it_holds_and_a_block_what_lies_under_it_until_it_is_siphoned(model: Draw) -> None:
     boards = [model(question(0, 0, **what)) for what in ({"points": 4}, {"points": 9}, {"program": "warp"})]
     assert [words_of(draw_text(board, colour=False), 0, 0) for board in boards] == [["[?]"]] * 3
@@ -84,19 +62,6 @@ def test_a_question_hides_what_it_holds_and_a_block_what_lies_under_it_until_it_
     for siphoned, words in ((False, ["[7]+7"]), (True, ["[7]+7", "$2", "."])):
         board = model(data(1, 1, points=7, siphoned=siphoned), credits(1, 1, 2))
         assert words_of(draw_text(board, colour=False), 1, 1) == words
-
-
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"hp": 0}, "♡♡♡ dead"),
-        ({"stage": 9, "turn": 4}, "game won, turn 4"),
-        ({"scheduledTasksDisabled": True}, "next spawn: none (CALM)"),
-        ({"nextScheduledTaskTurn": 9}, "next spawn: turn 9"),
-    ],
-)
-def test_the_end_of_a_game_and_the_next_spawn_are_told(model: Draw, fields: dict[str, int], words: str) -> None:
-    assert words in draw_text(model(**fields), colour=False)
 
 
 EXAMPLES = re.compile(r"\d+|" + "|".join(sorted(map(re.escape, PROGRAMS), key=len, reverse=True)))
