@@ -11,7 +11,7 @@ from typing import Any
 Record = Mapping[str, Any]
 LEDGER, NOT_FOUND = "known-differences.toml", "not found"
 NO_GLUE = "port.py", "starts.py", "vote.py"
-"""Python of a pair that puts no environments side by side: ports of ours, made starts, and checks of the report."""
+"""Python of a pair that puts no environments side by side: ports of ours, made states, and checks of the report."""
 MARKS = "<!-- record -->", "<!-- /record -->"
 VOLATILE = "minutes"
 
@@ -97,9 +97,20 @@ _PAIRS = "pair", "versions", "steps", "differences", "not found", "reached from 
 
 
 def glue(folder: Path) -> int:
-    """Lines of code that put the environments of a pair side by side, without comments and docstrings."""
-    texts = [path.read_text() for path in folder.glob("*.py") if path.name not in NO_GLUE]
+    """Lines of code that put the environments of a pair side by side, without comments and docstrings.
+
+    They are in its folder, and in the modules beside it that no other pair imports.
+    """
+    sources = [path for path in folder.glob("*.py") if path.name not in NO_GLUE]
+    sources += [path for path in folder.parent.glob("*.py") if _importers(path) == {folder.name}]
+    texts = [path.read_text() for path in sources]
     return sum(sum(map(_is_code, text.splitlines())) - _text_lines(ast.parse(text)) for text in texts)
+
+
+def _importers(module: Path) -> set[str]:
+    """The pairs that import a module beside their folders."""
+    imports = re.compile(rf"^(from|import) {module.stem}\b", re.MULTILINE)
+    return {path.parent.name for path in module.parent.glob("*/*.py") if imports.search(path.read_text())}
 
 
 def _is_code(line: str) -> bool:
@@ -133,6 +144,7 @@ def _pair_row(folder: Path, pair: Record) -> Sequence[Any]:
     steps = sum(run.get("steps", 0) for run in pair["runs"].values())
     reached = sum(bool(each["reached"]) for each in found)
     totals = f"{len(found)}: {counts}" if found else "none", sum(each["not found"] for each in found)
+    environments = tomllib.loads((folder / "runs.toml").read_text()).get("environments", 1)
     return (
         f"[{title}]({folder.name}/README.md)",
         versions,
@@ -140,7 +152,7 @@ def _pair_row(folder: Path, pair: Record) -> Sequence[Any]:
         *totals,
         reached,
         pair["minutes"],
-        glue(folder),
+        f"{glue(folder)}" + f" for {environments}" * (environments > 1),
     )
 
 
