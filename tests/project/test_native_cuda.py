@@ -4,7 +4,6 @@ What NVRTC makes of them is in tests/compilers.
 """
 
 import ctypes
-import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -29,18 +28,18 @@ pytestmark = pytest.mark.skipif(compiler.command() is None, reason="needs a C co
 
 PROCESSOR = r"""
 #include <math.h>
-typedef signed char i8; typedef short i16; typedef int i32; typedef long long i64; typedef float f32;
-typedef unsigned char u8; typedef unsigned short u16; typedef unsigned u32; typedef unsigned long long u64;
-#define TABLE static const
-#define LANES 1
-#define BALLOT(x) (x)
-#define SYNCHRONIZE()
+#define __device__
+#define __global__
+#define __forceinline__
 #define __shared__ static
-#define POPCOUNT(x) __builtin_popcountll(x)
-static struct { u32 x; } blockIdx, blockDim, threadIdx, gridDim;
+#define __launch_bounds__(threads)
+#define __ballot_sync(mask, x) (x)
+#define __syncwarp()
+#define __popc __builtin_popcount
+#define __popcll __builtin_popcountll
+static struct { unsigned x; } blockIdx, threadIdx, gridDim;
 """
 """What a kernel finds on a GPU, for one thread at a time."""
-HEAD = re.compile(r'extern "C" __global__ void __launch_bounds__\(\d+\) (\w+)\((.*?)\) \{')
 GAMES, BLOCKS = 50, 7
 
 
@@ -48,15 +47,12 @@ def play(kernel: cuda.Kernel, folder: Path, blocks: int, threads: int, *arrays: 
     """Play a kernel, one thread after another."""
     library = folder / f"{kernel.name}.so"
     if not library.exists():
-        source = kernel.source.replace(cuda.PRELUDE, PROCESSOR)
-        head = HEAD.search(source)
-        assert head
-        name, parameters = head.groups()
-        names = ", ".join(each.rpartition("*")[2] for each in parameters.split(", "))
-        source = source.replace(head[0], f"static void {name}({parameters}) {{") + (
-            f"\nvoid run(u32 blocks, u32 threads, {parameters}) {{ gridDim.x = blocks; blockDim.x = threads;"
+        parameters = kernel.source.partition("#define PARAMETERS ")[2].partition("\n")[0]
+        names = ", ".join(each.rpartition(" ")[2].lstrip("*") for each in parameters.split(", "))
+        source = f"{PROCESSOR}{kernel.source}".replace("#define THREADS 32", "#define THREADS 1") + (
+            f"\nvoid run(u32 blocks, u32 threads, {parameters}) {{ gridDim.x = blocks;"
             "for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++)"
-            f"for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++) {name}({names}); }}\n"
+            f"for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++) {kernel.name}({names}); }}\n"
         )
         (folder / "kernel.c").write_text(source)
         command = compiler.command()
@@ -69,13 +65,13 @@ def play(kernel: cuda.Kernel, folder: Path, blocks: int, threads: int, *arrays: 
 def played(made: cuda.Kernels, folder: Path, leaves: list[NDArray[Any]], results: list[NDArray[Any]]) -> int:
     """Play one step, as ``cuda.call`` has XLA do it; gives the number of games that wanted rare work."""
     sizes = np.array([GAMES, 1, 0], np.uint32)
-    wanted, words = np.zeros(GAMES, np.bool_), np.zeros(made.words * GAMES, np.uint32)
-    kept = [wanted, words] if made.rest else []
-    play(made.first, folder, 1, 128, *leaves, sizes, *results, *kept)
-    if made.rest:
-        changed = [results[place] for place in made.changed]
-        play(made.rest, folder, BLOCKS, 1, *changed, *kept, sizes, *changed)
-    return int(wanted.sum())
+    saved = [np.zeros((*leaf.shape, GAMES), leaf.dtype) for leaf in made.saved]
+    play(made.first, folder, 1, 128, *leaves, sizes, *results, *saved)
+    if made.rest is None:
+        return 0
+    changed = [results[place] for place in made.changed]
+    play(made.rest, folder, BLOCKS, 1, *changed, *saved, sizes, *changed)
+    return int(saved[0].sum())
 
 
 @pytest.mark.parametrize(

@@ -8,3 +8,7 @@
 // One that is no number stays; of the two zeros -0 is the smaller.
 #define FMAX(x, y) ((x) != (x) ? (x) : (y) != (y) ? (y) : (x) > (y) || ((x) == (y) && !signbit(x)) ? (x) : (y))
 #define FMIN(x, y) ((x) != (x) ? (x) : (y) != (y) ? (y) : (x) < (y) || ((x) == (y) && signbit(x)) ? (x) : (y))
+// The nearest number that there is of one beyond all, 0 of what is none.
+#define LEAST(t) ((t)-1 < 0 ? (t)((u64)1 << (8 * sizeof(t) - 1)) : (t)0)
+#define MOST(t) ((t)~LEAST(t))
+#define TRUNCATE(t, x) ((x) >= (f32)MOST(t) ? MOST(t) : (x) < (f32)LEAST(t) ? LEAST(t) : (x) == (x) ? (t)(x) : (t)0)

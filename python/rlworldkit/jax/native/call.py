@@ -1,6 +1,6 @@
-"""A translated program as an operation of JAX, on batches of games."""
+"""A translated program as an operation of JAX, on any number of games."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -9,65 +9,62 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jax.extend.core import Primitive
+from jax.extend.core import ClosedJaxpr, Primitive
 from jax.interpreters import batching, mlir, partial_eval, xla
 
 from rlworldkit.jax.native import compiler, cuda
-from rlworldkit.jax.native.program import Program
+from rlworldkit.jax.native.rare import equations
 
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A program that plays batches.
+    """A program that plays games.
 
-    name, source: of its C, where that is to be compiled. reads: which leaves its inputs are. in_place: inputs that may
-    be overwritten, each with the output that does so.
+    source: its C, where that is to be compiled. closed: what was translated. in_place: inputs that may be overwritten,
+    each with the output that does so.
     """
 
-    name: str
     source: str
-    program: Program
-    reads: tuple[int, ...] = ()
+    closed: ClosedJaxpr
     in_place: tuple[tuple[int, int], ...] = ()
 
-    def aliases(self, outputs: tuple[int, ...]) -> dict[int, int]:
-        """Places among some outputs by the numbers of the inputs that they may overwrite."""
-        return {read: outputs.index(written) for read, written in self.in_place if written in outputs}
-
     def __str__(self) -> str:
-        return self.name
+        return compiler.name_of(self.source) if self.source else "play"
 
     def __call__(self, prices: Array, *leaves: Array) -> list[Array]:
-        """The outputs of a batch of games (n, …); prices are (prices,), or those of each game."""
-        return _play.bind(prices, *leaves, kernel=self, outputs=tuple(range(len(self.program.outputs))))
+        """The outputs of a game, or of each of a batch; prices are those of all, (prices,), or of each."""
+        return _play.bind(prices, *leaves, kernel=self, outputs=tuple(range(len(self.closed.out_avals))))
 
 
 _play = Primitive("play")
 _play.multiple_results = True
 
 
+def _batch(kernel: Kernel, last: Any) -> tuple[int, ...]:
+    """The axes of games, as the last input has them."""
+    return last.shape[: last.ndim - len(kernel.closed.in_avals[-1].shape)]
+
+
 def _shapes(*avals: Any, kernel: Kernel, outputs: tuple[int, ...]) -> list[Any]:
-    games = avals[-1].shape[0]
-    leaves = [kernel.program.outputs[place] for place in outputs]
-    return [jax.core.ShapedArray((games, *leaf.shape), leaf.dtype) for leaf in leaves]
+    leaves = [kernel.closed.out_avals[place] for place in outputs]
+    return [jax.core.ShapedArray((*_batch(kernel, avals[-1]), *leaf.shape), leaf.dtype) for leaf in leaves]
 
 
 def _on_batches(args: Sequence[Array], axes: Sequence[int | None], *, kernel: Kernel, outputs: tuple[int, ...]) -> Any:
-    """A batch of batches is one long batch; prices that are the same in all of them stay what they are."""
+    """One axis of games more, in front; prices that are the same in all of them stay what they are."""
     size = next(arg.shape[axis] for arg, axis in zip(args, axes, strict=True) if axis is not None)
-    inner = args[-1].shape[0 if axes[-1] is None else 1 if axes[-1] == 0 else 0]
-    flat = []
-    for place, (arg, axis) in enumerate(zip(args, axes, strict=True)):
-        leaf = kernel.program.inputs[place].shape
-        is_shared = place == 0 and arg.ndim - (axis is not None) == len(leaf)
-        if axis is None and is_shared:
-            flat.append(arg)
-            continue
-        arg = arg[None] if axis is None else jnp.moveaxis(arg, axis, 0)
-        arg = arg[:, None] if is_shared else arg
-        flat.append(jnp.broadcast_to(arg, (size, inner, *leaf)).reshape(size * inner, *leaf))
-    results = _play.bind(*flat, kernel=kernel, outputs=outputs)
-    return [result.reshape(size, inner, *result.shape[1:]) for result in results], [0] * len(results)
+    moved = [arg[None] if axis is None else jnp.moveaxis(arg, axis, 0) for arg, axis in zip(args, axes, strict=True)]
+    batch = (size, *_batch(kernel, moved[-1])[1:])
+
+    def of_each(arg: Array, leaf: tuple[int, ...]) -> Array:
+        own = arg.shape[: arg.ndim - len(leaf)]
+        missing = (1,) * (len(batch) - len(own))
+        return jnp.broadcast_to(arg.reshape(*own, *missing, *leaf), (*batch, *leaf))
+
+    given = [of_each(arg, leaf.shape) for arg, leaf in zip(moved, kernel.closed.in_avals, strict=True)]
+    if axes[0] is None and args[0].ndim == len(kernel.closed.in_avals[0].shape):
+        given[0] = args[0]
+    return _play.bind(*given, kernel=kernel, outputs=outputs), [0] * len(outputs)
 
 
 def _without_unused(used: list[bool], eqn: Any) -> tuple[list[bool], Any]:
@@ -75,37 +72,41 @@ def _without_unused(used: list[bool], eqn: Any) -> tuple[list[bool], Any]:
     if not any(used):
         return [False] * len(eqn.invars), None
     kept = [place for place, is_used in enumerate(used) if is_used]
-    outputs = tuple(eqn.params["outputs"][place] for place in kept)
-    variables = [eqn.outvars[place] for place in kept]
-    return [True] * len(eqn.invars), eqn.replace(params={**eqn.params, "outputs": outputs}, outvars=variables)
+    params = {**eqn.params, "outputs": tuple(eqn.params["outputs"][place] for place in kept)}
+    return [True] * len(eqn.invars), eqn.replace(params=params, outvars=[eqn.outvars[place] for place in kept])
 
 
-def _lower(context: Any, *operands: Any, kernel: Kernel, outputs: tuple[int, ...]) -> Any:
-    compiler.build(kernel.name, kernel.source)
-    lowered = jax.ffi.ffi_lowering(kernel.name, operand_output_aliases=kernel.aliases(outputs))
-    return lowered(context, *operands, outputs=np.array(outputs, np.int64))
+def _on_processor(kernel: Kernel, outputs: tuple[int, ...], aliases: dict[int, int], *args: Array) -> Any:
+    leaves = [kernel.closed.out_avals[place] for place in outputs]
+    results = [jax.ShapeDtypeStruct((len(args[-1]), *leaf.shape), leaf.dtype) for leaf in leaves]
+    call = jax.ffi.ffi_call(compiler.build(kernel.source), results, input_output_aliases=aliases)
+    return call(*args, outputs=np.array(outputs, np.int64))
 
 
-def _lower_for_cuda(context: Any, *operands: Any, kernel: Kernel, outputs: tuple[int, ...]) -> Any:
-    called = partial(cuda.call, kernel.program.closed, outputs, kernel.aliases(outputs))
-    return mlir.lower_fun(called, multiple_results=True)(context, *operands)
+def _on_gpu(kernel: Kernel, outputs: tuple[int, ...], aliases: dict[int, int], *args: Array) -> Any:
+    return cuda.call(kernel.closed, outputs, aliases, *args)
+
+
+def _play_batch(play: Callable[..., Any], *args: Array, kernel: Kernel, outputs: tuple[int, ...]) -> list[Array]:
+    """Play all games of all axes as one batch."""
+    prices, *leaves = args
+    if prices.ndim > len(kernel.closed.in_avals[0].shape):
+        prices = prices.reshape(-1, prices.shape[-1])
+    flat = [leaf.reshape(-1, *own.shape) for leaf, own in zip(leaves, kernel.closed.in_avals[1:], strict=True)]
+    aliases = {read: outputs.index(written) for read, written in kernel.in_place if written in outputs}
+    results, batch = play(kernel, outputs, aliases, prices, *flat), _batch(kernel, args[-1])
+    return [result.reshape(*batch, *result.shape[1:]) for result in results]
 
 
 _play.def_abstract_eval(_shapes)
 _play.def_impl(lambda *args, **params: xla.apply_primitive(_play, *args, **params))
 batching.primitive_batchers[_play] = _on_batches
 partial_eval.dce_rules[_play] = _without_unused
-mlir.register_lowering(_play, _lower, platform="cpu")
-mlir.register_lowering(_play, _lower_for_cuda, platform="cuda")
+for _platform, _how in (("cpu", _on_processor), ("cuda", _on_gpu)):
+    mlir.register_lowering(_play, mlir.lower_fun(partial(_play_batch, _how), multiple_results=True), platform=_platform)
 
 
 def kernels_in(jaxpr: Any) -> set[str]:
     """The names of the programs that a jaxpr plays on a processor."""
-    names: set[str] = set()
-    for eqn in jaxpr.eqns:
-        if eqn.primitive is _play:
-            names.add(eqn.params["kernel"].name)
-        for inner in jax.tree.leaves(list(eqn.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns")):
-            if hasattr(inner, "jaxpr") or hasattr(inner, "eqns"):
-                names |= kernels_in(getattr(inner, "jaxpr", inner))
-    return names - {""}
+    kernels = [eqn.params["kernel"] for eqn in equations(jaxpr) if eqn.primitive is _play]
+    return {str(kernel) for kernel in kernels if kernel.source}

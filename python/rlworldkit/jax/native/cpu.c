@@ -10,25 +10,31 @@
 typedef int8_t i8; typedef int16_t i16; typedef int32_t i32; typedef int64_t i64;
 typedef uint8_t u8; typedef uint16_t u16; typedef uint32_t u32; typedef uint64_t u64; typedef float f32;
 #define TABLE static const
+#define FN static inline
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
 #define POPCOUNT(x) __builtin_popcountll(x)
+#define PLACE i64 g, i64 price
+#define IN(k, type, size, i) ((const type *)in[k])[g * (size) + (i)]
+#define PRICE(k, type, size, i) ((const type *)in[k])[price * (size) + (i)]
+#define OUT(k, type, size, i) ((type *)out[k])[g * (size) + (i)]
+#define WANTED(k) out[k]
 
 #include "arithmetic.h"
 #include "game.h"
 
 // SHARE: games that a thread takes at a time.
-enum { SHARE = 128, PRICES = 0 };
+enum { SHARE = 128 };
 
 typedef struct {
-  const u8 *in[INPUTS];
-  u8 *out[OUTPUTS]; // null: nobody wants it
+  const void *in[INPUTS];
+  void *out[OUTPUTS]; // null: nobody wants it
   int share_prices; // prices are those of all games
   i64 games, next, left, holders;
 } Batch;
-
-static void play_some(Batch *batch, i64 first, i64 last) {
-  const void *const *in = (const void *const *)batch->in;
-  for (i64 g = first; g < last; g++) game(in, (void *const *)batch->out, g, batch->share_prices ? 0 : g);
-}
 
 static void play_shares(void *data) {
   Batch *batch = data;
@@ -36,7 +42,7 @@ static void play_shares(void *data) {
     const i64 first = __atomic_fetch_add(&batch->next, SHARE, __ATOMIC_RELAXED);
     if (first >= batch->games) break;
     const i64 last = batch->games < first + SHARE ? batch->games : first + SHARE;
-    play_some(batch, first, last);
+    for (i64 g = first; g < last; g++) game(batch->in, batch->out, g, batch->share_prices ? 0 : g);
     __atomic_fetch_sub(&batch->left, last - first, __ATOMIC_RELEASE);
   }
 }
@@ -76,12 +82,12 @@ __attribute__((visibility("default"))) XLA_FFI_Error *play(XLA_FFI_CallFrame *fr
     metadata->traits = 0;
     return NULL;
   }
-  const XLA_FFI_Buffer *last = frame->args.args[INPUTS - 1];
   Batch *batch = calloc(1, sizeof(Batch));
+  const XLA_FFI_Buffer *const *args = (const XLA_FFI_Buffer *const *)frame->args.args, *last = args[INPUTS - 1];
   batch->games = batch->left = last->dims[0];
   batch->holders = 1;
-  for (int k = 0; k < INPUTS; k++) batch->in[k] = ((XLA_FFI_Buffer *)frame->args.args[k])->data;
-  batch->share_prices = ((XLA_FFI_Buffer *)frame->args.args[PRICES])->rank == 1;
+  for (int k = 0; k < INPUTS; k++) batch->in[k] = args[k]->data;
+  batch->share_prices = args[0]->rank == 1;
   const XLA_FFI_Array *wanted = frame->attrs.attrs[0];
   for (i64 k = 0; k < frame->rets.size; k++) {
     const XLA_FFI_Buffer *result = frame->rets.rets[k];

@@ -6,17 +6,21 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from rlworldkit.jax.batching import is_one_game
-from rlworldkit.jax.env import Compact, JaxEnv, State, StepOutput
+from rlworldkit.jax.env import JaxEnv, State
 from rlworldkit.jax.marks import is_collecting
 from rlworldkit.jax.native import compiler
 from rlworldkit.jax.native.call import Kernel
 from rlworldkit.jax.native.program import traced, translate
 from rlworldkit.jax.native.values import Untranslatable
 from rlworldkit.jax.switches import switch
+
+
+def _played(name: str) -> Any:
+    """The method of this name, played by a program."""
+    return lambda env, *args: env._play(name, *args)
 
 
 class _NativeMethods(JaxEnv):
@@ -26,27 +30,12 @@ class _NativeMethods(JaxEnv):
     """
 
     _own: JaxEnv
-    _kernels: dict[Any, tuple[Kernel, Any] | None]
+    _kernels: dict[Any, Callable[[list[Array]], Any] | None]
     _tell: Callable[[str], None]
     _most_bytes: float
 
-    def reset(self, seed: Array) -> State:
-        return self._play("reset", seed)
-
-    def step(self, state: State, action: Array) -> StepOutput:
-        return self._play("step", state, action)
-
-    def next_game(self, state: State) -> State:
-        return self._play("next_game", state)
-
-    def step_autoreset(self, state: State, action: Array, truncate: Array | None = None) -> StepOutput:
-        return self._play("step_autoreset", state, action, *(() if truncate is None else (truncate,)))
-
-    def mask(self, state: State) -> Array:
-        return self._play("mask", state)
-
-    def compact(self, state: State) -> Compact:
-        return self._play("compact", state)
+    reset, step, next_game, mask = map(_played, ("reset", "step", "next_game", "mask"))
+    step_autoreset, compact = map(_played, ("step_autoreset", "compact"))
 
     def observe(self, state: State) -> Array:
         if is_collecting():
@@ -55,45 +44,37 @@ class _NativeMethods(JaxEnv):
         return self._own.expand(jax.tree.map(lambda leaf: leaf[None], self.compact(state)))[0]
 
     def _play(self, name: str, *args: Any) -> Any:
-        own = self._own.with_prices(self.prices)
+        own = getattr(self._own.with_prices(self.prices), name)
         if is_one_game() or is_collecting() or switch("jax_disable_jit"):
-            return getattr(own, name)(*args)
+            return own(*args)
         args = jax.tree.map(jnp.asarray, args)
         leaves, tree = jax.tree.flatten((jnp.asarray(self.prices, jnp.int32), *args))
         if sum(leaf.size * leaf.dtype.itemsize for leaf in leaves[1:]) > self._most_bytes:
-            return getattr(own, name)(*args)
+            return own(*args)
         key = name, tree, tuple((leaf.shape, leaf.dtype.name) for leaf in leaves)
         if key not in self._kernels:
-            self._kernels[key] = self._kernel(name, args)
-        found = self._kernels[key]
-        if found is None:
-            return getattr(own, name)(*args)
-        kernel, results = found
-        prices, *rest = (leaves[place] for place in kernel.reads)
-        outputs = kernel(prices, *(leaf[None] for leaf in rest))
-        return jax.tree.unflatten(results, [output[0] for output in outputs])
+            self._kernels[key] = self._program(name, leaves, tree)
+        play = self._kernels[key]
+        return play(leaves) if play else own(*args)
 
-    def _kernel(self, name: str, args: Any) -> tuple[Kernel, Any] | None:
-        prices, *shapes = jax.tree.map(
-            lambda leaf: jax.ShapeDtypeStruct(jnp.shape(leaf), leaf.dtype), (np.asarray(self._own.prices), *args)
-        )
+    def _program(self, name: str, leaves: list[Array], tree: Any) -> Callable[[list[Array]], Any] | None:
+        """A function of the leaves of prices and arguments; None where there is no translation."""
 
         def play(prices: Array, *args: Any) -> Any:
             return getattr(self._own.with_prices(prices), name)(*args)
 
+        shapes = jax.tree.unflatten(tree, [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves])
         try:
-            closed, results, reads = traced(play, prices, *shapes)
-            program = translate(closed, compiler.TARGET)
+            closed, results, reads = traced(play, *shapes)
+            game = translate(closed)
         except Untranslatable as fault:
             self._tell(f"{self.name}: XLA compiles {name}, since there is no translation of {fault}.")
             return None
-        source = compiler.source_of(program) if jax.default_backend() == "cpu" else ""
-        kernel = Kernel(
-            source and compiler.name_of(source), source, program, tuple(reads), _in_place(name, shapes[0], reads)
-        )
+        source = compiler.source_of(game) if jax.default_backend() == "cpu" else ""
         if source:
-            compiler.start(kernel.name, source)
-        return kernel, results
+            compiler.start(source)
+        kernel = Kernel(source, closed, _in_place(name, shapes[1], reads))
+        return lambda leaves: jax.tree.unflatten(results, kernel(*(leaves[place] for place in reads)))
 
 
 def _in_place(name: str, state: State, reads: list[int]) -> tuple[tuple[int, int], ...]:

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rlparity.errors import UsageError
-from rlparity.io.atomic_write import write_whole
+from rlworldkit.jax.native.compiler import cached, content_of
 from rlworldkit.jax.switches import cache_folder
 
 _OPTIONS = ("--std=c++17", "--fmad=false", "--disable-warnings")
@@ -28,23 +28,15 @@ def find_library() -> Path | None:
 
 def ptx(source: str, capability: int) -> str:
     """PTX for devices of this compute capability (90 for 9.0), from the cache if it has it. Raises UsageError."""
-    folder = cache_folder()
     key = "\n".join([str(find_library()), str(capability), *_OPTIONS, _OLD_PTX, source])
-    path = folder and folder / "native" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.ptx"
-    if path and path.is_file():
-        text, _, digest = path.read_text(errors="replace").rpartition("//")
-        if hashlib.sha256(text.encode()).hexdigest() == digest:
-            return text
-    text, _ = compiled(source, f"--gpu-architecture=compute_{capability}")
-    if capability <= _OLD_UNTIL:
-        text = re.sub(r"^\.version .*$", f".version {_OLD_PTX}", text, count=1, flags=re.MULTILINE)
-    try:
-        if path:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, f"{text}//{hashlib.sha256(text.encode()).hexdigest()}".encode())
-    except OSError:  # which only costs the next start its time
-        pass
-    return text
+
+    def make() -> bytes:
+        text, _ = compiled(source, f"--gpu-architecture=compute_{capability}")
+        if capability <= _OLD_UNTIL:
+            text = re.sub(r"^\.version .*$", f".version {_OLD_PTX}", text, count=1, flags=re.MULTILINE)
+        return text.encode()
+
+    return content_of(cached(f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.ptx", cache_folder(), make)).decode()
 
 
 def compiled(source: str, *options: str) -> tuple[str, str]:

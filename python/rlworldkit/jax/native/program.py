@@ -1,8 +1,7 @@
-"""A function of one game as the text of a program that plays many, in the language of a target."""
+"""A function of one game as the text of a program that plays it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
@@ -10,49 +9,11 @@ from jax.extend.core import ClosedJaxpr
 from jax.interpreters import partial_eval
 
 from rlworldkit.jax.batching import one_game
-from rlworldkit.jax.native import control, elementwise, indexing
+from rlworldkit.jax.native import control, primitives
 from rlworldkit.jax.native.translator import Translator
-from rlworldkit.jax.native.values import IN_MEMORY_FROM, Value, ctype, expressions
+from rlworldkit.jax.native.values import Value, ctype, in_memory
 
-RULES = {**elementwise.RULES, **indexing.RULES, **control.RULES}
-
-
-@dataclass(frozen=True)
-class Target:
-    """What programs are written for: C expressions of where the leaves of the game that is played lie.
-
-    row: of the pointer to a leaf, ``{size}`` elements of ``{type}``, in the pointers ``{leaf}``. stride: of its
-    elements; empty for 1. ``{game}`` is the number of the game; prices may be those of all games, and then it is 0, and
-    their stride is ``price_stride``.
-    """
-
-    name: str
-    row: str
-    stride: str = ""
-    price_stride: str = ""
-
-    def leaf(self, place: str, aval: Any, game: str = "g") -> Value:
-        """A leaf as an array in memory, with its pointer for a name."""
-        row = self.row.format(leaf=place, size=aval.size, type=ctype(aval.dtype), game=game)
-        stride = self.stride if game == "g" else self.price_stride
-        return Value(aval.dtype.name, np.arange(aval.size).reshape(aval.shape), name=row, stride=stride)
-
-
-class Program(NamedTuple):
-    """A translated function of one game, whose first input are the prices.
-
-    closed: what was translated. tables: of constants. loads: the line that declares each input variable, by name.
-    lines: statements, each at its depth. stores: lines that write the outputs. inputs, outputs: shape and dtype of the
-    leaves of one game.
-    """
-
-    closed: ClosedJaxpr
-    tables: str
-    loads: dict[str, str]
-    lines: list[tuple[int, str]]
-    stores: list[str]
-    inputs: tuple[jax.ShapeDtypeStruct, ...]
-    outputs: tuple[jax.ShapeDtypeStruct, ...]
+RULES = {**primitives.RULES, **control.RULES}
 
 
 def traced(function: Callable[..., Any], *args: Any) -> tuple[ClosedJaxpr, Any, list[int]]:
@@ -70,48 +31,34 @@ def traced(function: Callable[..., Any], *args: Any) -> tuple[ClosedJaxpr, Any, 
     return ClosedJaxpr(jaxpr, closed.consts), jax.tree.structure(result), list(np.flatnonzero(used))
 
 
-def translate(closed: ClosedJaxpr, target: Target) -> Program:
-    """Translate the jaxpr of one game; raises Untranslatable where it uses what has no translation."""
-    translator, loads = Translator(RULES), dict[str, str]()
-    args = [_loaded(translator, target, place, v.aval, loads) for place, v in enumerate(closed.jaxpr.invars)]
-    results = translator.closed(closed, args)
+def translate(closed: ClosedJaxpr, asked: int | None = None) -> str:
+    """The jaxpr of one game as a function ``game`` in C; raises Untranslatable where it uses what has no translation.
+
+    The file that includes it says where leaves lie: IN, PRICE (of the first input) and OUT of a leaf's number, type and
+    size, and of the position of an element. asked: the number of the result that says whether those behind it are to be
+    stored.
+    """
+    translator, end = Translator(RULES), len(closed.out_avals) if asked is None else asked + 1
+    args = [_leaf("IN" if place else "PRICE", place, aval) for place, aval in enumerate(closed.in_avals)]
     # an output may lie where an input does: what is written is read before
-    own = [translator.copy(value) if value.name in loads else value for value in results]
-    translator.finish_loop()
-    lines, translator.lines = translator.lines, []
-    for place, (variable, value) in enumerate(zip(closed.jaxpr.outvars, own, strict=True)):
-        _store(translator, target, place, variable.aval, value)
-    stores = [text for _, text in translator.lines]
-    tables = [f"TABLE {type_} {name}[] = {{{', '.join(texts)}}};" for (type_, texts), name in translator.tables.items()]
-    shapes = ([_shape_of(v.aval) for v in each] for each in (closed.jaxpr.invars, closed.jaxpr.outvars))
-    return Program(closed, "\n".join(tables), loads, lines, stores, *map(tuple, shapes))
+    results = [
+        translator.copy(value) if value.text.startswith(("IN(", "PRICE(")) else value
+        for value in translator.closed(closed, args)
+    ]
+    _store(translator, closed, results, range(end))
+    if asked is not None:
+        with translator.block(f"if ({results[asked].text})"):
+            _store(translator, closed, results, range(end, len(results)))
+    head = f"enum {{ INPUTS = {len(args)}, OUTPUTS = {len(results)} }};"
+    game = "FN void game(const void *const *in, void *const *out, PLACE) {"
+    return "\n".join([head, *translator.tables, game, *translator.lines, "}\n"])
 
 
-def _shape_of(aval: Any) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(aval.shape, aval.dtype)
+def _leaf(kind: str, place: int, aval: Any) -> Value:
+    return in_memory(aval.dtype.name, f"{kind}({place}, {ctype(aval.dtype)}, {aval.size}, {{}})", aval.shape)
 
 
-def _loaded(translator: Translator, target: Target, place: int, aval: Any, loads: dict[str, str]) -> Value:
-    """The value of an input, and how each variable of it is loaded."""
-    leaf, type_ = target.leaf(f"in[{place}]", aval, "g" if place else "price"), f"const {ctype(aval.dtype)}"
-    if aval.size >= IN_MEMORY_FROM:
-        name = translator.name("m")
-        loads[name] = f"{type_} *const {name} = {leaf.name};"
-        return replace(leaf, name=name)
-    texts = np.empty(aval.shape, object)
-    for at in np.ndindex(aval.shape):
-        name = translator.name("v")
-        texts[at], loads[name] = name, f"{type_} {name} = {leaf.element(leaf.index[at])};"
-    return expressions(leaf.dtype, texts)
-
-
-def _store(translator: Translator, target: Target, place: int, aval: Any, value: Value) -> None:
-    """Write an output where somebody wants it."""
-    leaf = target.leaf(f"out[{place}]", aval)
-    if aval.size == 1:
-        translator.declare(f"if (out[{place}]) {leaf.element(0)} = {translator.elements(value).flat[0]};")
-        return
-    with translator.block(f"if (out[{place}])"):
-        name = translator.name("m")
-        translator.declare(f"{ctype(aval.dtype)} *const {name} = {leaf.name};")
-        translator.store(replace(leaf, name=name), value)
+def _store(translator: Translator, closed: ClosedJaxpr, results: list[Value], places: range) -> None:
+    for place in places:
+        with translator.block(f"if (WANTED({place}))"):
+            translator.store(_leaf("OUT", place, closed.out_avals[place]), results[place])

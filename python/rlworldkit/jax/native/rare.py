@@ -1,10 +1,12 @@
 """Split the program of one game where rare, heavy work begins, so that a GPU does that work for few games together."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
+from jax.interpreters import partial_eval
 
 from rlworldkit.jax.batching import RARE_WORK
 
@@ -12,8 +14,8 @@ from rlworldkit.jax.batching import RARE_WORK
 class Parts(NamedTuple):
     """A program in two parts.
 
-    common: gives whether the work is wanted, the values that the rest needs, and the program's results as if it were
-    not. rest: takes these values, and gives those results, by their numbers in ``changed``, that the work changes.
+    common: gives the program's results as if the work were not wanted, whether it is, and the values that the rest
+    needs. rest: takes these values, and gives those results, by their numbers in ``changed``, that the work changes.
     """
 
     common: ClosedJaxpr
@@ -27,61 +29,40 @@ def split(closed: ClosedJaxpr) -> Parts | None:
     places = [place for place, eqn in enumerate(jaxpr.eqns) if eqn.params.get("name") == RARE_WORK]
     if not places:
         return None
-    place = max(places, key=lambda place: _length(jaxpr.eqns[place].params))
-    wanted = jaxpr.eqns[place].invars[-1]
-    later = set(jaxpr.eqns[place].outvars)
-    for eqn in jaxpr.eqns[place + 1 :]:
-        if later.intersection(_variables(eqn.invars)):
+    place = max(places, key=lambda place: sum(1 for _ in equations(jaxpr.eqns[place].params)))
+    before, work, after = jaxpr.eqns[:place], jaxpr.eqns[place], jaxpr.eqns[place + 1 :]
+    later = set(work.outvars)
+    for eqn in after:
+        if any(isinstance(atom, Var) and atom in later for atom in eqn.invars):
             later.update(eqn.outvars)
-    changed = tuple(
-        number for number, atom in enumerate(jaxpr.outvars) if not isinstance(atom, Literal) and atom in later
-    )
-    is_wanted, is_not = ({wanted: Literal(np.full(wanted.aval.shape, value), wanted.aval)} for value in (True, False))
-    after = _needed(_replaced(jaxpr.eqns[place:], is_wanted), [jaxpr.outvars[number] for number in changed])
-    made = set[Var]().union(*(eqn.outvars for eqn in after))
-    used = dict.fromkeys(each for eqn in after for each in _variables(eqn.invars))
-    saved = [each for each in used if each not in made and each not in jaxpr.constvars]
-    before = [*jaxpr.eqns[:place], *_replaced(jaxpr.eqns[place : place + 1], is_not), *jaxpr.eqns[place + 1 :]]
-    results = [wanted, *saved, *jaxpr.outvars]
-    return Parts(
-        _program(closed, jaxpr.invars, _needed(before, results), results),
-        _program(closed, saved, after, [jaxpr.outvars[number] for number in changed]),
-        changed,
-    )
+    changed = tuple(number for number, atom in enumerate(jaxpr.outvars) if isinstance(atom, Var) and atom in later)
+    known = [*jaxpr.invars, *(variable for eqn in before for variable in eqn.outvars)]
+    outvars = [jaxpr.outvars[number] for number in changed]
+    rest, used = _program(closed, known, [_with_answer(work, True), *after], outvars)
+    saved = [variable for variable, is_used in zip(known, used, strict=True) if is_used]
+    eqns, results = [*before, _with_answer(work, False), *after], [*jaxpr.outvars, work.invars[-1], *saved]
+    common, _ = _program(closed, jaxpr.invars, eqns, results, keeps_inputs=True)
+    return Parts(common, rest, changed)
 
 
-def _length(params: Mapping[str, Any]) -> int:
-    """How many equations there are in what an equation calls."""
-    inner = [each for value in params.values() for each in (value if isinstance(value, tuple) else (value,))]
-    bodies = [each.jaxpr for each in inner if isinstance(each, ClosedJaxpr)]
-    return sum(1 + _length(eqn.params) for body in bodies for eqn in body.eqns)
+def equations(part: Any) -> Iterator[JaxprEqn]:
+    """The equations of a jaxpr, or of what there is among parameters, and all inside of them."""
+    for each in jax.tree.leaves(part, is_leaf=lambda leaf: hasattr(leaf, "eqns")):
+        for eqn in getattr(each, "eqns", ()):
+            yield eqn
+            yield from equations(eqn.params)
 
 
-def _variables(atoms: Iterable[Any]) -> list[Var]:
-    return [atom for atom in atoms if not isinstance(atom, Literal)]
-
-
-def _replaced(eqns: Sequence[JaxprEqn], values: Mapping[Any, Literal]) -> list[JaxprEqn]:
-    """Equations with constants for some of their inputs."""
-    return [
-        eqn.replace(invars=[atom if isinstance(atom, Literal) else values.get(atom, atom) for atom in eqn.invars])
-        for eqn in eqns
-    ]
-
-
-def _needed(eqns: Sequence[JaxprEqn], results: Sequence[Any]) -> list[JaxprEqn]:
-    """Those equations on which the results depend."""
-    wanted, kept = set(_variables(results)), list[JaxprEqn]()
-    for eqn in reversed(eqns):
-        if wanted.intersection(eqn.outvars):
-            kept.append(eqn)
-            wanted.update(_variables(eqn.invars))
-    return kept[::-1]
+def _with_answer(work: JaxprEqn, is_wanted: bool) -> JaxprEqn:
+    wanted: Any = work.invars[-1].aval
+    return work.replace(invars=[*work.invars[:-1], Literal(np.full(wanted.shape, is_wanted), wanted)])
 
 
 def _program(
-    closed: ClosedJaxpr, inputs: Sequence[Var], eqns: Sequence[JaxprEqn], results: Sequence[Any]
-) -> ClosedJaxpr:
+    closed: ClosedJaxpr, inputs: list[Var], eqns: list[JaxprEqn], results: list[Any], *, keeps_inputs: bool = False
+) -> tuple[ClosedJaxpr, list[bool]]:
+    """A program of those equations on which the results depend, and which inputs it takes."""
     names = closed.jaxpr.debug_info.with_unknown_names()
-    parts = {"invars": list(inputs), "eqns": list(eqns), "outvars": list(results), "debug_info": names}
-    return ClosedJaxpr(closed.jaxpr.replace(**parts), closed.consts)
+    whole = closed.jaxpr.replace(invars=inputs, eqns=eqns, outvars=results, debug_info=names)
+    jaxpr, used = partial_eval.dce_jaxpr(whole, [True] * len(results), instantiate=keeps_inputs)
+    return ClosedJaxpr(jaxpr, closed.consts), used

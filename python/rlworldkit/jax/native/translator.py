@@ -1,25 +1,18 @@
-"""A jaxpr of one game as lines of C: control flow, variables, and loops over arrays in memory."""
+"""A jaxpr of one game as C: variables, arrays in memory, and loops over their elements."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
+import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
-from rlworldkit.jax.native.values import (
-    IN_MEMORY_FROM,
-    Index,
-    Texts,
-    Untranslatable,
-    Value,
-    constant,
-    ctype,
-    expressions,
-    linear,
-    uniform,
-)
+from rlworldkit.jax.native.values import Index, Untranslatable, Value, ctype, in_memory, literal, uniform
+
+_UNROLLED = 16
+"""Rounds of a loop that is written out, so that the elements of its arrays are variables."""
 
 Equation = Any
 """A ``JaxprEqn``, whose parameters and variables are of any type."""
@@ -29,33 +22,33 @@ Rule = Callable[["Translator", Equation, list[Value]], Sequence[Value]]
 
 @dataclass
 class Loop:
-    """A loop over the elements of arrays in memory that may still grow: its body, and what was computed in it.
+    """A loop over the elements of arrays that may still grow: its body, and what was computed in it.
 
-    known: of an array that the loop makes, the variable that holds the element of this round.
+    made: by array that it writes, the variable that holds the element of this round; empty where there is none.
     """
 
     size: int
     body: list[str] = field(default_factory=list)
-    known: dict[str, str] = field(default_factory=dict)
+    made: dict[str, str] = field(default_factory=dict)
     scope: dict[tuple[str, str], str] = field(default_factory=dict)
 
 
 class Translator:
-    """Collects the lines of a program, at the depth at which each stands, and its tables of constants.
+    """Collects the lines of a program and its tables of constants.
 
-    Operations on arrays in memory share a loop while each needs nothing of the others but the element of its own round.
-    Lines that are added in the meantime stand before that loop.
+    Operations on arrays share a loop while each needs nothing of the others but the element of its own round. Lines
+    that are added in the meantime stand before that loop.
     """
 
     def __init__(self, rules: dict[str, Rule]) -> None:
-        self.lines: list[tuple[int, str]] = []
-        self.tables: dict[tuple[str, tuple[str, ...]], str] = {}
+        self.lines: list[str] = []
         self._rules = rules
+        self._tables: dict[str, str] = {}
         self._names = 0
         self._depth = 1
         self._scopes: list[dict[tuple[str, str], str]] = [{}]
-        self._open: Loop | None = None
-        self._inside: Loop | None = None
+        self._loop: Loop | None = None
+        self._is_inside = False
 
     # Lines and variables
 
@@ -66,24 +59,25 @@ class Translator:
 
     def add(self, text: str) -> None:
         """Add a line."""
-        if self._inside:
-            self._inside.body.append(text)
+        if self._is_inside and self._loop:
+            self._loop.body.append(text)
         else:
-            self.lines.append((self._depth, text))
+            self._declare(text)
 
-    def declare(self, text: str) -> None:
+    def _declare(self, text: str) -> None:
         """Add a line that stands before an open loop."""
-        self.lines.append((self._depth, text))
+        self.lines.append("  " * self._depth + text)
 
-    def new(self, type_: str, expression: str) -> str:
-        """A constant of the C type with this value; the same one where it was computed before."""
-        scopes = [*self._scopes, self._inside.scope] if self._inside else self._scopes
+    def new(self, dtype: str, expression: str) -> str:
+        """A constant with this value; the same one where it was computed before."""
+        key, scopes = (dtype, expression), [*self._scopes]
+        if self._is_inside and self._loop:
+            scopes.append(self._loop.scope)
         for scope in scopes:
-            if (type_, expression) in scope:
-                return scope[type_, expression]
-        name = self.name("v")
-        self.add(f"const {type_} {name} = {expression};")
-        scopes[-1][type_, expression] = name
+            if key in scope:
+                return scope[key]
+        scopes[-1][key] = name = self.name("v")
+        self.add(f"const {ctype(dtype)} {name} = {expression};")
         return name
 
     @contextmanager
@@ -99,113 +93,125 @@ class Translator:
         self._depth -= 1
         self.add("}")
 
-    # Arrays in memory
+    # Arrays
 
-    def table(self, type_: str, texts: Sequence[str]) -> str:
-        """The name of a table of constants."""
-        return self.tables.setdefault((type_, tuple(texts)), f"T{len(self.tables)}")
+    def _table(self, type_: str, texts: Iterable[str]) -> str:
+        name = self._tables.setdefault(f"{type_} {{}}[] = {{{', '.join(texts)}}};", f"T{len(self._tables)}")
+        return name + "[{}]"
+
+    @property
+    def tables(self) -> list[str]:
+        """The declarations of the tables of constants."""
+        return ["TABLE " + text.replace("{}", name, 1) for text, name in self._tables.items()]
+
+    def constant(self, array: Any) -> Value:
+        """A constant array."""
+        dtype, texts = array.dtype.name, [literal(number, array.dtype.name) for number in array.ravel().tolist()]
+        if len(set(texts)) == 1:
+            return uniform(dtype, texts[0], array.shape)
+        return in_memory(dtype, self._table(ctype(dtype), texts), array.shape)
 
     def array(self, dtype: str, shape: Sequence[int]) -> Value:
-        """A new array in memory, its elements not set yet."""
-        name = self.name("a")
-        index = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
-        self.declare(f"{ctype(dtype)} {name}[{index.size}];")
-        return Value(dtype, index, name=name)
+        """A new array whose elements are not set yet: a variable if there is one element."""
+        size = int(np.prod(shape))
+        name = self.name("v" if size == 1 else "a")
+        self._declare(f"{ctype(dtype)} {name}{f'[{size}]' if size != 1 else ''};")
+        return in_memory(dtype, name if size == 1 else name + "[{}]", shape)
 
-    def position(self, index: Index, variable: str = "i") -> str:
-        """``index[variable]`` as a C expression, if need be from a table."""
+    def _position(self, index: Index) -> str:
+        """The position of element ``i``: one multiplication and one addition, or from a table."""
         flat = index.ravel()
-        found = linear(flat, variable)
-        if found is not None:
-            return found
-        type_ = "u8" if flat.max() < 2**8 else "u16" if flat.max() < 2**16 else "u32"
-        return f"{self.table(type_, [str(each) for each in flat])}[{variable}]"
+        start, step = int(flat[0]), int(flat[1] - flat[0])
+        if not np.array_equal(flat, start + step * np.arange(flat.size)):
+            return self._table("u16" if flat.max() < 2**16 else "u32", map(str, flat)).format("i")
+        return "i" if (start, step) == (0, 1) else f"{start} + i * {step}"
 
     @contextmanager
-    def loop(self, size: int, *read: Value) -> Iterator[Loop]:
+    def loop(self, size: int, *read: Value) -> Iterator[None]:
         """The inside of a loop over ``size`` elements that may read these values of its own round.
 
         It is the loop that is still open, unless that one has another size or makes what is read in another order.
         """
-        if self._open and (self._open.size != size or any(not self._in_step(each, size) for each in read)):
+        if self._loop and not (self._loop.size == size and all(self._is_in_step(value, size) for value in read)):
             self.finish_loop()
-        self._open = self._open or Loop(size)
-        self._inside, before = self._open, self._inside
-        yield self._open
-        self._inside = before
+        self._loop = self._loop or Loop(size)
+        self._is_inside = True
+        yield
+        self._is_inside = False
 
-    def _in_step(self, value: Value, size: int) -> bool:
-        is_made_here = self._open is not None and value.name in self._open.known
-        return not is_made_here or (value.index.size == size and value.is_whole)
+    def _is_in_step(self, value: Value, size: int) -> bool:
+        assert self._loop
+        if value.base not in self._loop.made:
+            return True
+        return bool(self._loop.made[value.base]) and value.index.size == size and value.is_whole
 
     def element(self, value: Value) -> str:
         """Inside a loop, the variable of a value's element of this round."""
-        if not value.name:
-            return value.first
-        assert self._inside is not None
-        if value.name in self._inside.known:
-            return self._inside.known[value.name]
-        return self.new(ctype(value.dtype), value.element(self.position(value.index)))
+        assert self._loop
+        if value.is_uniform:
+            return value.text
+        return self._loop.made.get(value.base) or self.new(value.dtype, self.place(value))
+
+    def place(self, value: Value) -> str:
+        """Inside a loop, a value's element of this round, which can be written."""
+        return value.text if value.is_uniform else value.text.format(self._position(value.index))
 
     def finish_loop(self) -> None:
         """Write the open loop, behind which all that it made can be read."""
-        loop, self._open = self._open, None
+        loop, self._loop = self._loop, None
         if loop:
-            self.lines.append((self._depth, f"for (int i = 0; i < {loop.size}; i++) {{"))
-            self.lines.extend((self._depth + 1, text) for text in loop.body)
-            self.lines.append((self._depth, "}"))
+            unrolled = ["UNROLL"] if loop.size <= _UNROLLED else []
+            lines = [*unrolled, f"for (int i = 0; i < {loop.size}; i++) {{", *(f"  {text}" for text in loop.body), "}"]
+            for text in lines:
+                self._declare(text)
 
-    def elements(self, value: Value) -> Texts:
-        """Each element of a value as an expression that can be read from here on."""
-        if self._open and value.name in self._open.known:
+    def map(self, aval: Any, compute: Callable[..., str], *values: Value) -> Value:
+        """An array of the expressions that ``compute`` makes of an element of each of the values, of the same size."""
+        dtype = aval.dtype.name
+        if not aval.size:
+            return uniform(dtype, "0", aval.shape)
+        if all(value.is_uniform for value in values):
+            self._finish_what_makes(*values)
+            return uniform(dtype, self.new(dtype, compute(*(value.text for value in values))), aval.shape)
+        array = self.array(dtype, aval.shape)
+        with self.loop(aval.size, *values):
+            text = self.new(dtype, compute(*map(self.element, values)))
+            self.write(array, text)
+        return array
+
+    def write(self, target: Value, text: str) -> None:
+        """Inside a loop, set an array's element of this round."""
+        assert self._loop
+        self.add(f"{self.place(target)} = {text};")
+        self._loop.made[target.base] = text if target.is_whole else ""
+
+    def _finish_what_makes(self, *values: Value) -> None:
+        if self._loop and any(value.base in self._loop.made for value in values):
             self.finish_loop()
-        return value.each()
+
+    def store(self, target: Value, value: Value) -> None:
+        """Set all elements of an array that nobody has read yet, or of a part of one."""
+        if not target.index.size:
+            return
+        if target.is_uniform:
+            self._finish_what_makes(value, target)
+            self.add(f"{target.text} = {value.text};")
+        else:
+            with self.loop(target.index.size, value):
+                self.write(target, self.element(value))
+
+    def copy(self, value: Value) -> Value:
+        """The same values in an array of their own, or in a variable."""
+        self.finish_loop()
+        array = self.array(value.dtype, value.index.shape)
+        self.store(array, value)
+        self.finish_loop()
+        return array
 
     def memory(self, value: Value) -> Value:
         """A value in memory, element i at position i."""
-        if value.name:
-            if self._open and value.name in self._open.known:
-                self.finish_loop()
-            if value.is_whole:
-                return value
-        else:
-            made = expressions(value.dtype, value.each())
-            if not any(text[0].islower() for text in made.texts):  # constants, and no variables
-                return replace(made, name=self.table(ctype(value.dtype), made.texts))
-        return self._stored(value)
-
-    def _stored(self, value: Value) -> Value:
-        array = self.array(value.dtype, value.shape)
-        self.store(array, value)
-        return array
-
-    def broadcast(self, value: Value, shape: Sequence[int]) -> Value:
-        """A value repeated along the axes of length 1, and those that it lacks in front."""
-        if value.is_uniform:
-            return uniform(value.dtype, value.first, shape)
-        value = value if value.name else self.memory(value)
-        return value.at(np.broadcast_to(value.index, tuple(shape)))
-
-    def copy(self, value: Value) -> Value:
-        """The same values in an array of their own."""
-        self.finish_loop()
-        return self._stored(value)
-
-    def store(self, target: Value, value: Value) -> None:
-        """Set all elements of an array in memory that nobody has read yet, or a part of one."""
-        if value.name or value.is_uniform:
-            with self.loop(target.index.size, value):
-                self.add(f"{target.element(self.position(target.index))} = {self.element(value)};")
-            self.finish_loop()
-        else:
-            for place, text in zip(target.index.flat, value.each().flat, strict=True):
-                self.declare(f"{target.element(place)} = {text};")
-
-    def settled(self, value: Value) -> Value:
-        """A value as its size has it: small ones as elements, large ones in memory unless all elements are the same."""
-        if value.index.size < IN_MEMORY_FROM:
-            return expressions(value.dtype, self.elements(value)) if value.name else value
-        return value if value.name or value.is_uniform else self.memory(value)
+        self._finish_what_makes(value)
+        return value if value.is_whole or value.is_uniform else self.copy(value)
 
     # Equations
 
@@ -224,15 +230,15 @@ class Translator:
                 raise Untranslatable(name)
             outputs = self._rules[name](self, eqn, [read(atom) for atom in eqn.invars])
             for variable, value in zip(eqn.outvars, outputs, strict=True):
-                assert value.shape == variable.aval.shape, (name, value.shape, variable.aval.shape)
-                env[variable] = self.settled(value)
+                assert value.index.shape == variable.aval.shape, (name, value.index.shape, variable.aval.shape)
+                env[variable] = value
         return [read(atom) for atom in jaxpr.outvars]
-
-    def constant(self, value: Any) -> Value:
-        """A constant array."""
-        return self.settled(constant(np.asarray(value)))
 
     def closed(self, closed: ClosedJaxpr, args: Sequence[Value]) -> list[Value]:
         """Translate a jaxpr with its constants."""
-        consts = [self.constant(const) for const in closed.consts]
-        return self.jaxpr(closed.jaxpr, consts, args)
+        return self.jaxpr(closed.jaxpr, [self.constant(np.asarray(const)) for const in closed.consts], args)
+
+    def by_jax(self, function: Callable[..., Any], *args: Value) -> list[Value]:
+        """Translate what a function of JAX computes of values."""
+        shapes = [jax.ShapeDtypeStruct(value.index.shape, value.dtype) for value in args]
+        return self.closed(jax.make_jaxpr(function)(*shapes), args)
