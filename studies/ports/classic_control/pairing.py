@@ -36,7 +36,9 @@ def gymnax(name: str, *fields: str) -> Any:
     return gymnax_game(
         *library.make(name),
         to_dict=lambda state: {"state": [getattr(state, field).item() for field in fields]},
-        from_dict=lambda it, state: state.replace(time=0, **dict(zip(fields, np.float32(it["state"]), strict=True))),
+        from_dict=lambda it, state: state.replace(
+            time=0, **dict(zip(fields, map(np.float32, it["state"]), strict=True))
+        ),
     )
 
 

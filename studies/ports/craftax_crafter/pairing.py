@@ -6,10 +6,10 @@ from typing import Any
 import crafter
 import jax.numpy as jnp
 import numpy as np
+from blocks import FACINGS, blocks_of, place
 from craftax.craftax_classic.envs.craftax_symbolic_env import CraftaxClassicSymbolicEnvNoAutoReset
 from crafter import constants
 from mirrored import starts_of
-from starts import FACINGS, blocks_of, place
 
 from rlparity import Tolerance, World
 from rlparity.adapters import Outcome, Pairing, PytreeGame, SingleGame

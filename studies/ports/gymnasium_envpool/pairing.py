@@ -60,6 +60,8 @@ def world(
 
 ENDLESS = ("time_limit is declared differently",)
 """None by Gymnasium, 2^31 - 1 steps by EnvPool."""
+SPACE = ("observation_space is declared differently",)
+"""A tuple by Gymnasium and an array by EnvPool; without bounds by phys2d."""
 WAYS = "left", "down", "right", "up"
 CELL, STATE = state_of("s", int), state_of("state", np.float64)
 ANGLES = state_of("state", lambda o: np.array([np.arctan2(o[1], o[0]), np.arctan2(o[3], o[2]), *o[4:]], np.float64))
@@ -70,9 +72,10 @@ CLIFF_WALKING = world("CliffWalking-v1", CLIFF, 0, CELL, draws=False, accept=END
 CLIFF_WALKING_SLIPPERY = world("CliffWalkingSlippery-v1", CLIFF, 0, CELL, follow, accept=ENDLESS)
 FROZEN_LAKE = world("FrozenLake-v1", WAYS, 0, CELL, follow)
 FROZEN_LAKE_8 = world("FrozenLake8x8-v1", WAYS, 0, CELL, follow)
-BLACKJACK = world("Blackjack-v1", ("stick", "hit"), 3, place_hands, deal, policy="basic", accept=ENDLESS)
+BLACKJACK = world("Blackjack-v1", ("stick", "hit"), 3, place_hands, deal, policy="basic", accept=ENDLESS + SPACE)
 CART_POLE = world("CartPole-v1", ("left", "right"), 4, STATE, policy="upright", far=1e-4)
-PHYS2D_CART_POLE = world("phys2d/CartPole-v1", ("left", "right"), 4, STATE, policy="upright", far=1e-4)
+PHYS2D = {"policy": "upright", "far": 1e-4, "accept": SPACE}
+PHYS2D_CART_POLE = world("phys2d/CartPole-v1", ("left", "right"), 4, STATE, **PHYS2D)
 MOUNTAIN_CAR = world("MountainCar-v0", ("left", "none", "right"), 2, STATE, policy="rocking", far=1e-4)
 MOUNTAIN_CAR_CONTINUOUS = world("MountainCarContinuous-v0", Box(-1.0, 1.0, (1,)), 2, STATE, far=1e-4)
 ACROBOT = world("Acrobot-v1", ("-1", "0", "1"), 6, ANGLES, policy="swinging", far=1e-3)

@@ -10,8 +10,9 @@ from typing import Any
 
 import gymnasium
 import jax
+import layouts
 import numpy as np
-import starts
+from resets import ResetGame
 
 from rlparity import World
 from rlparity.adapters.pairing import Pairing
@@ -30,7 +31,7 @@ class Original(SingleGame):
         name = self._ids[seed % len(self._ids)]
         self._env: Any = gymnasium.make(f"MiniGrid-{name}").unwrapped
         self._env.reset(seed=seed)
-        starts.lay(self._env, name, seed)
+        layouts.lay(self._env, name, seed)
         return self._shown()
 
     def _shown(self) -> Any:
@@ -38,9 +39,9 @@ class Original(SingleGame):
         if not self._side:
             return env.gen_obs()["image"].transpose(1, 0, 2)
         grid = env.grid.encode()
-        grid[tuple(env.agent_pos)] = starts.AGENT, 0, env.agent_dir
+        grid[tuple(env.agent_pos)] = layouts.AGENT, 0, env.agent_dir
         carried = np.array(env.carrying.encode() if env.carrying else (0, 0, 0), np.uint8)
-        return {"grid": starts.padded(grid.transpose(1, 0, 2), self._side, self._ids[0]), "carried": carried}
+        return {"grid": layouts.padded(grid.transpose(1, 0, 2), self._side, self._ids[0]), "carried": carried}
 
     def act(self, action: int) -> Outcome:
         _, reward, terminated, truncated, _ = self._env.step(action)
@@ -53,17 +54,17 @@ class Port(Original):
     """A game of Navix."""
 
     def begin(self, seed: int) -> Any:
-        _, reset, self._step = starts.environment(self._ids[seed % len(self._ids)])
+        _, reset, self._step = layouts.environment(self._ids[seed % len(self._ids)])
         self._now = reset(jax.random.key(seed))
         return self._shown()
 
     def _shown(self) -> Any:
         state = self._now.state
         if not self._side:
-            return np.asarray(starts.first_person(state))
+            return np.asarray(layouts.first_person(state))
         return {
-            "grid": starts.padded(np.asarray(self._now.observation), self._side, self._ids[0]),
-            "carried": starts.carried(state),
+            "grid": layouts.padded(np.asarray(self._now.observation), self._side, self._ids[0]),
+            "carried": layouts.carried(state),
         }
 
     def act(self, action: int) -> Outcome:
@@ -77,19 +78,19 @@ def world(name: str, ids: list[str], side: int = 0) -> World:
     """Some ids; side: of the largest grid, 0 for what the agent sees."""
     games = {"minigrid": lambda: Original(ids, side), "navix": lambda: Port(ids, side)}
     shape: Any = {"grid": (side, side, 3), "carried": (3,)} if side else (7, 7, 3)
-    policies = {"explorer": starts.explorer} if side else {}
+    policies = {"explorer": layouts.explorer} if side else {}
     return Pairing(name, games, ACTIONS, shape, draws=None, policies=policies).world()
 
 
 def __getattr__(name: str) -> World:
     """The world of a family, of what agents see through walls (OPEN_VIEWS) or not (VIEWS), or of resets."""
-    shared = starts.shared_ids()
+    shared = layouts.shared_ids()
     if name == "RESETS":
-        readers = {"minigrid": starts.resets_of_minigrid, "navix": starts.resets_of_navix}
-        games = {side: partial(starts.Resets, read) for side, read in readers.items()}
+        readers = {"minigrid": layouts.resets_of_minigrid, "navix": layouts.resets_of_navix}
+        games = {side: partial(ResetGame, partial(layouts.resets, read)) for side, read in readers.items()}
         return Pairing(name, games, ("end",), dict.fromkeys(shared, (9, 2)), draws=None).world()
     if name in ("VIEWS", "OPEN_VIEWS"):
-        return world(name, [each for each in shared if starts.is_open(each) == (name == "OPEN_VIEWS")])
-    if not (ids := [each for each in shared if starts.family(each) == name]):
+        return world(name, [each for each in shared if layouts.is_open(each) == (name == "OPEN_VIEWS")])
+    if not (ids := [each for each in shared if layouts.family(each) == name]):
         raise AttributeError(name)
-    return world(name, ids, max(max(env.height, env.width) for env, *_ in map(starts.environment, ids)))
+    return world(name, ids, max(max(env.height, env.width) for env, *_ in map(layouts.environment, ids)))
