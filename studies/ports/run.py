@@ -40,7 +40,7 @@ import tables
 ROOT = HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[1]
 LEDGER, RECORD = "known-differences.toml", HERE / "record.json"
-WORKERS, EFFECT_GAMES, MOST_REASONS = 2, 200, 5
+WORKERS, EFFECT_GAMES, MOST_REASONS = 2, 100, 5
 VERSIONS = "import importlib.metadata as m, json, sys; print(json.dumps({n: m.version(n) for n in sys.argv[1:]}))"
 RUN_FLAGS = "mode", "source", "games", "steps", "invalid", "seed"
 
@@ -168,7 +168,8 @@ class Pair:
             return {"error": document["error"]["message"]}
         rows = [[*row.values()] for row in document["effect"]["measures"]]
         found = {row[0]: [[round(number, 4) for number in each] for each in row[1:4]] for row in rows}
-        return {name: found[name] for name in ("return", "length")} | {"differ": len(document["effect"]["first"])}
+        differ = {"differ": len(document["effect"]["first"]), "of": EFFECT_GAMES}
+        return {name: found[name] for name in ("return", "length")} | differ
 
     def reached(self) -> dict[str, bool]:
         """Whether each trace in ``reached`` still shows what it records."""
@@ -226,9 +227,9 @@ def run_all(pairs: Sequence[Pair], out: Path) -> int:
     old = json.loads(RECORD.read_text()) if RECORD.exists() else {}
 
     def minutes(job: tuple[Any, ...]) -> float:
-        return float(old.get(job[0].folder.name, {}).get("runs", {}).get(job[1], {}).get("minutes", 1.0))
+        return float(old.get(job[0].folder.name, {}).get("runs", {}).get(job[1], {}).get("minutes", "inf"))
 
-    jobs.sort(key=minutes, reverse=True)  # the longest first, so that both workers end together
+    jobs.sort(key=minutes, reverse=True)  # the longest first, and those unknown, so that both workers end together
     with ThreadPoolExecutor(WORKERS) as workers:
         found = list(workers.map(lambda job: progress.result(*job), jobs))
     record: dict[str, Any] = {}

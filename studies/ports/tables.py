@@ -172,7 +172,7 @@ def _page(folder: Path, pair: Record) -> Iterator[str]:
             *name.split(" ", 2)[:2],
             policy.removeprefix("policy:"),
             *map(_effect, (effect["return"], effect["length"])),
-            effect["differ"],
+            f"{effect['differ']} of {effect.get('of', 200)}",
         )
         for name, run in pair["runs"].items()
         for policy, effect in run.get("effect", {}).items()
@@ -180,7 +180,7 @@ def _page(folder: Path, pair: Record) -> Iterator[str]:
     ]
     if effects:
         yield "The effect on an episode: the original's mean, and the port's less that with its 95% interval."
-        yield _table(("world", "engines", "policy", "return", "length", "games of 200 that differ"), effects)
+        yield _table(("world", "engines", "policy", "return", "length", "games that differ"), effects)
 
 
 def _cells(run: Record) -> Sequence[Any]:
