@@ -26,12 +26,12 @@ class ParallelGame(SingleGame):
         self.env = make()
         self.agents = [*(agents or self.env.possible_agents)]
 
-    def begin(self, seed: int) -> Any:  # noqa: ANN401 - a dict of observations
+    def begin(self, seed: int) -> Any:
         seen, _ = self.env.reset(seed=seed)
         self._last: tuple[dict[str, Any], ...] = dict(seen), {}, {}
         return self._shown()
 
-    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an array
+    def act(self, action: Any) -> Outcome:
         given = {agent: part for agent, part in zip(self.agents, action, strict=True) if agent in self.env.agents}
         seen, rewards, *flags, _ = self.env.step(given)
         for known, new in zip(self._last, (seen, *flags), strict=True):
@@ -47,14 +47,14 @@ class ParallelGame(SingleGame):
         self.env.close()
 
 
-def jaxmarl_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - JaxMARL's
+def jaxmarl_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:
     """A maker of games of a JaxMARL environment; ``options`` are those of ``PytreeGame``.
 
     JaxMARL has one flag for all ends, also those by its limit of steps. Give ``observe=env.get_obs`` to compare states.
     """
     import jax.numpy as jnp
 
-    def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
+    def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:
         given = {agent: action[place] for place, agent in enumerate(env.agents)}
         seen, state, rewards, ends, _ = env.step_env(key, state, given)
         arrays = (jnp.stack([jnp.asarray(each[agent]) for agent in env.agents]) for each in (rewards, ends))
@@ -63,12 +63,12 @@ def jaxmarl_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa:
     return lambda: PytreeGame(env.reset, step, **options)
 
 
-def _of_all(values: Any) -> Any:  # noqa: ANN401 - an array of numpy or JAX
+def _of_all(values: Any) -> Any:
     """What there is for each agent, and for a single one without an axis."""
     return values if len(values) > 1 else values[0]
 
 
-def joint_actions(env: Any, agents: Sequence[str]) -> Box:  # noqa: ANN401 - an environment
+def joint_actions(env: Any, agents: Sequence[str]) -> Box:
     """The actions of all agents in one array: numbers, or arrays of one shape."""
     spaces = [env.action_space(agent) for agent in agents]
     if all(hasattr(space, "n") for space in spaces):

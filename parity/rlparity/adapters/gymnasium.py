@@ -12,16 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rlparity.adapters.draws import SharedGenerator
 from rlparity.adapters.observations import as_array, declared, json_of, with_float32
-from rlparity.adapters.single import (
-    MASK,
-    SEED,
-    TAKEN,
-    NextSeed,
-    Outcome,
-    ReplayedGames,
-    SingleGame,
-    other_infos,
-)
+from rlparity.adapters.single import MASK, SEED, TAKEN, NextSeed, Outcome, ReplayedGames, SingleGame, other_infos
 from rlparity.engine import Array, BatchStep, Slots, State
 from rlparity.errors import UsageError
 from rlparity.spaces import Box
@@ -73,7 +64,7 @@ class GymGame(SingleGame):
         self._mask = mask or getattr(type(self._inner), "action_masks", None)
         self.info = {}
 
-    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
+    def begin(self, seed: int) -> Any:
         self._seed, self._taken = seed, 0
         self._draw_next()
         observation, self.info = self._env.reset(seed=None if self._generator else seed)
@@ -85,7 +76,7 @@ class GymGame(SingleGame):
             self._generator.begin(self._seed, self._taken)
             self._inner.np_random = self._generator
 
-    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
+    def act(self, action: Any) -> Outcome:
         self._taken += 1
         self._draw_next()
         step: tuple[Any, ...] = self._env.step(action + self._first if self._first else action)
@@ -93,7 +84,7 @@ class GymGame(SingleGame):
         reward = np.float32(reward) if self._float32 else reward
         return Outcome(self._rounded(observation), reward if np.ndim(reward) else float(reward), terminated, truncated)
 
-    def _rounded(self, observation: Any) -> Any:  # noqa: ANN401 - what the environment shows
+    def _rounded(self, observation: Any) -> Any:
         return with_float32(as_array(observation)) if self._float32 else observation
 
     def mask(self) -> ArrayLike | None:
@@ -106,7 +97,7 @@ class GymGame(SingleGame):
         assert self._to_dict is not None
         return self._to_dict(self._inner) | ({TAKEN: self._taken} if self._generator else {})
 
-    def push(self, state: State) -> Any:  # noqa: ANN401 - an observation
+    def push(self, state: State) -> Any:
         assert self._observe is not None
         self._env.reset()  # one that has ended would refuse to go on
         self._seed, self._taken = state[SEED], state.get(TAKEN, 0)
@@ -123,11 +114,11 @@ class GymGame(SingleGame):
         self._env.close()
 
 
-def _attributes(env: Any, names: Sequence[str]) -> State:  # noqa: ANN401 - an unwrapped environment
+def _attributes(env: Any, names: Sequence[str]) -> State:
     return {name: json_of(getattr(env, name)) for name in names}
 
 
-def _set_attributes(state: State, env: Any) -> None:  # noqa: ANN401 - an unwrapped environment
+def _set_attributes(state: State, env: Any) -> None:
     """Set attributes, each in the type that it has."""
     for name, value in state.items():
         if name in (SEED, TAKEN):
@@ -176,7 +167,7 @@ class VectorGames(ReplayedGames):
         self._over[slots] = False
         return self._array(observation, "reset")
 
-    def _array(self, observation: Any, call: str) -> Array:  # noqa: ANN401 - what the environment shows
+    def _array(self, observation: Any, call: str) -> Array:
         array = as_array(_batched(self._env.single_observation_space, observation), axes=1)
         return self.demand_form(array, (array.dtype, array.shape[1:]), call).copy()
 
@@ -252,7 +243,7 @@ def _info_of(infos: Mapping[str, Any], slot: int) -> dict[str, Any]:
     return {name: _info_of(value, slot) if isinstance(value, Mapping) else value[slot] for name, value in parts.items()}
 
 
-def _declared(env: Any, observations: Any, actions: Any) -> dict[str, Any]:  # noqa: ANN401 - of Gymnasium
+def _declared(env: Any, observations: Any, actions: Any) -> dict[str, Any]:
     limit = getattr(env.spec, "max_episode_steps", None) or vars(env).get("_max_episode_steps")
     rewards = getattr(env.unwrapped, "reward_range", None)
     return {**declared("gymnasium", observations, actions, rewards), "time_limit": limit}
@@ -267,7 +258,7 @@ def require_fixed_form(space: gymnasium.Space[Any]) -> None:
         require_fixed_form(part)
 
 
-def _batched(space: Any, shown: Any) -> Any:  # noqa: ANN401 - a space of one game, and what all games show
+def _batched(space: Any, shown: Any) -> Any:
     """Observations as arrays, where Gymnasium has a tuple of those of each game, as of texts."""
     parts = getattr(space, "spaces", None)
     if isinstance(parts, Mapping):
@@ -277,6 +268,6 @@ def _batched(space: Any, shown: Any) -> Any:  # noqa: ANN401 - a space of one ga
     return np.array(shown) if isinstance(shown, tuple) else shown
 
 
-def _first_action(space: Any) -> Any:  # noqa: ANN401 - a space of Gymnasium, and a number
+def _first_action(space: Any) -> Any:
     """What is added to actions 0, 1, …: a Discrete space may begin elsewhere."""
     return getattr(space, "start", 0) if space.shape == () else 0

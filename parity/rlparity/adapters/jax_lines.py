@@ -94,7 +94,7 @@ class _Call:
 
     def __init__(
         self,
-        jaxpr: Any,  # noqa: ANN401 - JAX's
+        jaxpr: Any,
         consts: Sequence[Any],
         given: Sequence[Callable[[], Any]],
         sources: Sequence[tuple[_Call, Any]] = (),
@@ -106,7 +106,7 @@ class _Call:
         self._sources = dict(zip(jaxpr.invars, sources, strict=False))
         self._made = {made: (each, at) for each in jaxpr.eqns for at, made in enumerate(each.outvars)}
 
-    def value(self, variable: Any) -> Any:  # noqa: ANN401
+    def value(self, variable: Any) -> Any:
         """The value of a variable or a literal."""
         if hasattr(variable, "val"):
             return variable.val
@@ -121,7 +121,7 @@ class _Call:
                 self._values.update(zip(equation.outvars, made, strict=True))
         return self._values[variable]
 
-    def origins(self, variable: Any, index: Index) -> Iterator[tuple[_Call, Any]]:  # noqa: ANN401
+    def origins(self, variable: Any, index: Index) -> Iterator[tuple[_Call, Any]]:
         """The operation, with its call, that made or chose an element, then those that it was chosen by."""
         last, choices = list[Any](), list[Any]()
         call, variable = self._source(variable)
@@ -136,14 +136,14 @@ class _Call:
             call, variable = call._source(variable)
         yield from (*last, *reversed(choices))
 
-    def _source(self, variable: Any) -> tuple[_Call, Any]:  # noqa: ANN401
+    def _source(self, variable: Any) -> tuple[_Call, Any]:
         """The call in which a variable was made that may be an argument here, and what it is there."""
         call = self
         while not hasattr(variable, "val") and variable in call._sources:
             call, variable = call._sources[variable]
         return call, variable
 
-    def _maker(self, variable: Any) -> tuple[_Call, Any] | None:  # noqa: ANN401
+    def _maker(self, variable: Any) -> tuple[_Call, Any] | None:
         """The operation that made a variable, whatever its type and form were then."""
         call, variable = self._source(variable)
         while not hasattr(variable, "val") and variable in call._made:
@@ -153,7 +153,7 @@ class _Call:
             call, variable = call._source(equation.invars[0])
         return None
 
-    def _followed(self, equation: Any, at: int, index: Index) -> tuple[_Call, Any, Index] | None:  # noqa: ANN401
+    def _followed(self, equation: Any, at: int, index: Index) -> tuple[_Call, Any, Index] | None:
         """The call, variable and index that an element was taken from; None where it was computed."""
         kind, parameters, inputs = equation.primitive.name, equation.params, equation.invars
         if kind in _SAME:
@@ -195,7 +195,7 @@ class _Call:
             return self._inside(equation, called, inputs, at, index)
         return None
 
-    def _concatenated(self, inputs: Any, index: Index, axis: int) -> tuple[_Call, Any, Index]:  # noqa: ANN401
+    def _concatenated(self, inputs: Any, index: Index, axis: int) -> tuple[_Call, Any, Index]:
         place = index[axis]
         for each in inputs:
             if place < each.aval.shape[axis]:
@@ -204,18 +204,13 @@ class _Call:
         return self, each, (*index[:axis], place, *index[axis + 1 :])
 
     def _inside(
-        self,
-        equation: Any,  # noqa: ANN401 - JAX's
-        called: Any,  # noqa: ANN401 - JAX's
-        inputs: Sequence[Any],
-        at: int,
-        index: Index,
+        self, equation: Any, called: Any, inputs: Sequence[Any], at: int, index: Index
     ) -> tuple[_Call, Any, Index]:
         jaxpr, consts = getattr(called, "jaxpr", called), getattr(called, "consts", ())
         given, sources = [partial(self.value, each) for each in inputs], [(self, each) for each in inputs]
         return _Call(jaxpr, consts, given, sources, (self, equation)), jaxpr.outvars[at], index
 
-    def _looped(self, equation: Any, at: int, index: Index) -> tuple[_Call, Any, Index] | None:  # noqa: ANN401
+    def _looped(self, equation: Any, at: int, index: Index) -> tuple[_Call, Any, Index] | None:
         """The variable in the last round of a loop, or before it where it has none; None where it has too many."""
         parameters, sources = equation.params, [(self, each) for each in equation.invars]
         test, body = parameters["cond_jaxpr"], parameters["body_jaxpr"]
@@ -232,6 +227,6 @@ class _Call:
                 call.value(each)
         return None
 
-    def _round(self, equation: Any, called: Any, sources: Sequence[tuple[_Call, Any]]) -> _Call:  # noqa: ANN401
+    def _round(self, equation: Any, called: Any, sources: Sequence[tuple[_Call, Any]]) -> _Call:
         given = [partial(call.value, each) for call, each in sources]
         return _Call(called.jaxpr, called.consts, given, sources, (self, equation))

@@ -21,8 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rlparity.adapters.agents import ParallelGame, jaxmarl_game, joint_actions
+from rlparity.adapters.gymnasium import GymGame, VectorSide, require_fixed_form
 from rlparity.adapters.observations import Shape, as_array, declared, range_of
 from rlparity.adapters.pairing import Maker, Pairing
+from rlparity.adapters.pytree import gymnax_game, jumanji_game, pgx_game
 from rlparity.adapters.single import MASK, Outcome, SingleGame
 from rlparity.errors import FOREIGN_FAULTS, ParityError, UsageError, install_command
 from rlparity.spaces import Box, box_of
@@ -87,7 +90,7 @@ def described_world(description: Mapping[str, Any]) -> World:
     return environments_world({}, actions, shape, description.get("players", 1))
 
 
-def _shape(observation: Any) -> Shape:  # noqa: ANN401 - an example
+def _shape(observation: Any) -> Shape:
     array = as_array(observation)
     fields: Mapping[str, Any] = array.dtype.fields or {}
     return {part: field[0].shape for part, field in sorted(fields.items())} if fields else array.shape
@@ -101,7 +104,7 @@ def environments_world(
     return Pairing(WORLD, games, actions, shape, players=players, draws=None).world()
 
 
-def _actions(space: Any) -> tuple[str, ...] | Box:  # noqa: ANN401 - of any library
+def _actions(space: Any) -> tuple[str, ...] | Box:
     """The actions of a space or spec; raises UsageError for one that is neither discrete nor of numbers."""
     if isinstance(space, int):
         return tuple(map(str, range(space)))
@@ -128,8 +131,6 @@ def _actions(space: Any) -> tuple[str, ...] | Box:  # noqa: ANN401 - of any libr
 def _gym(what: str) -> Environment:
     import gymnasium
 
-    from rlparity.adapters.gymnasium import GymGame, require_fixed_form
-
     with closing(gymnasium.make(what)) as env:
         require_fixed_form(env.observation_space)
         spaces = env.action_space, env.observation_space.sample()
@@ -140,9 +141,7 @@ def _gymvec(what: str) -> Environment:
     import gymnasium
     from gymnasium.vector import AutoresetMode
 
-    from rlparity.adapters.gymnasium import VectorSide
-
-    def make(games: int) -> Any:  # noqa: ANN401 - a vector environment
+    def make(games: int) -> Any:
         parts = {"autoreset_mode": AutoresetMode.DISABLED}
         return gymnasium.make_vec(what, games, vectorization_mode="sync", vector_kwargs=parts)
 
@@ -152,16 +151,12 @@ def _gymvec(what: str) -> Environment:
 def _gymnax(what: str) -> Environment:
     import gymnax
 
-    from rlparity.adapters.pytree import gymnax_game
-
     env, params = gymnax.make(what)
     return _playing(gymnax_game(env, params, observe=None), env.action_space(params))
 
 
 def _pgx(what: str) -> Environment:
     import pgx
-
-    from rlparity.adapters.pytree import pgx_game
 
     env: Any = pgx.make(what)  # type: ignore[arg-type, unused-ignore]
     return _playing(pgx_game(env, observe=None), env.num_actions, env.num_players)
@@ -170,8 +165,6 @@ def _pgx(what: str) -> Environment:
 def _jumanji(what: str) -> Environment:
     import jumanji
 
-    from rlparity.adapters.pytree import jumanji_game
-
     env: Any = jumanji.make(what)
     return _playing(jumanji_game(env), env.action_spec, *env.reward_spec.shape)
 
@@ -179,7 +172,7 @@ def _jumanji(what: str) -> Environment:
 def _envpool(what: str) -> Environment:
     import envpool
 
-    def make(seed: int) -> Any:  # noqa: ANN401 - EnvPool's
+    def make(seed: int) -> Any:
         return envpool.make(what, env_type="gymnasium", num_envs=1, seed=seed)
 
     return _playing(lambda: EnvPoolGame(make), make(0).action_space)
@@ -197,22 +190,18 @@ def _dm_env(what: str) -> Environment:
 def _jaxmarl(what: str) -> Environment:
     import jaxmarl
 
-    from rlparity.adapters.agents import jaxmarl_game, joint_actions
-
     env: Any = jaxmarl.make(what)
     return _playing(jaxmarl_game(env), joint_actions(env, env.agents), len(env.agents))
 
 
 def _pettingzoo(what: str) -> Environment:
-    from rlparity.adapters.agents import ParallelGame, joint_actions
-
     make = import_module(what).parallel_env
     with closing(make()) as env:
         agents = [*env.possible_agents]
         return _playing(lambda: ParallelGame(make), joint_actions(env, agents), len(agents))
 
 
-def _playing(make: Callable[[], SingleGame], space: Any, players: int = 1) -> Environment:  # noqa: ANN401
+def _playing(make: Callable[[], SingleGame], space: Any, players: int = 1) -> Environment:
     """An environment whose observations are as its first one."""
     return Environment(make, space, make().begin(0), players)
 
@@ -224,12 +213,12 @@ class DmEnvGame(SingleGame):
         self._make = make
         self._env: Any = None
 
-    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
+    def begin(self, seed: int) -> Any:
         self.close()
         self._env = self._make(seed)
         return self._env.reset().observation
 
-    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
+    def act(self, action: Any) -> Outcome:
         step = self._env.step(action)
         goes_on = np.greater(step.discount, 0)
         reward = step.reward if np.ndim(step.reward) else float(step.reward)
@@ -253,16 +242,16 @@ class EnvPoolGame(SingleGame):
         self._make = make
         self._pool: Any = None
 
-    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
+    def begin(self, seed: int) -> Any:
         self._pool = self._make(seed)
         observation, infos = self._pool.reset()
         return self._shown(observation, infos)
 
-    def _shown(self, observation: Any, infos: Mapping[str, Any]) -> Any:  # noqa: ANN401 - what the pool shows
+    def _shown(self, observation: Any, infos: Mapping[str, Any]) -> Any:
         self.info = {name: value[0] for name, value in infos.items() if not isinstance(value, Mapping)}
         return as_array(observation, axes=1)[0]
 
-    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
+    def act(self, action: Any) -> Outcome:
         given = np.asarray(action)[None]
         observation, reward, terminated, truncated, infos = self._pool.step(given)
         return Outcome(self._shown(observation, infos), float(reward[0]), terminated[0], truncated[0])

@@ -23,7 +23,7 @@ _NAMES = {"minimum": "low", "maximum": "high", "num_values": "n"}
 _SPACE = ("low", "high", "n", "start", "nvec", "min_length", "max_length", "characters")
 
 
-def as_array(observation: Any, axes: int = 0) -> Array:  # noqa: ANN401 - whatever an environment shows
+def as_array(observation: Any, axes: int = 0) -> Array:
     """An observation as an array; a dict, tuple or dataclass as a structured array with a field for each leaf.
 
     Fields of nested ones are called by their path, such as ``inventory.keys``. axes: how many leading axes all leaves
@@ -47,7 +47,7 @@ def leaves_in(observation: object) -> list[Array]:
 def with_float32(array: Array) -> Array:
     """An observation rounded from float64 to float32."""
 
-    def narrowed(kind: Any) -> Any:  # noqa: ANN401 - a dtype
+    def narrowed(kind: Any) -> Any:
         if kind.names:
             return np.dtype([(name, narrowed(kind[name])) for name in kind.names])
         return np.dtype((np.float32, kind.shape)) if kind.base == np.float64 else kind
@@ -64,7 +64,7 @@ def _leaves(value: object, name: str = "") -> Iterator[tuple[str, Array]]:
         yield from _leaves(part, f"{name}.{key}" if name else str(key))
 
 
-def _parts(value: Any) -> Iterable[tuple[Any, Any]] | None:  # noqa: ANN401 - whatever an environment shows
+def _parts(value: Any) -> Iterable[tuple[Any, Any]] | None:
     if isinstance(value, Mapping):
         return value.items()
     if isinstance(value, tuple):
@@ -88,7 +88,7 @@ def _leaf(value: object) -> Array:
     return leaf
 
 
-def json_of(value: Any) -> Any:  # noqa: ANN401 - whatever an environment says
+def json_of(value: Any) -> Any:
     """A value as JSON has it: arrays as lists, and of what it has no value for the name of its type."""
     if isinstance(value, Mapping):
         return {str(name): json_of(part) for name, part in value.items()}
@@ -99,13 +99,13 @@ def json_of(value: Any) -> Any:  # noqa: ANN401 - whatever an environment says
     return value if value is None or isinstance(value, (str, int, float, bool)) else f"a {type(value).__name__}"
 
 
-def declared(library: str, observations: Any, actions: Any, rewards: Any = None) -> dict[str, Any]:  # noqa: ANN401
+def declared(library: str, observations: Any, actions: Any, rewards: Any = None) -> dict[str, Any]:
     """Spaces or specs of a library and, where there is one, the range of rewards: (lowest, highest)."""
     spaces = {"observation_space": space_values(observations), "action_space": space_values(actions)}
     return {"library": library, **spaces, **({} if rewards is None else {"reward_range": json_of(rewards)})}
 
 
-def space_values(space: Any) -> Any:  # noqa: ANN401 - a space or spec, and JSON values
+def space_values(space: Any) -> Any:
     """A space as JSON values: its dtype, shape and bounds, equal bounds as one number."""
     parts = getattr(space, "spaces", getattr(space, "_specs", space))
     if isinstance(parts, Mapping):
@@ -123,6 +123,6 @@ def space_values(space: Any) -> Any:  # noqa: ANN401 - a space or spec, and JSON
     return values
 
 
-def range_of(spec: Any) -> tuple[float, float] | None:  # noqa: ANN401 - of rewards, by dm_env or Jumanji
+def range_of(spec: Any) -> tuple[float, float] | None:
     """The lowest and the highest number of a spec that has bounds."""
     return (float(np.min(spec.minimum)), float(np.max(spec.maximum))) if hasattr(spec, "minimum") else None

@@ -58,7 +58,7 @@ class PytreeGame(SingleGame):
         self._declares = {**({"time_limit": time_limit} if time_limit else {}), **(declares or {})}
         self.has_states = observe is not None
 
-    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
+    def begin(self, seed: int) -> Any:
         import jax
 
         self._seed, self._taken = seed, 0
@@ -66,7 +66,7 @@ class PytreeGame(SingleGame):
         observation, self._state = self._reset(self._turn())
         return jax.device_get(observation)
 
-    def _turn(self) -> Any:  # noqa: ANN401 - a key or draws
+    def _turn(self) -> Any:
         """What the present turn draws from."""
         import jax
 
@@ -74,7 +74,7 @@ class PytreeGame(SingleGame):
             return draws_of(self._seed, self._taken)
         return compiled(jax.random.fold_in)(self._key, self._taken) if self._taken else self._key
 
-    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int or an array
+    def act(self, action: Any) -> Outcome:
         import jax
 
         self._taken += 1
@@ -97,7 +97,7 @@ class PytreeGame(SingleGame):
         values = self._to_dict(state) if self._to_dict else leaves_of(state)
         return values if self._to_dict and not self._shared_draws else {**values, TAKEN: self._taken}
 
-    def push(self, state: State) -> Any:  # noqa: ANN401 - an observation
+    def push(self, state: State) -> Any:
         assert self._observe is not None
         self.begin(state["seed"])
         self._taken = state.get(TAKEN, 0)
@@ -105,11 +105,7 @@ class PytreeGame(SingleGame):
         return as_array(self._observe(self._state)).copy()
 
     def origins(
-        self,
-        before: State,
-        action: Any,  # noqa: ANN401 - an int or an array
-        states: tuple[State, State],
-        fields: Sequence[str],
+        self, before: State, action: Any, states: tuple[State, State], fields: Sequence[str]
     ) -> Sequence[tuple[Path, int]]:
         if not self.has_states:
             return ()
@@ -117,7 +113,7 @@ class PytreeGame(SingleGame):
 
         from rlparity.adapters.jax_lines import lines_that_differ
 
-        def play(state: Any, action: Any) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401 - pytrees
+        def play(state: Any, action: Any) -> tuple[Any, dict[str, Any]]:
             observation, state, reward, *ends = self._step(draws, state, action)
             shown = {"reward": reward, **dict(zip(("terminated", "truncated"), ends, strict=False))}
             return state, shown | {"observation": observation}
@@ -138,10 +134,10 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return function if isinstance(function, jax.stages.Wrapped) else jax.jit(function)
 
 
-def gymnax_game(env: Any, params: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - Gymnax's
+def gymnax_game(env: Any, params: Any, **options: Any) -> Callable[[], PytreeGame]:
     """A maker of games of a Gymnax environment; ``options`` are those of ``PytreeGame``."""
 
-    def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
+    def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:
         observation, state, reward, done, _ = env.step_env(key, state, action, params)
         # older versions have one flag for both
         return observation, state, reward, done, *((env.is_truncated(state, params),) * hasattr(env, "is_truncated"))
@@ -153,20 +149,20 @@ def gymnax_game(env: Any, params: Any, **options: Any) -> Callable[[], PytreeGam
     return lambda: PytreeGame(step=step, **{**functions, "declares": declares, **options})
 
 
-def pgx_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - pgx's
+def pgx_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:
     """A maker of games of a pgx environment; ``options`` are those of ``PytreeGame``.
 
     Observations have the parts ``observation``, of the player who moves, and ``current_player``.
     """
 
-    def observe(state: Any) -> dict[str, Any]:  # noqa: ANN401 - a pytree
+    def observe(state: Any) -> dict[str, Any]:
         return {"observation": state.observation, "current_player": state.current_player}
 
-    def reset(key: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a key
+    def reset(key: Any) -> tuple[Any, ...]:
         state = env.init(key)
         return observe(state), state
 
-    def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
+    def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:
         state = env.step(state, action, key)
         reward = state.rewards if env.num_players > 1 else state.rewards[0]
         return observe(state), state, reward, state.terminated, state.truncated
@@ -176,9 +172,7 @@ def pgx_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN
 
 
 def jumanji_game(
-    env: Any,  # noqa: ANN401 - Jumanji's
-    show: Callable[[Any], Any] = lambda observation: observation,
-    **options: Any,  # noqa: ANN401
+    env: Any, show: Callable[[Any], Any] = lambda observation: observation, **options: Any
 ) -> Callable[[], PytreeGame]:
     """A maker of games of a Jumanji environment; ``options`` are those of ``PytreeGame``.
 
@@ -186,12 +180,12 @@ def jumanji_game(
     has no such function.
     """
 
-    def step(_: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
+    def step(_: Any, state: Any, action: Any) -> tuple[Any, ...]:
         state, timestep = env.step(state, action)
         is_cut = timestep.last() & (timestep.discount > 0)
         return show(timestep.observation), state, timestep.reward, timestep.last() & ~is_cut, is_cut
 
-    def reset(key: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a key
+    def reset(key: Any) -> tuple[Any, ...]:
         state, timestep = env.reset(key)
         return show(timestep.observation), state
 
@@ -199,18 +193,18 @@ def jumanji_game(
     return lambda: PytreeGame(reset, step, **{"declares": declares, **options})
 
 
-def functional_game(env: Any, params: Any = None, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401
+def functional_game(env: Any, params: Any = None, **options: Any) -> Callable[[], PytreeGame]:
     """A maker of games of a functional environment of Gymnasium; ``options`` are those of ``PytreeGame``."""
     import jax.numpy as jnp
 
-    def observe(state: Any) -> Any:  # noqa: ANN401 - a pytree
+    def observe(state: Any) -> Any:
         return env.observation(state, None, params)
 
-    def reset(key: Any) -> tuple[Any, Any]:  # noqa: ANN401 - a key
+    def reset(key: Any) -> tuple[Any, Any]:
         state = env.initial(key, params)
         return observe(state), state
 
-    def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
+    def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:
         after = env.transition(state, action, key, params)
         reward = jnp.float32(env.reward(state, action, after, key, params))
         return observe(after), after, reward, jnp.bool_(env.terminal(after, key, params))
@@ -218,7 +212,7 @@ def functional_game(env: Any, params: Any = None, **options: Any) -> Callable[[]
     return lambda: PytreeGame(reset, step, **{"observe": observe} | options)
 
 
-def jax_env_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa: ANN401 - rlworldkit's
+def jax_env_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:
     """A maker of games of a ``rlworldkit.jax.env.JaxEnv``; ``options`` are those of ``PytreeGame``.
 
     It begins with the seed of the game and draws by itself: ``rlworldkit.jax.threefry.Draws`` has the words that
@@ -226,11 +220,11 @@ def jax_env_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa:
     """
     import jax.numpy as jnp
 
-    def reset(draws: Any) -> tuple[Any, Any]:  # noqa: ANN401 - Draws
+    def reset(draws: Any) -> tuple[Any, Any]:
         state = env.reset(jnp.stack(draws[:2]))
         return env.observe(state), state
 
-    def step(_: Any, state: Any, action: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
+    def step(_: Any, state: Any, action: Any) -> tuple[Any, ...]:
         played = env.step(state, jnp.int32(action))
         return env.observe(played.final), played.final, played.reward, played.terminated, played.truncated
 
@@ -239,7 +233,7 @@ def jax_env_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:  # noqa:
     return lambda: PytreeGame(reset, step, **functions | options)
 
 
-def leaves_of(state: Any) -> State:  # noqa: ANN401 - a pytree
+def leaves_of(state: Any) -> State:
     """Each leaf of a state as JSON values under its path, such as ``player.hp``."""
     import jax
 
@@ -247,11 +241,11 @@ def leaves_of(state: Any) -> State:  # noqa: ANN401 - a pytree
     return {jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf).tolist() for path, leaf in leaves}
 
 
-def with_leaves(values: State, state: Any) -> Any:  # noqa: ANN401 - a pytree
+def with_leaves(values: State, state: Any) -> Any:
     """The state with these leaves, in the types of ``state``; the reverse of ``leaves_of``."""
     import jax
 
-    def leaf_of(path: Any, old: Any) -> Any:  # noqa: ANN401 - an array
+    def leaf_of(path: Any, old: Any) -> Any:
         return np.asarray(values[jax.tree_util.keystr(path, simple=True, separator=".")], np.asarray(old).dtype)
 
     return jax.tree_util.tree_map_with_path(leaf_of, state)

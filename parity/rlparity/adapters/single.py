@@ -66,11 +66,11 @@ class SingleGame(ABC):
     """What the environment says beside all else since ``begin`` or ``act``; None: it never says anything."""
 
     @abstractmethod
-    def begin(self, seed: int) -> Any:  # noqa: ANN401 - an array, or a dict, tuple or dataclass of some
+    def begin(self, seed: int) -> Any:
         """Start a new game; returns its observation."""
 
     @abstractmethod
-    def act(self, action: Any) -> Outcome:  # noqa: ANN401 - an int, or an array in a world with an action space
+    def act(self, action: Any) -> Outcome:
         """Play one action, valid or not; never starts the next game."""
 
     def mask(self) -> ArrayLike | None:
@@ -81,16 +81,12 @@ class SingleGame(ABC):
         """The complete state but for the seed, as JSON values."""
         raise NotImplementedError
 
-    def push(self, state: State) -> Any:  # noqa: ANN401 - as begin
+    def push(self, state: State) -> Any:
         """Take such a state, and return its observation; raises StateRefused where the rules forbid it."""
         raise NotImplementedError
 
     def origins(
-        self,
-        before: State,
-        action: Any,  # noqa: ANN401 - an int or an array
-        states: tuple[State, State],
-        fields: Sequence[str],
+        self, before: State, action: Any, states: tuple[State, State], fields: Sequence[str]
     ) -> Sequence[tuple[Path, int]]:
         """As ``BatchEngine.origins``, of one action."""
         return ()
@@ -196,7 +192,7 @@ class SingleGames(ReplayedGames):
             truncated=None if outcomes[0].truncated is None else np.array([each[1] for each in flags], np.bool_),
         )
 
-    def _act(self, slot: int, action: Any) -> Outcome:  # noqa: ANN401 - a number or an array
+    def _act(self, slot: int, action: Any) -> Outcome:
         if (end := self._ends[slot]) is not None:
             return end
         outcome = self._games[slot].act(int(action) if self._space is None else np.array(action))
@@ -207,7 +203,7 @@ class SingleGames(ReplayedGames):
             self._ends[slot] = replace(outcome, reward=np.multiply(outcome.reward, 0), components=nothing)
         return outcome
 
-    def _checked(self, slot: int, observation: Any, call: str) -> Array:  # noqa: ANN401 - what a game shows
+    def _checked(self, slot: int, observation: Any, call: str) -> Array:
         """An observation as an array of its own, once the one before is still what it was."""
         returned, contents = self._returned[slot]
         if any(leaf.tobytes() != content for leaf, content in zip(returned, contents, strict=True)):
@@ -260,6 +256,6 @@ def other_infos(info: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in info.items() if name != MASK}
 
 
-def _numbers(action: Any) -> int | list[int | float]:  # noqa: ANN401 - a number or an array
+def _numbers(action: Any) -> int | list[int | float]:
     numbers = action_numbers(np.asarray(action))
     return numbers if isinstance(numbers, int) else list(numbers)
