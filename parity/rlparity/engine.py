@@ -4,8 +4,6 @@ A world offers *batch engines*: many games side by side in numbered slots, every
 slot. ``rlparity.views`` has single games, thin views of a batch of one.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy

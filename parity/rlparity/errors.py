@@ -4,8 +4,6 @@ One family for the harness, rlworldkit and the worlds: whoever catches ``ParityE
 person can cause and fix.
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Planted faults of a world, and how a mutated copy of its source is run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

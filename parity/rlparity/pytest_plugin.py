@@ -5,8 +5,6 @@ passing without a comparison. With xdist, ``--dist loadscope`` gives a pair of e
 share compiled programs.
 """
 
-from __future__ import annotations
-
 import contextlib
 import random
 import re

@@ -1,7 +1,5 @@
 """Smaller states, for ``World.shrinkers``, of states that are JSON objects; engines refuse what no game can be."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

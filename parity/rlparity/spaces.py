@@ -1,7 +1,5 @@
 """Actions as arrays: checked numbers, and spaces of actions where a world has no list of their names."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Assertions for tests: two engines play the same games, and give the rewards that were recorded."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Collection, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How far apart values of two engines may be."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Views of a batch engine: one game, and a batch for training."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 An observation has a part for each agent; actions, rewards and flags are arrays in the order of the agents.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

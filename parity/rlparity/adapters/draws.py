@@ -6,8 +6,6 @@ order of evaluation and no unused word changes another one. An original of Gymna
 place of ``np_random``; a port says the same addresses to ``Draws``.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from types import FrameType

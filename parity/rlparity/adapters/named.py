@@ -9,8 +9,6 @@ They get the same seeds and actions, and are compared by what they show. Whoever
 draw differently, writes a ``rlparity.Pairing``.
 """
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing

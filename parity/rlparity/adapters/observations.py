@@ -3,8 +3,6 @@
 Nested dicts become structured arrays, flattened.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any

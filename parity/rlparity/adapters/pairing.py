@@ -1,7 +1,5 @@
 """Two environments that should play the same game, as a world."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """JAX environments of pure functions as engines of single games: Gymnax, pgx, Jumanji and what else is like them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """An engine made of single games that know no more than ``begin`` and ``act``."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

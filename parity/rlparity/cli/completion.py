@@ -1,7 +1,5 @@
 """Completion of commands in shells: scripts that shtab writes from the parsers."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command ``rlparity diff``: its report as tables for a terminal, a comment and programs, and as a page."""
 
-from __future__ import annotations
-
 import html
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence

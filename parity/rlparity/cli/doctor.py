@@ -1,7 +1,5 @@
 """``rlparity doctor``: check the installation and suggest fixes. Doctors of worlds print their checks as it does."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import platform

@@ -1,7 +1,5 @@
 """Flags of the command ``rlparity``: what ``ArgumentParser.add_argument`` takes, by name."""
 
-from __future__ import annotations
-
 import os
 from argparse import Namespace
 from collections.abc import Callable, Mapping

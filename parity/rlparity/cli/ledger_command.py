@@ -7,8 +7,6 @@ Examples:
     rlparity ledger check ledger.toml --world my_module:WORLD
 """
 
-from __future__ import annotations
-
 import os
 import re
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """The command ``rlparity``: its commands, their help, and what becomes of their errors."""
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import sys

@@ -1,7 +1,5 @@
 """The command ``rlparity mutants``."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Commands that play no game: a project to begin with, the skill, the schemas, and the server for coding agents."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from importlib.resources import files
 

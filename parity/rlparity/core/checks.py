@@ -1,7 +1,5 @@
 """Contract checks on a single engine: faults that comparing two engines cannot show, because both may have them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any

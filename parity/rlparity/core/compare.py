@@ -1,7 +1,5 @@
 """Exact comparison: first fast, which games differ at all; then slow, in which places one of them differs."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

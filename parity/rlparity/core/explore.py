@@ -7,8 +7,6 @@ and a length; then another segment begins. Makers and policies after which rare 
 The start and the actions that first led to a feature go into the corpus, to be mutated and replayed.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a step showed of a game, as numbers that can be counted."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Free-running play: both engines play on after they differ, and what a user sees of it is measured."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

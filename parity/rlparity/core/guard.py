@@ -1,7 +1,5 @@
 """A wall around an engine: whatever goes wrong inside becomes one sentence, and nothing waits for ever."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import signal

@@ -1,7 +1,5 @@
 """Limits of a run: all that might keep it from telling that two engines are equal, and whether it does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass, replace
 from functools import partial

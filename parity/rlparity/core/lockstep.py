@@ -1,7 +1,5 @@
 """The lockstep run: two engines play many games, or recorded ones, and everything is compared at every step."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A lockstep run in progress: many games on two engines at once, everything compared at every step."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Measurements of a run: what of all that is compared ever varied, how games ended and which actions were taken."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Two engines of one world, doing the same things independently of each other."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Prices: the numbers of a world's reward that may be changed when an engine is opened."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 from collections.abc import Callable, Iterable, Mapping

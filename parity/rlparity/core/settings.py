@@ -1,7 +1,5 @@
 """Settings and outcome of a run of two engines."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Making a diverging case small: fewer actions, a smaller start state, a smaller seed."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The sources of actions that ``--source`` names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

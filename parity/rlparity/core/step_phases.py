@@ -1,7 +1,5 @@
 """Where in a step two engines part: its phases on both, each from the engine's own state before the step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

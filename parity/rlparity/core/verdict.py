@@ -1,7 +1,5 @@
 """Verdict of a comparison: how much it says that two engines are equal, and the reasons."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Where the debugger opens: at the command line, at an environment in the middle of a run, or at a divergence."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from argparse import Namespace

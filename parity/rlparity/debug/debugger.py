@@ -1,7 +1,5 @@
 """The debugger's commands, breakpoints and messages; knows no screen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from rlparity.debug.fields import value_of

@@ -1,7 +1,5 @@
 """Fields of a game by their names, and conditions at which a run stops, read from text: parsed, never executed."""
 
-from __future__ import annotations
-
 import json
 import operator
 import re

@@ -1,7 +1,5 @@
 """Text of each part of the debugger's screen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any

@@ -1,7 +1,5 @@
 """The debugger in a terminal: keys and a command line, which the debugger carries out. Needs textual."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """A debugging session: two engines play one game, which can be stopped, taken back, edited and forked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where a session stands, and what both engines gave there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from pprint import pformat
 from typing import Any

@@ -1,7 +1,5 @@
 """Messages between a remote engine and its server: a JSON header and the bytes of its arrays, never pickled."""
 
-from __future__ import annotations
-
 import json
 import struct
 from dataclasses import dataclass, field

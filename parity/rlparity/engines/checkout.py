@@ -1,7 +1,5 @@
 """Git checkouts: the repository of a folder, its commits, and their files as git checks them out."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Where the modules of worlds are imported from, and whether that is where the person works."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import shlex

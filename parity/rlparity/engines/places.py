@@ -14,8 +14,6 @@
 The cache folder is ``rlparity`` in $XDG_CACHE_HOME or ~/.cache; it may be deleted at any time.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Finding worlds and opening their engines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Engines in processes of their own: another interpreter, revision or environment of a world on this machine."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The server of a remote engine: plays one engine for the process at the other end of its pipes."""
 
-from __future__ import annotations
-
 import os
 import select
 import sys

@@ -4,8 +4,6 @@ A tape is a folder. ``tape.json`` says of which world, engine and run it is. Com
 engine answered, as messages of ``rlparity.engines.channel``; each is named after the SHA-256 of what it unpacks to.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import lzma

@@ -3,8 +3,6 @@
 A field that has a default is left out of the JSON where it is None.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass

@@ -4,8 +4,6 @@ A pipe or a device would hang or never end, and a few bytes can claim to stand f
 ``Unreadable``, which says why in a few words; who asked for the file says by ``refused`` which it was and what to do.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import math

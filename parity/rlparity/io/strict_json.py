@@ -1,7 +1,5 @@
 """Strict JSON: NaN and the infinities, for which JSON has no numbers, are the texts of ``NUMBERS``."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

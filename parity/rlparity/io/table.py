@@ -1,7 +1,5 @@
 """Consoles in which texts stay texts, and tables for terminals, for Markdown and for programs."""
 
-from __future__ import annotations
-
 import html
 import math
 from collections.abc import Iterable, Sequence

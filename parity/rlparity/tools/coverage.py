@@ -1,7 +1,5 @@
 """Rule coverage: which rules a run exercised, and how often, on each side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

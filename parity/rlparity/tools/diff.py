@@ -1,7 +1,5 @@
 """What a change does: the same games on two sides, and whatever differs counted by family."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

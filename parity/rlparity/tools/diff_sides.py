@@ -1,7 +1,5 @@
 """What ``rlparity diff`` compares: an engine at two places, the world that both share, and the games to play."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """A divergence for programs: what differs, where in the sources, and what to do next."""
 
-from __future__ import annotations
-
 import hashlib
 import linecache
 import re

@@ -1,7 +1,5 @@
 """From a diverging game to something a person can act on: a small trace and a report of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

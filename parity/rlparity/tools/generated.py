@@ -5,8 +5,6 @@ DeMillo, Lipton and Sayward 1978). The sources are formatted, so that binary ope
 signs have none, and text patterns find them; a fault that does not build is not judged.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Collection, Iterator

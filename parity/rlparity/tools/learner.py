@@ -1,7 +1,5 @@
 """A learner for any world: MaskablePPO of sb3-contrib over one of its engines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any

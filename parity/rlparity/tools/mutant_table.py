@@ -10,8 +10,6 @@ A TOML file has sections, each a list of files with their mutants; the same form
     ]
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import threading

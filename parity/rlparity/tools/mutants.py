@@ -1,7 +1,5 @@
 """Does anybody notice? Faults are planted one at a time in a copy of an engine or a project, and must be caught."""
 
-from __future__ import annotations
-
 import hashlib
 import queue
 import shutil

@@ -1,7 +1,5 @@
 """Output of the ``rlparity`` commands in a terminal, and the document of a run; the text of traces is in ``report``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """``[tool.rlparity]`` of a ``pyproject.toml``: the comparisons that a project's tests make."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Recording a tape: one engine plays a run, and all that it gives is written down."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """A divergence for people: in the terminal and as one HTML page that needs nothing else."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Golden episodes: what a change did to the rewards of a committed corpus, transition by transition."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace

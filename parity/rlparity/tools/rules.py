@@ -1,7 +1,5 @@
 """Rules of a world: their texts in its rule book, and where an engine's source has a mark, a component or a rule."""
 
-from __future__ import annotations
-
 import re
 from functools import cache, lru_cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What all vector environments of Stable-Baselines3 over a batch of games have in common."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any
 

@@ -4,8 +4,6 @@ Two one-sided tests (Schuirmann 1987): a measure is equivalent where the 90% int
 the margin, so that a larger difference is excluded at the 5% level on either side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

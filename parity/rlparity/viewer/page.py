@@ -3,8 +3,6 @@
 Steps are counted from 0, which is the start; episodes are counted from 0 in the order in which they are taken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Numbers that a browser could not keep (its own have 53 bits) are texts in its JSON.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib
