@@ -115,6 +115,7 @@ def test_a_call_plays_with_the_code_as_it_was_edited(agent: Agent, folder: Path)
     for port in ("restless", "planes"):
         (folder / "ported.py").write_text(f'print("{{\\nhello")\n{PORT.format(port=port)}')
         verdicts.append(agent.call("run", world="ported:WORLD", games=8, steps=40, no_report=True)["verdict"])
+        assert agent.call("debug", world="ported:WORLD")["step"] == 0  # what is printed is no part of it
     assert verdicts[0] == "DIVERGENT"
     assert verdicts[1] in ("LIMITED", "PASS")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn, TypeVar
 
 from rlparity import cli, errors
 from rlparity.cli import commands, diff_command, flags, ledger_command, mutants_command, transfer_command
@@ -35,6 +35,7 @@ from rlparity.io.console import (
 from rlparity.tools.documents import ErrorDocument, FailureDocument
 from rlparity.tools.report import NextCommand
 
+A = TypeVar("A", bound=Answer | int | None)
 _EXIT_CODES = (
     "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed, 130 it was "
     "stopped (Ctrl+C)."
@@ -139,12 +140,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     open_missing_streams()
     words = sys.argv[1:] if arguments is None else arguments
+    as_json, code = _asks_for_json(words), 0
     try:
-        answer, as_json = answer_to(words)
-        if isinstance(answer, Answer):
+        answer: Answer | int | None = _answered(lambda: _do(words, as_json=as_json), words, as_json=as_json)
+        while isinstance(answer, Answer):
             answer.print(as_json=as_json)
+            sys.stdout.flush()
+            code, answer = answer.exit_code, _answered(answer.then, words, as_json=as_json)
         sys.stdout.flush()
-        return answer.exit_code if isinstance(answer, Answer) else answer
+        return code if answer is None else answer
     except KeyboardInterrupt:
         print("rlparity: stopped.", file=sys.stderr)
         return errors.INTERRUPTED_EXIT_CODE
@@ -159,25 +163,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return errors.UsageError.exit_code
 
 
-def answer_to(words: Sequence[str]) -> tuple[Answer | int, bool]:
-    """Do what a command line says; returns its answer, and whether it asks for JSON.
-
-    The answer is the exit code alone where the command printed its own. With ``--json`` nothing is printed, but what
-    fails is told on standard error, and its answer is a ``FailureDocument``.
-    """
-    as_json = "--json=-" in words or any(
+def _asks_for_json(words: Sequence[str]) -> bool:
+    """Tell whether a command line, which may be wrong, asks for JSON on standard output."""
+    return not {"--json=-", "--commands"}.isdisjoint(words) or any(
         word == "--json" and (following == "-" or "diff" not in words) for word, following in pairwise([*words, ""])
     )
+
+
+def _do(words: Sequence[str], *, as_json: bool) -> Answer | int:
+    """Do what a command line says; its answer is the exit code alone where the command printed its own."""
+    parser = build_parser()
+    options = parser.parse_args(words)
+    options.words, options.parser = words, parser
+    if as_json and is_output_closed():
+        parser.error("--json prints on standard output, which is closed")
+    errors.require_working_directory()
+    return options.does(options)
+
+
+def _answered(make: Callable[[], A], words: Sequence[str], *, as_json: bool) -> A | Answer:
+    """What ``make`` gives; of what fails a ``FailureDocument``, and a sentence on standard error.
+
+    Where JSON is asked for, what environments print is no part of it.
+    """
     command = next((word for word in words if not word.startswith("-")), "")
     try:
-        parser = build_parser()
-        options = parser.parse_args(words)
-        options.words, options.parser = words, parser
-        if as_json and is_output_closed():
-            parser.error("--json prints on standard output, which is closed")
-        errors.require_working_directory()
-        with output_aside() if as_json and "--commands" not in words else nullcontext():
-            return options.does(options), as_json  # what environments print is no part of the JSON
+        with output_aside() if as_json else nullcontext():
+            return make()
     except Exception as error:
         if isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and is_output_full(error)):
             raise
@@ -189,11 +201,11 @@ def answer_to(words: Sequence[str]) -> tuple[Answer | int, bool]:
             fault = errors.UsageError(f"this needs more memory than there is: {LESS_MEMORY}.")
         else:
             errors.report_bug(f"rlparity {command}")
-            return _failure("bug", repr(error), "--traceback", *words), as_json
+            return _failure("bug", repr(error), "--traceback", *words)
         print(fault if isinstance(fault, _WrongWords) else f"rlparity: {fault}", file=sys.stderr)
         if fault.exit_code == errors.UsageError.exit_code:
-            return _failure("usage", str(fault), *[command] * bool(command), "--help"), as_json
-        return _failure("engine", str(fault), "--traceback", *words), as_json
+            return _failure("usage", str(fault), *[command] * bool(command), "--help")
+        return _failure("engine", str(fault), "--traceback", *words)
 
 
 def _failure(kind: Literal["usage", "engine", "bug"], message: str, *words: str) -> Answer:

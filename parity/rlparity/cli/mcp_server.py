@@ -1,7 +1,5 @@
 """The server of the Model Context Protocol: commands as tools, and a session of the debugger."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Iterator, Mapping
@@ -28,7 +26,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "run": ("--json",),
     "replay": ("--json",),
     "diff": ("--json=-",),
-    "debug": ("--json", "--commands"),
+    "debug": ("--commands",),
     "schema": (),
     "skill": (),
 }
@@ -45,22 +43,6 @@ _INSTRUCTIONS = (
     "difference and writes a trace; `debug` opens a game or a trace, and `debug_command` steps through it. Every call "
     "imports the code anew, and so sees what was edited; a session keeps the code that it was opened with."
 )
-
-
-def serve(parser: argparse.ArgumentParser) -> None:
-    """Serve one client on standard input and output until it leaves; ``parser``: of the whole command line."""
-    anyio.run(_serve, Tools(parser))
-
-
-async def _serve(tools: Tools) -> None:
-    server: Server[Any] = Server(
-        "rlparity", version=__version__, instructions=_INSTRUCTIONS, on_list_tools=tools.list, on_call_tool=tools.call
-    )
-    try:
-        async with stdio_server() as (source, sink):
-            await server.run(source, sink, server.create_initialization_options())
-    finally:
-        await tools.end_session()
 
 
 class Tools:
@@ -139,13 +121,28 @@ class Tools:
                 await session[0].aclose()
 
 
+def serve(parser: argparse.ArgumentParser) -> None:
+    """Serve one client on standard input and output until it leaves; ``parser``: of the whole command line."""
+    anyio.run(_serve, Tools(parser))
+
+
+async def _serve(tools: Tools) -> None:
+    server: Server[Any] = Server(
+        "rlparity", version=__version__, instructions=_INSTRUCTIONS, on_list_tools=tools.list, on_call_tool=tools.call
+    )
+    try:
+        async with stdio_server() as (source, sink):
+            await server.run(source, sink, server.create_initialization_options())
+    finally:
+        await tools.end_session()
+
+
 def _result(output: bytes, log: bytes = b"") -> CallToolResult:
-    """What a command printed as a result: its document, after whatever the world's code prints, or its text."""
+    """What a command printed as a result: its document, or its text."""
     text = output.decode(errors="replace").strip()
     if not text:
         return _fault((log.decode(errors="replace").splitlines() or ["the process ended without an answer."])[-1])
     with suppress(ValueError):
-        text = "{" + f"\n{text}".rpartition("\n{")[2]
         document = json.loads(text)
         if "error" in document:
             return _fault(document["error"]["message"])

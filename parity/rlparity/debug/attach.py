@@ -18,8 +18,6 @@ from rlparity.debug.session import Session
 from rlparity.engines.registry import world_spec
 from rlparity.errors import EngineError, UsageError, install_command
 from rlparity.io.console import Answer
-from rlparity.io.documents import document_value
-from rlparity.io.strict_json import json_text
 from rlparity.tools.documents import ErrorDocument, FailureDocument, StopDocument
 from rlparity.tools.report import action_name
 from rlparity.world import World
@@ -99,7 +97,7 @@ def debug(options: Namespace) -> Answer | int:
         check_screen(", or give --until CONDITION")
     world = options.world if options.trace else world_spec(options.world, options.engines or ())
     prices = read_prices(options.price, options.prices)
-    with Session(
+    session = Session(
         world,
         options.engines,
         seed=options.seed,
@@ -108,10 +106,13 @@ def debug(options: Namespace) -> Answer | int:
         agent=options.agent,
         prices=prices,
         timeout=options.timeout,
-    ) as session:
+    )
+    if options.commands:
+        return _answer(Debugger(session), _document(session, None))
+    with session:
         if is_screen:
             return show(session)
-        return _carry_out(session) if options.commands else _stop(session, options)
+        return _stop(session, options)
 
 
 def _document(session: Session, stopped: str | None, message: str | None = None) -> StopDocument:
@@ -123,20 +124,21 @@ def _document(session: Session, stopped: str | None, message: str | None = None)
     return StopDocument(session.position, stopped, moment.action, differences, marks, phase, state, message)
 
 
-def _carry_out(session: Session) -> int:
-    """Carry out the commands on standard input, and print where the game stands before the first and after each."""
-    debugger = Debugger(session)
-    document: object = _document(session, None)
-    while True:
-        print(json_text(document_value(document), indent=2), flush=True)
+def _answer(debugger: Debugger, document: object) -> Answer:
+    """Where the game stands; then the same after each command on standard input, at whose end the session is closed."""
+
+    def then() -> Answer | None:
         if not (line := sys.stdin.readline()):
-            return int(bool(session.diff()))
+            debugger.session.close()
+            return None
         debugger.do(line)
         while debugger.target is not None:
             debugger.advance()
-        document = _document(session, None, debugger.message)
-        if debugger.is_refusal:
-            document = FailureDocument(ErrorDocument("usage", debugger.message, ()))
+        refusal = FailureDocument(ErrorDocument("usage", debugger.message, ()))
+        stop = _document(debugger.session, None, debugger.message)
+        return _answer(debugger, refusal if debugger.is_refusal else stop)
+
+    return Answer(document, lambda _: None, int(bool(debugger.session.diff())), then)
 
 
 def _stop(session: Session, options: Namespace) -> Answer:

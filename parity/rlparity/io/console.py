@@ -55,11 +55,15 @@ def open_console(*, stderr: bool = False, quiet: bool = False, width: int | None
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a command: its document, a dataclass, how it is shown to people, and the exit code."""
+    """The answer of a command: its document, a dataclass, how it is shown to people, and the exit code.
+
+    then: what the command answers next, once this is printed; None: nothing.
+    """
 
     document: object
     show: Callable[[Console], None]
     exit_code: int = 0
+    then: Callable[[], Answer | None] = lambda: None
 
     def text(self) -> str:
         """The document as JSON."""
