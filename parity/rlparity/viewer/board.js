@@ -5,15 +5,18 @@ function boardTable(board, differing, title) {
   const columns = Math.max(0, ...board.rows.map((texts) => texts.length));
   const isCompact = board.rows.every((texts) => texts.every((text) => text.length <= 1));
   const marked = new Set(differing.map(String));
+  const cellAt = (row, column) => cell(board.rows[row][column] ?? "", marked.has(`${row},${column}`));
+  return grid(board.rows.length, columns, cellAt, isCompact ? "board compact" : "board", title);
+}
+
+/** Table of cells, each made by `cellAt(row, column)`, with the names of the board's rows and columns. */
+function grid(rows, columns, cellAt, classes, title) {
   const numbers = [...Array(columns).keys()];
   const head = numbers.map((column) => make("th", { scope: "col" }, columnName(column)));
-  const rows = board.rows.map((texts, row) => make("tr", {},
-    make("th", { scope: "row" }, rowName(row)),
-    ...numbers.map((column) => cell(texts[column] ?? "", marked.has(`${row},${column}`)))));
-  return styled(make("table", { class: isCompact ? "board compact" : "board" },
-    make("caption", { class: "unseen" }, title),
-    make("thead", {}, make("tr", {}, make("td"), ...head)),
-    make("tbody", {}, ...rows)), { "--columns": columns });
+  const body = [...Array(rows).keys()].map((row) => make("tr", {},
+    make("th", { scope: "row" }, rowName(row)), ...numbers.map((column) => cellAt(row, column))));
+  return styled(make("table", { class: classes }, make("caption", { class: "unseen" }, title),
+    make("thead", {}, make("tr", {}, make("td"), ...head)), make("tbody", {}, ...body)), { "--columns": columns });
 }
 
 function cell(text, differs) {

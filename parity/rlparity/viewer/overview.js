@@ -87,12 +87,9 @@ function endsMap() {
   const games = ended.filter((episode) => isChosen(episode, ["cell"]));
   const counts = tally(games, ({ end }) => cellOf(end));
   const [rows, columns] = page.shape;
-  const head = [...Array(columns).keys()].map((column) => make("th", { scope: "col" }, columnName(column)));
-  const body = [...Array(rows).keys()].map((row) => make("tr", {}, make("th", { scope: "row" }, rowName(row)),
-    ...[...Array(columns).keys()].map((column) => mapCell(counts, row, column))));
-  return styled(make("table", { class: columns > 8 ? "board map compact" : "board map" },
-    make("caption", { class: "unseen" }, "How many games ended in each cell of the board"),
-    make("thead", {}, make("tr", {}, make("td"), ...head)), make("tbody", {}, ...body)), { "--columns": columns });
+  const cellAt = (row, column) => mapCell(counts, row, column);
+  const classes = columns > 8 ? "board map compact" : "board map";
+  return grid(rows, columns, cellAt, classes, "How many games ended in each cell of the board");
 }
 
 function mapCell(counts, row, column) {
