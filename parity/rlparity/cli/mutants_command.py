@@ -1,7 +1,6 @@
 """The command ``rlparity mutants``."""
 
 from argparse import Namespace
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rlparity.cli.commands import progress_bar, run_settings
@@ -9,7 +8,7 @@ from rlparity.core.prices import priced
 from rlparity.engines.registry import load_world, world_spec
 from rlparity.errors import UsageError
 from rlparity.io.console import Answer
-from rlparity.mutant import Mutant, MutationBench
+from rlparity.mutant import MutationBench
 from rlparity.tools.documents import MutantsDocument
 from rlparity.tools.generated import generated_mutants
 from rlparity.tools.mutant_judges import LockstepJudge, PytestJudge, project_bench
@@ -23,7 +22,6 @@ from rlparity.tools.mutants import (
     MutantVerdict,
     chosen_benches,
     chosen_mutants,
-    require_fit,
     run_mutants,
 )
 from rlparity.tools.printing import print_mutants
@@ -60,7 +58,7 @@ def mutants(options: Namespace) -> Answer:
     verdicts: list[MutantVerdict] = []
     with progress_bar(options.json, "mutants", sum(len(mutants) for _, mutants in chosen)) as advance:
         for bench, planted in chosen:
-            verdicts += _logged_verdicts(bench, planted, judge, options.jobs, log, advance)
+            verdicts += run_mutants(bench, planted, judge, options.jobs, log, advance)
     judged = [verdict for verdict in verdicts if verdict.is_judged]
     same = [verdict.mutant.name for verdict in verdicts if verdict.result == SAME]
     caught = sum(verdict.noticed for verdict in judged)
@@ -77,29 +75,6 @@ def mutants(options: Namespace) -> Answer:
     wanted = len(judged) if options.generate else len(verdicts)  # edits that a machine makes need not build
     is_well = bool(judged) and caught == wanted
     return Answer(document, lambda console: print_mutants(verdicts, caught, len(judged), console), 0 if is_well else 1)
-
-
-def _logged_verdicts(
-    bench: MutationBench,
-    mutants: Sequence[Mutant],
-    judge: Judge,
-    jobs: int,
-    log: MutantLog,
-    advance: Callable[[], object],
-) -> list[MutantVerdict]:
-    """The verdicts in the order of the mutants; those that the log holds are not judged again."""
-    require_fit(bench, mutants)
-    verdicts = log.known(bench, mutants)
-    for _ in verdicts:
-        advance()
-
-    def add(verdict: MutantVerdict) -> None:
-        log.add(bench, verdict)
-        advance()
-
-    if unknown := [mutant for mutant in mutants if mutant not in verdicts]:
-        verdicts |= {verdict.mutant: verdict for verdict in run_mutants(bench, unknown, judge, jobs, add)}
-    return [verdicts[mutant] for mutant in mutants]
 
 
 def _generated(world: World, bench: MutationBench, options: Namespace) -> MutationBench:

@@ -1,7 +1,5 @@
 """Judges of mutants: a run against another engine, or the tests of a project."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time
@@ -27,6 +25,31 @@ RUN_TIMEOUT = 1800.0
 """Seconds that the run of one mutant may take; those of engines look at it after each step."""
 TESTS = "tests"
 """The section of a table whose mutants are judged by tests, and what reports call their bench."""
+
+
+class _Reference(RemoteEngine):
+    """A reference that plays on against the next mutant: ``close`` puts it among the idle ones of its copy."""
+
+    def __init__(self, factory: RemoteFactory, games: int, options: EngineOptions, idle: list["_Reference"]) -> None:
+        self.options = options
+        self._idle: list[_Reference] | None = None
+        super().__init__(factory, games, options)
+        self._idle = idle
+
+    def close(self) -> None:
+        if self._idle is None or not self.is_ready:
+            super().close()
+        elif self not in self._idle:
+            self._idle.append(self)
+
+
+def _open_reference(
+    factory: RemoteFactory, idle: list[_Reference], games: int, options: EngineOptions = EngineOptions()
+) -> BatchEngine:
+    for number, engine in enumerate(idle):
+        if (engine.games, engine.options) == (games, options) and not options.marks:  # whose counts go on
+            return idle.pop(number)
+    return _Reference(factory, games, options, idle)
 
 
 @dataclass(frozen=True)
@@ -100,31 +123,6 @@ class LockstepJudge(Judge):
         except EngineError:
             check_time()
             raise
-
-
-class _Reference(RemoteEngine):
-    """A reference that plays on against the next mutant: ``close`` puts it among the idle ones of its copy."""
-
-    def __init__(self, factory: RemoteFactory, games: int, options: EngineOptions, idle: list[_Reference]) -> None:
-        self.options = options
-        self._idle: list[_Reference] | None = None
-        super().__init__(factory, games, options)
-        self._idle = idle
-
-    def close(self) -> None:
-        if self._idle is None or not self.is_ready:
-            super().close()
-        elif self not in self._idle:
-            self._idle.append(self)
-
-
-def _open_reference(
-    factory: RemoteFactory, idle: list[_Reference], games: int, options: EngineOptions = EngineOptions()
-) -> BatchEngine:
-    for number, engine in enumerate(idle):
-        if (engine.games, engine.options) == (games, options) and not options.marks:  # whose counts go on
-            return idle.pop(number)
-    return _Reference(factory, games, options, idle)
 
 
 @dataclass(frozen=True)

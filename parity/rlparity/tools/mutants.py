@@ -100,23 +100,78 @@ def chosen_mutants(
     return [(bench, mutants) for bench, mutants in picked if mutants]
 
 
+class MutantLog:
+    """Verdicts in a file, a line of JSON for each, so that a campaign that was cut goes on; without a path none.
+
+    how: settings of the run: what was judged with others, or is another fault by now, is judged anew.
+    """
+
+    def __init__(self, path: Path | None, how: Sequence[object]) -> None:
+        self._path = path
+        self._how = json_text([*how])
+        self._entries: dict[str, dict[str, Any]] = {}
+        if path is not None and path.exists():
+            with refused(path, "log of mutants", broken="name another file"):
+                lines = read_bytes(path, GIB).splitlines()
+                for line in lines:
+                    self._read(line)
+
+    def _read(self, line: bytes) -> None:
+        try:
+            entry = json_of(line)
+            self._entries[entry[_DIGEST]] = {name: entry[name] for name in ("result", "steps", "detail")}
+        except (TypeError, KeyError) as error:
+            raise Unreadable(f"it holds what is no verdict ({error})") from None
+
+    def known(self, bench: MutationBench, mutants: Sequence[Mutant]) -> dict[Mutant, MutantVerdict]:
+        """The verdicts that the file holds of these mutants."""
+        digests = {mutant: self._digest(bench, mutant) for mutant in mutants}
+        return {
+            mutant: MutantVerdict(bench.engine, mutant, **self._entries[digest])
+            for mutant, digest in digests.items()
+            if digest in self._entries
+        }
+
+    def add(self, bench: MutationBench, verdict: MutantVerdict) -> None:
+        """Append a verdict; raises UsageError where the file cannot be written."""
+        if self._path is None:
+            return
+        line = json_text(asdict(verdict.document()) | {_DIGEST: self._digest(bench, verdict.mutant)})
+        try:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+        except OSError as error:
+            raise UsageError(f"{self._path} cannot be written ({error.strerror}): name another file.") from error
+
+    def _digest(self, bench: MutationBench, mutant: Mutant) -> str:
+        parts = bench.engine, mutant.file, mutated_text(bench.source, mutant), *mutant.tests, self._how
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
 def run_mutants(
     bench: MutationBench,
     mutants: Sequence[Mutant],
     judge: Judge,
     jobs: int,
-    progress: Callable[[MutantVerdict], object] = lambda verdict: None,
+    log: MutantLog | None = None,
+    progress: Callable[[], object] = lambda: None,
 ) -> list[MutantVerdict]:
     """Plant, build and judge each mutant, ``jobs`` at a time, each worker in a copy of its own.
 
-    ``progress`` is called with each verdict, as soon as it is there.
+    Those that the log holds are not judged again. ``progress`` is called after each mutant.
 
     First every edit is tried on the text, and the unchanged copy is tried: where that fails already,
     nothing that follows would mean anything. Raises UsageError and EngineError then.
     """
     require_fit(bench, mutants)
+    log = log or MutantLog(None, ())
+    verdicts = log.known(bench, mutants)
+    for _ in verdicts:
+        progress()
+    if not (left := [mutant for mutant in mutants if mutant not in verdicts]):
+        return [verdicts[mutant] for mutant in mutants]
     with tempfile.TemporaryDirectory(prefix="rlparity-mutants-", ignore_cleanup_errors=True) as folder:
-        workers = min(jobs, len(mutants))
+        workers = min(jobs, len(left))
         copies: queue.SimpleQueue[Path] = queue.SimpleQueue()
         first = Path(folder) / "copy-0"
         for part in bench.parts or (".",):
@@ -130,7 +185,7 @@ def run_mutants(
             copies.put(Path(shutil.copytree(first, Path(folder) / f"copy-{number}", symlinks=True)))
         programs = dict[Path, bytes]()
 
-        def judged(mutant: Mutant) -> MutantVerdict:
+        def judge_one(mutant: Mutant) -> None:
             copy = copies.get()
             try:
                 verdict = judge.confirmed(bench, _verdict(bench, mutant, judge, copy), copy)
@@ -138,11 +193,13 @@ def run_mutants(
                     verdict = replace(verdict, result=SAME)
             finally:
                 copies.put(copy)
-            progress(verdict)
-            return verdict
+            log.add(bench, verdict)
+            verdicts[mutant] = verdict
+            progress()
 
         with ThreadPool(workers) as pool:  # which an interrupt ends without waiting for what its threads judge
-            return list(pool.imap(judged, mutants))
+            list(pool.imap(judge_one, left))
+    return [verdicts[mutant] for mutant in mutants]
 
 
 def require_fit(bench: MutationBench, mutants: Sequence[Mutant]) -> None:
@@ -201,51 +258,3 @@ def _planted(mutant: Mutant, copy: Path) -> Iterator[str]:
         yield mutated
     finally:
         path.write_text(original, encoding="utf-8")
-
-
-class MutantLog:
-    """Verdicts in a file, a line of JSON for each, so that a campaign that was cut goes on; without a path none.
-
-    how: settings of the run: what was judged with others, or is another fault by now, is judged anew.
-    """
-
-    def __init__(self, path: Path | None, how: Sequence[object]) -> None:
-        self._path = path
-        self._how = json_text([*how])
-        self._entries: dict[str, dict[str, Any]] = {}
-        if path is not None and path.exists():
-            with refused(path, "log of mutants", broken="name another file"):
-                lines = read_bytes(path, GIB).splitlines()
-                for line in lines:
-                    self._read(line)
-
-    def _read(self, line: bytes) -> None:
-        try:
-            entry = json_of(line)
-            self._entries[entry[_DIGEST]] = {name: entry[name] for name in ("result", "steps", "detail")}
-        except (TypeError, KeyError) as error:
-            raise Unreadable(f"it holds what is no verdict ({error})") from None
-
-    def known(self, bench: MutationBench, mutants: Sequence[Mutant]) -> dict[Mutant, MutantVerdict]:
-        """The verdicts that the file holds of these mutants."""
-        digests = {mutant: self._digest(bench, mutant) for mutant in mutants}
-        return {
-            mutant: MutantVerdict(bench.engine, mutant, **self._entries[digest])
-            for mutant, digest in digests.items()
-            if digest in self._entries
-        }
-
-    def add(self, bench: MutationBench, verdict: MutantVerdict) -> None:
-        """Append a verdict; raises UsageError where the file cannot be written."""
-        if self._path is None:
-            return
-        line = json_text(asdict(verdict.document()) | {_DIGEST: self._digest(bench, verdict.mutant)})
-        try:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(line + "\n")
-        except OSError as error:
-            raise UsageError(f"{self._path} cannot be written ({error.strerror}): name another file.") from error
-
-    def _digest(self, bench: MutationBench, mutant: Mutant) -> str:
-        parts = bench.engine, mutant.file, mutated_text(bench.source, mutant), *mutant.tests, self._how
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
