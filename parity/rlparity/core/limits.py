@@ -40,7 +40,7 @@ def limits_of(
     yield from declaration_checks(pair)
     yield limited("info", "infos", "are left out", "give --infos"), pair.has_infos and not pair.compares_infos
     yield from _left_out(pair, measured, settings)
-    yield from _of_noise(pair.world, measured, noise)
+    yield from _of_tolerances(pair.world, measured, noise)
     if not of_traces:  # whose games are what they are
         yield from _of_fields(measured)
         yield from _of_play(pair, settings, measured)
@@ -88,32 +88,25 @@ def _of_engines(pair: Pair, settings: Settings) -> Iterator[Check]:
     factories = [pair.world.engines[name] for name in pair.names]
     other_one = "name another with --engines"
     yield limited("engine", "the engine", "is compared with itself", other_one), one == other
-    are_same = one != other and _are_same(*factories)
+    are_same = one != other and _made_of(factories[0]) == _made_of(factories[1])
     yield Reason(Verdict.INCONCLUSIVE, "engine", "both engines", "are one and the same", other_one), are_same
     write = "their states are seeds and actions: write games with pull and push"
     yield Reason(Verdict.INCONCLUSIVE, "state", "nothing", "is injected", write), is_without_injection(pair, settings)
 
 
-def _are_same(one: Any, other: Any) -> bool:  # noqa: ANN401 - factories, and what they are made of
-    """Tell whether two factories do the same: they are one, or are made of the same code and values."""
-    if one is other or type(one) is not type(other):
-        return one is other
-    parts = [_parts(each) for each in (one, other)]
-    if parts[0] is not None:
-        return len(parts[0]) == len(parts[1]) and all(map(_are_same, *parts))
-    is_value = isinstance(one, (str, bytes, int, float, dict)) or is_dataclass(one)
-    return bool(is_value and one == other)
-
-
-def _parts(each: Any) -> Any:  # noqa: ANN401 - a function or a tuple
+def _made_of(each: Any) -> object:  # noqa: ANN401 - a factory, or a part of one
+    """The code and values that a factory is made of, which are the same in those that do the same."""
     if isinstance(each, FunctionType):
         cells = tuple(cell.cell_contents for cell in each.__closure__ or ())
-        return id(each.__globals__), each.__code__, each.__defaults__, cells
-    if isinstance(each, CodeType):
-        return each.co_code, each.co_names, each.co_consts
-    if isinstance(each, partial):
-        return each.func, each.args, tuple(each.keywords.items())
-    return each if isinstance(each, tuple) else None
+        each = id(each.__globals__), each.__code__, each.__defaults__, cells
+    elif isinstance(each, CodeType):
+        each = each.co_code, each.co_names, each.co_consts
+    elif isinstance(each, partial):
+        each = each.func, each.args, tuple(each.keywords.items())
+    if isinstance(each, tuple):
+        return [*map(_made_of, each)]
+    is_value = isinstance(each, (str, bytes, int, float, dict)) or is_dataclass(each)
+    return type(each), each if is_value else id(each)
 
 
 def _left_out(pair: Pair, measured: Measurements, settings: Settings) -> Iterator[Check]:
@@ -127,23 +120,19 @@ def _left_out(pair: Pair, measured: Measurements, settings: Settings) -> Iterato
     fields = {name.split(".")[0] for name in measured.fields} - {"seed", "mask", "facts", "events"}
     nothing = Reason(Verdict.INCONCLUSIVE, "field", "nothing", "is compared", "take tolerances off World.tolerances")
     yield nothing, bool(fields) and fields <= ignored
-    for name, tolerance in tolerances.items():
-        parts_of = [seen for field, seen in measured.fields.items() if _is_part(field, name)]
-        is_wide = any(0 < seen.high - seen.low <= _width(tolerance, seen) < float("inf") for seen in parts_of)
-        wide = limited("tolerance", f"the tolerance of {name}", "is wider than the field's range", "narrow it")
-        yield wide, is_wide and not tolerance.ignored
 
 
-def _of_noise(world: World, measured: Measurements, floor: Mapping[str, Noise] | None) -> Iterator[Check]:
-    """Tolerances that are much wider than what varies by itself, where that was measured."""
+def _of_tolerances(world: World, measured: Measurements, floor: Mapping[str, Noise] | None) -> Iterator[Check]:
+    """Tolerances as wide as what they are of, or much wider than what varies by itself, where that was measured."""
     for name in world.tolerances:
-        tolerance = world.tolerance_of(name) or Tolerance()
+        tolerance, subject = world.tolerance_of(name) or Tolerance(), f"the tolerance of {name}"
+        widths = [(_width(tolerance, seen), seen) for field, seen in measured.fields.items() if _is_part(field, name)]
+        is_wide = any(0 < seen.high - seen.low <= width < float("inf") for width, seen in widths)
+        yield limited("tolerance", subject, "is wider than the field's range", "narrow it"), is_wide
         least = max((each.absolute for field, each in (floor or {}).items() if _is_part(field, name)), default=0.0)
-        widths = [_width(tolerance, seen) for field, seen in measured.fields.items() if _is_part(field, name)]
-        is_wide = not tolerance.ignored and max(widths, default=0.0) > WIDEST * least
-        much = "is wider than ten times its noise floor"
-        wide = limited("tolerance", f"the tolerance of {name}", much, f"that is {least:.2g}")
-        yield wide, is_wide if floor is not None else None
+        is_wider = any(width > WIDEST * least for width, _ in widths)
+        much = limited("tolerance", subject, "is wider than ten times its noise floor", f"that is {least:.2g}")
+        yield much, None if floor is None else is_wider
 
 
 def _is_part(field: str, name: str) -> bool:
@@ -152,7 +141,8 @@ def _is_part(field: str, name: str) -> bool:
 
 def _width(tolerance: Tolerance, seen: Variation) -> float:
     size = max(abs(seen.low), abs(seen.high))
-    return max(tolerance.absolute, (tolerance.relative + tolerance.ulps * 2.0**-23) * size)
+    widths = tolerance.absolute, (tolerance.relative + tolerance.ulps * 2.0**-23) * size
+    return 0.0 if tolerance.ignored else max(widths)
 
 
 def _of_fields(measured: Measurements) -> Iterator[Check]:
