@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from rlparity.world import Board, World
 Fields = Mapping[str, Array | list[State]]
 """Name -> one row for each game: an array with a leading axis, or a list of states."""
 
+Keys = tuple[str | int, ...]
+"""Keys and indices that lead to a part of a value, of a field its family first."""
 ABSENT = "absent"
 STATE = "state"
 OBSERVATION = "observation"
@@ -205,6 +208,25 @@ def _are_near_in_state(world: World, expected: object, observed: object, path: s
     one, other = np.float64(expected), np.float64(observed)  # type: ignore[arg-type]
     tolerance = world.tolerance_of(place) or world.tolerance_of(path.split(".")[0])
     return tolerance is not None and bool(_are_near(one, other, tolerance, np.float32))
+
+
+@lru_cache
+def keys_of(field: str) -> Keys:
+    """The keys in a field's name, also as differences have it: ``state.apples[0].cell``, ``observation[3: hp]``."""
+    keys: list[str | int] = []
+    for plain, indices, label in re.findall(r"([^.\[\]]+)|\[([\d, ]{1,99})\]|\[(?:[\d, ]+: )?(.+?)\]", field):
+        keys += [*map(int, re.findall(r"\d+", indices))] if indices else [plain or label]
+    return tuple(keys) or ("",)
+
+
+def part_of(value: Any, keys: Keys) -> Any:  # noqa: ANN401 - a JSON value
+    """What stands under some keys; ABSENT where nothing does."""
+    for key in keys:
+        try:
+            value = value[key]
+        except (LookupError, TypeError):
+            return ABSENT
+    return value
 
 
 def value_text(value: object) -> str:

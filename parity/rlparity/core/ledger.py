@@ -21,8 +21,6 @@ ignore that one of them says is done. A run replays all witnesses first, so that
 fails in the shortest run; which entries the games of the run show does not matter.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,9 +28,9 @@ from functools import cached_property
 from importlib.metadata import distributions
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from rlparity.core.compare import Difference
+from rlparity.core.compare import Difference, keys_of, part_of
 from rlparity.core.trace import RESTART, Action, RecordedRun, Trace, check_actions, trace_of
 from rlparity.engine import State
 from rlparity.errors import UsageError, blamed, quoted
@@ -79,7 +77,8 @@ class Entry:
             return set()
         table = {} if self.when is None or isinstance(self.when, str) else self.when
         # before the patterns, which take longer: of thousands of entries few fit a state
-        if not all(_holds(wanted, _part(before, path)) for path, wanted in table.items()):
+        keys = ((path,) if path in before else keys_of(path) for path in table)  # names of states may have dots
+        if not all(_holds(wanted, part_of(before, each)) for each, wanted in zip(keys, table.values(), strict=True)):
             return set()
         hits = [{name for name in names if pattern.fullmatch(name)} for pattern in self._patterns]
         if not all(hits):
@@ -91,18 +90,6 @@ class Entry:
     @cached_property
     def _patterns(self) -> list[re.Pattern[str]]:
         return [re.compile(re.escape(name).replace(r"\[\*\]", r"\[[^\]]*\]")) for name in self.fields]
-
-
-def _part(state: object, path: str) -> object:
-    """The part of a state at a path such as ``player.hp`` or ``enemies[0].row``; None where it has none."""
-    if isinstance(state, dict) and path in state:  # names of states may have dots
-        return state[path]
-    for name in re.findall(r"[^.\[\]]+", path):
-        try:
-            state = state[int(name) if isinstance(state, list) else name]  # type: ignore[index]
-        except (LookupError, TypeError, ValueError):
-            return None
-    return state
 
 
 def _holds(wanted: Any, found: Any) -> bool:  # noqa: ANN401 - values of TOML and JSON
@@ -124,7 +111,7 @@ class Ledger:
         """An entry has a condition on the state before."""
         return any(entry.when is not None for entry in self.entries)
 
-    def opened(self, world: World, engines: tuple[str, str]) -> Ledger:
+    def opened(self, world: World, engines: tuple[str, str]) -> Self:
         """The entries for two engines of a world, which has them.
 
         A world that the file does not name has none. Raises UsageError where an entry is not for them; EngineError
@@ -139,7 +126,7 @@ class Ledger:
         installed = [installed_versions(factory, packages) for factory in factories]
         for entry in entries:
             self._check_versions(entry, installed)
-        return Ledger(self.path, self.worlds, tuple(self._of_world(entry, world) for entry in entries))
+        return replace(self, entries=tuple(self._of_world(entry, world) for entry in entries))
 
     def entries_of(self, before: State, action: Action | None, differences: Sequence[Difference]) -> tuple[Entry, ...]:
         """The entries that explain what differs, marks aside, after an action in this state, ``None`` the start.

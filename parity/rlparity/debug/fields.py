@@ -8,16 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from rlparity.core.compare import ABSENT, OBSERVATION, STATE, Fields, element_names
+from rlparity.core.compare import ABSENT, OBSERVATION, STATE, Fields, Keys, element_names, keys_of, part_of
 from rlparity.core.trace import RESTART, Action
 from rlparity.debug.timeline import Moment
 from rlparity.engine import State
 from rlparity.errors import UsageError, quoted, unknown
 from rlparity.spaces import is_number
 from rlparity.world import World
-
-Keys = tuple[str | int, ...]
-"""A family of fields, and keys and indices in its value."""
 
 FAMILIES = STATE, OBSERVATION, "mask", "components", "reward", "terminated", "truncated", "facts", "events"
 
@@ -44,13 +41,7 @@ class FieldReader:
 
     def value(self, fields: Fields, keys: Keys) -> Any:  # noqa: ANN401 - a JSON value
         """What stands under some keys; ABSENT where nothing does."""
-        value = self.family(fields, str(keys[0]))
-        for key in keys[1:]:
-            try:
-                value = value[key]
-            except (KeyError, IndexError, TypeError):
-                return ABSENT
-        return value
+        return part_of(self.family(fields, str(keys[0])), keys[1:])
 
     def find(self, fields: Fields, name: str) -> Keys:
         """The keys of a field, such as ``state.player.hp``, ``components.kills``, ``mask[up]`` or just ``hp``.
@@ -78,14 +69,6 @@ class FieldReader:
                 raise UsageError(f"{quoted(name)} is no field: there is no {unknown(str(key), among)} in it.")
             value = value[key]
         return keys
-
-
-def keys_of(field: str) -> Keys:
-    """The keys in a field's name, also as differences have it: ``state.apples[0].cell``, ``observation[3: hp]``."""
-    keys: list[str | int] = []
-    for plain, indices, label in re.findall(r"([^.\[\]]+)|\[([\d, ]{1,99})\]|\[(?:[\d, ]+: )?(.+?)\]", field):
-        keys += [*map(int, re.findall(r"\d+", indices))] if indices else [plain or label]
-    return tuple(keys) or ("",)
 
 
 def value_of(text: str) -> Any:  # noqa: ANN401 - a JSON value
