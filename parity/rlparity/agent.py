@@ -1,9 +1,8 @@
 """What a policy sees of some games, and what it answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +26,9 @@ class View:
         """Complete states of the k games, fetched when called, which is slow for big batches."""
         return self.read_states(self.slots)
 
-    def part(self, rows: Slots) -> View:
+    def part(self, rows: Slots) -> Self:
         """The view of some of these games."""
-        return View(self.observation[rows], self.mask[rows], self.slots[rows], self.read_states)
+        return replace(self, observation=self.observation[rows], mask=self.mask[rows], slots=self.slots[rows])
 
 
 Policy = Callable[[View], Array]

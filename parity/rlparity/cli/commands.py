@@ -1,14 +1,12 @@
-"""The ``rlparity`` commands; every function returns the exit code."""
-
-from __future__ import annotations
+"""The ``rlparity`` commands; every function returns its answer."""
 
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from rlparity.cli.flags import settings_of
@@ -36,9 +34,6 @@ from rlparity.tools.rewards import accept, golden_folder, replay_golden, rewards
 from rlparity.tools.rewards import record as record_episodes
 from rlparity.viewer.write import write_page
 from rlparity.world import World
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 PROGRESS_SECONDS = 30.0
 """Between two lines of progress, where no terminal shows a bar."""

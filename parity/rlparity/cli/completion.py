@@ -16,16 +16,10 @@ HELP = f"print a script that completes this command in a shell: {', '.join(SHELL
 class PrintCompletion(argparse.Action):
     """Prints the script for the shell that is named, and ends the command."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,  # noqa: ANN401 - argparse's own
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: argparse.ArgumentParser, _: object, shell: Any, *__: object) -> None:  # noqa: ANN401
         """Print and exit, with code 2 where shtab is not installed."""
         try:
-            print(completion_script(parser, values))
+            print(completion_script(parser, shell))
         except UsageError as error:
             parser.exit(error.exit_code, f"{parser.prog}: {error}\n")
         parser.exit()

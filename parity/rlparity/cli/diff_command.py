@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -91,7 +92,7 @@ def _document(
     found: Comparison, unexpected: Sequence[str], every: Sequence[Records], cases: Mapping[str, Report]
 ) -> DiffDocument:
     shared, settings = found.shared, found.settings
-    rows = {each.name: each.values() for each in every}
+    rows: dict[str, Any] = {each.name: each.values() for each in every}
     return DiffDocument(
         identical=not found.families,
         unexpected=unexpected,
@@ -106,11 +107,7 @@ def _document(
         episodes=len(found.episodes),
         left=int((found.parted >= 0).sum()),
         refused=found.refused,
-        families=rows["families"],
-        components=rows["components"],
-        changes=rows["changes"],
-        returns=rows["returns"],
-        agents=rows["agents"],
+        **rows,
         cases={name: trace_value(report.trace) for name, report in cases.items()},
     )
 

@@ -1,10 +1,9 @@
 """The command ``rlparity transfer``."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+
+from rich.console import Console
 
 from rlparity.agent import Policy
 from rlparity.cli.commands import progress_bar
@@ -19,9 +18,6 @@ from rlparity.io.table import Records
 from rlparity.tools.documents import TransferDocument
 from rlparity.tools.transfer import EQUIVALENT, TRAINING_GAMES, Equivalence, equivalence_tests, reason
 from rlparity.world import World
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 def transfer(options: Namespace) -> Answer:

@@ -1,7 +1,5 @@
 """Playing one case on both engines, up to the first difference."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +12,20 @@ from rlparity.core.trace import RESTART, Action, Case, batch_of
 from rlparity.engine import Array, BatchEngine, Slots, State
 
 _ONLY: Slots = np.zeros(1, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class ReplayMoment:
+    """The game after the start (``action`` None) or after one action, as both engines have it.
+
+    components: what the action earned on each side; marks: which marks it fired on each side, where counted.
+    """
+
+    action: Action | None
+    states: tuple[State, State]
+    components: tuple[tuple[int | float, ...], tuple[int | float, ...]] | None
+    marks: tuple[dict[str, int], dict[str, int]] | None
+    differences: tuple[Difference, ...]
 
 
 @dataclass(frozen=True)
@@ -32,20 +44,6 @@ class Divergence:
     def step(self) -> int:
         """The number of actions after which the engines differ."""
         return len(self.case.actions)
-
-
-@dataclass(frozen=True)
-class ReplayMoment:
-    """The game after the start (``action`` None) or after one action, as both engines have it.
-
-    components: what the action earned on each side; marks: which marks it fired on each side, where counted.
-    """
-
-    action: Action | None
-    states: tuple[State, State]
-    components: tuple[tuple[int | float, ...], tuple[int | float, ...]] | None
-    marks: tuple[dict[str, int], dict[str, int]] | None
-    differences: tuple[Difference, ...]
 
 
 def begin(engine: BatchEngine, case: Case) -> Array:

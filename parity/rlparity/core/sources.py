@@ -1,21 +1,17 @@
 """Action sources of a run; they look at the reference engine only and draw from one seed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rlparity.agent import Policy, View
+from rlparity.core.pair import Observed
 from rlparity.engine import Array, Slots, State
 from rlparity.errors import UsageError, blamed
 from rlparity.spaces import Box
 from rlparity.world import World
-
-if TYPE_CHECKING:
-    from rlparity.core.pair import Observed
 
 DIRECTED_START_SHARE = 0.75
 TRACES = "traces:"

@@ -1,14 +1,12 @@
 """Cases and trace files: one game, exactly as it can be played again; and whole runs that were recorded."""
 
-from __future__ import annotations
-
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,11 +49,11 @@ class Case:
     marks: bool = False
     auto_reset: bool = False
 
-    def prefix(self, length: int) -> Case:
+    def prefix(self, length: int) -> Self:
         """The same game, ended after ``length`` actions."""
         return replace(self, actions=self.actions[:length])
 
-    def from_state(self, state: State, done: int) -> Case:
+    def from_state(self, state: State, done: int) -> Self:
         """The rest of the game after ``done`` actions, begun in the state that was reached."""
         return replace(self, actions=self.actions[done:], seed=None, state=state)
 

@@ -1,11 +1,9 @@
 """Forks of a game on two engines: what was seen is kept, and replayed where play goes on from there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -49,7 +47,7 @@ class Fork:
 
     number: int
     case: Case
-    parent: Fork | None = None
+    parent: Self | None = None
     at: int = 0
     cause: str = ""
     path: list[Moment] = field(default_factory=list)
@@ -71,7 +69,7 @@ class Fork:
         done = place - self.begins
         return self.case.actions[done] if done < len(self.case.actions) else None
 
-    def before_edit(self) -> Fork:
+    def before_edit(self) -> Self:
         """The fork that the edit at this one's start left."""
         fork = self
         while fork.begins == self.begins:

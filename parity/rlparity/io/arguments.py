@@ -3,8 +3,6 @@
 The harness, rlworldkit and the worlds read flags with these; settings that come from elsewhere are checked by them.
 """
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import sys
@@ -23,29 +21,6 @@ STANDARD_OUTPUT = Path("-")
 """What flags for files take for standard output."""
 
 _is_asked_for_parser: ContextVar[bool] = ContextVar("is_asked_for_parser", default=False)
-
-
-class _Reached(BaseException):
-    """Carries a parser out of the command that made it."""
-
-    def __init__(self, parser: Parser) -> None:
-        super().__init__()
-        self.parser = parser
-
-
-def parser_of(command: Callable[[], object]) -> Parser:
-    """The parser with which a command would read its words; it does nothing of what comes then.
-
-    Raises LookupError where it has none, and what the command raises before it comes to that.
-    """
-    token = _is_asked_for_parser.set(True)
-    try:
-        command()
-    except _Reached as reached:
-        return reached.parser
-    finally:
-        _is_asked_for_parser.reset(token)
-    raise LookupError("the command reads its words with no parser")
 
 
 class Parser(argparse.ArgumentParser):
@@ -104,6 +79,29 @@ class Parser(argparse.ArgumentParser):
         finally:
             for each, text in hidden.items():
                 each.help = text
+
+
+class _Reached(BaseException):
+    """Carries a parser out of the command that made it."""
+
+    def __init__(self, parser: Parser) -> None:
+        super().__init__()
+        self.parser = parser
+
+
+def parser_of(command: Callable[[], object]) -> Parser:
+    """The parser with which a command would read its words; it does nothing of what comes then.
+
+    Raises LookupError where it has none, and what the command raises before it comes to that.
+    """
+    token = _is_asked_for_parser.set(True)
+    try:
+        command()
+    except _Reached as reached:
+        return reached.parser
+    finally:
+        _is_asked_for_parser.reset(token)
+    raise LookupError("the command reads its words with no parser")
 
 
 class _HelpAll(argparse.Action):

@@ -1,7 +1,5 @@
 """What commands print as JSON, one class for each; `rlparity schema` prints their schemas."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -36,6 +34,14 @@ class FailureDocument:
 
 
 @dataclass(frozen=True)
+class EffectDocument:
+    """What a user sees of differences. first: of each game that differs, the actions after which it first does."""
+
+    measures: Rows
+    first: Sequence[int]
+
+
+@dataclass(frozen=True)
 class RunDocument:
     """What ``run`` found. measured: what of all that is compared varied, how games ended and which actions were taken.
 
@@ -65,14 +71,6 @@ class RunDocument:
     measured: Mapping[str, Any]
     noise: Rows | None
     effect: EffectDocument | None
-
-
-@dataclass(frozen=True)
-class EffectDocument:
-    """What a user sees of differences. first: of each game that differs, the actions after which it first does."""
-
-    measures: Rows
-    first: Sequence[int]
 
 
 @dataclass(frozen=True)

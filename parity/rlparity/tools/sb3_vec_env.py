@@ -35,13 +35,7 @@ class BatchVecEnv(VecEnv):
         """The games have nothing to set: raises AttributeError."""
         raise AttributeError(f"the games of {type(self).__name__} have no attribute {attr_name!r} to set")
 
-    def env_method(
-        self,
-        method_name: str,
-        *method_args: Any,  # noqa: ANN401 - SB3's signature
-        indices: VecEnvIndices = None,
-        **method_kwargs: Any,  # noqa: ANN401 - SB3's signature
-    ) -> list[Any]:
+    def env_method(self, method_name: str, *_: Any, indices: VecEnvIndices = None, **__: Any) -> list[Any]:  # noqa: ANN401
         """``action_masks`` of games, as MaskablePPO asks for them; raises AttributeError for anything else."""
         if method_name != "action_masks":
             raise AttributeError(f"the games of {type(self).__name__} have no method {method_name!r}")

@@ -1,7 +1,5 @@
 """Where directed runs of Orchard start, how they play, and what is smaller than a state."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

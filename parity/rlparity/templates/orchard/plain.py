@@ -1,7 +1,5 @@
 """The original: one object for each game, plain Python."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The port: all games at once, numpy arrays with the game as first axis. Shares no rule with the original."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

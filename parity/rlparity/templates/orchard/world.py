@@ -1,7 +1,5 @@
 """Orchard as a world: all that it says about itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from pkgutil import resolve_name  # full
 
