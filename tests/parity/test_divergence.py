@@ -17,7 +17,10 @@ from orchard.planes import PlanesEngine
 
 from rlparity import BatchStep
 from rlparity.cli.main import main
-from rlparity.tools.divergence import ROOM
+from rlparity.core.compare import Difference
+from rlparity.core.trace import Case, Trace
+from rlparity.tools.divergence import ROOM, signature
+from rlparity.tools.report import Report
 
 
 def divergences(engine: str, *words: str | Path, world: str = ORCHARD) -> list[dict[str, Any]]:
@@ -54,6 +57,15 @@ def test_a_signature_is_that_of_the_fault_whatever_the_seed_the_folder_and_the_g
         for name in signatures
     ]
     assert len({*as_one}) == 6
+
+
+def test_a_part_of_the_state_has_one_signature_whichever_entity_or_number_of_it_differs() -> None:
+    def of(field: str) -> str:
+        trace = Trace("orchard", ("plain", "other"), Case((), seed=0), (Difference(field, 1, 2),))
+        return signature(Report(WORLD, trace, (), ()))
+
+    assert of("state.player.row") == of("state.player.column") != of("state.wasp.row")
+    assert of("state.enemies[0].hp") == of("state.enemies[1].row") != of("components[sting]") != of("components[step]")
 
 
 def test_a_divergence_says_what_differs_where_and_after_what(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import linecache
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from rlparity.core.trace import Action
 from rlparity.engines.tape import TAPE
 from rlparity.io.documents import document_value
 from rlparity.io.strict_json import json_text
+from rlparity.tools.diff import family_of
 from rlparity.tools.report import NextCommand, Report, action_name
 from rlparity.tools.rules import rule_text, source_lines
 from rlparity.world import PLACE
@@ -141,15 +141,14 @@ def explained(report: Report, room: Room) -> dict[str, Any]:
 def signature(report: Report) -> str:
     """A hash of the world, the engines' names without places, the phase in which they part, and what differs then.
 
-    That is the first part of the state that does, else what comes first of the rest; which entity or cell it is, and
-    what else differs, depends on the game that was found. Faults that first show in one phase and part of the state
-    share it.
+    That is the first part of the state that does, else what comes first of the rest; which entity, cell or number of it
+    it is, and what else differs, depends on the game that was found. Faults that first show in one phase and part of
+    the state share it.
     """
     parting, trace = report.parting, report.trace
     engines = ["tape" if name.startswith(TAPE) else name.partition(PLACE)[0] for name in trace.engines]
-    fields = [each.field for each in parting.differences] or [each.field for each in by_likelihood(report)]
-    place = re.split(r"\[\d", fields[0])[0]
-    about = report.world.name, *engines, parting.phase, place
+    first = (parting.differences or by_likelihood(report))[0]
+    about = report.world.name, *engines, parting.phase, family_of(first)
     return hashlib.sha256(json_text(about).encode()).hexdigest()[:16]
 
 
