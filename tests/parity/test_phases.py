@@ -45,8 +45,8 @@ def test_the_first_phase_that_differs_is_that_of_the_planted_fault(engine: str, 
         with Session(STINGLESS, (reference, engine), seed=3) as session:
             session.run_until(condition)
             assert session.diff()
-            assert session.moment.phases.text == f"The engines first differ in phase '{phase}'."
-            assert session.moment.phases.text == f"The engines first differ in phase '{phase}'."
+            assert session.moment.phases.parting.text == f"The engines first differ in phase '{phase}'."
+            assert session.moment.phases.parting.text == f"The engines first differ in phase '{phase}'."
 
 
 def test_the_state_after_the_last_phase_is_that_after_the_step_and_asking_changes_no_game() -> None:
@@ -57,7 +57,7 @@ def test_the_state_after_the_last_phase_is_that_after_the_step_and_asking_change
                 assert side is not None
                 assert [each.name for each in side] == ["walker", "flight"]
                 assert side[-1].state == session.state(engine)
-            assert session.moment.phases.text == "The states agree after every phase."
+            assert session.moment.phases.parting.text == "The states agree after every phase."
         session.check()
 
 
@@ -80,7 +80,7 @@ def test_an_action_that_is_valid_on_one_side_alone_differs_in_its_first_phase() 
         replace(WORLD, engines={"plain": PlainEngine, "lazy": LazyEngine}), case=Case((REST,), seed=4)
     ) as session:
         session.step()
-        assert session.moment.phases.text == "The engines first differ in phase 'walker'."
+        assert session.moment.phases.parting.text == "The engines first differ in phase 'walker'."
 
 
 def test_words_have_an_address_at_which_a_run_stops() -> None:

@@ -73,11 +73,6 @@ class StepPhases:
                 return Parting(f"The engines first differ in phase {name!r}.", name, differences)
         return Parting("The states agree after every phase.")
 
-    @property
-    def text(self) -> str:
-        """Where the engines part, in one sentence; empty where one tells no phases, or is alone."""
-        return self.parting.text
-
 
 def step_phases(pair: Callable[[], Pair], before: tuple[State, State], action: Action | None) -> StepPhases:
     """The phases of a step from each engine's own state, none at a start.

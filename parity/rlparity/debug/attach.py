@@ -119,7 +119,7 @@ def _document(session: Session, stopped: str | None, message: str | None = None)
     """Where the game stands, and the condition that stopped it there."""
     moment, differences, phase = session.moment, session.diff(), ""
     with suppress(EngineError):  # of one that fails in its phases, the step stands without them
-        phase = moment.phases.text if differences else ""
+        phase = moment.phases.parting.text if differences else ""
     marks, state = moment.marks and moment.marks[0], session.state()
     return StopDocument(session.position, stopped, moment.action, differences, marks, phase, state, message)
 

@@ -158,8 +158,9 @@ def _phases(session: Session) -> Iterator[tuple[str, str, str]]:
     except EngineError as error:
         yield str(error), "", ""
         return
-    if phases.text or not all(phases.sides):
-        yield phases.text or ("" if any(phases.sides) else "no phase"), silent[0], silent[1]
+    text = phases.parting.text
+    if text or not all(phases.sides):
+        yield text or ("" if any(phases.sides) else "no phase"), silent[0], silent[1]
     for name, sides, differences in phases.rows():
         yield name, *("" if side else "-" for side in sides)  # type: ignore[misc]
         for each in differences:

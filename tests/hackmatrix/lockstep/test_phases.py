@@ -77,7 +77,7 @@ def test_both_engines_are_the_same_after_every_phase() -> None:
             (before,) = pair.reference.get_state(ONLY)
             for action in np.flatnonzero(pair.reference.mask()[0])[:6].tolist():
                 phases = step_phases(lambda: pair, (before, before), action)
-                assert phases.text == "The states agree after every phase."
+                assert phases.parting.text == "The states agree after every phase."
                 names |= {phase.name for phase in phases.sides[0] or ()}
     assert len(names) == 8
 
@@ -123,7 +123,7 @@ def test_the_phase_of_a_planted_fault_is_named(monkeypatch: pytest.MonkeyPatch) 
     state = next(state for state in starts(8) if any(enemy["stunned"] for enemy in state["enemies"]))
     with Session(world, case=Case((rules.SIPHON, *range(4)), state=state)) as session:
         assert session.run_until("differs") == "differs"
-        assert session.moment.phases.text == "The engines first differ in phase 'recovery (E12)'."
+        assert session.moment.phases.parting.text == "The engines first differ in phase 'recovery (E12)'."
 
 
 def test_a_game_stops_at_a_mark_goes_back_and_forks_by_an_edit() -> None:
