@@ -105,9 +105,7 @@ class SharedGenerator:
 
     def uniform(self, low: Numbers = 0.0, high: Numbers = 1.0, size: Size = None) -> Numbers:
         """``low + (high - low) * random``."""
-        size = _size(size, low, high)
-        numbers = _shaped(self._draws.random(*self._take(_count(size))).astype(np.float64), size)
-        return low + np.subtract(high, low) * numbers
+        return low + np.subtract(high, low) * self.random(_size(size, low, high))
 
     def integers(
         self, low: Numbers, high: Numbers = None, size: Size = None, dtype: DTypeLike = np.int64, endpoint: bool = False

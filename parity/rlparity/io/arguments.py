@@ -39,11 +39,7 @@ class Parser(argparse.ArgumentParser):
         """State the fault in one sentence and exit with code 2."""
         self.exit(2, f"{self.prog}: {printable(message)} (see `{self.prog} --help`).\n")
 
-    def parse_known_args(  # type: ignore[override]
-        self,
-        args: Sequence[str] | None = None,
-        namespace: Any = None,  # noqa: ANN401 - argparse's own
-    ) -> tuple[Any, list[str]]:
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:  # type: ignore[override]  # noqa: ANN401
         """As ``parse_args``: unknown words are a usage error, and so is ``--flag=--``, at which argparse may break."""
         if _is_asked_for_parser.get():
             raise _Reached(self)
