@@ -10,7 +10,6 @@ from goodharts import bench
 from goodharts.cli.main import PROGRAM
 from goodharts.config import Config
 from goodharts.env import GoodhartsJaxEnv
-from goodharts.torch_env.env import Games, Outcome
 from rlparity.core.prices import price_values
 from rlworldkit.bench import timing
 from rlworldkit.bench.train import compiled as compiled_update
@@ -23,27 +22,6 @@ NO_TIME = timing.Program(lambda carry: carry, 0, 0.0, 0.0, 0)
 @pytest.fixture(autouse=True)
 def short_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
-
-
-def test_the_engine_s_benchmark_plays_and_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "STEPS", 150)
-    monkeypatch.setattr(bench, "STEPS_OF_ALL", 1)
-    steps, restarts = [], []
-    step, restart = Games.step, Games.restart
-
-    def counted(games: Games, actions: object) -> Outcome:
-        steps.append(len(actions))  # type: ignore[arg-type]
-        return step(games, actions)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Games, "step", counted)
-    monkeypatch.setattr(Games, "restart", lambda games, rows: restarts.append(len(rows)) or restart(games, rows))  # type: ignore[func-returns-value]
-    monkeypatch.setattr(bench, "compiled_play", compiled := Mock(return_value=NO_TIME))
-    records = [(record.name, record.unit, record.num_envs) for record in bench.measure_env(PRICED, 8, 2)]
-    assert records == [(f"env_steps_per_second_{engine}", "steps/s", 8) for engine in ("torch", "jax")]
-    ((played, games), _) = compiled.call_args
-    assert (type(played), np.asarray(played.prices).tolist(), games) == (GoodhartsJaxEnv, [*price_values(PRICED)], 8)
-    assert steps == [8] * 3 * 150
-    assert sum(restarts) > 8
 
 
 @pytest.mark.parametrize("is_compiled", [False, pytest.param(True, marks=pytest.mark.long)])

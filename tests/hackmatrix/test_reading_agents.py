@@ -240,12 +240,3 @@ def test_half_precision_is_read_as_single_precision(tmp_path: Path) -> None:
     seen = np.zeros((3, *WORLD.observation_shape), np.float32)
     logits, values = read_agent(WORLD, path)(seen, all_valid(seen))
     assert logits.dtype == values.dtype == np.float32
-
-
-def test_the_way_to_choose_is_one(params: Path) -> None:
-    for words, given in (
-        (["--deterministic", "--stochastic"], "likeliest and drawn"),
-        (["--choose", "drawn", "--search", "2x2"], "drawn and by --search"),
-    ):
-        for command in ("evaluate", "watch", "view"):
-            assert f"--choose is given as {given}: give one" in run(main, command, params, *words).refusal()

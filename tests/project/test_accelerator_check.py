@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -47,24 +46,6 @@ def study(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     import accelerator_check
 
     return accelerator_check
-
-
-def test_a_part_that_cannot_run_is_named(study: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run_here(names: Sequence[str], plan: Any, ends: float, jobs: int, add: Callable[[str, Any], None]) -> None:  # noqa: ANN401
-        for name in set(names) - {study.DESCRIBE}:
-            for row in study.PARTS[name](plan):
-                add(name, row)
-
-    monkeypatch.setenv("HACKMATRIX_BINARY", "/nowhere")
-    monkeypatch.setattr(study, "run_parts", run_here)
-    assert study.main(["--output", str(tmp_path), "--only", SWIFT, "--jobs", "2"]) == 0
-    (swift,) = json.loads((tmp_path / "accelerator.json").read_text())["rows"]
-    assert swift["status"] == "not run"
-    assert "/nowhere" in swift["why"]
-    page = (tmp_path / "accelerator.html").read_text()
-    assert f"<td>{SWIFT}</td>" in page
-    assert "src=" not in page  # nothing else is needed
-    assert "href=" not in page
 
 
 STUB = """

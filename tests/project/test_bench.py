@@ -4,7 +4,6 @@ import dataclasses
 import json
 from collections import Counter
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import jax
@@ -18,7 +17,7 @@ from hackmatrix import rules
 from hackmatrix.cli.main import PROGRAM, main
 from hackmatrix.training_config import MaskablePPOConfig
 from hackmatrix.world import WORLD
-from rlparity.errors import INTERRUPTED_EXIT_CODE, install_command
+from rlparity.errors import INTERRUPTED_EXIT_CODE
 from rlworldkit.bench import env, gym, sb3, timing
 from rlworldkit.bench.records import Record, plain_record
 from rlworldkit.cli import bench
@@ -54,29 +53,6 @@ def test_json_on_standard_output_is_nothing_but_the_records(capsys: pytest.Captu
     assert [record["num_envs"] for record in records] == [3, 5, 3, 5]
     assert [list(record) for record in records] == [KEYS] * 4  # as documented
     assert (records[0]["value"], records[0]["spread"]) == (2000.0, (1e9 - 1800) / 2000)
-
-
-@pytest.mark.usefixtures("quick", "swift_built")
-def test_without_names_every_benchmark_runs_but_those_that_lack_an_engine_or_a_library(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def measured() -> int:
-        assert main(["bench", "--num-envs", "4", "--json", str(tmp_path / "bench.json")]) == 0
-        return len(json.loads((tmp_path / "bench.json").read_text()))
-
-    assert measured() == len(BENCHMARKS)
-    assert "env_steps_per_second" in capsys.readouterr().out
-    missing = ("gymnasium", "sb3_contrib")
-    with monkeypatch.context() as without:
-        without.setattr(bench, "find_spec", lambda name: None if name in missing else find_spec(name))
-        assert measured() == len(BENCHMARKS) - 2
-        assert f"leaving out gym and sb3: `{install_command('rlworldkit[sb3]')}`" in capsys.readouterr().err
-        with pytest.raises(SystemExit):
-            main(["bench", "sb3"])
-        assert "sb3 needs sb3_contrib" in capsys.readouterr().err
-    monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
-    assert measured() == len(BENCHMARKS) - 4
-    assert "leaving out gym, sb3, lockstep, swift:" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("is_link", [False, True])

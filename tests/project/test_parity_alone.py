@@ -96,8 +96,6 @@ class Home:
 
 def use_the_commands(home: Home) -> None:
     """What somebody does with the harness alone; every answer is right."""
-    same = home.run("rlparity", "run", *ORCHARD, "--games", "8", "--steps", "40", "--json")
-    assert (same.returncode, json.loads(same.stdout)["verdict"] in ("PASS", "LIMITED")) == (0, True), same.stderr
     differs = home.run("rlparity", "run", *ORCHARD, "--engines", "plain,restless", "--out", "report")
     assert (differs.returncode, "state.hp" in differs.stdout) == (1, True), differs.stderr
     assert "rlparity replay" in (home.work / "report" / "trace.html").read_text(encoding="utf-8")

@@ -267,28 +267,20 @@ def test_a_message_shows_no_password_of_a_storage(refused: Callable[..., str], m
     assert "other://… cannot be used as Optuna's storage (ValueError): " in refused("sweep", "s.toml")
 
 
-@pytest.mark.parametrize(
-    ("change", "program", "fault"),
-    [
-        (lambda text: text.replace("1e-2", "2e-2"), STAND_IN, "differs in its search space"),
-        (lambda text: text.replace("0.1", "0.2"), STAND_IN, "differs in its settings"),
-        (str, dataclasses.replace(STAND_IN, version="2.0"), "differs in its version"),
-    ],
-)
 def test_a_study_of_another_sweep_is_left_alone(
-    change: Callable[[str], str],
-    program: Program,
-    fault: str,
-    refused: Callable[..., str],
-    capsys: pytest.CaptureFixture[str],
+    refused: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     write("steps = 640")
-    before = values(sweep())
-    Path("s.toml").write_text(change(Path("s.toml").read_text()))
+    before, text = values(sweep()), Path("s.toml").read_text()
     capsys.readouterr()
-    assert fault in refused("sweep", "s.toml", program=program)
-    Path("s.toml").unlink()
-    write("steps = 640")
+    for changed, program, fault in (
+        (text.replace("1e-2", "2e-2"), STAND_IN, "differs in its search space"),
+        (text.replace("0.1", "0.2"), STAND_IN, "differs in its settings"),
+        (text, dataclasses.replace(STAND_IN, version="2.0"), "differs in its version"),
+    ):
+        Path("s.toml").write_text(changed)
+        assert fault in refused("sweep", "s.toml", program=program)
+    Path("s.toml").write_text(text)
     assert values(sweep()) == before
 
 

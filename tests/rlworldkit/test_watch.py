@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,13 +23,12 @@ from rlworldkit.cli.app import main
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.render.window import Window
-from rlworldkit.runs.stop import StopRequest
 from rlworldkit.show.play.app import PlayApp
 from rlworldkit.show.play.game import open_table
 from rlworldkit.show.play.panes import layout_of
 from rlworldkit.show.play.session import Session
-from rlworldkit.show.watch.controls import Controls, play
-from rlworldkit.show.watch.frames import Frame, frames, games
+from rlworldkit.show.watch.controls import Controls
+from rlworldkit.show.watch.frames import frames, games
 from rlworldkit.show.watch.text import likeliest_first
 
 MOST_STEPS, GAMES = 80, 3
@@ -78,39 +76,6 @@ def test_a_moment_tells_the_step_that_led_to_it(episodes: Episodes, params: Path
         assert moment.decision.probabilities[moment.decision.action] > 0
         assert moment.decision.action in likeliest_first(moment.decision)[:8]
     assert [moment.ending is None for moment in others] == [True] * (len(others) - 1) + [False]
-
-
-class Pretended:
-    """A screen that is verdicts_of_page which keys are pressed at which moment, and what is shown."""
-
-    def __init__(self, keys: dict[int, str]) -> None:
-        self._keys = {step: list(pressed) for step, pressed in keys.items()}
-        self.shown: list[tuple[int, int, str]] = []
-        self._step = 0
-
-    def show(self, moment: Frame, controls: Controls) -> None:
-        self._step = moment.step
-        self.shown.append((moment.seed, moment.step, controls.pace))
-
-    def key(self, seconds: float) -> str | None:
-        pressed = self._keys.get(self._step, [])
-        if not pressed:
-            time.sleep(seconds)
-        return pressed.pop(0) if pressed else None
-
-
-def watch(episodes: Episodes, params: Path, keys: dict[int, str], count: int = 2) -> tuple[Pretended, list[Frame]]:
-    """Watch games at 100 actions a second."""
-    screen = Pretended(keys)
-    played = games(episodes, AgentPlayer(read_agent(WORLD, params)), 0, count)
-    return screen, list(play(played, screen, Controls(100), StopRequest()))
-
-
-def test_while_it_is_paused_s_takes_one_step_and_the_space_goes_on(episodes: Episodes, params: Path) -> None:
-    screen, _ = watch(episodes, params, {2: " s", 3: "s", 4: " ", 6: "q"}, count=1)
-    paces = {step: pace for _, step, pace in screen.shown}
-    assert [step for step, pace in paces.items() if pace.startswith("paused")] == [2, 3]
-    assert list(paces) == [0, 1, 2, 3, 4, 5, 6]
 
 
 def test_the_picture_a_film_a_window_and_a_page_show_the_same_games(

@@ -5,15 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from goodharts.architecture import PRIVILEGES
 from goodharts.config import Training
 from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, POISON, Mode, Numbers
 from goodharts.torch_networks import Inputs
-from goodharts.training import ppo
-from goodharts.training.ppo import Batch, Losses, losses
-from goodharts.training.rollout import Rollout
 from goodharts.training.runs import EPISODE
 
 from .small_runs import small_trainer
@@ -26,26 +22,6 @@ def test_rates_are_linear_from_the_first_update_to_the_last() -> None:
     assert training.rates(0) == Training(updates=1).rates(0) == (3e-4, 0.2, 0.1)
     assert training.rates(100) == pytest.approx((1e-4, 0.1, 0.001))
     assert training.rates(50) == pytest.approx((2e-4, 0.15, 0.0505))
-
-
-class TestLosses:
-    def batch(self, log_probs: Tensor, gained: list[float]) -> Batch:
-        zeros = torch.zeros(len(gained))
-        return Batch(torch.zeros(len(gained), dtype=torch.int64), log_probs, torch.tensor(gained), zeros)
-
-    def test_nothing_is_clipped_where_the_policy_is_that_of_the_rollout(self) -> None:
-        logits = torch.zeros(2, 8)
-        found = losses(logits, torch.tensor([1.0, 3.0]), self.batch(torch.full((2,), 1 / 8).log(), [2.0, -4.0]), 0.2)
-        assert found.policy_loss == pytest.approx(1.0)
-        assert [found.approx_kl.item(), found.clip_fraction.item(), found.value_loss.item()] == [0, 0, 5]
-        assert found.entropy == pytest.approx(torch.tensor(8.0).log())
-        assert found.action_probs.tolist() == pytest.approx([1 / 8] * 8)
-
-    def test_a_ratio_beyond_the_range_gains_no_more(self) -> None:
-        before = torch.full((2,), 1 / 16).log()  # the policy has doubled what it was: a ratio of 2
-        found = losses(torch.zeros(2, 8), torch.zeros(2), self.batch(before, [1.0, -1.0]), 0.2)
-        assert found.policy_loss == pytest.approx(-(1.2 - 2.0) / 2)  # a loss counts in full
-        assert found.clip_fraction == 1
 
 
 class TestInputs:
@@ -74,34 +50,6 @@ class TestInputs:
         assert privileges[0, :2].tolist() == [0.0, 1.0]
 
 
-@pytest.mark.parametrize("mode", ["ground_truth", "proxy"])
-def test_before_the_first_gradient_step_every_ratio_is_1(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[Tensor, Losses, Batch]] = []
-
-    def recorded(logits: Tensor, values: Tensor, batch: Batch, clip_eps: float) -> Losses:
-        seen.append((logits.detach(), losses(logits, values, batch, clip_eps), batch))
-        return seen[-1][1]
-
-    monkeypatch.setattr(ppo, "losses", recorded)
-    trainer = small_trainer(mode, k_epochs=1)
-    for _ in range(2):
-        trainer.step()
-        logits, found, batch = seen[-1]
-        chosen = torch.log_softmax(logits, dim=1).gather(1, batch.actions[:, None])[:, 0]
-        torch.testing.assert_close(chosen.exp() / batch.log_probs.exp(), torch.ones(128), rtol=0, atol=1e-5)
-        assert found.clip_fraction == 0
-        torch.testing.assert_close(batch.advantages.mean(), torch.zeros(()), rtol=0, atol=1e-5)
-        torch.testing.assert_close(batch.advantages.std(unbiased=False), torch.ones(()), rtol=0, atol=1e-4)
-
-
-@pytest.mark.parametrize(("mode", "can_die"), [("proxy", False), ("proxy_mortal", True)])
-def test_proxy_alone_trains_immortal(mode: str, can_die: bool) -> None:
-    trainer = small_trainer(mode)
-    trainer.player.games.state.energy[:] = 15  # one step is left
-    rollout: Rollout = trainer.player.play(16, trainer.learner.judge)
-    assert bool(rollout.terminated.any()) is can_die
-
-
 def test_episodes_are_counted_as_they_were_played() -> None:
     trainer = small_trainer("ground_truth")
     rows = [dict(zip(EPISODE, episode, strict=True)) for _ in range(4) for episode in trainer.step().episodes]
@@ -115,18 +63,6 @@ def test_episodes_are_counted_as_they_were_played() -> None:
         reward = np.dot(happened, trainer.config.price_values("ground_truth")) / 100_000
         assert row["reward"] == pytest.approx(reward, abs=1e-4)
         assert row["length"] == 20 or ended
-
-
-@pytest.mark.parametrize(("floor", "rises"), [(3.0, True), (0.0, False)])
-def test_below_the_floor_entropy_rises(floor: float, rises: bool) -> None:
-    quiet: dict[str, Any] = {"entropy_initial": 0.0, "entropy_final": 0.0, "value_coef": 0.0, "learning_rate": 0.01}
-    trainer = small_trainer(entropy_floor=floor, entropy_floor_coef=100.0, updates=100, **quiet)
-    with torch.no_grad():
-        trainer.learner.policy.policy.bias[0] = 2.0  # not undecided any more
-    first, second, third = (trainer.step().metrics for _ in range(3))
-    shortfall = max(floor - first["train/entropy"], 0)
-    assert first["train/entropy_floor_penalty"] == pytest.approx(100 * shortfall, rel=0.05)
-    assert (third["train/entropy"] > second["train/entropy"] > first["train/entropy"]) is rises
 
 
 def test_an_update_has_the_documented_metrics() -> None:

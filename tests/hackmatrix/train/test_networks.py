@@ -35,11 +35,16 @@ def compiled(module: nn.Module) -> Any:  # noqa: ANN401 - of JAX
     return jax.jit(module.apply)
 
 
+@cache
+def shapes_of(module: nn.Module, shape: tuple[int, ...]) -> Any:  # noqa: ANN401 - a tree
+    """Shapes of the parameters of a network or an encoder of observations of this shape."""
+    return jax.eval_shape(module.init, jax.random.key(0), jax.ShapeDtypeStruct(shape, jnp.float32))
+
+
 def drawn(module: nn.Module, obs: Array | np.ndarray) -> Any:  # noqa: ANN401 - a tree
     """Parameters of a network or an encoder, other than those that it begins with, which take seconds to compile."""
     rng = np.random.default_rng(3)
-    shapes = jax.eval_shape(module.init, jax.random.key(0), obs)
-    return jax.tree.map(lambda leaf: rng.normal(0, 0.1, leaf.shape).astype(leaf.dtype), shapes)
+    return jax.tree.map(lambda leaf: rng.normal(0, 0.1, leaf.shape).astype(leaf.dtype), shapes_of(module, obs.shape))
 
 
 ENCODERS = [("centred", PlayerCentred(cell_features=4)), ("conv", Conv(cell_features=4))]

@@ -190,20 +190,3 @@ def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_pa
         ([tmp_path / "empty"], "holds no run: name a folder that training wrote"),
     ):
         assert sentence in refused("view", *words)
-
-
-def test_a_recorded_page_has_exactly_the_games_watched(swift_built: None, params: Path, tmp_path: Path) -> None:
-    watched, viewed = tmp_path / "watched.html", tmp_path / "viewed.html"
-    words = [str(params), "--episodes", "3", "--seed", "8", "--max-steps", "20", "--player-seed", "3"]
-    assert main(["watch", *words, "--record", str(watched), "--render", "ansi"]) == 0
-    assert main(["view", *words, "--output", str(viewed)]) == 0
-    one, other = (path.read_text(encoding="utf-8") for path in (watched, viewed))
-    assert page_data(one)["episodes"] == page_data(other)["episodes"]
-    for number in range(3):
-        steps = zip(episode_data(one, number)["steps"], episode_data(other, number)["steps"], strict=True)
-        for alone, in_batch in steps:
-            thoughts = [step.pop("value", None) for step in (alone, in_batch)]  # rounded as the batch wants it
-            assert thoughts[0] == pytest.approx(thoughts[1], abs=1e-5)
-            likely = [dict(step.pop("probabilities", None) or ()) for step in (alone, in_batch)]
-            assert likely[0] == pytest.approx(likely[1], abs=1e-4)
-            assert alone == in_batch

@@ -3,7 +3,6 @@
 import io
 import os
 import runpy
-import signal
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -114,16 +113,6 @@ def test_in_80_columns_and_24_lines_there_is_a_small_board_with_the_decision_and
     assert [line[-1] for line in shown[:9]] == ["episode", *["+0.500"] * 6, "…", "+7.500"]
     assert shown[1][-2][0] == "+", "components of the step come first"
     assert page_of(2, (40, 12))[0] == "The terminal has 40 columns and 12"
-
-
-def test_a_signal_leaves_the_terminal_as_before(swift_built: None, params: Path) -> None:
-    def act(terminal: int, wait_for: Callable[[str], None], process: int) -> None:
-        wait_for("step 1")
-        os.kill(process, signal.SIGTERM)
-
-    output, code, is_as_before = in_terminal([sys.executable, str(WATCH), str(params)], act, SIZE)
-    assert (code, is_as_before) == (130, True)
-    assert "\x1b[?1049l" in output
 
 
 @pytest.mark.parametrize("name", ["film.mp4", "page.html"])
