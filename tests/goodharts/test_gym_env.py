@@ -1,7 +1,6 @@
 """``Goodharts-v0`` and the environments of Stable-Baselines3: their contracts, this game's own, and ``train-sb3``."""
 
 import json
-import subprocess
 import sys
 import warnings
 from collections import Counter
@@ -39,12 +38,6 @@ def test_gymnasium_finds_no_fault(mode: str, monkeypatch: pytest.MonkeyPatch) ->
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(make(mode).unwrapped)
-
-
-def test_it_is_registered_by_the_import_alone() -> None:
-    program = "import gymnasium as gym, goodharts; print(gym.spec('Goodharts-v0').entry_point)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "goodharts.gym_env:GoodhartsEnv"
 
 
 @pytest.mark.parametrize("seed", [0, 41, 2**32 + 7, 2**64 - 1])
@@ -116,7 +109,7 @@ RUN = (
 )
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ["ground_truth", "proxy"])
 def test_stable_baselines_says_only_that_the_view_is_no_picture(mode: str) -> None:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

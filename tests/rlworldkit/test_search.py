@@ -217,12 +217,6 @@ def test_the_number_of_games_side_by_side_changes_no_bit(params: Path) -> None:
         assert np.array_equal(alone[0], together[number])
 
 
-def test_another_key_gives_other_values_and_the_same_key_the_same() -> None:
-    one, again, other = (searched([an_orchard(walker=5, wasp=6, apples={3: 1})], seed=seed) for seed in (0, 0, 1))
-    assert np.array_equal(one, again)
-    assert not np.array_equal(one, other)
-
-
 def searcher(params: Path, world: World = WORLD, env: JaxEnv = ORCHARD) -> Player:
     return searcher_of(world, env, read_agent(world, params), Choice(search=Lookahead(4, 8)))
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from goodharts import devices
-from goodharts.devices import available_devices, choose_device, mixed_precision, prepare
+from goodharts.devices import available_devices, choose_device, mixed_precision
 from rlparity.errors import UsageError
 
 
@@ -36,16 +36,6 @@ def test_auto_is_the_first_accelerator_else_the_cpu(monkeypatch: pytest.MonkeyPa
     assert choose_device() == torch.device("cuda:0")
 
 
-def test_convolutions_are_tried_out_but_on_amd(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
-    monkeypatch.setattr(torch, "set_float32_matmul_precision", lambda precision: None)
-    monkeypatch.setattr(torch.backends.cudnn, "benchmark", False)
-    for hip, benchmark in ((None, True), ("6.2", False)):
-        monkeypatch.setattr(torch.version, "hip", hip)
-        prepare(torch.device("cuda:0"))
-        assert torch.backends.cudnn.benchmark is benchmark
-
-
 @pytest.mark.parametrize(
     ("flags", "precision"), [("fpu amx_bf16 amx_tile", torch.bfloat16), ("fpu avx512_bf16", None), (None, None)]
 )
@@ -58,10 +48,3 @@ def test_cpus_compute_in_bfloat16_where_they_have_amx(
     monkeypatch.setattr(devices, "_CPU_INFO", info)
     assert mixed_precision(torch.device("cpu")) is precision
     assert mixed_precision(torch.device("cpu"), is_wanted=False) is None
-
-
-def test_gpus_compute_in_bfloat16_where_they_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: including_emulation)
-    assert mixed_precision(torch.device("cuda:0")) is None
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: True)
-    assert mixed_precision(torch.device("cuda:0")) is torch.bfloat16
