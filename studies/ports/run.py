@@ -173,11 +173,12 @@ class Pair:
 
     def reached(self) -> dict[str, bool]:
         """Whether each trace in ``reached`` still shows what it records."""
-        if not any((self.folder / "reached").glob("*.json")):
-            return {}
-        found = dict(_json(self.call("-m", "reach", "check", quiet=True)))
+        names = [path.stem for path in (self.folder / "reached").glob("*.json")]
+        found = dict(_json(self.call("-m", "reach", "check", quiet=True))) if names else {}
         if "error" in found:
-            sys.exit(f"{self.folder.name}: the traces cannot be replayed: {found['error']['message']}")
+            message = found["error"]["message"]
+            print(f"{self.folder.name}: the traces cannot be replayed: {message}", file=sys.stderr, flush=True)
+            return dict.fromkeys(names, False)
         return found
 
 
