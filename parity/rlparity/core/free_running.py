@@ -10,7 +10,6 @@ from rlparity.core.compare import STATE
 from rlparity.core.lockstep_run import LockstepRun
 from rlparity.core.pair import Observed, Pair
 from rlparity.core.settings import STRICT, Effect, Settings
-from rlparity.core.sources import choose_actions
 from rlparity.core.trace import Action
 from rlparity.engine import Array, Slots
 
@@ -66,8 +65,7 @@ class FreeRun(LockstepRun):
         engine = self.pair.both[side]
         view = View(self._observations[side], engine.mask(), self.pair.all, engine.get_state)
         rng = np.random.default_rng([self.settings.seed, self.taken])  # the same draws on both sides
-        how = self.settings.invalid, self.pair.world.action_space
-        return choose_actions(rng, self.source.weights(view), view.mask, *how)
+        return self.source.actions(view, rng, self.settings.invalid, self.pair.world.action_space)
 
     def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
         """Keep what games show, and note which of them differ for the first time."""

@@ -10,7 +10,7 @@ from rlparity.agent import View
 from rlparity.core.compare import OBSERVATION, STATE, Difference, value_text
 from rlparity.core.guard import DEFAULT_TIMEOUT
 from rlparity.core.source_specs import open_source
-from rlparity.core.sources import POLICY, Source, choose_actions
+from rlparity.core.sources import POLICY, Source
 from rlparity.core.trace import Action, Case, Trace, check_actions, read_trace
 from rlparity.debug.fields import FieldReader, action_of, parse_condition, path_text, put_in
 from rlparity.debug.timeline import Fork, Timeline
@@ -209,9 +209,9 @@ class Session(GameView, Closable):
     def _choose(self, source: Source) -> Action:
         """The agent's action, or a valid one, which depends on the seed and the step alone."""
         observation, mask = (np.asarray(self.moment.sides[0][name]) for name in (OBSERVATION, "mask"))
-        weights = source.weights(View(observation, mask, np.zeros(1, np.intp), lambda _: [self.moment.states[0]]))
+        view = View(observation, mask, np.zeros(1, np.intp), lambda _: [self.moment.states[0]])
         rng = np.random.default_rng([self._first_seed, self.position])
-        return action_numbers(choose_actions(rng, weights, mask, 0.0, self.world.action_space)[0])
+        return action_numbers(source.actions(view, rng, 0.0, self.world.action_space)[0])
 
     def _forth(self) -> bool:
         if self.next_action is None and (self._source is None or self.moment.is_over):

@@ -13,7 +13,6 @@ from rlparity.core.prices import changed_prices
 from rlparity.core.replay import begin
 from rlparity.core.settings import Settings
 from rlparity.core.source_specs import open_source
-from rlparity.core.sources import choose_actions
 from rlparity.core.trace import RESTART, Action, Case, Trace, batch_of, read_trace, trace_files, trace_text, write_trace
 from rlparity.engine import Slots, consecutive_seeds
 from rlparity.errors import StateRefused, UsageError
@@ -187,9 +186,8 @@ def record(world: World, spec: str, engines: tuple[str, str], settings: Settings
             actions: list[int | tuple[int | float, ...]] = []
             components: list[tuple[int | float, ...]] = []
             while len(actions) < settings.steps:
-                mask = engine.mask()
-                view = View(observation, mask, _ONLY, engine.get_state)
-                action = choose_actions(rng, source.weights(view), mask, settings.invalid, world.action_space)
+                view = View(observation, engine.mask(), _ONLY, engine.get_state)
+                action = source.actions(view, rng, settings.invalid, world.action_space)
                 step = engine.step(action)
                 observation = step.observation
                 actions.append(action_numbers(action[0]))
