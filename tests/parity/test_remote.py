@@ -26,7 +26,7 @@ from rlparity import BatchEngine, EngineError, EngineOptions, StateRefused, Usag
 from rlparity.core.guard import GuardedEngine
 from rlparity.core.lockstep import Settings
 from rlparity.core.lockstep import run as lockstep
-from rlparity.engines.checkout import commit_of, status
+from rlparity.engines.checkout import commit_of, output, status
 from rlparity.engines.module_paths import checkout_of
 from rlparity.engines.places import _cached, with_remote_engines
 from rlparity.engines.remote import RemoteFactory, describe_world
@@ -331,6 +331,12 @@ def test_a_requirement_goes_over_what_is_here_and_is_installed_once(meadow: Path
     with pytest.raises(UsageError, match=r"^none\.whl cannot be installed: (?!ERROR)\w.*[^.]\.$"):
         paid("loud@pip:none.whl")  # what follows the colon is pip's, and changes
     assert len(cached("environments")) == 1
+
+
+def test_what_a_command_says_last_is_its_error_and_no_hint() -> None:
+    code = "import sys; sys.exit('error: no such wheel\\n\\nnote: this is no problem of pip\\nhint: see above.\\n')"
+    with pytest.raises(UsageError, match=r"^it fails: error: no such wheel\.$"):
+        output("it fails", sys.executable, "-c", code)
 
 
 def test_a_copy_that_was_left_half_made_is_made_anew(meadow: Path) -> None:

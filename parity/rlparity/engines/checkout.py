@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -141,12 +142,13 @@ def _variables_of_hooks() -> frozenset[str]:
 
 
 def output(fault: str, *command: str | Path, env: Mapping[str, str] | None = None) -> str:
-    """What a command prints; raises UsageError with the last line of its errors where it fails, or is not there."""
+    """What a command prints; raises UsageError with its last error that is no hint where it fails, or is not there."""
     try:
         done = subprocess.run(command, env=env, capture_output=True, check=False)
     except OSError:
         raise UsageError(f"there is no {command[0]} on the PATH that runs: install it.") from None
     if done.returncode != 0:
-        said = [line.removeprefix("ERROR: ") for line in done.stderr.decode(errors="replace").strip().splitlines()]
+        told = done.stderr.decode(errors="replace")
+        said = re.findall(r"^(?!note: |hint: )(?:ERROR: )?(.*\S)", told, re.MULTILINE)
         raise UsageError(f"{': '.join([fault, *said[-1:]]).rstrip('.')}.")
     return os.fsdecode(done.stdout).removesuffix("\n")
