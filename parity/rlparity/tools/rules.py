@@ -1,7 +1,7 @@
 """Rules of a world: their texts in its rule book, and where an engine's source has a mark, a component or a rule."""
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 from rlparity.world import PLACE, World
@@ -20,7 +20,7 @@ def rule_text(world: World, rule: str) -> str:
         return f"world '{world.name}' names no rule book."
     if not world.rule_book.is_file():
         return f"the rule book is not installed: read {world.rule_book.name} in a checkout."
-    lines = _lines(world.rule_book)
+    lines = _LINK.sub(r"\1", _text(world.rule_book, world.rule_book.stat().st_mtime_ns)).splitlines()
     named = re.escape(rule)
     bold = re.compile(rf"\W*\*\*{named}\*\*:? *(.*)|#+ {named}\.? +(.*)")
     if found := next((match for match in map(bold.match, lines) if match), None):
@@ -31,11 +31,6 @@ def rule_text(world: World, rule: str) -> str:
             if line.startswith("|") and short and short in cells:
                 return ", ".join(cells)
     return f"{world.rule_book.name} does not have it."
-
-
-@cache
-def _lines(book: Path) -> list[str]:
-    return _LINK.sub(r"\1", book.read_text(encoding="utf-8")).splitlines()
 
 
 def source_lines(world: World, engine: str, name: str) -> list[tuple[Path, int]]:
