@@ -1,4 +1,4 @@
-"""Parts of directed runs: starts, policies, smaller states, boards, golden episodes, mutants."""
+"""Parts of directed runs: starts, smaller states, golden episodes, mutants."""
 
 import shutil
 from pathlib import Path
@@ -7,13 +7,10 @@ import numpy as np
 import pytest
 import torch
 from reading_worlds import PAIRED
-from single_games import made, open_game
 
 from goodharts.architecture import NetworkConfig
-from goodharts.exploration.policies import policies
 from goodharts.exploration.starts import STARTS
 from goodharts.models import Model, write_model
-from goodharts.render.board import FOOD_COLOUR, POISON_COLOUR, colour_of, draw_board
 from goodharts.rules import ACTIONS, MODES
 from goodharts.torch_networks import ActorCritic
 from goodharts.world import GROUND_TRUTH, WORLDS
@@ -21,10 +18,7 @@ from rlparity import State, UsageError, View
 from rlparity.cli.main import main
 from rlparity.core.source_specs import open_source
 from rlparity.testing import assert_golden
-from rlworldkit.render.colours import AGENT, MUTED
 from tests.played import check_smaller_states
-
-ONLY = np.zeros(1, np.intp)
 
 
 def draws(name: str, count: int) -> list[State]:
@@ -35,54 +29,6 @@ def draws(name: str, count: int) -> list[State]:
 @pytest.mark.parametrize("name", ["scattered", "plenty", "extreme"])
 def test_smaller_states_are_smaller_and_mostly_taken(name: str) -> None:
     check_smaller_states(GROUND_TRUTH, GROUND_TRUTH.engines["torch"](1), draws(name, 1)[0])
-
-
-def weights(policy: str, state: State, mode: str = "ground_truth") -> dict[str, float]:
-    engine = PAIRED[mode].engines["torch"](1)
-    observation = engine.set_state([state], ONLY)
-    view = View(observation, engine.mask(), ONLY, engine.get_state)
-    given = policies(MODES[mode])[policy](view)
-    assert given.shape == (1, len(ACTIONS))
-    assert (given > 0).all()
-    return dict(zip(ACTIONS, given[0].tolist(), strict=True))
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_policies_know_what_a_mode_shows(mode: str) -> None:
-    state = made(food=[(3, 0), (-5, 1)], poison=[(0, -1), (1, 0)])
-    eats = weights("eat", state, mode)
-    assert max(eats, key=eats.__getitem__) in ("up_right", "down_right"), "around the poison on the right"
-    assert eats["right"] == min(eats.values())
-    kills = weights("seek_poison", state, mode)
-    assert {name for name in ACTIONS if kills[name] == 1.0} == {"up", "right"}
-    starves = weights("starve", state, mode)
-    assert {name for name in ACTIONS if starves[name] < 1.0} == {"up", "right"}
-
-
-def test_who_circles_comes_back_and_who_wanders_goes_one_way() -> None:
-    with open_game("torch") as game:
-        game.set_state(made())
-        for _ in range(8):
-            given = weights("circle", game.get_state())
-            game.step(ACTIONS.index(max(given, key=given.__getitem__)))
-        state = game.get_state()
-    assert (state["x"], state["y"]) == (50, 60)
-    assert [name for name, weight in weights("wander", made()).items() if weight == 1.0] == ["up_left"]
-
-
-def test_a_board_shows_what_is_around_the_agent_in_the_colours_of_its_picture() -> None:
-    board = draw_board(made(0, 127, food=[(1, 0)], poison=[(0, 1)], energy=1250, key=(1, 2)))
-    middle = len(board.rows) // 2
-    assert board.rows[middle][middle : middle + 3] == ("@", "o", ".")
-    assert board.rows[middle + 1][middle] == "x"
-    assert (board.scalars["energy"], board.scalars["key"], board.scalars["food"]) == (1.25, "0000000200000001", 1)
-    signs = {sign for row in board.rows for sign in row}
-    colours = {"@": AGENT, "o": FOOD_COLOUR, "x": POISON_COLOUR, ".": MUTED}
-    assert {sign: colour_of(sign) for sign in signs} == colours
-    for names in (GROUND_TRUTH.row_names, GROUND_TRUTH.column_names):
-        assert (len(names), names[0], names[8], names[-1]) == (len(board.rows), "-8", "0", "+8")
-    assert GROUND_TRUTH.observation_label is not None
-    assert GROUND_TRUTH.observation_label((1, 5, 6)) == "poison at (+1, +0)"
 
 
 @pytest.mark.parametrize("other", ["reading", pytest.param("jax", marks=pytest.mark.long)])

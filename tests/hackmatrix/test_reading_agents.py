@@ -28,7 +28,7 @@ from rlworldkit.agents.reader import agent_files, first_agent, read_agent
 from rlworldkit.agents.search import discount_of
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.ppo.networks import network_of
-from rlworldkit.ppo.params import load_params, save_params, trained_files
+from rlworldkit.ppo.params import save_params, trained_files
 from rlworldkit.runs.folder import CONFIG
 from rlworldkit.sb3.models import load_model, model_content
 from tests.hackmatrix.agents import new_params, write_checkpoint
@@ -228,15 +228,3 @@ def test_an_agent_is_small_and_has_the_settings_of_its_run_beside_it(name: str) 
     gamma = json.loads((path.parent / CONFIG).read_text())["gamma"]
     assert gamma == discount_of(read_agent(WORLD, name)) > 0.9
     assert WORLD.agent_name(path) == name
-
-
-def test_half_precision_is_read_as_single_precision(tmp_path: Path) -> None:
-    made, path = new_params(), tmp_path / "params_1.npz"
-    save_params(path, jax.tree.map(np.float16, made))
-    read = load_params(path)["params"]["policy"]
-    for name, values in made["params"]["policy"].items():
-        assert read[name].dtype == np.float32
-        np.testing.assert_allclose(read[name], values, rtol=1e-3, atol=1e-6)
-    seen = np.zeros((3, *WORLD.observation_shape), np.float32)
-    logits, values = read_agent(WORLD, path)(seen, all_valid(seen))
-    assert logits.dtype == values.dtype == np.float32

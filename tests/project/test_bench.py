@@ -2,23 +2,20 @@
 
 import dataclasses
 import json
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
 from hackmatrix import bench as swift_bench
-from hackmatrix import rules
 from hackmatrix.cli.main import PROGRAM, main
 from hackmatrix.training_config import MaskablePPOConfig
 from hackmatrix.world import WORLD
 from rlparity.errors import INTERRUPTED_EXIT_CODE
-from rlworldkit.bench import env, gym, sb3, timing
+from rlworldkit.bench import gym, sb3, timing
 from rlworldkit.bench.records import Record, plain_record
 from rlworldkit.cli import bench
 from rlworldkit.program import Benchmark
@@ -79,18 +76,6 @@ def test_a_record_is_shown_and_in_the_file_before_the_next_is_measured_and_kept_
     assert first == second  # and so under the same heading
     assert (target.is_symlink(), len(json.loads(target.read_text()))) == (is_link, 2)
     assert capsys.readouterr().err.splitlines()[-1] == "hackmatrix: interrupted."
-
-
-def test_random_valid_actions_are_valid_and_uniform() -> None:
-    masks = np.zeros((3, rules.NUM_ACTIONS), bool)
-    masks[0, [0, 4, 27]] = masks[1, 13] = masks[2, :] = True
-    actions = jax.vmap(env.random_valid_actions, in_axes=(0, None))(
-        jax.random.split(jax.random.key(1), 6000), jnp.asarray(masks)
-    )
-    drawn = [Counter(np.asarray(column).tolist()) for column in actions.T]
-    assert [set(each) for each in drawn] == [{0, 4, 27}, {13}, {*range(rules.NUM_ACTIONS)}]
-    # 6000 draws of 3: four standard deviations are 146.
-    assert all(abs(count - 2000) < 146 for count in drawn[0].values())
 
 
 def test_tracing_and_compiling_are_timed_without_any_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,8 +28,7 @@ from rlworldkit.show.play.game import open_table
 from rlworldkit.show.play.panes import layout_of
 from rlworldkit.show.play.session import Session
 from rlworldkit.show.watch.controls import Controls
-from rlworldkit.show.watch.frames import frames, games
-from rlworldkit.show.watch.text import likeliest_first
+from rlworldkit.show.watch.frames import frames
 
 MOST_STEPS, GAMES = 80, 3
 
@@ -59,23 +58,6 @@ def test_what_is_watched_is_what_evaluate_plays(params: Path, how: str, searcher
         last = lasts[episode.seed]
         assert (last.ending, last.step) == (episode.ending, episode.stats["steps"])
         assert dict(zip(WORLD.components, last.earned.tolist(), strict=True)) == episode.stats["reward_breakdown"]
-
-
-def test_a_moment_tells_the_step_that_led_to_it(episodes: Episodes, params: Path) -> None:
-    (game,) = games(episodes, AgentPlayer(read_agent(WORLD, params)), 7, 1)
-    first, *others = game
-    assert (first.seed, first.step, first.decision, first.ending) == (7, 0, None, None)
-    assert not first.earned.any()
-    earned = np.zeros(len(WORLD.components))
-    for number, moment in enumerate(others, start=1):
-        earned += moment.reward
-        np.testing.assert_allclose(moment.earned, earned, atol=1e-9)
-        assert moment.step == number
-        assert moment.decision is not None
-        assert moment.decision.probabilities.sum() == pytest.approx(1)
-        assert moment.decision.probabilities[moment.decision.action] > 0
-        assert moment.decision.action in likeliest_first(moment.decision)[:8]
-    assert [moment.ending is None for moment in others] == [True] * (len(others) - 1) + [False]
 
 
 def test_the_picture_a_film_a_window_and_a_page_show_the_same_games(

@@ -1,4 +1,4 @@
-"""Parts of directed runs and of curricula: starts, smaller states, policies, recorded games, and boards."""
+"""Parts of directed runs and of curricula: starts, smaller states, recorded games, and boards."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -15,7 +15,7 @@ from hackmatrix.rules import ACTIONS, BLOCKS, ENEMIES, OBSERVATION_SIZE, STATE_F
 from hackmatrix.swift_env import SwiftEngine
 from hackmatrix.train_config import GENTLE, PROGRAMS, STAGES
 from hackmatrix.world import WORLD, draw_board
-from rlparity import BatchEngine, State, View
+from rlparity import BatchEngine, State
 from rlparity.threefry import seed_pair
 from tests.played import check_smaller_states
 
@@ -36,15 +36,6 @@ def draws(name: str, count: int) -> list[State]:
 def test_smaller_states_are_smaller_and_mostly_taken(swift: BatchEngine, name: str) -> None:
     swift.set_state(draws(name, 1), ONLY)
     check_smaller_states(WORLD, swift, swift.get_state(ONLY)[0])
-
-
-@pytest.mark.parametrize("name", WORLD.policies)
-def test_a_policy_gives_every_valid_action_some_weight(swift: BatchEngine, name: str) -> None:
-    for state in draws("armed", 5):
-        observation = swift.set_state([state], ONLY)
-        weights = WORLD.policies[name](View(observation, swift.mask(), ONLY, swift.get_state))
-        assert weights.shape == (1, rules.NUM_ACTIONS)
-        assert (weights[swift.mask()] > 0).all()
 
 
 def changed_leaves(value: Any, path: str = "state") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - JSON values
