@@ -117,9 +117,9 @@ def _launch(
     results: Sequence[jax.ShapeDtypeStruct],
     aliases: Mapping[int, int],
 ) -> list[Array]:
-    sizes = {"grid": (blocks, 1, 1), "block": (kernel.threads, 1, 1)}
-    config = {f"{name}_{axis}": size for name, each in sizes.items() for axis, size in zip("xyz", each, strict=True)}
-    numbers = ", ".join(f"{name} = {size} : i32" for name, size in {**config, "shared_mem_bytes": 0}.items())
+    config = {"grid_x": blocks, "block_x": kernel.threads, "shared_mem_bytes": 0}
+    config |= dict.fromkeys(("grid_y", "grid_z", "block_y", "block_z"), 1)
+    numbers = ", ".join(f"{name} = {size} : i32" for name, size in config.items())
     places = ", ".join(f"{len(args) + place} : i32" for place in range(len(results)))
     data = _ESCAPED.sub(lambda found: f"\\{ord(found[0]):02X}", nvrtc.ptx(kernel.source, _capability()))
     text = (

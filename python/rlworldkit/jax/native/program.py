@@ -41,10 +41,8 @@ def translate(closed: ClosedJaxpr, asked: int | None = None) -> str:
     translator, end = Translator(RULES), len(closed.out_avals) if asked is None else asked + 1
     args = [_leaf("IN" if place else "PRICE", place, aval) for place, aval in enumerate(closed.in_avals)]
     # an output may lie where an input does: what is written is read before
-    results = [
-        translator.copy(value) if value.text.startswith(("IN(", "PRICE(")) else value
-        for value in translator.closed(closed, args)
-    ]
+    results = translator.closed(closed, args)
+    results = [translator.copy(each) if each.text.startswith(("IN(", "PRICE(")) else each for each in results]
     _store(translator, closed, results, range(end))
     if asked is not None:
         with translator.block(f"if ({results[asked].text})"):

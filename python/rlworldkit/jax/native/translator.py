@@ -48,7 +48,7 @@ class Translator:
         self._depth = 1
         self._scopes: list[dict[tuple[str, str], str]] = [{}]
         self._loop: Loop | None = None
-        self._is_inside = False
+        self._body = self.lines
 
     # Lines and variables
 
@@ -58,25 +58,16 @@ class Translator:
         return f"{prefix}{self._names}"
 
     def add(self, text: str) -> None:
-        """Add a line."""
-        if self._is_inside and self._loop:
-            self._loop.body.append(text)
-        else:
-            self._declare(text)
-
-    def _declare(self, text: str) -> None:
-        """Add a line that stands before an open loop."""
-        self.lines.append("  " * self._depth + text)
+        """Add a line, outside of a loop in front of one that is open."""
+        self._body.append("  " * self._depth + text)
 
     def new(self, dtype: str, expression: str) -> str:
         """A constant with this value; the same one where it was computed before."""
-        key, scopes = (dtype, expression), [*self._scopes]
-        if self._is_inside and self._loop:
-            scopes.append(self._loop.scope)
-        for scope in scopes:
+        key = dtype, expression
+        for scope in self._scopes:
             if key in scope:
                 return scope[key]
-        scopes[-1][key] = name = self.name("v")
+        self._scopes[-1][key] = name = self.name("v")
         self.add(f"const {ctype(dtype)} {name} = {expression};")
         return name
 
@@ -115,7 +106,7 @@ class Translator:
         """A new array whose elements are not set yet: a variable if there is one element."""
         size = int(np.prod(shape))
         name = self.name("v" if size == 1 else "a")
-        self._declare(f"{ctype(dtype)} {name}{f'[{size}]' if size != 1 else ''};")
+        self.add(f"{ctype(dtype)} {name}{f'[{size}]' if size != 1 else ''};")
         return in_memory(dtype, name if size == 1 else name + "[{}]", shape)
 
     def _position(self, index: Index) -> str:
@@ -135,9 +126,11 @@ class Translator:
         if self._loop and not (self._loop.size == size and all(self._is_in_step(value, size) for value in read)):
             self.finish_loop()
         self._loop = self._loop or Loop(size)
-        self._is_inside = True
+        self._body = self._loop.body
+        self._scopes.append(self._loop.scope)
         yield
-        self._is_inside = False
+        self._scopes.pop()
+        self._body = self.lines
 
     def _is_in_step(self, value: Value, size: int) -> bool:
         assert self._loop
@@ -160,10 +153,9 @@ class Translator:
         """Write the open loop, behind which all that it made can be read."""
         loop, self._loop = self._loop, None
         if loop:
-            unrolled = ["UNROLL"] if loop.size <= _UNROLLED else []
-            lines = [*unrolled, f"for (int i = 0; i < {loop.size}; i++) {{", *(f"  {text}" for text in loop.body), "}"]
-            for text in lines:
-                self._declare(text)
+            self.add(f"{'UNROLL ' * (loop.size <= _UNROLLED)}for (int i = 0; i < {loop.size}; i++) {{")
+            self.lines.extend(f"  {text}" for text in loop.body)
+            self.add("}")
 
     def map(self, aval: Any, compute: Callable[..., str], *values: Value) -> Value:
         """An array of the expressions that ``compute`` makes of an element of each of the values, of the same size."""
