@@ -287,7 +287,8 @@ def test_a_study_of_another_sweep_is_left_alone(
 @pytest.mark.long  # about a minute: a dozen processes that import JAX
 def test_no_finished_trial_is_lost_to_kill_9() -> None:
     sizes = "hidden_dim = 8\nnum_layers = 1\nlog_interval = 1\nnum_minibatches = 2\n"
-    write("steps = 2560\nat_once = 1\npruner = 'none'", HELD + SEARCHED + sizes)
+    held = HELD.replace("num_steps = 8", "num_steps = 80")  # so long that episodes end
+    write("steps = 2560\nat_once = 1\npruner = 'none'", held + SEARCHED + sizes)
     command = [sys.executable, "-m", "orchard", "sweep", "s.toml"]
     killed = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert killed.stdout is not None

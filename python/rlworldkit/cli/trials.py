@@ -130,7 +130,7 @@ class Trials:
     def _end(self, trial: optuna.Trial, outcome: float | str | None) -> None:
         """Tell Optuna and the user: the objective, the fault, or None where the trial was given up."""
         if isinstance(outcome, float) and not math.isfinite(outcome):
-            outcome = "no episode has ended"
+            outcome = "no episode has ended in the last tenth of its updates"
         if isinstance(outcome, str):
             self._study.tell(trial, state=TrialState.FAIL)
             self._say(f"Trial {trial.number} failed: {outcome}")

@@ -3,6 +3,7 @@
 import os
 import runpy
 import shutil
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -35,6 +36,7 @@ def test_the_program_runs(
     shutil.copy(ROOT / "tests" / "rlworldkit" / "foreign" / "purejaxrl_ppo.py", tmp_path / "ppo.py")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "ppo", raising=False)  # tests of that name
     for name, value in {"HOME": str(tmp_path), "PYTHONPATH": f"{ROOT / 'python'}{os.pathsep}{ROOT / 'parity'}"}.items():
         monkeypatch.setenv(name, value)
     runpy.run_path(str(ROOT / "examples" / f"{program}.py"), run_name="__main__")
