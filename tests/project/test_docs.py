@@ -98,8 +98,7 @@ def test_the_examples_of_the_jax_environment_run(root: Path, capsys: pytest.Capt
     for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         exec(code, {})
         printed.append(capsys.readouterr().out)
-    assert re.findall(r"```text\n(.*?)```", page, re.DOTALL)[0] == printed[0]
-    assert printed[-1] == "1089611853\n"
+    assert printed == [re.findall(r"```text\n(.*?)```", page, re.DOTALL)[0], ""]
 
 
 @pytest.mark.usefixtures("swift_built")
