@@ -71,16 +71,16 @@ def test_a_fresh_clone_installs_what_the_target_needs(installed: Path, target: s
 
 INSTALLER = """#!/bin/sh
 case "$*" in
-  *config\\ list) printf "%s\\n" "global.index-url='https://a/simple'" ":env:.find-links='/wheels'" ;;
+  *config\\ list) printf "%s='%s'\\n" global.cert /pem global.index-url https://a/simple :env:.find-links /wheels ;;
   -m\\ uv\\ --version) exit $MISSING ;;
-  -m\\ uv*) [ "$FAILS" = 0 ] && echo uv "$UV_DEFAULT_INDEX" "$UV_FIND_LINKS" ;;
+  -m\\ uv*) [ "$FAILS" = 0 ] && echo uv "$SSL_CERT_FILE" "$UV_DEFAULT_INDEX" "$UV_FIND_LINKS" ;;
   *) echo "$2" ;;
 esac
 """
 
 
 @pytest.mark.parametrize(
-    ("missing", "fails", "by"), [("0", "0", "uv https://a/simple /wheels"), ("1", "0", "pip"), ("0", "1", "pip")]
+    ("missing", "fails", "by"), [("0", "0", "uv /pem https://a/simple /wheels"), ("1", "0", "pip"), ("0", "1", "pip")]
 )
 def test_uv_installs_from_where_pip_would_and_else_pip_does(installed: Path, missing: str, fails: str, by: str) -> None:
     python = executable(installed / "some-python", INSTALLER)
