@@ -78,7 +78,7 @@ def test_a_number_is_followed_to_where_it_is_computed(
 def test_a_divergence_of_a_port_names_the_line_that_makes_what_differs(tmp_path: Path) -> None:
     world = cart_pole(force_mag=11.0)
     faulty_orchard.CHANGED = world  # type: ignore[attr-defined]
-    words = "--engines", "gym,gymnax", "--mode", "injected", "--games", "2", "--out", tmp_path, "--json"
+    words = "--engines", "gym,port", "--mode", "injected", "--games", "2", "--out", tmp_path, "--json"
     (found,) = rlparity("run", *words, world="faulty_orchard:CHANGED").json["divergences"]
     lines = {each["text"] for each in found["sources"] if each["about"] == "makes what differs"}
     assert {"x_dot = state.x_dot + params.tau * xacc", "theta_dot = state.theta_dot + params.tau * thetaacc"} <= lines

@@ -12,8 +12,8 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 from rlworldkit.jax.native.values import Index, Untranslatable, Value, ctype, in_memory, literal, uniform
 
 _UNROLLED = 16
-"""Rounds of a loop that is written out, so that the elements of its arrays are variables; with 32 HackMatrix takes GCC
-eight times as long, and plays slower."""
+"""Rounds of a loop that is written out, so that the elements of its arrays are variables; with 32 large games take GCC
+eight times as long, and play slower."""
 
 Equation = Any
 """A ``JaxprEqn``, whose parameters and variables are of any type."""
