@@ -26,6 +26,7 @@ from rlparity.core.replay import last_differences
 from rlparity.core.settings import Settings
 from rlparity.core.trace import Action, Case, Trace, read_trace, write_trace
 from rlparity.engine import Slots
+from rlparity.engines.places import with_remote_engines
 from rlparity.io.console import output_aside
 from rlparity.world import World
 
@@ -37,10 +38,10 @@ REACHED = FOLDER / "reached"
 SHRINK_SECONDS = 60.0
 
 
-def world_of(spec: str) -> World:
-    """The world that a trace names."""
-    found: World = getattr(pairing, spec.rpartition(":")[2])
-    return found
+def world_of(name: str, engines: tuple[str, ...]) -> World:
+    """The world of a name, or of pairing:NAME, with those of the engines that have a place."""
+    name = name.rpartition(":")[2]
+    return with_remote_engines(getattr(pairing, name), f"pairing:{name}", engines)
 
 
 def check() -> dict[str, bool]:
@@ -48,7 +49,7 @@ def check() -> dict[str, bool]:
     found = {}
     for path in sorted(REACHED.glob("*.json")):
         trace = read_trace(path)
-        with Pair(world_of(trace.world), trace.engines, 1) as pair:
+        with Pair(world_of(trace.world, trace.engines), trace.engines, 1) as pair:
             shown = last_differences(pair, trace.case)[2]
         found[path.stem] = trace.case.seed is not None and bool(shown) and verdict(shown) == verdict(trace.differences)
     return found
@@ -101,7 +102,7 @@ def shortened(pair: Pair, case: Case, entry: Any, seconds: float) -> Case:
 def find(options: argparse.Namespace) -> list[str]:
     """Play, and write what was found; returns the names of the differences."""
     engines = tuple(options.engines.split(","))
-    world = replace(world_of(options.world), starts={})  # seeds alone
+    world = replace(world_of(options.world, engines), starts={})  # seeds alone
     ledger = read_ledger(FOLDER / tables.LEDGER).opened(world, engines)
     settings = Settings(
         games=options.games, steps=options.steps, seed=options.seed, source=options.source, invalid=0, stop_after=10**6
