@@ -36,6 +36,16 @@ def test_a_missing_engine_is_one_sentence(
     assert [(file.name, file.read_text()) for file in files] == [("page.html", "an older one")]
 
 
+def test_the_help_of_play_needs_no_engine(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
+    with pytest.raises(SystemExit) as end:
+        main(["play", "--help"])
+    assert end.value.code == 0
+    assert "arrows move and attack" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("engine", "because"), [("swift", "the reference of hackmatrix."), ("jax", "because the Swift ")]
 )

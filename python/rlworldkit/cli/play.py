@@ -102,7 +102,7 @@ def _parser(program: Program) -> Parser:
     parser = Parser(
         prog=f"{program.name} play",
         description=f"Play {program.world.title} in the terminal, with an agent at hand if you like.",
-        epilog=f"Keys: {show_of(program.world).panels(program.world, '').hint}, ? is help, q leaves.",
+        epilog=f"Keys: {show_of(program.world).panels.hint}, ? is help, q leaves.",
         allow_abbrev=False,
     )
     parser.add_argument(

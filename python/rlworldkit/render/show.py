@@ -27,7 +27,7 @@ class Show:
     progress: how far a game has come, such as `` in level 3``, for the line that tells its end.
     end: from the states before and after the last step of a game, its action and its ending (None: left), the end for
         the overview of a page, and what a verdict adds, such as who did it.
-    panels: what stands on the screen of whoever plays, of a world and an engine.
+    panels: the class of what stands on the screen of whoever plays, of a world and an engine.
     """
 
     text: Callable[[State], str] | None = None
@@ -37,7 +37,7 @@ class Show:
     victory: str = "won"
     progress: Callable[[State], str] = lambda state: ""
     end: Callable[[State, State, int, str | None], tuple[End | None, str]] = lambda *_: (None, "")
-    panels: Callable[[World, str], Panels] = Panels
+    panels: type[Panels] = Panels
 
 
 def show_of(world: World) -> Show:
