@@ -119,6 +119,15 @@ def played(world: World, engines: tuple[str, str] = ("one", "other"), **settings
     return run(world, engines, Settings(**{"steps": 20, "games": 16, "invalid": 0.1, **settings}))
 
 
+def within_itself() -> Callable[..., Sums]:
+    """A factory that closes over itself."""
+
+    def opened(games: int, options: EngineOptions) -> Sums:
+        return Sums(games, options) if games else opened(1, options)
+
+    return opened
+
+
 ALWAYS = np.ones_like
 NEVER = np.zeros_like
 NAN = np.full((16, 2), np.nan, np.float32)
@@ -150,6 +159,9 @@ ROWS: dict[str, Row] = {
     "all is exercised": row(Verdict.PASS),
     "one engine under two names": inconclusive("both engines are one and the same", engines=SAME_ENGINES),
     "one engine in two functions": inconclusive("both engines are one and the same", engines=SAME_CODE),
+    "one engine in two functions that close over themselves": inconclusive(
+        "both engines are one and the same", engines={"one": within_itself(), "other": within_itself()}
+    ),
     "an engine and itself": limited("the engine is compared with itself", {"engines": ("one", "one")}),
     "a constant observation": limited("observation never varies", observation=ZERO["observation"]),
     "no reward": limited("reward is always 0", reward=ZERO["reward"]),

@@ -94,9 +94,15 @@ def _of_engines(pair: Pair, settings: Settings) -> Iterator[Check]:
     yield Reason(Verdict.INCONCLUSIVE, "state", "nothing", "is injected", write), is_without_injection(pair, settings)
 
 
-def _made_of(each: Any) -> object:  # noqa: ANN401 - a factory, or a part of one
-    """The code and values that a factory is made of, which are the same in those that do the same."""
+def _made_of(each: Any, above: tuple[Any, ...] = ()) -> object:  # noqa: ANN401 - a factory, or a part of one
+    """The code and values that a factory is made of, which are the same in those that do the same.
+
+    above: the functions that it is a part of; one that closes over itself is told by its place among them.
+    """
     if isinstance(each, FunctionType):
+        if each in above:
+            return above.index(each)
+        above = (*above, each)
         cells = tuple(cell.cell_contents for cell in each.__closure__ or ())
         each = id(each.__globals__), each.__code__, each.__defaults__, cells
     elif isinstance(each, CodeType):
@@ -104,7 +110,7 @@ def _made_of(each: Any) -> object:  # noqa: ANN401 - a factory, or a part of one
     elif isinstance(each, partial):
         each = each.func, each.args, tuple(each.keywords.items())
     if isinstance(each, tuple):
-        return [*map(_made_of, each)]
+        return [_made_of(part, above) for part in each]
     is_value = isinstance(each, (str, bytes, int, float, dict)) or is_dataclass(each)
     return type(each), each if is_value else id(each)
 
