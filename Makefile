@@ -64,7 +64,7 @@ lint: $(VENV)/.all ## ruff, mypy, the import contracts and the ceilings of size
 
 MKDOCS := env NO_MKDOCS_2_WARNING=1 JAX_PLATFORMS=cpu $(RUN) mkdocs
 
-docs: $(VENV)/.all swift ## build the documentation into .cache/site; a broken link is an error
+docs: $(VENV)/.all ## build the documentation into .cache/site; a broken link is an error
 	@$(call clocked,Building the documentation (ten seconds to a minute)) $(MKDOCS) build --strict --quiet
 
 # Some pages: make docs-output DOCS_FLAGS="tutorials/change-a-reward --leave-out 'train|compare'"
