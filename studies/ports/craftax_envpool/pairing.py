@@ -1,14 +1,14 @@
 """Craftax in JAX, and EnvPool's port of it to C++, which draws the same random numbers from the same seeds."""
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-import envpool
 import jax
 import numpy as np
 from craftax.craftax.constants import Action
 from craftax.craftax_classic.constants import Action as ClassicAction
 from craftax.craftax_env import make_craftax_env_from_name
+from pools import pooled
 
 from rlparity import Tolerance, World
 from rlparity.adapters import Pairing
@@ -45,13 +45,10 @@ class Original(SingleGame):
 
 def world(name: str, actions: Any, size: int, **options: bool) -> World:
     """The world of both; the options have the same names in both."""
-
-    def pooled(seed: int) -> Any:
-        return envpool.make(name, env_type="gymnasium", num_envs=1, seed=seed, **options)
-
+    ported = partial(pooled, name, **options)
     return Pairing(
         name="-".join((name.lower().removesuffix("-v1"), *options)).replace("_", "-"),
-        games={"craftax": lambda: Original(name, **options), "envpool": lambda: EnvPoolGame(pooled)},
+        games={"craftax": lambda: Original(name, **options), "envpool": lambda: EnvPoolGame(ported)},
         actions=tuple(each.name.lower() for each in actions),
         observation_shape=(size,),
         tolerances={"observation": LIGHT},

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-import envpool
 import jax
 import jumanji
 import numpy as np
 from mirrored import starts_of
+from pools import pooled
 
 from rlparity import MultiDiscrete, Tolerance, World
 from rlparity.adapters import Pairing
@@ -28,17 +28,17 @@ def ported(name: str, *actions: int, edges: str = "", tolerances: Any = (), **op
     env: Any = jumanji.make(name)
     start = starts_of(lambda key: env.reset(key)[0])
 
-    def pooled(seed: int) -> Any:
+    def placed(seed: int) -> Any:
         state = start(seed)
         told = {option: text(getattr(state, part)) for option, part in options.items()}
         if edges:
             told[edges] = ",".join(f"{a}-{b}" for a, b in np.argwhere(np.triu(state.adj_matrix)).tolist())
-        return envpool.make(f"Jumanji/{name}", env_type="gymnasium", num_envs=1, seed=seed, **told)
+        return pooled(f"Jumanji/{name}", seed, **told)
 
     seen = as_array(jax.device_get(env.observation_spec.generate_value())).dtype
     return Pairing(
         name=name.lower().rpartition("-")[0],
-        games={"jumanji": jumanji_game(env, declares={}), "envpool": lambda: EnvPoolGame(pooled)},
+        games={"jumanji": jumanji_game(env, declares={}), "envpool": lambda: EnvPoolGame(placed)},
         actions=MultiDiscrete(actions) if len(actions) > 1 else tuple(map(str, range(*actions))),
         observation_shape={part: seen[part].shape for part in seen.names or ()},
         tolerances=dict(tolerances),
