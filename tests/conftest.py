@@ -28,11 +28,10 @@ os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
 # Most programs are small, and compiled by several processes, and again after they were forgotten.
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 # Programs that run for seconds are not worth what optimising them costs; `make test-long` optimises them.
-if (
-    os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true") == "true"
-    and version("jax").split(".")[:2] == ["0", "10"]  # later ones end the process over a flag that they do not know
-):
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false".strip()
+if os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true") == "true":
+    os.environ.setdefault("RLWORLDKIT_C_FLAGS", "-O0")
+    if version("jax").split(".")[:2] == ["0", "10"]:  # later ones end the process over a flag that they do not know
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false".strip()
 
 import jax  # noqa: E402 - JAX must find its settings first
 import pytest  # noqa: E402
