@@ -9,9 +9,8 @@ from pathlib import Path
 class Mutant:
     """A fault: in ``file``, relative to the bench's source, ``old``, found just once, becomes ``new``.
 
-    old is compared word by word, whatever space lies between. function: where it is looked for, of Python the end of a
-    qualified name (``Games.step``), elsewhere the beginning of its signature; left out: in the whole file.
-    rules: the ids of those that it breaks. tests: where tests judge, pytest's files or node ids that should notice.
+    old is compared word by word, whatever space lies between. rules: the ids of those that it breaks. tests: where
+    tests judge, pytest's files or node ids that should notice.
     """
 
     name: str
@@ -19,7 +18,6 @@ class Mutant:
     old: str
     new: str
     rules: tuple[str, ...] = ()
-    function: str = ""
     tests: tuple[str, ...] = ()
 
 

@@ -126,7 +126,7 @@ def test_a_campaign_goes_on_where_it_was_cut(tmp_path: Path) -> None:
 def test_a_log_holds_for_its_settings_and_texts_only(tmp_path: Path) -> None:
     (mutant, other) = generated_mutants(WORLD, BENCH, 2, 3)
     log = MutantLog(tmp_path / "log", ["directed", 20])
-    log.add(BENCH, MutantVerdict("planes", mutant, SURVIVED, 80))
+    log.add(BENCH, mutant, MutantVerdict(mutant.name, (), "planes", SURVIVED, 80))
     again = MutantLog(tmp_path / "log", ["directed", 20])
     assert {each: verdict.steps for each, verdict in again.known(BENCH, [mutant, other]).items()} == {mutant: 80}
     assert not MutantLog(tmp_path / "log", ["directed", 30]).known(BENCH, [mutant])

@@ -60,17 +60,16 @@ def mutants(options: Namespace) -> Answer:
         for bench, planted in chosen:
             verdicts += run_mutants(bench, planted, judge, options.jobs, log, advance)
     judged = [verdict for verdict in verdicts if verdict.is_judged]
-    same = [verdict.mutant.name for verdict in verdicts if verdict.result == SAME]
     caught = sum(verdict.noticed for verdict in judged)
     document = MutantsDocument(
         world=name,
-        mutants=[verdict.document() for verdict in verdicts],
+        mutants=verdicts,
         caught=caught,
         judged=len(judged),
         share=caught / len(judged) if judged else 0.0,
-        survivors=[verdict.mutant.name for verdict in judged if verdict.result == SURVIVED],
-        unbuildable=[verdict.mutant.name for verdict in verdicts if verdict.result in (UNBUILDABLE, UNSOUND)],
-        same_program=same,
+        survivors=[verdict.name for verdict in judged if verdict.result == SURVIVED],
+        unbuildable=[verdict.name for verdict in verdicts if verdict.result in (UNBUILDABLE, UNSOUND)],
+        same_program=[verdict.name for verdict in verdicts if verdict.result == SAME],
     )
     wanted = len(judged) if options.generate else len(verdicts)  # edits that a machine makes need not build
     is_well = bool(judged) and caught == wanted

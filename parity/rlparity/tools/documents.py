@@ -9,6 +9,7 @@ from rlparity.core.trace import Action
 from rlparity.core.verdict import Reason, Verdict
 from rlparity.tools.coverage import Coverage
 from rlparity.tools.divergence import DivergenceDocument
+from rlparity.tools.mutants import MutantVerdict
 from rlparity.tools.report import NextCommand
 from rlparity.tools.rewards import RewardsDocument
 from rlparity.tools.transfer import Equivalence
@@ -106,23 +107,11 @@ class TapeDocument:
 
 
 @dataclass(frozen=True)
-class MutantDocument:
-    """One mutant. steps: compared until the fault showed, or in all; 0 where tests judge."""
-
-    name: str
-    rules: Sequence[str]
-    engine: str
-    result: str
-    steps: int
-    detail: str
-
-
-@dataclass(frozen=True)
 class MutantsDocument:
     """What ``mutants`` found. share: of the judged ones, those that were caught."""
 
     world: str
-    mutants: Sequence[MutantDocument]
+    mutants: Sequence[MutantVerdict]
     caught: int
     judged: int
     share: float

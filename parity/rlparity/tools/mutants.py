@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from rlparity.errors import EngineError, UsageError, unknown
 from rlparity.io.safe_read import GIB, Unreadable, json_of, read_bytes, refused
 from rlparity.io.strict_json import json_text
 from rlparity.mutant import Mutant, MutationBench
-from rlparity.tools.documents import MutantDocument
 from rlparity.tools.mutant_table import planted
 from rlparity.world import World
 
@@ -30,15 +30,12 @@ _DIGEST = "digest"
 class MutantVerdict:
     """Result of one mutant. steps: transitions compared until the fault showed, or in all; 0 where tests judge."""
 
+    name: str
+    rules: Sequence[str]
     engine: str
-    mutant: Mutant
     result: str
     steps: int = 0
     detail: str = ""
-
-    def document(self) -> MutantDocument:
-        """As it is written."""
-        return MutantDocument(self.mutant.name, self.mutant.rules, self.engine, self.result, self.steps, self.detail)
 
     @property
     def is_judged(self) -> bool:
@@ -109,7 +106,7 @@ class MutantLog:
     def __init__(self, path: Path | None, how: Sequence[object]) -> None:
         self._path = path
         self._how = json_text([*how])
-        self._entries: dict[str, dict[str, Any]] = {}
+        self._entries: dict[str, list[Any]] = {}
         if path is not None and path.exists():
             with refused(path, "log of mutants", broken="name another file"):
                 lines = read_bytes(path, GIB).splitlines()
@@ -119,7 +116,7 @@ class MutantLog:
     def _read(self, line: bytes) -> None:
         try:
             entry = json_of(line)
-            self._entries[entry[_DIGEST]] = {name: entry[name] for name in ("result", "steps", "detail")}
+            self._entries[entry[_DIGEST]] = [entry[name] for name in ("result", "steps", "detail")]
         except (TypeError, KeyError) as error:
             raise Unreadable(f"it holds what is no verdict ({error})") from None
 
@@ -127,16 +124,16 @@ class MutantLog:
         """The verdicts that the file holds of these mutants."""
         digests = {mutant: self._digest(bench, mutant) for mutant in mutants}
         return {
-            mutant: MutantVerdict(bench.engine, mutant, **self._entries[digest])
+            mutant: MutantVerdict(mutant.name, mutant.rules, bench.engine, *self._entries[digest])
             for mutant, digest in digests.items()
             if digest in self._entries
         }
 
-    def add(self, bench: MutationBench, verdict: MutantVerdict) -> None:
-        """Append a verdict; raises UsageError where the file cannot be written."""
+    def add(self, bench: MutationBench, mutant: Mutant, verdict: MutantVerdict) -> None:
+        """Append the verdict of a mutant; raises UsageError where the file cannot be written."""
         if self._path is None:
             return
-        line = json_text(asdict(verdict.document()) | {_DIGEST: self._digest(bench, verdict.mutant)})
+        line = json_text(asdict(verdict) | {_DIGEST: self._digest(bench, mutant)})
         try:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(line + "\n")
@@ -193,7 +190,7 @@ def run_mutants(
                     verdict = replace(verdict, result=SAME)
             finally:
                 copies.put(copy)
-            log.add(bench, verdict)
+            log.add(bench, mutant, verdict)
             verdicts[mutant] = verdict
             progress()
 
@@ -223,6 +220,7 @@ def mutated_text(root: Path, mutant: Mutant) -> str:
 
 
 def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path) -> MutantVerdict:
+    without_judge = partial(MutantVerdict, mutant.name, mutant.rules, bench.engine)
     try:
         with _planted(mutant, copy) as mutated:
             try:
@@ -231,10 +229,10 @@ def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path) -> 
                 if bench.build is not None:
                     bench.build(copy)
             except (EngineError, SyntaxError) as error:
-                return MutantVerdict(bench.engine, mutant, UNBUILDABLE, detail=str(error))
+                return without_judge(UNBUILDABLE, detail=str(error))
             return judge.verdict(bench, mutant, copy)
     except subprocess.TimeoutExpired:
-        return MutantVerdict(bench.engine, mutant, HUNG)
+        return without_judge(HUNG)
 
 
 def _is_same(bench: MutationBench, mutant: Mutant, copy: Path, unchanged: dict[Path, bytes]) -> bool:

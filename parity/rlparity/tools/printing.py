@@ -208,7 +208,7 @@ def print_mutants(verdicts: Sequence[MutantVerdict], noticed: int, judged: int, 
     """Print the result of each mutant, and the share that was caught."""
     table = Table("engine", "mutant", "rules", "result", "steps", "seen in")
     for verdict in verdicts:
-        cells = verdict.engine, verdict.mutant.name, ", ".join(verdict.mutant.rules), verdict.result
+        cells = verdict.engine, verdict.name, ", ".join(verdict.rules), verdict.result
         style = "" if verdict.noticed else "red"
         table.add_row(*cells, f"{verdict.steps:,}", verdict.detail, style=style)
     console.print(table)
@@ -218,11 +218,10 @@ def print_mutants(verdicts: Sequence[MutantVerdict], noticed: int, judged: int, 
         f", half of them within {counted(int(np.median(steps)), 'step')}, all within {max(steps):,}" if steps else ""
     )
     console.print(f"{noticed} of {counted(judged, 'mutant')} caught{share}{taken}.", soft_wrap=True)
-    survivors = [each.mutant for each in verdicts if each.result == SURVIVED]
-    for mutant in survivors:
-        rules = f" ({', '.join(mutant.rules)})" if mutant.rules else ""
-        console.print(f"Survived: {mutant.name}{rules}", soft_wrap=True)
-    _print_names(console, "Not judged", [each.mutant.name for each in verdicts if not each.is_judged])
+    for survivor in (each for each in verdicts if each.result == SURVIVED):
+        rules = f" ({', '.join(survivor.rules)})" if survivor.rules else ""
+        console.print(f"Survived: {survivor.name}{rules}", soft_wrap=True)
+    _print_names(console, "Not judged", [each.name for each in verdicts if not each.is_judged])
 
 
 def _print_names(console: Console, text: str, names: Sequence[str]) -> None:
