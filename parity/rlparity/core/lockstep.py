@@ -87,7 +87,7 @@ def _reason_of_fault(sentence: str) -> Reason:
 
 def _reason_of(pair: Pair, found: Divergence) -> Reason:
     fields = ", ".join(difference.field for difference in found.differences[:3])
-    where, remedy = f"differs after {found.step} actions in {fields}", "replay its trace"
+    where, remedy = f"differs at step {found.step} in {fields}", "replay its trace"
     if pair.world.states_replay and found.step == 0:
         remedy = "if they draw differently, write a rlparity.Pairing whose games have states, and give --mode injected"
     return Reason(Verdict.DIVERGENT, "difference", f"game {found.game}", where, remedy)

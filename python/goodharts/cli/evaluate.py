@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     parser = _parser(
         "evaluate",
-        "Let trained agents live on, respawning when they die, and say what they ate and how long they lived, with 95% "
+        "Evaluate trained agents, which respawn when they die: what they eat and how long they live, with 95% "
         "confidence intervals beside the published figures.",
     )
     parser.add_argument(

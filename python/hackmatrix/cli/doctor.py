@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print one line for each check and return the exit code: 1 where something is broken, else 0."""
     parser = Parser(
         prog="hackmatrix doctor",
-        description="Say what is here and works, and what to do about the rest.",
+        description="Check the installation and suggest fixes.",
         epilog="Exit codes: 0 all that is needed is there, 1 something is broken. A note is no fault.",
         allow_abbrev=False,
     )

@@ -15,15 +15,15 @@ PROGRAM: Program = Program(
     version=__version__,
     commands={
         "watch-sb3": Command(
-            "watch a trained agent play, as it is called for MaskablePPO",
+            "the same as watch, for models of MaskablePPO",
             lambda argv: resolve_name("rlworldkit.cli.watch:main")(PROGRAM, argv, command="watch-sb3"),
         ),
         "explain": Command(
-            "play a game and say where each of its rewards comes from",
+            "play a game and show where each reward comes from",
             lambda argv: resolve_name("hackmatrix.cli.explain:main")(argv),
         ),
         "doctor": Command(
-            "say what is installed here, what works, and what to do about the rest",
+            "check the installation and suggest fixes",
             lambda argv: resolve_name("hackmatrix.cli.doctor:main")(argv),
         ),
     },

@@ -34,7 +34,7 @@ from rlworldkit.program import Program
 KIT_COMMANDS = {
     "train": "train an agent with PPO on the JAX engine",
     "sweep": "search for good settings and prices, with Optuna",
-    "evaluate": "let an agent play many episodes and say how well they went",
+    "evaluate": "evaluate an agent over many games, with intervals",
     "compare": "compare groups of runs, with intervals over their seeds",
     "train-sb3": "train an agent with MaskablePPO of Stable-Baselines3",
     "bench": "measure environments, trainers and start-up",

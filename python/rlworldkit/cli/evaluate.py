@@ -1,4 +1,4 @@
-"""``evaluate``: let a player play many episodes and report how well they went."""
+"""``evaluate``: evaluate an agent over many games."""
 
 from collections.abc import Sequence
 
@@ -59,8 +59,8 @@ def add_evaluation_flags(parser: Parser, program: Program, episodes: int, also: 
 def _parser(program: Program) -> Parser:
     parser = Parser(
         prog=f"{program.name} evaluate",
-        description="Let somebody play whole episodes and say how well they went, with 95% intervals: the percentile "
-        "bootstrap over games, Wilson's for shares.",
+        description="Evaluate an agent over whole games, with 95% intervals: the percentile bootstrap over games, "
+        "Wilson's for shares.",
         allow_abbrev=False,
     )
     parser.add_argument("player", metavar="AGENT", help=agents_text(program.world))
