@@ -48,3 +48,23 @@ MINATAR: Mapping[str, Policy] = {
     "seaquest": biased(1, 2, 1, 2, 2, 4),  # shoots, and dives more often than it surfaces
 }
 """Policies of the games of MinAtar with their own sets of actions."""
+
+
+AGENT, PICKED = 10, (5, 6, 7)
+"""Of MiniGrid's types: the agent, and keys, balls and boxes."""
+STEPS = np.array([(0, 1), (1, 0), (0, -1), (-1, 0)])
+WEIGHTS = {1: (1, 1, 6, 0.1, 1, 0.1, 0.1), 4: (1, 1, 3, 0.1, 1, 3, 0.1), 8: (1, 1, 4, 0.1, 2, 0.1, 1)}
+HANDLED = (1, 1, 1, 4, 1, 1, 1)
+"""Weights of the actions by what is in front of the agent."""
+
+
+def explorer(view: View) -> Array:
+    """MiniGrid: walk, and handle what is met."""
+    grids = view.observation["grid"]
+    rows, columns = np.array([np.argwhere(grid[..., 0] == AGENT)[0] for grid in grids]).T
+    games = np.arange(len(grids))
+    ahead = np.stack([rows, columns], 1) + STEPS[grids[games, rows, columns, 2] % 4]
+    fronts = grids[games, ahead[:, 0] % grids.shape[1], ahead[:, 1] % grids.shape[2], 0]
+    return np.array(
+        [HANDLED if front in PICKED else WEIGHTS.get(front, (1, 1, 0.2, 0.1, 0.1, 0.1, 0.1)) for front in fronts]
+    )

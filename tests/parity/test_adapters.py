@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium
 import gymnax
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -16,12 +18,14 @@ from gymnasium.envs.phys2d.cartpole import CartPoleFunctional
 from orchard.plain import Game, mix, refuse_bad
 
 from rlparity import Board, State, Tolerance, World
-from rlparity.adapters.gymnasium import GymGame
+from rlparity.adapters.gymnasium import GymGame, VectorSide
 from rlparity.adapters.pairing import Pairing
 from rlparity.adapters.pytree import PytreeGame, functional_game, gymnax_game
 from rlparity.adapters.single import REPLAYED_STATE, Outcome, SingleGame, SingleGames
+from rlparity.adapters.starts import resets_world, starts_of
 from rlparity.core.lockstep import Settings, run
 from rlparity.core.trace import read_trace
+from rlparity.errors import UsageError
 
 FIELDS = ("x", "x_dot", "theta", "theta_dot")
 ROUNDING = Tolerance(ulps=4, absolute=1e-6, reason="Gymnax computes in float32")
@@ -98,6 +102,32 @@ def test_a_mirrored_port_begins_where_the_original_does() -> None:
     assert (found.divergences, found.measured["actions"]) == ([], {"left": 160, "right": 0})
     assert found.games_begun == 4 + found.episodes > 8
     assert run(cart_pole(mirrored=True, gravity=9.81), ("gym", "port"), Settings(games=1)).divergences[0].step > 0
+
+
+def test_an_environment_written_for_an_older_gymnax_has_one_flag_for_both_ends() -> None:
+    env, params = gymnax.make("CartPole-v1")
+    names = "reset_env", "step_env", "get_obs", "observation_space", "action_space"
+    game = gymnax_game(SimpleNamespace(**{name: getattr(env, name) for name in names}), params)()
+    game.begin(0)
+    assert (game.act(0).terminated, game.act(0).truncated) == (False, False)
+
+
+class Deck:
+    """Deals the turn's number to everybody."""
+
+    def begin(self, seed: int, turn: int) -> None:
+        self.card = turn + 2
+
+    def choice(self, _: Any) -> int:  # noqa: ANN401 - cards, or how they look
+        return self.card
+
+
+def test_an_environment_draws_from_the_generator_that_it_is_given() -> None:
+    game = GymGame(lambda: gymnasium.make("Blackjack-v1"), generator=Deck(), show=np.array)
+    assert [list(game.begin(0)), *(list(game.act(1).observation) for _ in range(3))] == [
+        [total, 2, 0] for total in (4, 7, 11, 16)
+    ]
+    assert "observation_space" not in game.declarations()
 
 
 class Sum:
@@ -191,3 +221,45 @@ def test_games_without_states_are_compared_and_shrunk_by_their_actions(tmp_path:
     assert rlparity("run", "--engines", "blind,lame", *words, world=world).code == 1
     case = read_trace(tmp_path / "trace.json").case
     assert (case.state, len(case.actions), case.actions[-1]) == (None, 5, 5)
+
+
+def test_an_original_begins_where_its_port_does() -> None:
+    start = starts_of(lambda key: jax.random.randint(key, (2,), 0, 100))
+
+    class Original(SingleGame):
+        def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
+            self.count = start(seed)
+            return {"count": self.count}
+
+        def act(self, action: int) -> Outcome:
+            self.count = self.count + action
+            return Outcome({"count": self.count}, 1.0, False, False)
+
+    def step(_: Any, state: Any, action: Any) -> Any:  # noqa: ANN401 - pytrees
+        return {"count": state + action * (state < 90)}, state + action, jnp.float32(1), False
+
+    def reset(key: Any) -> Any:  # noqa: ANN401 - pytrees
+        state = jax.random.randint(key, (2,), 0, 100)
+        return {"count": state}, state
+
+    games = {"original": Original, "port": lambda: PytreeGame(reset, step)}
+    world = Pairing("count", games, ("stay", "up"), draws=None).world()
+    assert world.observation_fields == {"count": (2,)}
+    found = run(world, ("original", "port"), Settings(games=8, steps=4)).divergences
+    assert found
+    assert {each.step for each in found}.isdisjoint({0})
+
+
+def test_what_resets_draw_is_compared_by_itself() -> None:
+    def dice(sides: int) -> Any:  # noqa: ANN401 - a function
+        return lambda seed: np.random.default_rng(seed % 1).integers(1, sides + 1, 600).max()
+
+    same, other = (resets_world("dice", one=dice(6), two=dice(sides)) for sides in (6, 7))
+    assert run(same, ("one", "two"), Settings(games=2, steps=2)).divergences == []
+    (found, *_) = run(other, ("one", "two"), Settings(games=2, steps=2)).divergences
+    assert [(each.field, each.expected, each.observed) for each in found.differences] == [("observation", 6, 7)]
+
+
+def test_vector_environments_must_say_what_they_show() -> None:
+    with pytest.raises(UsageError, match="lacks observation_shape"):
+        Pairing("carts", {"carts": VectorSide(lambda games: None)}, ("left", "right")).world()  # type: ignore[arg-type, return-value]

@@ -26,7 +26,9 @@ A ``Pairing`` says what both sides have in common::
 Then ``rlparity run --world module:WORLD`` plays both. Observations may be nested dicts and tuples, whose parts
 ``observation_shape`` names, actions arrays (``rlparity.Box``, ``rlparity.MultiDiscrete``), and rewards one for each of
 several ``players``. Games with ``pull`` and ``push`` are compared by their states too, and can begin in each other's
-(``--mode injected``). Environments of known libraries have names on the command line, see ``rlparity.adapters.named``.
+(``--mode injected``). An original can begin where a port does (``starts_of``), and what resets draw be compared by
+itself (``resets_world``). Environments of known libraries have names on the command line, see
+``rlparity.adapters.named``.
 """
 
 from rlparity.adapters.draws import Draws, SharedGenerator
@@ -34,6 +36,7 @@ from rlparity.adapters.gymnasium import GymGame, VectorSide
 from rlparity.adapters.pairing import Pairing
 from rlparity.adapters.pytree import PytreeGame, functional_game, gymnax_game, jax_env_game, jumanji_game, pgx_game
 from rlparity.adapters.single import Outcome, SingleGame
+from rlparity.adapters.starts import resets_world, starts_of
 
 __all__ = [
     "Draws",
@@ -49,4 +52,6 @@ __all__ = [
     "jax_env_game",
     "jumanji_game",
     "pgx_game",
+    "resets_world",
+    "starts_of",
 ]

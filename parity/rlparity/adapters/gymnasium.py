@@ -35,7 +35,10 @@ class GymGame(SingleGame):
             infos have them. None: ``action_mask`` of the infos, or what its method ``action_masks`` gives.
         shared_draws: the environment gets a ``SharedGenerator`` of these ``sites`` as its ``np_random``. A state then
             also has how many actions were ``taken``, which a ``TimeLimit`` among the wrappers counts too.
+        generator: stands in for ``np_random`` instead of these draws; its ``begin(seed, turn)`` is called before each
+            turn, the reset being turn 0.
         float32: round rewards and what is shown in float64 to float32, which ports to JAX have.
+        show: ``show(observation)``, what is compared of one, whose space then is not.
     """
 
     def __init__(
@@ -48,10 +51,12 @@ class GymGame(SingleGame):
         *,
         shared_draws: bool = False,
         sites: Mapping[str, int] | None = None,
+        generator: Any = None,
         float32: bool = False,
+        show: Callable[[Any], Any] | None = None,
     ) -> None:
-        self._env, self._observe, self._float32 = make(), observe, float32
-        self._generator = SharedGenerator(sites) if shared_draws else None
+        self._env, self._observe, self._float32, self._show = make(), observe, float32, show
+        self._generator = SharedGenerator(sites) if shared_draws else generator
         self._seed = self._taken = 0
         if self._env.render_mode == "human":
             self._env.close()
@@ -68,7 +73,7 @@ class GymGame(SingleGame):
         self._seed, self._taken = seed, 0
         self._draw_next()
         observation, self.info = self._env.reset(seed=None if self._generator else seed)
-        return self._rounded(observation)
+        return self._shown(observation)
 
     def _draw_next(self) -> None:
         """Let the environment draw the words of the present turn."""
@@ -82,16 +87,20 @@ class GymGame(SingleGame):
         step: tuple[Any, ...] = self._env.step(action + self._first if self._first else action)
         observation, reward, terminated, truncated, self.info = step
         reward = np.float32(reward) if self._float32 else reward
-        return Outcome(self._rounded(observation), reward if np.ndim(reward) else float(reward), terminated, truncated)
+        return Outcome(self._shown(observation), reward if np.ndim(reward) else float(reward), terminated, truncated)
 
-    def _rounded(self, observation: Any) -> Any:
+    def _shown(self, observation: Any) -> Any:
+        observation = self._show(observation) if self._show else observation
         return with_float32(as_array(observation)) if self._float32 else observation
 
     def mask(self) -> ArrayLike | None:
         return self._mask(self._inner) if self._mask else (self.info or {}).get(MASK)
 
     def declarations(self) -> Mapping[str, Any]:
-        return _declared(self._env, self._env.observation_space, self._env.action_space)
+        values = _declared(self._env, self._env.observation_space, self._env.action_space)
+        if self._show:
+            del values["observation_space"]
+        return values
 
     def pull(self) -> State:
         assert self._to_dict is not None
@@ -108,7 +117,7 @@ class GymGame(SingleGame):
             env = env.env
         self._from_dict(state, self._inner)
         self.info = {}
-        return as_array(self._rounded(self._observe(self._inner))).copy()
+        return as_array(self._shown(self._observe(self._inner))).copy()
 
     def close(self) -> None:
         self._env.close()

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from rlparity.adapters.agents import ParallelGame, jaxmarl_game, joint_actions
 from rlparity.adapters.gymnasium import GymGame, VectorSide, require_fixed_form
-from rlparity.adapters.observations import Shape, as_array, declared, range_of
+from rlparity.adapters.observations import Shape, as_array, declared, range_of, shape_of
 from rlparity.adapters.pairing import Maker, Pairing
 from rlparity.adapters.pytree import gymnax_game, jumanji_game, pgx_game
 from rlparity.adapters.single import MASK, Outcome, SingleGame
@@ -69,7 +69,7 @@ def environment(name: str) -> World:
         raise UsageError(f"there is no environment '{name}': give {', '.join(f'{each}:...' for each in _KINDS)}.")
     try:
         make, space, observation, players = _KINDS[kind](what)
-        return environments_world({name: make}, _actions(space), _shape(observation), players)
+        return environments_world({name: make}, _actions(space), shape_of(observation), players)
     except ParityError as error:
         raise UsageError(f"{name} cannot be played: {str(error).removesuffix('.')}.") from error
     except FOREIGN_FAULTS as error:  # whatever a library raises for a name that it does not know
@@ -86,12 +86,6 @@ def described_world(description: Mapping[str, Any]) -> World:
     shape = parts or tuple(description["observation_shape"])
     actions = box_of(description.get("action_space")) or tuple(description["actions"])
     return environments_world({}, actions, shape, description.get("players", 1))
-
-
-def _shape(observation: Any) -> Shape:
-    array = as_array(observation)
-    fields: Mapping[str, Any] = array.dtype.fields or {}
-    return {part: field[0].shape for part, field in sorted(fields.items())} if fields else array.shape
 
 
 def environments_world(

@@ -37,6 +37,13 @@ def as_array(observation: Any, axes: int = 0) -> Array:
     return array
 
 
+def shape_of(observation: Any) -> Shape:
+    """The shape of an observation, or of each part of one that is nested."""
+    array = as_array(observation)
+    fields: Mapping[str, Any] = array.dtype.fields or {}
+    return {part: field[0].shape for part, field in sorted(fields.items())} if fields else array.shape
+
+
 def leaves_in(observation: object) -> list[Array]:
     """The arrays in an observation, themselves and not copies of them."""
     return [leaf for _, leaf in _leaves(observation)]

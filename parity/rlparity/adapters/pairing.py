@@ -1,13 +1,15 @@
 """Two environments that should play the same game, as a world."""
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from rlparity.adapters.gymnasium import VectorGames, VectorSide
-from rlparity.adapters.observations import Shape
+from rlparity.adapters.observations import Shape, shape_of
 from rlparity.adapters.single import REPLAYED_STATE, SEED, SingleGame, SingleGames
 from rlparity.agent import Policy
 from rlparity.engine import BatchEngine, EngineOptions, State
+from rlparity.errors import UsageError
 from rlparity.spaces import Box
 from rlparity.tolerance import Tolerance
 from rlparity.world import Board, EngineFactory, StartMaker, World
@@ -35,7 +37,8 @@ class Pairing:
 
     name: of the world. games: name -> maker of a game, or a ``VectorSide``; the first is the original.
     actions: their names, or the space of those that are arrays. observation_shape: of both, or name -> shape of the
-    parts of one that is a dict. players: how many are rewarded.
+    parts of one that is a dict; None: as the original shows it, which is opened once for that.
+    players: how many are rewarded.
     state_fields: the keys of their states, which are read, injected and compared; none: they have no states.
     tolerances: as ``World.tolerances``, each with its reason; ``Tolerance(ignored=True, reason=...)`` for what must not
     be compared, such as ``truncated``, ``observation.mission`` or ``state.time``.
@@ -48,7 +51,7 @@ class Pairing:
     name: str
     games: Mapping[str, Maker]
     actions: tuple[str, ...] | Box
-    observation_shape: Shape
+    observation_shape: Shape | None = None
     state_fields: tuple[str, ...] = ()
     players: int = 1
     components: tuple[str, ...] = ()
@@ -64,7 +67,8 @@ class Pairing:
         """The world of these environments."""
         space = self.actions if isinstance(self.actions, Box) else None
         names = self.actions if isinstance(self.actions, tuple) else ()
-        parts = self.observation_shape if isinstance(self.observation_shape, Mapping) else {}
+        shape = self._original_shape() if self.observation_shape is None else self.observation_shape
+        parts = shape if isinstance(shape, Mapping) else {}
         by_player = tuple(f"reward of player {number}" for number in range(self.players))
         return World(
             name=self.name,
@@ -72,7 +76,7 @@ class Pairing:
             actions=names,
             action_space=space,
             components=self.components or (by_player if self.players > 1 else ("reward",)),
-            observation_shape=() if parts else tuple(self.observation_shape),  # type: ignore[arg-type]
+            observation_shape=() if isinstance(shape, Mapping) else tuple(shape),
             observation_fields=parts,
             players=self.players,
             state_fields=(SEED, *self.state_fields) if self.state_fields else REPLAYED_STATE,
@@ -85,6 +89,13 @@ class Pairing:
             starts=self.starts,
             policies=self.policies,
         )
+
+    def _original_shape(self) -> Shape:
+        make = next(iter(self.games.values()))
+        if isinstance(make, VectorSide):
+            raise UsageError(f"the world '{self.name}' lacks observation_shape: vector environments need it.")
+        with closing(make()) as game:
+            return shape_of(game.begin(0))
 
     def _factory(self, make: Maker) -> EngineFactory:
         actions = self.actions if isinstance(self.actions, Box) else len(self.actions)

@@ -137,8 +137,9 @@ def gymnax_game(env: Any, params: Any, **options: Any) -> Callable[[], PytreeGam
 
     def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:
         observation, state, reward, done, _ = env.step_env(key, state, action, params)
-        # older versions have one flag for both
-        return observation, state, reward, done, *((env.is_truncated(state, params),) * hasattr(env, "is_truncated"))
+        # environments written for older versions have one flag for both
+        cut = (env.is_truncated(state, params),) if hasattr(env, "is_truncated") else ()
+        return observation, state, reward, done, *cut
 
     functions = {"reset": lambda key: env.reset_env(key, params), "observe": lambda state: env.get_obs(state, params)}
     declares = declared("gymnax", env.observation_space(params), env.action_space(params))

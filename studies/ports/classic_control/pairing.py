@@ -53,33 +53,25 @@ def phys2d(env: Any, limit: int) -> Any:
     )
 
 
-def world(name: str, actions: Any, shape: int, games: dict[str, Any], policy: str = "") -> World:
-    """An environment with what there is of it."""
+def world(name: str, actions: Any, fields: tuple[str, ...], policy: str = "", **others: Any) -> World:
+    """An environment with what there is of it; ``fields`` of Gymnax's state are Gymnasium's numbers."""
     near = Tolerance(ulps=8, absolute=2e-5, relative=1e-5, any_dtype=True, reason="float32 and float64")
     return Pairing(
         name=name.lower(),
-        games={"gymnasium": lambda: original(name), **games},
+        games={"gymnasium": lambda: original(name), "gymnax": gymnax(name, *fields), **others},
         actions=actions,
-        observation_shape=(shape,),
         state_fields=("state",),
-        tolerances={"observation": near, "state": near, "reward": near, "components": near},
+        tolerances=dict.fromkeys(("observation", "state", "reward", "components"), near),
         policies={policy: POLICIES[policy]} if policy else {},
         accept=("observation_space is declared differently",) if policy == "upright" else (),  # Gymnax's velocities
         mirrored=True,
     ).world()
 
 
-POLES = {
-    "gymnax": gymnax("CartPole-v1", "x", "x_dot", "theta", "theta_dot"),
-    "phys2d": phys2d(cartpole.CartPoleFunctional(), 500),
-}
-CART_POLE = world("CartPole-v1", ("left", "right"), 4, POLES, "upright")
-CAR = {"gymnax": gymnax("MountainCar-v0", "position", "velocity")}
-MOUNTAIN_CAR = world("MountainCar-v0", ("left", "none", "right"), 2, CAR, "rocking")
-LINKS = {"gymnax": gymnax("Acrobot-v1", "joint_angle1", "joint_angle2", "velocity_1", "velocity_2")}
-ACROBOT = world("Acrobot-v1", ("-1", "0", "1"), 6, LINKS, "swinging")
-SWING = {
-    "gymnax": gymnax("Pendulum-v1", "theta", "theta_dot"),
-    "phys2d": phys2d(pendulum.PendulumFunctional(), 200),
-}
-PENDULUM = world("Pendulum-v1", Box(-2.0, 2.0, (1,)), 3, SWING)
+POLE = "x", "x_dot", "theta", "theta_dot"
+CART_POLE = world("CartPole-v1", ("left", "right"), POLE, "upright", phys2d=phys2d(cartpole.CartPoleFunctional(), 500))
+MOUNTAIN_CAR = world("MountainCar-v0", ("left", "none", "right"), ("position", "velocity"), "rocking")
+LINKS = "joint_angle1", "joint_angle2", "velocity_1", "velocity_2"
+ACROBOT = world("Acrobot-v1", ("-1", "0", "1"), LINKS, "swinging")
+TURN = phys2d(pendulum.PendulumFunctional(), 200)
+PENDULUM = world("Pendulum-v1", Box(-2.0, 2.0, (1,)), ("theta", "theta_dot"), phys2d=TURN)

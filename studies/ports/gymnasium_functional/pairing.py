@@ -1,6 +1,6 @@
 """Environments of Gymnasium, and its functional ones in JAX: Blackjack, CliffWalking and CartPole."""
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import gymnasium
@@ -10,11 +10,12 @@ from gymnasium.envs.phys2d.cartpole import CartPoleFunctional, CartPoleParams
 from gymnasium.envs.tabular import blackjack
 
 from rlparity import Tolerance
-from rlparity.adapters import GymGame, Outcome, Pairing, SingleGame
+from rlparity.adapters import GymGame, Outcome, Pairing, SingleGame, functional_game, starts_of
 
 RULES: Any = CartPoleFunctional()
 RULES.transform(jax.jit)
-ROUNDING = Tolerance(ulps=64, absolute=1e-4, any_dtype=True, reason="float32 and float64")
+START = starts_of(RULES.initial)
+ROUNDING = {"observation": Tolerance(ulps=64, absolute=1e-4, any_dtype=True, reason="float32 and float64")}
 
 
 @cache
@@ -27,26 +28,17 @@ def cards(seed: int, turn: int) -> list[int]:
     return [*map(int, drawn)]
 
 
-class Blackjack(SingleGame):
-    """Gymnasium's Blackjack, dealt the cards of the JAX version."""
+class Cards:
+    """Stands in for the generator of Gymnasium's Blackjack, which deals to the dealer first."""
 
-    def begin(self, seed: int) -> Any:
-        env: Any = gymnasium.make("Blackjack-v1").unwrapped
-        env.reset(seed=seed)
-        self._env, self._seed, self._turn, env.np_random = env, seed, 0, self
-        first = cards(seed, 0)
-        env.player, env.dealer = first[:2], first[2:4]
-        return np.array(env._get_obs(), np.int32)
+    def begin(self, seed: int, turn: int) -> None:
+        """Deal what the JAX version deals in a turn."""
+        dealt = cards(seed, turn)
+        self._next = iter(dealt if turn else dealt[2:4] + dealt[:2] + dealt[4:])
 
     def choice(self, _: Any) -> int:
         """The next card."""
-        return next(self._cards)
-
-    def act(self, action: int) -> Outcome:
-        self._turn += 1
-        self._cards = iter(cards(self._seed, self._turn))
-        seen, *answers, _ = self._env.step(action)
-        return Outcome(np.array(seen, np.int32), *answers)
+        return next(self._next)
 
 
 class Cliff(SingleGame):
@@ -89,45 +81,28 @@ class Carts(SingleGame):
         return Outcome(np.where(over[:, None], 0, self._seen).astype(np.float32), 0.0, bool(over.any()), False)
 
 
-class Pole(SingleGame):
-    """CartPole with the rewards of Sutton and Barto, in the start that the functional one draws."""
-
-    def __init__(self, is_functional: bool) -> None:
-        self._is_functional = is_functional
-        self._state: Any = None
-        self._params = CartPoleParams(polemass_length=0.05, sutton_barto_reward=True)
-        self._env: Any = gymnasium.make("CartPole-v1", sutton_barto_reward=True).unwrapped
+class Pole(GymGame):
+    """Gymnasium's CartPole in the start that the functional one draws."""
 
     def begin(self, seed: int) -> Any:
-        self._env.reset(seed=seed)
-        self._env.state = self._state = np.array(RULES.initial(jax.random.key(seed)))
-        return self._state
-
-    def act(self, action: int) -> Outcome:
-        if not self._is_functional:
-            seen, reward, terminated, *_ = self._env.step(action)
-            return Outcome(np.array(seen, np.float32), float(reward), terminated, False)
-        after = RULES.transition(self._state, action, None, self._params)
-        reward = float(RULES.reward(self._state, action, after, None, self._params))
-        self._state = np.array(after)
-        return Outcome(self._state, reward, bool(RULES.terminal(after, None, self._params)), False)
+        super().begin(seed)
+        self._inner.state = START(seed)
+        return self._inner.state
 
 
-def paired(name: str, games: dict[str, Any], actions: str, shape: tuple[int, ...], **options: Any) -> Any:
+def paired(name: str, actions: str, original: Any, functional: Any, **options: Any) -> Any:
     """The world of two games."""
-    return Pairing(f"functional-{name}", games, tuple(actions.split()), shape, **options).world()
+    games = {"gymnasium": original, "functional": functional}
+    return Pairing(f"functional-{name}", games, tuple(actions.split()), **options).world()
 
 
-CLIFFS = {"gymnasium": lambda: Cliff("CliffWalking-v1"), "functional": lambda: Cliff("tabular/CliffWalking-v0")}
-TABULAR = {"gymnasium": Blackjack, "functional": lambda: GymGame(lambda: gymnasium.make("tabular/Blackjack-v0"))}
-POLES = {"gymnasium": lambda: Pole(False), "functional": lambda: Pole(True)}
-BLACKJACK = paired("blackjack", TABULAR, "stick hit", (3,))
-CLIFF_WALKING = paired("cliff-walking", CLIFFS, "up right down left", (1,), draws=False)
-CARTS = paired(
-    "carts",
-    {"gymnasium": lambda: Carts(True), "functional": lambda: Carts(False)},
-    "both-left right-left left-right both-right",
-    (2, 4),
-    tolerances={"observation": ROUNDING},
-)
-SUTTON_AND_BARTO = paired("sutton-and-barto", POLES, "left right", (4,), tolerances={"observation": ROUNDING})
+make = gymnasium.make
+DEALT = partial(GymGame, partial(make, "Blackjack-v1"), generator=Cards(), show=partial(np.array, dtype=np.int32))
+BLACKJACK = paired("blackjack", "stick hit", DEALT, partial(GymGame, partial(make, "tabular/Blackjack-v0")))
+CLIFFS = partial(Cliff, "CliffWalking-v1"), partial(Cliff, "tabular/CliffWalking-v0")
+CLIFF_WALKING = paired("cliff-walking", "up right down left", *CLIFFS, draws=False)
+WAYS = "both-left right-left left-right both-right"
+CARTS = paired("carts", WAYS, partial(Carts, True), partial(Carts, False), tolerances=ROUNDING)
+SUTTON = partial(Pole, partial(make, "CartPole-v1", sutton_barto_reward=True), float32=True)
+FUNCTIONAL = functional_game(RULES, CartPoleParams(polemass_length=0.05, sutton_barto_reward=True), observe=None)
+SUTTON_AND_BARTO = paired("sutton-and-barto", "left right", SUTTON, FUNCTIONAL, tolerances=ROUNDING)

@@ -5,11 +5,10 @@ from typing import Any
 import jax
 import jumanji
 import numpy as np
-from mirrored import starts_of
 from pools import pooled
 
 from rlparity import MultiDiscrete, Tolerance, World
-from rlparity.adapters import Pairing
+from rlparity.adapters import Pairing, starts_of
 from rlparity.adapters.named import EnvPoolGame
 from rlparity.adapters.observations import as_array
 from rlparity.adapters.pytree import jumanji_game

@@ -7,11 +7,9 @@ import numpy as np
 from jumanji.environments.routing.lbf.env import LevelBasedForaging
 from jumanji.environments.routing.lbf.generator import RandomGenerator
 from lbforaging.foraging import ForagingEnv
-from mirrored import starts_of
-from resets import ResetGame
 
 from rlparity import MultiDiscrete, Tolerance, World
-from rlparity.adapters import Outcome, Pairing, SingleGame, jumanji_game
+from rlparity.adapters import Outcome, Pairing, SingleGame, jumanji_game, resets_world, starts_of
 
 ROUNDING = Tolerance(ulps=4, any_dtype=True, reason="float32 and float64")
 
@@ -19,12 +17,12 @@ ROUNDING = Tolerance(ulps=4, any_dtype=True, reason="float32 and float64")
 class Original(SingleGame):
     """A game of lbforaging in a field of 8 by 8."""
 
-    def __init__(self, start: Any, show: Any, players: int, foods: int, sight: int, **options: Any) -> None:
+    def __init__(self, start: Any, show: Any, players: int, foods: int, sight: int, **prices: float) -> None:
         self._start, self._show = start, show
-        self._env = ForagingEnv(players, 1, 2, 1, None, (8, 8), foods, sight, 50, False, **options)
+        self.env = ForagingEnv(players, 1, 2, 1, None, (8, 8), foods, sight, 50, False, **prices)
 
     def begin(self, seed: int) -> Any:
-        env, start = self._env, self._start(seed)
+        env, start = self.env, self._start(seed)
         agents, food = start.agents, start.food_items
         for player, place, level in zip(env.players, agents.position.tolist(), agents.level.tolist(), strict=True):
             player.setup(tuple(place), level, env.field_size)
@@ -35,21 +33,17 @@ class Original(SingleGame):
         return self._shown(env._make_gym_obs())
 
     def act(self, action: Any) -> Outcome:
-        seen, rewards, done, *_ = self._env.step(action.tolist())
+        seen, rewards, done, *_ = self.env.step(action.tolist())
         return Outcome(self._shown(seen), np.float32(rewards), np.full(len(action), done), np.full(len(action), False))
 
     def _shown(self, seen: Any) -> Any:
-        valid = [[action.value for action in self._env._valid_actions[player]] for player in self._env.players]
+        valid = [[action.value for action in self.env._valid_actions[player]] for player in self.env.players]
         return self._show(np.array(seen, np.int32), np.array([np.isin(np.arange(6), each) for each in valid]))
 
 
-def foraging(
-    name: str, *parts: str, players: int = 3, foods: int = 1, sight: int = 8, penalty: float = 0.0, scales: bool = True
-) -> World:
-    """The world of both, of which these parts are compared. scales: rewards are normalised."""
-    generator = RandomGenerator(8, players, foods, sight)
-    env = LevelBasedForaging(generator, time_limit=50, penalty=penalty, normalize_reward=scales)
-    shape = {"agents_view": (players, 3 * (players + foods)), "action_mask": (players, 6), "crowded": ()}
+def foraging(name: str, *parts: str, players: int = 3, foods: int = 1, sight: int = 8, **prices: float) -> World:
+    """The world of both, of which these parts are compared; both have the same names for what rewards depend on."""
+    env = LevelBasedForaging(RandomGenerator(8, players, foods, sight), time_limit=50, **prices)
 
     def show(view: Any, mask: Any) -> dict[str, Any]:
         places = view[:, 3 * foods : 3 * foods + 2]  # of oneself
@@ -57,16 +51,10 @@ def foraging(
         shown = {"agents_view": view, "action_mask": mask, "crowded": crowded}
         return {part: shown[part] for part in parts}
 
-    start = starts_of(lambda key: env.reset(key)[0])
-    original = partial(Original, start, show, players, foods, sight, penalty=penalty, normalize_reward=scales)
-    return Pairing(
-        name=name,
-        games={"lbforaging": original, "jumanji": jumanji_game(env, lambda seen: show(*seen[:2]))},
-        actions=MultiDiscrete([6] * players),
-        observation_shape={part: shape[part] for part in parts},
-        players=players,
-        tolerances={"reward": ROUNDING, "components": ROUNDING},
-    ).world()
+    original = partial(Original, starts_of(lambda key: env.reset(key)[0]), show, players, foods, sight, **prices)
+    games: dict[str, Any] = {"lbforaging": original, "jumanji": jumanji_game(env, lambda seen: show(*seen[:2]))}
+    rounding = {"reward": ROUNDING, "components": ROUNDING}
+    return Pairing(name, games, MultiDiscrete([6] * players), players=players, tolerances=rounding).world()
 
 
 ALL = "agents_view", "crowded"
@@ -75,32 +63,22 @@ MASKS = foraging("foraging-masks", "action_mask", players=2)
 SHORT_SIGHT = foraging("foraging-short-sight", "agents_view", players=2, sight=2)
 GAPS = foraging("foraging-gaps", "agents_view", sight=2)
 PENALTY = foraging("foraging-penalty", *ALL, penalty=0.1)
-PENALTY_RAW = foraging("foraging-penalty-raw", *ALL, penalty=0.1, scales=False)
+PENALTY_RAW = foraging("foraging-penalty-raw", *ALL, penalty=0.1, normalize_reward=False)
 
 
-class Masks(RandomGenerator):  # type: ignore[misc]
-    """The port's generator, with the cells in which agents may begin instead of where they do."""
-
-    def sample_agents(self, key: Any, mask: Any) -> Any:
-        return mask.reshape(8, 8)
+FOOD = starts_of(RandomGenerator(8, 2, 2, 8))
 
 
-def original_free(seed: int) -> Any:
-    """The cells without food, in any of which lbforaging lets its players begin."""
-    field = ForagingEnv(2, 1, 2, 1, None, (8, 8), 2, 8, 50, False)
-    for player in field.players:
+def free_cells(seed: int) -> Any:
+    """The cells in which lbforaging lets its players begin, with food where the port has it."""
+    game = Original(FOOD, lambda *_: None, 2, 2, 8)
+    game.begin(seed)
+    for player in game.env.players:
         player.position = None
-    field.field[tuple(MASK_STARTS(seed).food_items.position.T)] = 1
-    return np.array([[bool(field._is_empty_location(row, column)) for column in range(8)] for row in range(8)])
+    return np.array([[bool(game.env._is_empty_location(row, column)) for column in range(8)] for row in range(8)])
 
 
-MASK_STARTS = starts_of(Masks(8, 8, 2, 8))
-STARTS = Pairing(
-    name="foraging-starts",
-    games={
-        "lbforaging": lambda: ResetGame(original_free),
-        "jumanji": lambda: ResetGame(lambda seed: MASK_STARTS(seed).agents.position),
-    },
-    actions=("end",),
-    observation_shape=(8, 8),
-).world()
+MASKED = RandomGenerator(8, 8, 2, 8)
+MASKED.sample_agents = lambda key, mask: mask.reshape(8, 8)  # the cells themselves instead of some of them
+PORT_CELLS = starts_of(lambda key: MASKED(key).agents.position)
+STARTS = resets_world("foraging-starts", lbforaging=free_cells, jumanji=PORT_CELLS)

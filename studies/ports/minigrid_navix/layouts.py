@@ -14,8 +14,6 @@ from minigrid.core.grid import Grid
 from minigrid.core.world_object import Key
 from numpy.typing import NDArray
 
-from rlparity.agent import View
-
 AGENT, BALL, EMPTY = 10, 6, (1, 0, 0)
 PICKED = ("key", "ball", "box")
 PICKED_TYPES = (5, 6, 7)
@@ -92,24 +90,6 @@ def square(position: Any) -> tuple[int, int]:
     """Column and row of a position of Navix."""
     row, column = np.asarray(position).ravel().tolist()
     return column, row
-
-
-STEPS = np.array([(0, 1), (1, 0), (0, -1), (-1, 0)])
-WEIGHTS = {1: (1, 1, 6, 0.1, 1, 0.1, 0.1), 4: (1, 1, 3, 0.1, 1, 3, 0.1), 8: (1, 1, 4, 0.1, 2, 0.1, 1)}
-HANDLED = (1, 1, 1, 4, 1, 1, 1)
-"""Weights of the actions by what is in front of the agent."""
-
-
-def explorer(view: View) -> NDArray[np.float64]:
-    """A policy that walks, and handles what it meets."""
-    grids = view.observation["grid"]
-    rows, columns = np.array([np.argwhere(grid[..., 0] == AGENT)[0] for grid in grids]).T
-    games = np.arange(len(grids))
-    ahead = np.stack([rows, columns], 1) + STEPS[grids[games, rows, columns, 2] % 4]
-    fronts = grids[games, ahead[:, 0] % grids.shape[1], ahead[:, 1] % grids.shape[2], 0]
-    return np.array(
-        [HANDLED if front in PICKED_TYPES else WEIGHTS.get(front, (1, 1, 0.2, 0.1, 0.1, 0.1, 0.1)) for front in fronts]
-    )
 
 
 @cache

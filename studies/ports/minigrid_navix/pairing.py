@@ -12,11 +12,10 @@ import gymnasium
 import jax
 import layouts
 import numpy as np
-from resets import ResetGame
+from policies import explorer
 
 from rlparity import World
-from rlparity.adapters.pairing import Pairing
-from rlparity.adapters.single import Outcome, SingleGame
+from rlparity.adapters import Outcome, Pairing, SingleGame, resets_world
 
 ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle", "done")
 
@@ -78,7 +77,7 @@ def world(name: str, ids: list[str], side: int = 0) -> World:
     """Some ids; side: of the largest grid, 0 for what the agent sees."""
     games = {"minigrid": lambda: Original(ids, side), "navix": lambda: Port(ids, side)}
     shape: Any = {"grid": (side, side, 3), "carried": (3,)} if side else (7, 7, 3)
-    policies = {"explorer": layouts.explorer} if side else {}
+    policies = {"explorer": explorer} if side else {}
     return Pairing(name, games, ACTIONS, shape, draws=None, policies=policies).world()
 
 
@@ -87,8 +86,7 @@ def __getattr__(name: str) -> World:
     shared = layouts.shared_ids()
     if name == "RESETS":
         readers = {"minigrid": layouts.resets_of_minigrid, "navix": layouts.resets_of_navix}
-        games = {side: partial(ResetGame, partial(layouts.resets, read)) for side, read in readers.items()}
-        return Pairing(name, games, ("end",), dict.fromkeys(shared, (9, 2)), draws=None).world()
+        return resets_world(name, **{side: partial(layouts.resets, read) for side, read in readers.items()})
     if name in ("VIEWS", "OPEN_VIEWS"):
         return world(name, [each for each in shared if layouts.is_open(each) == (name == "OPEN_VIEWS")])
     if not (ids := [each for each in shared if layouts.family(each) == name]):

@@ -7,11 +7,10 @@ from typing import Any
 
 import jaxmarl
 import numpy as np
-from mirrored import starts_of
 from pettingzoo.utils.conversions import aec_to_parallel
 
 from rlparity import Tolerance, World
-from rlparity.adapters import Outcome, Pairing
+from rlparity.adapters import Outcome, Pairing, starts_of
 from rlparity.adapters.agents import ParallelGame, jaxmarl_game, joint_actions
 
 

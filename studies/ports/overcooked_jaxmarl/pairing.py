@@ -7,12 +7,11 @@ import numpy as np
 from flax.core.frozen_dict import FrozenDict
 from jaxmarl.environments.overcooked.layouts import overcooked_layouts
 from jaxmarl.environments.overcooked.overcooked import BASE_REW_SHAPING_PARAMS, Overcooked
-from mirrored import starts_of
 from overcooked.mdp.actions import Action, Direction
 from overcooked.mdp.overcooked_mdp import OvercookedGridworld
 
 from rlparity import MultiDiscrete, World
-from rlparity.adapters import Outcome, Pairing, SingleGame
+from rlparity.adapters import Outcome, Pairing, SingleGame, starts_of
 from rlparity.adapters.agents import jaxmarl_game
 
 PRICES = {name.replace("PLATE", "DISH"): price for name, price in BASE_REW_SHAPING_PARAMS.items()}

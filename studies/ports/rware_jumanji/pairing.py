@@ -7,11 +7,10 @@ import jax
 import numpy as np
 from jumanji.environments.routing.robot_warehouse.env import RobotWarehouse
 from jumanji.environments.routing.robot_warehouse.generator import RandomGenerator
-from mirrored import starts_of
 from rware.warehouse import Direction, RewardType, Warehouse
 
 from rlparity import MultiDiscrete, World
-from rlparity.adapters import Outcome, Pairing, SingleGame, jumanji_game
+from rlparity.adapters import Outcome, Pairing, SingleGame, jumanji_game, starts_of
 
 SIZES = {"shelf_columns": 3, "shelf_rows": 1, "column_height": 2, "sensor_range": 1, "request_queue_size": 4}
 WAYS = [0, 3, 1, 2]
