@@ -1,4 +1,4 @@
-"""``make accelerator-check`` as a dry run on the CPU, and what becomes of a part that fails or does not fit."""
+"""``make accelerator-check`` and the figures of a GPU on a CPU, and what becomes of a part that fails or hangs."""
 
 import json
 import os
@@ -38,6 +38,17 @@ def test_every_part_runs_on_a_cpu(tmp_path: Path) -> None:
     assert f"<td>{round(speed['value']):,}</td>" in (tmp_path / "accelerator.html").read_text()
     compared = [(row["what"], row["steps"]) for row in rows if row["part"] == "lockstep goodharts torch-device"]
     assert sorted(compared) == [("directed, auto-reset", 2), ("uniform", 32), ("uniform, auto-reset", 32)]
+
+
+@pytest.mark.long
+def test_the_figures_of_a_gpu_are_measured_on_a_cpu_too() -> None:
+    words = [sys.executable, str(STUDIES / "gpu_figures.py"), "--games", "8", "--sample-seconds", "0.01"]
+    done = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    _, *figures = map(json.loads, done.stdout.splitlines())
+    missing = {each.pop("missing", "").partition(" named ")[0] for each in figures}
+    assert missing == {"", "ModuleNotFoundError: No module"}  # those of others
+    assert all(each["steps_per_second"] > 0 for each in figures if len(each) > 2)
+    assert sum(each["name"].startswith("train hackmatrix") for each in figures if len(each) > 2) == 2
 
 
 @pytest.fixture
