@@ -215,7 +215,7 @@ def test_whatever_is_no_agent_of_this_game_is_one_sentence(
 
 def test_the_best_plays_well(swift_built: None) -> None:
     player = AgentPlayer(read_agent(WORLD, BEST))
-    played = play_episodes(WORLD, player, 0, 32, num_envs=32, engine="swift", max_steps=5000)
+    played = play_episodes(WORLD, player, 0, 32, num_envs=32, engine="swift", max_steps=600)
     assert np.mean([episode.stats["return"] for episode in played]) > MIN_RETURN
     assert np.mean([episode.stats["highest_stage"] for episode in played]) > MIN_STAGE
 
