@@ -42,10 +42,13 @@ from xdist.scheduler import LoadFileScheduling  # noqa: E402
 from hackmatrix.swift_env import SwiftEngine, SwiftEngineError  # noqa: E402
 from rlparity.pytest_plugin import ROOT, ParityItem  # noqa: E402
 from rlworldkit.jax import engine  # noqa: E402
+from rlworldkit.jax.xla import prefer_wide_vectors  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+# As commands do: JAX keeps programs by XLA's flags, and those of the tests serve commands in processes of their own.
+prefer_wide_vectors()
 # Other work may have the cores.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")

@@ -29,7 +29,6 @@ from goodharts.training.jax_ppo import _finished, precision_on, train_config
 from goodharts.training.jobs import read_checkpoint
 from goodharts.training.torch_ppo import TorchTrainer
 from goodharts.training.train_ppo import main
-from rlworldkit.jax.xla import prefer_wide_vectors
 from rlworldkit.ppo.checkpoints import named_leaves
 from rlworldkit.ppo.metrics import metrics_of
 from rlworldkit.ppo.networks import network_of
@@ -78,7 +77,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="module")
 def compiled() -> CompiledTraining:
     """The program that the command runs, too, and its first state."""
-    prefer_wide_vectors()  # as the command does: JAX keeps programs by XLA's flags
     return compile_training(SETTINGS, ENV)
 
 
