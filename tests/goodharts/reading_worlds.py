@@ -25,6 +25,8 @@ def world_of(mode: str, numbers: Numbers = DEFAULT_NUMBERS, *, evaluating: bool 
 
 
 PAIRED = {name: world_of(name) for name in MODES}
+SIMILAR = ("ground_truth_blinded", "proxy_mortal")
+"""Modes made of parts that others are made of, too: they are compared in all ways only where minutes count."""
 
 
 def __getattr__(name: str) -> World:

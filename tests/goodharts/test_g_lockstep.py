@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 import torch
-from reading_worlds import PAIRED, world_of
+from reading_worlds import PAIRED, SIMILAR, world_of
 
 from goodharts.rules import MODES, Numbers
 from goodharts.torch_env import env, placement
@@ -16,7 +16,7 @@ from rlparity import EngineOptions
 from rlparity.testing import assert_lockstep
 
 READING, JAX = ("torch", "reading"), ("torch", "jax")
-READ = [(mode, READING) for mode in MODES]
+READ = [pytest.param(mode, READING, marks=pytest.mark.long if mode in SIMILAR else ()) for mode in MODES]
 
 
 COMPILED = [pytest.param(mode, JAX, marks=pytest.mark.long) for mode in MODES]
@@ -72,7 +72,10 @@ def test_G6_marks_of_an_evaluation_are_counted_alike_with_its_deaths() -> None:
 @pytest.mark.parametrize(
     ("mode", "pair", "numbers"),
     [
-        *((mode, READING, UPSIDE_DOWN) for mode in MODES),
+        *(
+            pytest.param(mode, READING, UPSIDE_DOWN, marks=pytest.mark.long if mode in SIMILAR else ())
+            for mode in MODES
+        ),
         *(pytest.param(mode, READING, CLIPPED, marks=() if mode == "proxy" else pytest.mark.long) for mode in MODES),
         ("ground_truth", READING, EMPTY),
         ("proxy_mortal", JAX, replace(UPSIDE_DOWN, food_interest=250, poison_interest=-4000, reward_clip=900)),
@@ -117,7 +120,7 @@ def test_G3_G10_how_much_is_drawn_in_one_go_changes_nothing(
 ) -> None:
     monkeypatch.setattr(module, name, value)
     world = PAIRED["ground_truth"]
-    outcome = assert_lockstep(world, READING, source="directed", games=9, steps=30, seed=0, auto_reset=True)
+    outcome = assert_lockstep(world, READING, source="directed", games=6, steps=20, seed=0, auto_reset=True)
     assert outcome.episodes >= 2
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from jax.extend.random import threefry_2x32
 from numpy.typing import NDArray
-from reading_worlds import world_of
+from reading_worlds import SIMILAR, world_of
 from single_games import ENGINES, cell_at, full, made, open_game, open_games, play
 
 from goodharts.rules import ACTIONS, MODES, NUM_CELLS
@@ -18,9 +18,6 @@ from rlparity.views import AutoResetBatch, Engine
 
 UP_LEFT, LEFT, DOWN_LEFT, UP, DOWN, UP_RIGHT, RIGHT, DOWN_RIGHT = range(8)
 FOOD_COUNT, POISON_COUNT, PLACE, REAPPEAR = 1, 2, 3, 4
-SIMILAR = ("ground_truth_blinded", "proxy_mortal")
-"""Modes made of parts that others are made of, too: they are compiled only where minutes count."""
-
 
 EVERY_MODE = pytest.mark.parametrize(
     ("engine", "mode"),

@@ -149,7 +149,13 @@ def same_bits(one: Array, other: Array) -> bool:
 
 
 @pytest.mark.parametrize(
-    "env", [OrchardJaxEnv(), env_of(MODES["proxy_mortal"]), env_of(MODES["ground_truth"])], ids=lambda env: env.name
+    "env",
+    [
+        OrchardJaxEnv(),
+        env_of(MODES["proxy_mortal"]),
+        pytest.param(env_of(MODES["ground_truth"]), marks=pytest.mark.long),
+    ],
+    ids=lambda env: env.name,
 )
 def test_a_world_plays_the_same_games(env: JaxEnv) -> None:
     refused: list[str] = []

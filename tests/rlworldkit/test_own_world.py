@@ -140,6 +140,7 @@ def test_gymnasium_and_sb3_find_no_fault(engine: str) -> None:
     env.close()
 
 
+@pytest.mark.long
 def test_an_edit_that_computes_the_same_leaves_the_traced_program_as_it_is(tmp_path: Path) -> None:
     source = Path(shutil.copytree(TEMPLATE, tmp_path / "orchard")) / "in_jax.py"
     host, text = tmp_path / "orchard/plain.py", source.read_text()

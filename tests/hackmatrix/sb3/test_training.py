@@ -121,7 +121,9 @@ class TestGoingOn:
         said = "must cover the 2,048 steps that there were and at least one rollout of 4 x 128 = 512 steps, got 2,559"
         with pytest.raises(UsageError, match=said):
             run(folder, resume=folder / "final_model.zip", timesteps=2559)
-        assert run(folder, resume=folder / "final_model.zip", timesteps=3071).progress.timesteps == 2560
+        assert (
+            run(folder, resume=folder / "final_model.zip", timesteps=3071, eval_freq=10**6).progress.timesteps == 2560
+        )
 
     def test_evaluations_go_on_from_an_earlier_model_with_any_number_of_episodes(
         self, finished: Path, folder: Path
@@ -148,7 +150,7 @@ class TestGoingOn:
     def test_changes_hold_and_are_recorded_and_all_else_is_the_models(self, folder: Path) -> None:
         changes = {"learning_rate": 1e-5, "n_steps": 64, "seed": 77}
         last = folder / "final_model.zip"
-        run(folder, resume=last, changes=changes, timesteps=2600, gamma=0.5)
+        run(folder, resume=last, changes=changes, timesteps=2600, eval_freq=10**6, gamma=0.5)
         config = json.loads((folder / "config.json").read_text())
         held = {**changes, "gamma": 0.99, "batch_size": 128}
         assert {name: config[name] for name in held} == held
@@ -230,7 +232,14 @@ class TestTheSameModel:
         found = []
         for trust in (False, True):
             folder = Path(shutil.copytree(finished, tmp_path / f"trust-{trust}"))
-            run(folder, resume=folder / "final_model.zip", timesteps=2560, trust=trust, changes={"learning_rate": 1e-5})
+            run(
+                folder,
+                resume=folder / "final_model.zip",
+                timesteps=2560,
+                eval_freq=10**6,
+                trust=trust,
+                changes={"learning_rate": 1e-5},
+            )
             timed = ("seconds", "steps_per_second", "time/")
             kept = [
                 {name: value for name, value in row.items() if not name.startswith(timed)}

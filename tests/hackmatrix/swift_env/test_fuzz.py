@@ -97,7 +97,7 @@ def answers(lines: Iterable[bytes]) -> list[bytes]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("count", [2_000, pytest.param(40_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [1_000, pytest.param(40_000, marks=pytest.mark.long)])
 def test_mutated_json_messages_leave_the_game_as_it_was(count: int) -> None:
     asked = b'{"action":"getState"}'
     beginning = [b'{"action":"step","actionIndex":0}', asked, b'{"action":"reset","seed":1}', asked]  # no game at first
@@ -114,7 +114,7 @@ def test_mutated_json_messages_leave_the_game_as_it_was(count: int) -> None:
         before = after
     assert seen.total() == count
     assert seen["refused"] > count // 2
-    assert seen["accepted"] > 100
+    assert seen["accepted"] > count // 20
 
 
 def test_json_answers_tell_rewards_and_valid_actions_as_rows_do() -> None:
@@ -202,7 +202,7 @@ def mutated_frame(rng: random.Random, frame: bytes) -> bytes:
     return frame[:start] + wild + frame[start + len(wild) :]
 
 
-@pytest.mark.parametrize("count", [2_000, pytest.param(65_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [1_000, pytest.param(65_000, marks=pytest.mark.long)])
 def test_mutated_frames_leave_the_games_as_they_were(count: int) -> None:
     rng = random.Random(2)
     made = states(rng)
@@ -232,7 +232,7 @@ def test_mutated_frames_leave_the_games_as_they_were(count: int) -> None:
         before = after
     process.close()
     assert seen["refused"] > count // 2
-    assert seen["accepted"] > 100
+    assert seen["accepted"] > count // 20
 
 
 @pytest.mark.parametrize(

@@ -54,9 +54,8 @@ def call(folder: Path, flags: str) -> Run:
     """Run the command in this process, with runs in ``folder``."""
     stream = folder / "output.txt"
     with pytest.MonkeyPatch.context() as patch, stream.open("w") as file:
-        patch.setenv("WANDB_MODE", "offline")
         patch.setattr(sys, "stdout", file)
-        code = main([*flags.split(), "--checkpoint-dir", str(folder)])
+        code = main([*flags.split(), "--no-wandb", "--checkpoint-dir", str(folder)])
     output = stream.read_text()
     stream.unlink()
     newest = max((path for path in folder.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime_ns)
@@ -156,7 +155,7 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(
 def test_a_run_can_begin_with_the_parameters_of_another(finished: Run, tmp_path: Path) -> None:
     """Adam moves a number by the learning rate at most in each of an update's 8 steps, and all else is a new run."""
     first = finished.folder / "params_3.npz"
-    run = call(tmp_path, f"{FLAGS} --total-timesteps 64 --init-from {first} --no-wandb --seed 4")
+    run = call(tmp_path, f"{FLAGS} --total-timesteps 64 --init-from {first} --seed 4")
     assert f"from the parameters in {first}." in run.output
     before, after = load_params(first), load_params(run.folder / "params_1.npz")
     assert all(map(partial(np.allclose, rtol=0, atol=8.1 * 2.5e-4), *map(jax.tree.leaves, (before, after))))

@@ -81,6 +81,7 @@ def test_the_same_seed_gives_the_same_parameters_bit_for_bit(trainer: CompiledTr
     assert any(jax.tree.leaves(differs))
 
 
+@pytest.mark.long
 def test_a_kept_trace_trains_as_a_fresh_one_does_bit_for_bit(
     trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -119,7 +119,7 @@ def test_the_plain_network_has_two_heads_on_a_trunk_of_the_configured_size() -> 
         np.testing.assert_allclose(np.linalg.svd(kernels[name], compute_uv=False), gain, rtol=1e-4)
 
 
-@pytest.mark.parametrize("shape", [(4, 4, 2), ()])
+@pytest.mark.parametrize("shape", [(4, 4, 2), pytest.param((), marks=pytest.mark.long)])
 def test_the_flat_network_reads_observations_of_any_shape(shape: tuple[int, ...], tmp_path: Path) -> None:
     size = math.prod(shape)
 
