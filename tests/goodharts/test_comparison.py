@@ -1,10 +1,8 @@
 """Comparison: one table and one picture of all players, from models or from the JSON of evaluations."""
 
-import io
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from command_line import run
 from evaluated import evaluation_by_hand, lives_of, small_model, write_models
@@ -13,7 +11,6 @@ from matplotlib.image import imread
 from goodharts.cli.main import main
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import figures
-from goodharts.evaluation.picture import draw_comparison
 from goodharts.evaluation.report import as_json, read_results
 from goodharts.models import write_model
 
@@ -25,20 +22,6 @@ def nobody_ate() -> Evaluation:
 
 
 BOTH = [evaluation_by_hand(), nobody_ate()]
-
-
-# The picture
-
-
-def test_the_picture_shows_what_differs() -> None:
-    pictures = []
-    for player in ("proxy", "ground_truth"):  # of which other figures were published
-        pictures.append(imread(io.BytesIO(draw_comparison([evaluation_by_hand(player)], "png"))))
-    one, other = (np.split(picture[: len(picture) // 2 * 2], 2) for picture in pictures)
-    for half in (0, 1):
-        assert not np.array_equal(one[half], other[half])
-    for form, begins in (("svg", b"<?xml"), ("pdf", b"%PDF")):
-        assert draw_comparison(BOTH, form).startswith(begins)
 
 
 # The files

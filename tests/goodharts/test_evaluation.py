@@ -23,11 +23,10 @@ from goodharts.config import Config
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import FIGURES, figures
 from goodharts.evaluation.lives import CPU_BATCH, Lives, play
-from goodharts.evaluation.report import as_json, as_sentence, as_table
+from goodharts.evaluation.report import as_json, as_sentence
 from goodharts.models import write_model
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import evaluation_world, game_seeds
-from rlparity.io.console import open_console
 from rlworldkit.agents.agent import AgentPlayer, Player, agent_of_logits, uniform
 from rlworldkit.agents.choice import LIKELIEST, Choice, Lookahead
 
@@ -230,30 +229,6 @@ def test_a_model_lives_in_the_world_that_it_was_trained_in() -> None:
     world = numbers_of(model.config, config)
     assert (world.poison_interest, world.start_energy, world.evaluation_food) == (900, 250, 5)
     assert numbers_of({}, config).start_energy == 2000
-
-
-def test_the_table_has_every_figure_beside_the_published_one() -> None:
-    console = open_console()
-    with console.capture() as caught:
-        console.print(as_table(evaluation_by_hand()))
-        console.print(as_sentence(evaluation_by_hand()))
-    *rows, sentence = caught.get().splitlines()
-    cells = [" ".join(row.split()) for row in rows]
-    assert cells == [
-        "proxy mean 95% interval published",
-        "energy/1k steps -35.0 [-85.0, +15.0] -58.7",
-        "efficiency 58.3% [50.0%, 75.0%] 23.8%",
-        "survival 20.0 [20.0, 20.0] 29.0",
-        "deaths/1k 37.50 [25.00, 50.00] 34.43",
-        "food/1k 50.0 [25.0, 75.0] 79.2",
-        "poison/1k 37.5 [25.0, 50.0] 64.0",
-        "pooled efficiency 57.1% [33.3%, 75.0%] –",
-        "lives that ate nothing 25.0% [0.0%, 50.0%] –",
-        "lives still going on 25.0% [0.0%, 50.0%] –",
-    ]
-    assert sentence == (
-        "proxy: 2 games of 40 steps, likeliest actions; 4 lives, of which 3 ended in death and 1 were still going on."
-    )
 
 
 # The command

@@ -12,7 +12,6 @@ from written_page import episode_data, page_data
 from goodharts.agents import Judge
 from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
 from goodharts.cli.main import PROGRAM, main
-from goodharts.gym_env import GoodhartsEnv
 from goodharts.models import Model, model_path, read_model, write_model
 from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MODES
 from goodharts.torch_env.env import Games
@@ -51,18 +50,6 @@ def test_the_mode_is_that_of_the_file_unless_it_is_said(models: Path) -> None:
         PROGRAM.world_of("ground_truth", model_path("proxy"))
 
 
-def test_what_is_watched_is_the_game_of_the_environment(models: Path) -> None:
-    """Of the same seed, though the engine draws from the key that follows from it (G10)."""
-    agent = read_agent(WORLDS["proxy"], "proxy")
-    with GoodhartsEnv(mode="proxy") as env:
-        seen, _ = env.reset(seed=7)
-        episodes = Episodes(WORLDS["proxy"], 1, engine="torch", max_episode_steps=5)
-        for frame in frames(episodes, AgentPlayer(agent, Choice(LIKELIEST)), 7, 1):
-            assert frame.seed == 7
-            assert frame.state == env.unwrapped.get_state()
-            seen, *_ = env.step(int(agent(seen[None], np.ones((1, 8), np.bool_))[0].argmax()))
-
-
 def test_a_privileged_critic_judges_the_complete_state(models: Path) -> None:
     model = read_model(model_path("ground_truth"))
     agent = read_agent(WORLDS["ground_truth"], "ground_truth")
@@ -88,9 +75,6 @@ def test_a_page_has_the_games_and_says_what_killed(models: Path) -> None:
         assert {step["action"] for step in steps[1:]} <= set(ACTIONS)
 
 
-WORDS = "--games", "4", "--steps", "30", "--device", "cpu", "--deterministic", "--json", "-"
-
-
 @pytest.fixture(scope="module", params=NETWORKS)
 def kind(request: pytest.FixtureRequest) -> NetworkKind:
     return request.param
@@ -112,13 +96,6 @@ def test_the_policy_says_what_the_model_says(exported: Path, kind: NetworkKind) 
     expected = Judge(small_model(kind=kind)).logits(seen)
     np.testing.assert_allclose(logits, expected, rtol=1e-4, atol=1e-4)
     assert np.isnan(values).all(), "the critic knew more than the observation"
-
-
-def test_an_evaluation_finds_the_same(exported: Path) -> None:
-    model = exported.with_name("ppo_proxy.pth")
-    of_policy, of_model = (run(main, "evaluate", "--model", path, *WORDS) for path in (exported, model))
-    assert of_policy.json == of_model.json
-    assert of_policy.code == 0
 
 
 def test_a_policy_is_watched_in_its_mode(exported: Path) -> None:

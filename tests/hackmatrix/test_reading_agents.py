@@ -53,15 +53,15 @@ def all_valid(seen: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("name", "hidden_dim", "num_layers"), [*zip(NETWORKS, (32, 8, 8, 8), (3, 1, 2, 1), strict=True)], ids=NETWORKS
+    ("name", "hidden_dim", "num_layers"), [*zip(NETWORKS, (32, 16, 16, 16), (3, 2, 2, 2), strict=True)], ids=NETWORKS
 )
 def test_a_network_in_numpy_computes_what_the_trainer_s_does(name: str, hidden_dim: int, num_layers: int) -> None:
     assert NUMPY_NETWORKS.keys() == NETWORKS.keys()
     made = new_params(name, hidden_dim, num_layers)
-    theirs = jax.jit(lambda seen: network_of(made, NETWORKS).apply(made, seen))
+    theirs: Any = jax.jit(network_of(made, NETWORKS).apply)
     mine = NumpyNetwork(made, NUMPY_NETWORKS)
     seen = observations(0, 100)
-    for found, expected in zip(mine(seen), theirs(seen), strict=True):
+    for found, expected in zip(mine(seen), theirs(made, seen), strict=True):
         assert found.dtype == np.float32
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
@@ -106,8 +106,8 @@ def test_every_command_takes_every_kind(
         assert command != "watch" or ", drawn actions, swift\n" in ran.out
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_harness_draws_by_every_kind(kind: str, swift_built: None, kinds: dict[str, Path]) -> None:
+@pytest.mark.parametrize("kind", ["npz", "onnx"])
+def test_the_harness_draws_by_an_agent_of_any_kind(kind: str, swift_built: None, kinds: dict[str, Path]) -> None:
     words = "--engines", "swift,swift", "--games", "2", "--steps", "4"
     assert rlparity(["run", "--world", "hackmatrix", "--source", f"policy:{kinds[kind]}", *words]) == 0
 

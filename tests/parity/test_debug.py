@@ -29,21 +29,6 @@ def with_engine(engine: Any) -> World:  # noqa: ANN401 - an engine's class
     return replace(WORLD, engines={"plain": PlainEngine, "other": engine})
 
 
-def test_both_engines_are_shown_by_name_at_every_step() -> None:
-    with Session(SPEC, ("plain", "restless"), seed=3) as game:
-        assert game.state()["hp"] == 2
-        assert game.observation()["hp"] == np.float32(2 / 3)
-        assert game.mask() == {"up": True, "down": True, "left": True, "right": True, "pick": False, "rest": True}
-        assert game.marks() == {"start": 1}
-        assert game.components() == {}
-        assert game.step("up") == ()
-        assert game.components("restless") == {"step": -10, "fruit": 0, "sting": 0}
-        assert game.marks("restless") == {"move": 1, "wasp": 1}
-        assert game.board().scalars["turn"] == game.field("turn") == game.field("state.turn", "restless") == 1
-        with pytest.raises(UsageError, match="no engine 'planes': it has plain and restless"):
-            game.state("planes")
-
-
 def test_a_run_stops_where_the_engines_differ_and_diff_names_the_fields() -> None:
     with Session(SPEC, ("plain", "restless"), seed=3) as game:
         assert game.run_until("differs") == "differs"

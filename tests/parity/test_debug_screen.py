@@ -8,12 +8,10 @@ import runpy
 import signal
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command_line import rlparity
-from faulty_orchard import WORLD
 from orchard import plain
 from orchard.plain import REST
 from textual.events import Key
@@ -137,11 +135,6 @@ def test_a_command_that_arrives_at_once_is_carried_out_once() -> None:
         debugger = Debugger(session)
         asyncio.run(run(DebugApp(debugger)))
         assert (debugger.message, session.position) == ("Fork 0, step 1: up (0).", 1)
-
-
-def test_a_state_that_cannot_be_drawn_is_a_sentence_in_place_of_the_board() -> None:
-    lines = screens(world=replace(WORLD, draw=lambda state: state["none"]))[0]
-    assert lines[2].startswith("drawing a state of world 'orchard' fails with KeyError: 'none'")
 
 
 def test_commands_reach_the_whole_session(tmp_path: Path) -> None:

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import faulty_orchard
-import numpy as np
 import pytest
-from command_line import orchard, rlparity
-from faulty_orchard import changed
-from numpy.typing import NDArray
 from orchard.plain import PlainEngine
 from rich.live import Live
 
@@ -54,26 +48,6 @@ def test_colours_and_screens_of_our_own_work(
     console.print("red", style="red")
     said = capsys.readouterr().out
     assert ("\x1b[31mred" in said, r"\x1b[31mdown" in said, "\x1b[31mdown" in said) == (True, True, False)
-
-
-def test_a_state_with_odd_names_is_reported_in_whole_lines(tmp_path: Path) -> None:
-    counts = iter(range(10**9))
-    odd = changed(PlainEngine, get_state=lambda _, states: [{**state, ODD: next(counts)} for state in states])
-    world = orchard(engines={"plain": odd, "other": odd}, shrinkers=())
-    ran = rlparity("run", "--engines", "plain,other", "--out", tmp_path, "--shrink-seconds", "0", world=world)
-    assert (ran.code, f"state.{SHOWN}" in ran.out.replace(" │\n│ ", ""), "\x1b" in ran.out) == (1, True, False)
-
-
-def test_what_an_engine_says_of_a_state_is_one_line(tmp_path: Path) -> None:
-    class Refusing(PlainEngine):
-        def set_state(self, states: Any, slots: NDArray[np.intp]) -> Any:  # noqa: ANN401 - an engine's
-            raise StateRefused(ODD)
-
-    world = orchard(engines={"plain": PlainEngine, "other": Refusing})
-    said = rlparity("run", "--engines", "plain,other", "--source", "directed", "--out", tmp_path, world=world).refusal(
-        3
-    )
-    assert SHOWN in said
 
 
 def test_a_world_with_odd_names_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

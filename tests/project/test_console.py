@@ -95,19 +95,3 @@ def test_a_shell_finds_a_typed_command_from_every_directory(
     found, words = subprocess.run(line, shell=True, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
     assert Path(found).samefile(Path(sys.executable).with_name(program))
     assert words == "--help"
-
-
-@pytest.mark.parametrize("width", [80, 20, 12])
-def test_a_narrow_terminal_cuts_nothing_off_a_table(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setenv("NO_COLOR", "1")
-    console = open_console()
-    table = Table("name", "value", box=None, show_header=False)
-    table.add_row("abcdefghijklmnopqrstuvwxyz", "0.1234567890")
-    with console.capture() as captured:
-        console.print(table)
-    lines = captured.get().splitlines()
-    assert max(map(len, lines)) <= width
-    shown = "".join(lines)
-    assert sorted(shown.replace(" ", "")) == sorted("abcdefghijklmnopqrstuvwxyz0.1234567890")

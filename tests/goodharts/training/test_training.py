@@ -220,12 +220,6 @@ def test_two_trainers_of_one_mode_are_refused() -> None:
         assert main(["--mode", "proxy", "--updates", "1"]) == 0
 
 
-def test_a_folder_that_cannot_be_written_is_one_sentence() -> None:
-    Path("logs").write_text("in the way", encoding="utf-8")
-    error = run(main, "--updates", "1").refusal()
-    assert error.startswith("The output folder logs cannot be written (File exists);")
-
-
 def test_a_full_disk_is_told_once_and_training_goes_on(
     dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,6 +249,7 @@ def test_a_full_disk_is_told_once_and_training_goes_on(
     assert "Not complete, because they could not be written: models/ppo_ground_truth.checkpoint.pth (" in ran.out
 
 
+@pytest.mark.long
 def test_a_trainer_that_is_still_being_made_ends_at_once(tmp_path: Path) -> None:
     made = """
 setattr(import_module("goodharts.training.torch_ppo"), "TorchTrainer", native)

@@ -3,7 +3,7 @@
 import pytest
 
 from hackmatrix.explain.ending import Attacker, attackers, ending
-from hackmatrix.explain.transition import Transition, around, place_of
+from hackmatrix.explain.transition import Transition, place_of
 from rlparity import State
 from tests.hackmatrix.rules.builders import LEFT as GO_LEFT
 from tests.hackmatrix.rules.builders import RIGHT, SIPHON, UP, WAIT, state
@@ -79,19 +79,6 @@ def test_the_origins_of_the_killers_are_told(play: Play) -> None:
     assert found.attackers == (Attacker("daemon", BELOW, False, True), Attacker("virus", ABOVE, True, False))
     assert found.from_siphon
     assert not ending(play(waiting(due), WAIT).step).from_siphon
-
-
-def test_every_death_has_killers_beside_the_player_who_took_all_that_was_left(paid_steps: list[Paid]) -> None:
-    deaths = [step for step, _ in paid_steps if step.died and not step.undone]
-    assert len(deaths) > 48
-    for last in deaths:
-        found = ending(last)
-        places = [attacker.place for attacker in found.attackers]
-        assert places
-        assert set(places) <= set(around(found.place))
-        assert len(set(places)) == len(places) >= last.before["player"]["hp"]
-        standing = {place_of(enemy): enemy["type"] for enemy in last.after["enemies"]}
-        assert all(standing[attacker.place] == attacker.type for attacker in found.attackers)
 
 
 def test_E5_as_many_attack_as_hp_are_lost(paid_steps: list[Paid]) -> None:

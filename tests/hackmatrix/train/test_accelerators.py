@@ -90,12 +90,3 @@ def test_the_documented_update_lowers_for_every_documented_size_of_a_tpu(chips: 
 
 def test_the_start_of_a_run_asks_for_nothing_but_the_platforms_own_algebra(start: Traced) -> None:
     assert calls_out_of_xla(lowered(start, *PLATFORMS)) == ORTHOGONAL
-
-
-@pytest.mark.parametrize("platform", PLATFORMS)
-def test_a_step_that_asked_the_host_would_not_lower(platform: str) -> None:
-    def asks(number: jax.Array) -> jax.Array:
-        return jax.pure_callback(np.sin, number, number)
-
-    with pytest.raises(ValueError, match="different from the lowering platform"):
-        lowered(jax.jit(asks).trace(jnp.float32(0)), platform)

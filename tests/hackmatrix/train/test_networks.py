@@ -1,7 +1,6 @@
 """The networks of the game: what they see around the player, and that parameters tell whose they are."""
 
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -16,9 +15,8 @@ from hackmatrix.egocentric import EgocentricBoard
 from hackmatrix.env import ENV, HackMatrixJaxEnv
 from hackmatrix.jax_env.observation import player_cell
 from hackmatrix.networks import Conv, PlayerCentred, Turned
-from rlworldkit.ppo.networks import ActorCritic, network_of
+from rlworldkit.ppo.networks import ActorCritic
 from rlworldkit.ppo.networks import make_network as make_kit_network
-from rlworldkit.ppo.params import load_params, save_params
 
 from . import reference
 
@@ -192,13 +190,3 @@ def test_bfloat16_computes_nearly_the_same_and_keeps_float32_outside(name: str, 
         assert quick.dtype == np.float32
         np.testing.assert_allclose(precise, quick, atol=0.05)
         assert (precise != quick).any()
-
-
-def test_saved_parameters_tell_their_network(tmp_path: Path) -> None:
-    network = make_network("mlp", rules.NUM_ACTIONS, 24, 12)
-    params = drawn(network, jnp.zeros((1, rules.OBSERVATION_SIZE)))
-    save_params(tmp_path / "params_1.npz", params)
-    loaded = load_params(tmp_path / "params_1.npz")
-    assert network_of(loaded, NETWORKS) == network
-    jax.tree.map(np.testing.assert_array_equal, loaded, params)
-    assert [path.name for path in tmp_path.iterdir()] == ["params_1.npz"]

@@ -1,7 +1,6 @@
 """A trace and a run on a page: as engines play it, and the curves and the furthest agent that a run has left."""
 
 import math
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -151,24 +150,6 @@ def test_a_run_of_train_sb3_is_shown_with_its_agent_and_without(
     assert data["headline"] == "begun, final_model.zip, drawn actions: games 0 to 1"
     assert len(data["curves"]) == 5
     assert [episode["name"] for episode in data["episodes"]] == ["seed 0", "seed 1"]
-
-
-def test_the_page_lies_in_the_working_directory_and_says_how_to_make_it_again(
-    swift_built: None,
-    run_folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    agent = next(run_folder.rglob("params_900.npz"))
-    assert main(["view", str(agent), "--episodes", "2", "--max-steps", "4", "--seed", "5"]) == 0
-    name = "hackmatrix-20260101-000000-seed0-params_900.html"
-    assert capsys.readouterr().out == f"Written: {name}\n"
-    assert os.listdir() == [name]
-    data = page_data((tmp_path / name).read_text(encoding="utf-8"))
-    assert data["command"].endswith(f"hackmatrix view {agent} --episodes 2 --max-steps 4 --seed 5")
-    assert [episode["name"] for episode in data["episodes"]] == ["seed 5", "seed 6"]
 
 
 def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_path: Path) -> None:

@@ -1,29 +1,14 @@
 """The command as a person types it: in a terminal, a window, a pipe and a film, and what it refuses."""
 
-import io
 import os
 import runpy
 import sys
 from collections.abc import Callable
-from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
-from rich.console import Console
-from rich.screen import Screen
 
 from hackmatrix.cli.main import main
-from hackmatrix.world import WORLD
-from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.choice import LIKELIEST, Choice
-from rlworldkit.agents.reader import read_agent
-from rlworldkit.envs.episodes import Episodes
-from rlworldkit.render.show import show_of
-from rlworldkit.show.watch.controls import Controls
-from rlworldkit.show.watch.frames import games
-from rlworldkit.show.watch.text import page
 from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import in_terminal
 
@@ -84,35 +69,6 @@ def test_keys_in_a_terminal_pause_step_and_ctrl_c_quits_and_it_is_as_before(swif
     assert "\x1b[?1049l" in output, "the screen before is shown again"
     after = output.rpartition("\x1b[?1049l")[2]
     assert [line.split(" in ")[0] for line in after.splitlines()] == ["game 0: left", "game 1: left"]
-
-
-def test_in_80_columns_and_24_lines_there_is_a_small_board_with_the_decision_and_the_rewards(
-    swift_built: None, params: Path
-) -> None:
-    def page_of(step: int, size: tuple[int, int]) -> list[str]:
-        console = Console(width=size[0], height=size[1], file=io.StringIO(), record=True)
-        console.print(Screen(page(played[step], Controls(4), "best, likeliest actions", size, panels)))
-        return [line.rstrip() for line in console.export_text().splitlines()]
-
-    panels = show_of(WORLD).panels(WORLD, "swift")
-    with closing(Episodes(WORLD, 1, engine="swift", max_episode_steps=3)) as episodes:
-        (game,) = games(episodes, AgentPlayer(read_agent(WORLD, params), Choice(LIKELIEST)), 0, 1)
-        played = list(game)
-    lines = page_of(2, (80, 24))
-    assert lines[0] == "game 0, step 2  4 actions/s  best, likeliest actions"
-    assert (lines[1][:11], lines[1][56:]) == ("5         │", " stage 1 of 8, turn 2")
-    assert lines[14] == "space pause   s one step   + - faster, slower   n next game   q quit"
-    assert lines[15].split()[::2] == ["action", "reward", "episode"]
-    assert "reward still expected" in lines[16]
-    assert any(line.split()[-3:-2] == ["total"] for line in lines[16:])
-    assert len(lines) == 24
-    earned = np.full(len(WORLD.components), 0.5)
-    crowded = replace(played[2], earned=earned, components=np.arange(len(earned)) // 12)
-    played[2] = crowded
-    shown = [line.split() for line in page_of(2, (80, 24))[15:]]
-    assert [line[-1] for line in shown[:9]] == ["episode", *["+0.500"] * 6, "…", "+7.500"]
-    assert shown[1][-2][0] == "+", "components of the step come first"
-    assert page_of(2, (40, 12))[0] == "The terminal has 40 columns and 12"
 
 
 @pytest.mark.parametrize("name", ["film.mp4", "page.html"])

@@ -2,30 +2,18 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from written_page import episode_data, page_data
 
 from rlparity import Board, World
-from rlparity.core.compare import value_text
 from rlparity.viewer.page import Curve, Episode, Page, Step
-from rlparity.viewer.write import packed, step_data, write_page
-from rlworldkit.render.colours import AGENT, BAD, FLOOR, GROUND, MUTED, TEXT
+from rlparity.viewer.write import step_data, write_page
 
 from . import games
 from .games import WORLD
 
-TEXTS = st.text("ab <", max_size=3)
-VALUES = st.one_of(st.integers(), st.floats(), st.booleans(), TEXTS)
-BOARDS = st.builds(
-    Board,
-    st.lists(st.lists(TEXTS, max_size=3).map(tuple), max_size=3).map(tuple),
-    st.dictionaries(st.sampled_from(["hp", "score", "turn"]), VALUES),
-)
 ONE_CELL = Board((("x",),), {})
 
 
@@ -33,28 +21,6 @@ def written(page: Page, path: Path, world: World = WORLD) -> str:
     """The text of the page's file."""
     write_page(page, world, path)
     return path.read_text(encoding="utf-8")
-
-
-@given(st.lists(BOARDS, min_size=1, max_size=2).map(tuple))
-@settings(max_examples=60, deadline=None)
-def test_every_board_is_read_back_as_it_was(boards: tuple[Board, ...]) -> None:
-    text = f'<script type="text/plain" id="episode-0">{packed(step_data(Step("a", boards)))}</script>'
-    for board, shown in zip(boards, episode_data(text, 0)["boards"], strict=True):
-        assert shown["rows"] == [list(row) for row in board.rows]
-        assert shown["scalars"] == [[name, value_text(value)] for name, value in board.scalars.items()]
-
-
-def test_the_list_says_how_long_an_episode_was_what_it_earned_and_how_it_ended(tmp_path: Path) -> None:
-    text, same = (written(games.page(6, games.CURVES), tmp_path / "page.html") for _ in range(2))
-    assert text == same
-    rows = page_data(text)["episodes"]
-    for number, row in enumerate(rows):
-        earned = [sum(step.components[0]) for step in games.episode(number).steps if step.components]
-        assert row["actions"] == len(earned) == games.LENGTH + number
-        assert row["return"] == pytest.approx(sum(earned) / 1000)
-    assert rows[3]["end"] == {"level": "stage 2", "cause": "two wasps", "row": 0, "column": 1}
-    assert rows[5]["end"] is None
-    assert [row["differs"] for row in rows] == [None] * 6
 
 
 def test_what_is_no_number_to_json_is_a_text(tmp_path: Path) -> None:
@@ -97,13 +63,3 @@ def test_a_page_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
         write_page(Page("h", ("one",), failing()), WORLD, path)
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_the_page_has_the_colours_of_the_pictures_and_of_the_world(tmp_path: Path) -> None:
-    text = written(games.page(1), tmp_path / "page.html")
-    shared = {"ground": GROUND, "floor": FLOOR, "text": TEXT, "muted": MUTED, "agent": AGENT, "differs": BAD}
-    for name, colour in shared.items():
-        assert f"--{name}: rgb({' '.join(map(str, colour))});" in text
-    assert page_data(text)["colours"] == {"W": "#5ee0d6", "w": "#f6a04e"}
-    plain = written(games.page(1), tmp_path / "page.html", replace(WORLD, colour_of=None))
-    assert page_data(plain)["colours"] == {}

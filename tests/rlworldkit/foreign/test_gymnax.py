@@ -2,15 +2,12 @@
 
 from typing import Any
 
-import gymnasium as gym
 import gymnax
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from gymnax.environments import environment, spaces
-from gymnax.experimental.rollout import RolloutWrapper
-from gymnax.wrappers.gym import GymnaxToGymWrapper, GymnaxToVectorGymWrapper
 from jax import Array
 
 from rlworldkit.envs.gymnax_adapter import GymnaxAdapter
@@ -94,39 +91,6 @@ def test_the_mask_is_there_at_reset_and_after_every_step(paid: GymnaxStyle, adap
             assert mask.any()
             _, state, *_, info = step(key, state, jnp.argmax(mask), env.default_params)
             mask = info["action_mask"]
-
-
-def test_its_rollout_wrapper_plays_whole_episodes(adapted: GymnaxAdapter) -> None:
-    def choose(hidden: Array, obs: Array, key: Array) -> Array:
-        return obs.argmax()
-
-    assert RolloutWrapper(env=adapted).num_env_steps == LIMIT
-    rollout = RolloutWrapper(choose, env=adapted, env_params={"max_steps_in_episode": 7})
-    obs, action, reward, _, done, returned = rollout.batch_rollout(jax.random.split(jax.random.key(0), 6), jnp.zeros(1))
-    assert obs.shape == (6, 7, DOORS)
-    assert action.shape == reward.shape == done.shape == (6, 7)
-    assert rollout.input_shape == (DOORS,)
-    assert np.asarray(done).argmax(axis=1).tolist() == [6] * 6
-    assert returned[:, 0].tolist() == [7] * 6
-
-
-def test_its_gym_wrappers_make_gymnasium_environments(adapted: GymnaxAdapter) -> None:
-    env: Any = GymnaxToGymWrapper(adapted)
-    assert env.action_space == gym.spaces.Discrete(DOORS)
-    obs, _ = env.reset(seed=1)
-    assert env.observation_space.contains(np.asarray(obs))
-    ends = []
-    for number in range(20):
-        mask = np.asarray(adapted.get_action_mask(env.env_state))
-        action = int(mask.argmin() if number % 7 == 6 else mask.argmax())
-        obs, reward, terminated, truncated, info = env.step(action)
-        assert reward == mask[action]
-        assert info["action_mask"].sum() == 4
-        ends.append((bool(terminated), bool(truncated)))
-    assert {(True, False), (False, True)} <= set(ends)
-    envs: Any = GymnaxToVectorGymWrapper(adapted, num_envs=3)
-    envs.reset(seed=1)
-    assert envs.step(jnp.zeros(3, jnp.int32))[0].shape == (3, DOORS)
 
 
 def test_purejaxrls_interface_is_enough_to_play_episodes(paid: GymnaxStyle, monkeypatch: pytest.MonkeyPatch) -> None:

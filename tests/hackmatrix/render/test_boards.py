@@ -1,8 +1,16 @@
-"""A board in a terminal, large and in little room, and its legend."""
+"""A board in a terminal with its legend, and what its picture does not give away."""
 
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hackmatrix.render import picture
 from hackmatrix.render.model import BoardModel
+from hackmatrix.render.picture import cell_area
 from hackmatrix.render.text import draw_text
 from tests.hackmatrix.rules.blocks import credits, data, question
+from tests.hackmatrix.rules.movers import cryptog
 
 from .conftest import Draw
 
@@ -52,3 +60,30 @@ def test_a_question_hides_what_it_holds_and_a_block_what_lies_under_it_until_it_
     for siphoned, words in ((False, ["[7]+7"]), (True, ["[7]+7", "$2", "."])):
         board = model(data(1, 1, points=7, siphoned=siphoned), credits(1, 1, 2))
         assert words_of(draw_text(board, colour=False), 1, 1) == words
+
+
+draw_picture = cache(picture.draw_picture)
+DATA = data(4, 4)
+
+
+def changed(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    return np.any(before != after, axis=-1)
+
+
+def test_o4_a_hidden_cryptog_is_fainter_than_one_in_sight_and_its_last_known_cell_is_marked(model: Draw) -> None:
+    hidden = cryptog(4, 4, lastKnownRow=0, lastKnownCol=0)
+    floor, faint, clear = (
+        draw_picture(board)[cell_area(4, 4)].astype(int)
+        for board in (model(), model(hidden), model(hidden, showActivated=True))
+    )
+    assert 0 < np.abs(faint - floor).sum() < np.abs(clear - floor).sum() / 2
+    first, second = (draw_picture(model(cryptog(4, 4, lastKnownRow=0, lastKnownCol=col))) for col in (0, 1))
+    assert changed(first, second)[cell_area(0, 0)].any()
+    assert changed(first, second)[cell_area(0, 1)].any()
+
+
+def test_o4_what_a_question_holds_and_what_a_block_covers_is_not_drawn(model: Draw) -> None:
+    held = ({"points": 4}, {"points": 9}, {"program": "warp"})
+    questions = [draw_picture(model(question(4, 4, **what))) for what in held]
+    assert all(np.array_equal(questions[0], other) for other in questions)
+    assert np.array_equal(draw_picture(model(DATA, credits(4, 4, 1))), draw_picture(model(DATA)))
