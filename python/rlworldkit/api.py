@@ -15,7 +15,7 @@ from rlworldkit.agents.choice import DRAWN, LIKELIEST, Choice
 from rlworldkit.extras import install_package
 from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
-from rlworldkit.ppo.config import auto_scale_for_batch_size, preset_of
+from rlworldkit.ppo.config import auto_scale_for_batch_size, get_device_config, preset_of
 from rlworldkit.program import train_config_of
 from rlworldkit.runs.saved_config import PRICES
 from rlworldkit.score import score_of
@@ -115,10 +115,11 @@ def train(
     """
     world = load_world(world).with_prices(prices)
     kind = train_config_of(world)
-    values = {**preset_of(kind, preset), **validate_values(kind, settings, "train")}
+    settings = validate_values(kind, settings, "train")
+    _prepare_jax(world)
+    values = {**preset_of(kind, preset, get_device_config().platform), **settings}
     config = auto_scale_for_batch_size(kind(**values), explicit=values).validated()
     notes = {PRICES: changed_prices(world)}
-    _prepare_jax(world)
     env, milestone = jax_env_of(world), score_of(world).milestone
     from rlworldkit.ppo.training import train as train_run
     from rlworldkit.runs.folder import run_folder

@@ -23,6 +23,7 @@ from rlworldkit.cli.train_plan import (
 )
 from rlworldkit.jax.engine_backend import choose_backend
 from rlworldkit.jax.xla import enable_compilation_cache, of_parts, prefer_wide_vectors
+from rlworldkit.ppo.config import get_device_config, preset_of
 from rlworldkit.program import Program
 from rlworldkit.runs.folder import CONFIG, CURVE, LATEST, METRICS
 from rlworldkit.runs.pool import Parent, parent_process
@@ -101,7 +102,7 @@ def _train(program: Program, job: "TrainJob", options: TrainOptions, argv: Seque
 
     run, folder = job.run, job.run.folder
     if options.preset:
-        preset = program.train_config.presets[options.preset]
+        preset = preset_of(program.train_config, options.preset, get_device_config().platform)
         run.print_line(f"Preset {options.preset}: {as_flags(program.train_config, preset)}")
     is_named = options.checkpoint_dir != TrainOptions.checkpoint_dir and options.resume not in (None, LATEST)
     if folder is not None and is_named and folder.parent.resolve() != options.checkpoint_dir.resolve():

@@ -14,7 +14,14 @@ from rlworldkit.cli.runs import LOGGING, RUN, RunOptions, run_of
 from rlworldkit.jax import engine_backend
 from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.jax.xla import PARTS
-from rlworldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device, preset_of
+from rlworldkit.ppo.config import (
+    CPU,
+    TrainConfig,
+    auto_scale_for_batch_size,
+    auto_tune_for_device,
+    get_device_config,
+    preset_of,
+)
 from rlworldkit.program import Program
 from rlworldkit.runs.folder import LATEST, run_folder
 from rlworldkit.runs.saved_config import PRICES, saved_prices
@@ -120,7 +127,8 @@ def job_of(
     if start is not None:
         before = saved_settings(program.train_config, start.config, start.path)
         prices_before = saved_prices(start.config, start.path)
-    config, prices = config_of(program, arguments, options, before), prices_of(program, arguments, prices_before)
+    config = config_of(program, arguments, options, before, platform=get_device_config().platform)
+    prices = prices_of(program, arguments, prices_before)
     env = jax_env_of(program.world.with_prices(prices)) if prices else env
     initial = initial_of(program, options, config)
     folder = _folder_of(program, options, config, start) if is_first else None
@@ -144,7 +152,7 @@ def parser_of_train(program: Program) -> Parser:
     parser = Parser(
         prog=f"{program.name} train",
         description="Train an agent on the JAX engine with masked PPO.",
-        epilog=" ".join(f"--preset {name} is {as_flags(kind, of)}." for name, of in kind.presets.items()),
+        epilog=" ".join(f"--preset {name} is {_preset_text(kind, name)}." for name in kind.presets),
         allow_abbrev=False,
     )
     add_flags(parser, kind, TrainOptions)
@@ -153,6 +161,12 @@ def parser_of_train(program: Program) -> Parser:
     parser.add_argument("--variant", action="append", default=[], metavar="NAME=PRICE=VALUE,…", help=text)
     parser.show_first(*_FIRST)
     return parser
+
+
+def _preset_text(kind: type[TrainConfig], name: str) -> str:
+    """The flags that a preset stands for."""
+    accelerated = as_flags(kind, kind.on_accelerator.get(name, {}))
+    return as_flags(kind, preset_of(kind, name)) + (f", and {accelerated} on a GPU or TPU" if accelerated else "")
 
 
 def without(words: Sequence[str], *flags: str) -> list[str]:
@@ -193,11 +207,16 @@ def _resumed(options: TrainOptions, env: "JaxEnv") -> "Checkpoint | None":
 
 
 def config_of(
-    program: Program, arguments: argparse.Namespace, options: TrainOptions, before: dict[str, Any]
+    program: Program,
+    arguments: argparse.Namespace,
+    options: TrainOptions,
+    before: dict[str, Any],
+    platform: str = CPU,
 ) -> TrainConfig:
     """The flags given, over the file, over the preset, over the settings of the checkpoint, over the defaults."""
     kind = program.train_config
-    flags = {**preset_of(kind, options.preset), **from_file(kind, options.config), **given(arguments, kind)}
+    preset = preset_of(kind, options.preset, platform)
+    flags = {**preset, **from_file(kind, options.config), **given(arguments, kind)}
     config = kind(**before | flags)
     if options.auto_tune:
         config = auto_tune_for_device(config, explicit=flags)

@@ -16,6 +16,7 @@ REFERENCE_NUM_MINIBATCHES = 4
 REFERENCE_UPDATE_EPOCHS = 4
 TARGET_MINIBATCH_SIZE = REFERENCE_BATCH_SIZE // REFERENCE_NUM_MINIBATCHES
 MIN_UPDATE_EPOCHS = 2
+CPU = "cpu"
 
 ROLLOUT = IntRange(1, 2**20)
 EPOCHS = IntRange(1, 1000)
@@ -43,13 +44,15 @@ _GAMES, _PPO, _NETWORK, _LOGGING, _RUN = "environment", "PPO", "network", "loggi
 class TrainConfig:
     """Everything a PPO run depends on besides the world.
 
-    Counts are per update unless said otherwise: one update plays ``num_envs`` games for
-    ``num_steps`` steps each and learns from that batch ``update_epochs`` times, in
-    ``num_minibatches`` parts. ``total_timesteps`` counts the steps of all games together.
-    A world may subclass this to change a default, and to name ``presets``: settings that go together.
+    Counts are per update unless said otherwise: one update plays ``num_envs`` games for ``num_steps`` steps each and
+    learns from that batch ``update_epochs`` times, in ``num_minibatches`` parts. ``total_timesteps`` counts the steps
+    of all games together. A world may subclass this to change a default, and to name ``presets``: settings that go
+    together.
+    on_accelerator: what a preset has there in place of its own, which are for a CPU.
     """
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    on_accelerator: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     num_envs: int = setting(256, "games played in parallel", group=_GAMES, values=GAMES)
     num_steps: int = setting(128, "steps of each game per update", group=_GAMES, values=ROLLOUT)
@@ -221,12 +224,14 @@ class TrainConfig:
 Config = TypeVar("Config", bound=TrainConfig)
 
 
-def preset_of(kind: type[TrainConfig], name: str | None) -> dict[str, Any]:
-    """The settings of a preset, none without a name; raises UsageError for one that ``kind`` does not have."""
-    if name is not None and name not in kind.presets:
+def preset_of(kind: type[TrainConfig], name: str | None, platform: str = CPU) -> dict[str, Any]:
+    """The settings of a preset on a platform of JAX, none without a name; raises UsageError for an unknown one."""
+    if name is None:
+        return {}
+    if name not in kind.presets:
         known = " or ".join(kind.presets) or "left out, since this world has none"
         raise UsageError(f"--preset must be {known}, got {name!r}.")
-    return dict(kind.presets[name]) if name else {}
+    return {**kind.presets[name], **({} if platform == CPU else kind.on_accelerator.get(name, {}))}
 
 
 @dataclass(frozen=True)
@@ -245,8 +250,7 @@ def get_device_config() -> DeviceConfig:
     """Describe JAX's default device: 256 games on a CPU, 2048 (with their lower learning rate) elsewhere."""
     import jax  # here, so that settings can be checked without waiting for JAX
 
-    device = jax.devices()[0]
-    is_cpu = device.platform == "cpu"
+    device, is_cpu = jax.devices()[0], jax.default_backend() == CPU
     return DeviceConfig(
         platform=device.platform,
         kind=device.device_kind,

@@ -107,6 +107,25 @@ def test_flags_go_over_a_preset(asked_for: Callable[..., TrainConfig]) -> None:
     assert (quick.total_timesteps, quick.num_minibatches, quick.learning_rate) == (2_000_000, 32, 4e-4)
 
 
+@pytest.mark.parametrize("name", PROGRAM.train_config.presets)
+def test_on_an_accelerator_a_preset_has_batches_of_the_same_size(
+    name: str,
+    asked_for: Callable[..., TrainConfig],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    here = asked_for("--preset", name)
+    device = dataclasses.replace(config_module.get_device_config(), platform="gpu")
+    for module in ("train", "train_plan"):
+        monkeypatch.setattr(f"rlworldkit.cli.{module}.get_device_config", lambda: device)
+    there = asked_for("--preset", name)
+    assert dataclasses.replace(there, num_envs=here.num_envs, num_steps=here.num_steps) == here
+    assert there.batch_size == here.batch_size
+    assert (there.num_envs > here.num_envs) == (name == "win")
+    assert f"--num-envs {there.num_envs:,}" in capsys.readouterr().out or name == "quick"
+    assert asked_for("--preset", name, "--num-envs", "64").num_envs == 64
+
+
 def test_the_documented_preset_is_the_documented_run(asked_for: Callable[..., TrainConfig]) -> None:
     documented = asked_for("--preset", "documented")
     assert (documented.num_envs, documented.num_steps, documented.total_timesteps) == (2048, 128, 100_000_000)
