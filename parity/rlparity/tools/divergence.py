@@ -48,12 +48,12 @@ class DivergenceDocument:
     """A game in which the engines differ.
 
     game, step: its number, and the actions after which it differs. fields: all that differ. What comes then is of the
-    game that was made small, in the first of those that are ``alike``.
+    game that was made small, the first of those that are ``alike``.
 
-    signature: the same for the same fault, whatever the seed. headline: one sentence. start: a seed, or a state.
-    differences: the likeliest cause first. left_out: how much of what is named there is in the trace alone. phase:
-    where the engines part. rules: ids that fired in the last step, and their texts; suspects: those that, with other
-    last actions too, fire just where the engines differ so. trace, report: files.
+    signature: of the phase and the part of the state that differ first: of one fault, the same from most seeds.
+    headline: one sentence. start: a seed, or a state. differences: the likeliest cause first. left_out: how much is in
+    the trace alone. phase: where the engines part. rules: ids that fired in the last step, and their texts; suspects:
+    those that, with other last actions too, fire just where they differ so. trace, report: files.
     """
 
     step: int
