@@ -77,7 +77,8 @@ def test_games_are_the_same() -> None:
             played = jax.vmap(ENV.step_autoreset)(states, random_valid_actions(drawn, masks))
             return (played.state, key), (masks, played, jax.vmap(ENV.compact)(played.state))
 
-        return jax.lax.scan(step, (states, key), None, length=64)
+        (states, _), played = jax.lax.scan(step, (states, key), None, length=64)
+        return states, played
 
     results = []
     for platform in ("cpu", "tpu"):
