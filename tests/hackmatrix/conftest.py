@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import run
 
 from hackmatrix.cli.main import main
 from rlworldkit.ppo.params import save_params
@@ -15,18 +16,9 @@ CommandRefused = Callable[..., str]
 
 
 @pytest.fixture
-def refused(capsys: pytest.CaptureFixture[str]) -> CommandRefused:
+def refused() -> CommandRefused:
     """Run a command that must refuse its arguments with one line and exit code 2; returns the line."""
-
-    def run(*words: str | Path) -> str:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as caught:
-            main([*map(str, words)])
-        said = capsys.readouterr()
-        assert (caught.value.code, said.out, said.err.count("\n")) == (2, "", 1), said
-        return said.err
-
-    return run
+    return lambda *words: run(main, *words).refusal()
 
 
 @pytest.fixture(scope="session")

@@ -122,16 +122,6 @@ def test_nan_and_infinity_are_texts_in_strict_json(tmp_path: Path) -> None:
     assert {field: observed for field, _, observed in step["differences"]} == told
 
 
-def test_a_policy_file_is_a_source(tmp_path: Path) -> None:
-    (tmp_path / "rest.json").write_text("[0, 0, 0, 0, 0, 1]")
-    source = "--source", f"policy:{tmp_path / 'rest.json'}", "--invalid", "0", "--steps", "20", "--games", "4"
-    ran = rlparity("coverage", *source, "--json")
-    # Resting all the time leaves most rules alone.
-    assert ran.code == 1
-    assert {"O-MOVE", "O-PICK", "O-INVALID"} <= set(ran.json["never"])
-    assert ran.json["rules"]["O-REST"] == 80
-
-
 def test_a_mark_counted_on_one_side_only_is_a_divergence(tmp_path: Path) -> None:
     ran = rlparity("coverage", "--engines", "plain,miscounting", "--out", tmp_path, "--json")
     assert (ran.code, ran.json["unequal_marks"]) == (1, ["sting"])

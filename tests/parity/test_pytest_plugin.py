@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,11 +14,10 @@ import faulty_orchard
 import pytest
 from command_line import ORCHARD, orchard, run
 
-from rlparity import BatchEngine, EngineOptions, UsageError
+from rlparity import UsageError
 from rlparity.cli.main import main
-from rlparity.core.prices import changed_prices, draw_prices
 from rlparity.core.trace import read_trace
-from rlparity.testing import assert_golden, assert_lockstep
+from rlparity.testing import assert_lockstep
 from rlparity.tools.project import read_checks, read_tables
 
 TESTS = Path(__file__).parent
@@ -276,18 +274,6 @@ def test_a_floor_of_coverage_fails_on_rules_that_were_not_hit() -> None:
     assert_lockstep(ORCHARD, ("plain", "miscounting"))
 
 
-def test_prices_are_drawn_for_a_share_of_seeds(tmp_path: Path) -> None:
-    def open_deaf(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
-        return faulty_orchard.WORLD.engines["planes"](games, replace(options, prices=None))
-
-    world = replace(faulty_orchard.WORLD, engines={**faulty_orchard.WORLD.engines, "deaf": open_deaf})
-    hold = partial(assert_lockstep, world, ("plain", "deaf"), steps=20, trace=tmp_path / "trace.json")
-    hold(seed=1)
-    with pytest.raises(AssertionError, match="components"):
-        hold(seed=1, draw_prices=1)
-    assert read_trace(tmp_path / "trace.json").prices == changed_prices(draw_prices(world, 1))
-
-
 def test_a_budget_ends_a_run_and_says_what_it_compared(project: Project) -> None:
     project.table('engines = ["plain,planes"]\nbudget-seconds = 0.01\ngolden = ""\ngames = 64\nsteps = 100000')
     path = project.folder / "pyproject.toml"
@@ -303,12 +289,6 @@ def test_a_limited_comparison_fails_unless_the_table_says_otherwise(more: str, c
     project.table(f'engines = ["plain,plain"]\ngolden = ""{more}')
     ended, said = project.pytest("-m", "rlparity", "-rP")
     assert (ended, "LIMITED: " in said) == (code, True)
-
-
-def test_golden_episodes_are_held_to_their_recording() -> None:
-    assert_golden(faulty_orchard.WORLD)
-    with pytest.raises(AssertionError, match="Where the engines disagree"):
-        assert_golden(ORCHARD, ("plain", "restless"))
 
 
 def test_init_writes_a_project_whose_test_passes_and_notices_a_fault(tmp_path: Path) -> None:

@@ -21,9 +21,10 @@ from rlworldkit.cli import app
 
 
 @pytest.mark.parametrize("word", ["version", "--version"])
-def test_version_names_package_rules_and_jax(word: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main([word]) == 0
-    assert capsys.readouterr().out.startswith(f"hackmatrix {__version__}, rules {RULES_VERSION}, jax ")
+def test_version_names_package_rules_and_jax(word: str) -> None:
+    ran = run(cli.main, word)
+    assert ran.code == 0
+    assert ran.out.startswith(f"hackmatrix {__version__}, rules {RULES_VERSION}, jax ")
 
 
 @pytest.mark.parametrize(
@@ -48,14 +49,10 @@ def test_version_names_package_rules_and_jax(word: str, capsys: pytest.CaptureFi
     ],
 )
 def test_a_mistake_gets_one_sentence_and_code_2(
-    line: str, named: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    line: str, named: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as stopped:
-        cli.main(line.split())
-    said = capsys.readouterr()
-    assert (stopped.value.code, said.out, said.err.count("\n")) == (2, "", 1)
-    assert named in said.err
+    assert named in run(cli.main, *line.split()).refusal()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -74,24 +71,16 @@ def test_a_mistake_gets_one_sentence_and_code_2(
     ids=["error", "memory", "Ctrl+C", "bug"],
 )
 def test_what_ends_a_command_is_one_sentence(
-    command: str,
-    fault: BaseException,
-    sentence: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: str, fault: BaseException, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(name: str) -> None:
         raise fault
 
     monkeypatch.setattr("importlib.import_module", fail)
-    try:
-        code: object = cli.main([command])
-    except SystemExit as stopped:
-        code = stopped.code
-    assert code == {KeyboardInterrupt: 130, KeyError: 3}.get(type(fault), 2)
-    said = capsys.readouterr().err
-    assert said.endswith(f"{sentence}\n")
-    assert said.startswith("Traceback" if code == 3 else sentence)
+    ran = run(cli.main, command)
+    assert ran.code == {KeyboardInterrupt: 130, KeyError: 3}.get(type(fault), 2)
+    assert ran.err.endswith(f"{sentence}\n")
+    assert ran.err.startswith("Traceback" if ran.code == 3 else sentence)
 
 
 def test_a_working_directory_that_is_gone_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,10 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
+from command_line import run
 
 from goodharts.cli.main import main as goodharts
 from hackmatrix.cli.main import main as hackmatrix
@@ -28,16 +28,6 @@ printf '%s\\n' "${COMPREPLY[@]}"
 """
 
 
-def printed(command: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> tuple[object, str, str]:
-    """The exit code of a command, its standard output and its standard error."""
-    code: object
-    try:
-        code = command()
-    except SystemExit as end:
-        code = end.code
-    return code, *capsys.readouterr()
-
-
 @pytest.mark.parametrize(
     ("name", "lines"),
     [
@@ -49,12 +39,10 @@ def printed(command: Callable[[], object], capsys: pytest.CaptureFixture[str]) -
         ("goodharts", {"goodharts br": "brain-view", "goodharts train --engine j": "jax"}),
     ],
 )
-def test_commands_flags_and_words_are_completed(
-    name: str, lines: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, script, _ = printed(partial(COMMANDS[name], [FLAG, "bash"]), capsys)
-    (tmp_path / "script").write_text(script)
-    assert code == 0
+def test_commands_flags_and_words_are_completed(name: str, lines: dict[str, str], tmp_path: Path) -> None:
+    ran = run(COMMANDS[name], FLAG, "bash")
+    (tmp_path / "script").write_text(ran.out)
+    assert ran.code == 0
     for line, whole in lines.items():
         words = ["bash", "-c", OFFERED, "bash", str(tmp_path / "script"), *line.split(" ")]
         bash = subprocess.run(words, capture_output=True, text=True, check=True)
@@ -62,11 +50,8 @@ def test_commands_flags_and_words_are_completed(
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_without_shtab_a_sentence_names_what_to_install(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_shtab_a_sentence_names_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "shtab", None)
-    found = printed(partial(COMMANDS[name], [FLAG, "bash"]), capsys)
-    assert found == (2, "", f"{name}: completion needs shtab: run `{install_command('shtab')}`.\n")
-    code, _, refusal = printed(partial(COMMANDS[name], [FLAG, "abacus"]), capsys)
-    assert (code, refusal.count("\n"), "bash" in refusal) == (2, 1, True)
+    said = f"{name}: completion needs shtab: run `{install_command('shtab')}`.\n"
+    assert run(COMMANDS[name], FLAG, "bash") == (2, "", said)
+    assert "bash" in run(COMMANDS[name], FLAG, "abacus").refusal()

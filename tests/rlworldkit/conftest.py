@@ -1,12 +1,14 @@
 """Fixtures of the tests of rlworldkit."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import pytest
+from command_line import run
 from orchard import WORLD
 
 from rlparity import World
@@ -31,14 +33,10 @@ def params(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def refused() -> Callable[..., str]:
     """Run a command, Orchard's by default, that must refuse its arguments with exit code 2; returns its one line."""
 
     def said(*words: str, program: Program | World = WORLD) -> str:
-        with pytest.raises(SystemExit) as caught:
-            main(program, words)
-        written = capsys.readouterr()
-        assert (caught.value.code, written.out, written.err.count("\n")) == (2, "", 1)
-        return written.err
+        return run(partial(main, program), *words).refusal()
 
     return said

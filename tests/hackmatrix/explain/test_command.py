@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import run
 
 from hackmatrix import rules
 from hackmatrix.cli import explain as command
@@ -23,9 +24,9 @@ BOTH = ("--engines", "swift,jax")
 START = (*PAID, "--seed", "7", "--engines", "swift", "--actions")
 
 
-def explain(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str]:
-    code = main(["explain", *map(str, words)])
-    return code, capsys.readouterr().out
+def explain(*words: str | Path) -> tuple[object, str]:
+    ran = run(main, "explain", *words)
+    return ran.code, ran.out
 
 
 def traced(path: Path, *actions: Action, prices: Mapping[str, float] = {}, **fields: Any) -> Path:  # noqa: ANN401
@@ -54,9 +55,9 @@ def altered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "WORLD", replace(WORLD, engines={**WORLD.engines, "jax": open_altered}))
 
 
-def test_numbers_and_names_in_any_case_are_the_same_game(swift_built: None, capsys: pytest.CaptureFixture[str]) -> None:
-    told = explain(capsys, *START, "up,RIGHT,Wait,siph+")
-    assert told == explain(capsys, *START, "0,3,10,16")
+def test_numbers_and_names_in_any_case_are_the_same_game(swift_built: None) -> None:
+    told = explain(*START, "up,RIGHT,Wait,siph+")
+    assert told == explain(*START, "0,3,10,16")
     code, printed = told
     assert code == 0
     assert "step 0: up (0)\n" in printed
@@ -70,24 +71,22 @@ def test_numbers_and_names_in_any_case_are_the_same_game(swift_built: None, caps
 
 
 def test_C1_C4_invalid_actions_are_one_line_and_the_game_goes_on_also_after_its_end(
-    swift_built: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    swift_built: None, tmp_path: Path
 ) -> None:
-    code, printed = explain(capsys, *START, "siphon,up")
+    code, printed = explain(*START, "siphon,up")
     assert code == 0
     assert "step 0: siphon (4): invalid here; nothing changes" in printed
     assert "(C1)\n\nstep 1: up (0)\n" in printed
     dying = state(daemon(2, 3), hp=1, stage=2, owned="wait", energy=1)
-    code, printed = explain(capsys, traced(tmp_path / "t.json", 10, 0, state=dying), "--engines", "swift")
+    code, printed = explain(traced(tmp_path / "t.json", 10, 0, state=dying), "--engines", "swift")
     assert code == 0
     assert "step 0: WAIT (10): the player died\n" in printed
     assert "step 1: up (0): invalid, the game is over (C4)" in printed
 
 
-def test_R6_restarts_of_a_trace_begin_the_next_game(
-    swift_built: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    written = explain(capsys, traced(tmp_path / "a.json", 4, "restart", 0), "--engines", "swift")
-    by_itself = explain(capsys, traced(tmp_path / "b.json", 4, 0, auto_reset=True), "--engines", "swift")
+def test_R6_restarts_of_a_trace_begin_the_next_game(swift_built: None, tmp_path: Path) -> None:
+    written = explain(traced(tmp_path / "a.json", 4, "restart", 0), "--engines", "swift")
+    by_itself = explain(traced(tmp_path / "b.json", 4, 0, auto_reset=True), "--engines", "swift")
     for code, printed in (written, by_itself):
         assert code == 0
         assert "restart, the next game has seed" in printed
@@ -110,15 +109,13 @@ def test_both_engines_are_shown_side_by_side(swift_built: None, tmp_path: Path) 
     assert last["state"]["closestApproach"] == 6
 
 
-def test_prices_of_a_trace_and_of_flags_are_paid_and_read(
-    swift_built: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_prices_of_a_trace_and_of_flags_are_paid_and_read(swift_built: None, tmp_path: Path) -> None:
     hit = state(daemon(2, 3), owned="wait", energy=1)
     path = traced(tmp_path / "t.json", 10, state=hit, prices={"damage_penalty": -2, "step_penalty": 0.5})
     file = tmp_path / "prices.toml"
     file.write_text("damage_penalty = -3\nresource_gain = 0\n")
     for words, damage in (((), -2), (("--prices", file), -3), (("--prices", file, "--price", "damage_penalty=4"), 4)):
-        code, printed = explain(capsys, path, *BOTH, *words, "--json", tmp_path / "told.json")
+        code, printed = explain(path, *BOTH, *words, "--json", tmp_path / "told.json")
         assert code == 0
         assert json.loads((tmp_path / "told.json").read_text())["prices"]["damage_penalty"] == damage
         assert f"{damage:+.3f}  | {damage:+.3f}  = {damage} x 1: hp 3 -> 2" in printed
@@ -127,10 +124,8 @@ def test_prices_of_a_trace_and_of_flags_are_paid_and_read(
         assert "swift and jax agree on 1 step; the rewards recomputed from table W agree." in printed
 
 
-def test_engines_that_differ_are_marked_and_the_code_is_1(
-    swift_built: None, altered: None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, printed = explain(capsys, *PAID, *BOTH, "--seed", "7", "--actions", "up,siphon")
+def test_engines_that_differ_are_marked_and_the_code_is_1(swift_built: None, altered: None) -> None:
+    code, printed = explain(*PAID, *BOTH, "--seed", "7", "--actions", "up,siphon")
     assert code == 1
     assert "step_penalty          -0.010  != -0.011  = -0.01 x 1: a valid action" in printed
     assert "+0.040  != +0.039" in printed
@@ -156,7 +151,7 @@ def test_a_mistake_gets_one_sentence_and_code_2(refused: CommandRefused, words: 
 
 
 def test_a_trace_that_cannot_be_explained_gets_one_sentence(
-    swift_built: None, refused: CommandRefused, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    swift_built: None, refused: CommandRefused, tmp_path: Path
 ) -> None:
     path = tmp_path / "t.json"
     path.write_text("{}")
@@ -166,6 +161,5 @@ def test_a_trace_that_cannot_be_explained_gets_one_sentence(
         assert f"is a trace of world {named!r}: give one of world 'hackmatrix'" in refused("explain", path)
     assert f"action {rules.NUM_ACTIONS}" in refused("explain", traced(path, rules.NUM_ACTIONS))
     assert "hp" in refused("explain", traced(path, 0, state=state(hp=4)), "--engines", "swift")
-    with pytest.raises(SystemExit, match="2"):
-        main(["explain", str(traced(path)), "--engines", "swift"])
-    assert "t.json holds no actions, so that there is no step to explain" in capsys.readouterr().err
+    said = run(main, "explain", traced(path), "--engines", "swift")
+    assert (said.code, "t.json holds no actions, so that there is no step to explain" in said.err) == (2, True)

@@ -14,7 +14,7 @@ from rlworldkit.show.play.dialogs import COMMANDS, help_text
 from rlworldkit.show.play.game import Table
 from rlworldkit.show.play.session import Session
 
-from .conftest import drive, lines_of, press
+from .conftest import drive, press
 
 WIDTH, HEIGHT = 80, 24
 
@@ -44,23 +44,6 @@ def test_80_columns_and_24_lines_show_all_that_is_needed_and_cut_nothing(advised
     ):
         assert words in seen, words
     assert seen.count("not owned") == len(PROGRAMS)
-
-
-def test_the_agent_plays_at_its_pace_until_its_key_takes_over(advised: Session) -> None:
-    async def act(pilot: Pilot[EngineError]) -> None:
-        await pilot.press("space")
-        while len(advised.game.turns) < 3:
-            await pilot.pause(0.01)
-        await pilot.press("minus")
-        assert "the agent plays, 2 actions/s" in lines_of(pilot)[0]
-        await pilot.press("space")
-        assert not advised.agent_plays
-        done = len(advised.game.turns)
-        await pilot.press("right")
-        assert len(advised.game.turns) == done + 1
-        assert not advised.game.turns[-1].by_agent
-
-    drive(advised, act, speed=4)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

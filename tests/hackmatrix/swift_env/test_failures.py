@@ -97,28 +97,6 @@ def test_a_start_that_fails_is_one_sentence_and_leaves_no_file_open(
     assert sorted(os.listdir("/dev/fd")) == before
 
 
-@pytest.mark.usefixtures("transport")
-def test_with_restart_the_episodes_are_truncated_and_play_goes_on(unreliable: Callable[[str], None]) -> None:
-    unreliable("die")
-    episodes = Episodes(WORLD, GAMES, deadline=DEADLINE, restart=True)
-    play(episodes, 2)
-    observation, seeds, steps = episodes.observation, episodes.seeds, episodes.statistics.steps.copy()
-    episodes.begin_step(episodes.mask.argmax(axis=1))
-    failed = episodes.finish_step()
-    assert failed.failure is not None
-    assert (failed.truncated & failed.lost).all()
-    assert not (failed.terminated | (failed.reward != 0)).any()
-    np.testing.assert_array_equal(episodes.observation, observation)
-    np.testing.assert_array_equal(episodes.statistics.steps, steps)
-    episodes.start(np.arange(GAMES))
-    with SwiftEngine(GAMES) as engine:
-        engine.reset(seeds, np.arange(GAMES))
-        engine.restart(np.arange(GAMES))
-        assert episodes.seeds.tolist() == engine.seeds().tolist()
-    assert all(step.failure is None for step in play(episodes, 5))
-    episodes.close()
-
-
 def test_only_games_that_were_not_started_since_are_lost(swift_built: None) -> None:
     episodes = Episodes(WORLD, GAMES, restart=True)
     play(episodes, 4)

@@ -107,11 +107,9 @@ def test_a_killed_run_resumes_in_another_process_as_if_nothing_had_happened(
     assert rows == wanted
 
 
-def test_another_network_is_one_sentence(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_network_is_one_sentence(finished: Run, refused: Callable[..., str]) -> None:
     flags = ["--no-wandb", "--resume", str(finished.folder / "checkpoint_3.pkl"), "--total-timesteps", "1000"]
-    with pytest.raises(SystemExit, match="2"):
-        main([*flags, "--hidden-dim", "16"])
-    said = capsys.readouterr().err
+    said = refused("train", *flags, "--hidden-dim", "16")
     assert "resume without --network, --hidden-dim, --num-layers, --activation, --value-head, --priv" in said
 
 
