@@ -20,6 +20,11 @@ class Tolerance:
     ignored: bool = False
     reason: str = ""
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for a distance that is none."""
+        if not all(distance >= 0 for distance in (self.absolute, self.relative, self.ulps)):
+            raise ValueError(f"a tolerance of {self} is none: give distances of at least 0")
+
     def __str__(self) -> str:
         """The distances and the reason, such as ``within 2 ulps (sine)``."""
         if self.ignored:

@@ -196,6 +196,8 @@ class World:
                 raise TypeError(f"World.{name} is of type {type(value).__name__}, not {wanted.__name__}")
         named = (self.actions, self.components, self.facts, self.events, self.marks, self.engines)
         names = (self.name, *chain(*named), *(price.name for price in self.prices))
+        for name in self.tolerances:
+            self.tolerance_of(name)
         if bad := [name for name in names if not isinstance(name, str) or not name.isprintable()]:
             raise ValueError(f"World has the name {bad[0]!r}, which is no printable text")
         object.__setattr__(self, "title", self.title or self.name)

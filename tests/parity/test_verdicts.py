@@ -14,7 +14,18 @@ import pytest
 from command_line import rlparity
 from numpy.typing import NDArray
 
-from rlparity import BatchEngine, BatchStep, Board, EngineError, EngineOptions, Pairing, State, Tolerance, World
+from rlparity import (
+    BatchEngine,
+    BatchStep,
+    Board,
+    EngineError,
+    EngineOptions,
+    MultiDiscrete,
+    Pairing,
+    State,
+    Tolerance,
+    World,
+)
 from rlparity.adapters.gymnasium import GymGame
 from rlparity.adapters.observations import range_of, space_values
 from rlparity.adapters.pytree import gymnax_game
@@ -100,6 +111,43 @@ class Others(Sums):
     """The same, written a second time."""
 
 
+class Greedy(Sums):
+    """Takes another action than it is told."""
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        actions %= 2
+        return super().step(actions)
+
+
+class OneSeed(Sums):
+    """Begins all games from the first of the seeds."""
+
+    def reset(self, seeds: NDArray[np.uint64], slots: NDArray[np.intp]) -> NDArray[Any]:
+        super().reset(seeds, slots)
+        self.sum[slots] = seeds[0] % np.uint64(7)
+        return self._seen()[slots]
+
+
+class Stale(Sums):
+    """Shows nothing of a state that it is put into."""
+
+    def set_state(self, states: Sequence[State], slots: NDArray[np.intp]) -> NDArray[Any]:
+        return NEVER(super().set_state(states, slots))
+
+
+class Remembering(Sums):
+    """Forbids an action after another one, which its states do not say."""
+
+    last: NDArray[Any] = np.zeros(1)
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        self.last = actions
+        return super().step(actions)
+
+    def mask(self) -> NDArray[np.bool_]:
+        return super().mask() & ~(np.ravel(self.last == 1)[:, None] & [False, False, True])
+
+
 def sums(**parts: Any) -> World:  # noqa: ANN401 - functions of an engine, and fields of a world
     """A world of two engines which show the same instead of some parts."""
     of_world = {name: parts.pop(name) for name in {*parts} & {*World.__annotations__}}
@@ -141,6 +189,7 @@ DEAF: dict[str, Any] = {
 }
 EQUAL = Tolerance(ignored=True, reason="not of interest")
 SAME_ENGINES = {"one": partial(Sums), "other": partial(Sums)}
+OTHER_CODE = {"one": partial(Sums), "other": lambda games, options: Sums(games, options)}
 SAME_CODE = {"one": lambda games, options: Sums(games), "other": lambda games, options: Sums(games)}
 ENDLESS: dict[str, Any] = {"over": lambda _, over: NEVER(over)}
 LATE_FAULT = {"one": partial(Sums, **ENDLESS), "other": partial(Others, over=lambda engine, over: engine.turn > 1000)}
@@ -207,6 +256,57 @@ ROWS: dict[str, Row] = {
     "an acceptance of nothing": divergent(
         "'no gam ends' is accepted, and there is no such limitation", accept=("no gam ends",)
     ),
+    "an engine and itself that is accepted": limited(
+        "the engine is compared with itself",
+        {"engines": ("one", "one")},
+        accept=("the engine is compared with itself",),
+    ),
+    "one engine in functions of other code": inconclusive("both engines are one and the same", engines=OTHER_CODE),
+    "an engine that changes the actions it gets": divergent(
+        "differs after", engines={"one": partial(Greedy), "other": partial(Others)}
+    ),
+    "an infinite tolerance": limited(f"the tolerance of observation {WIDER}", tolerances={"observation": np.inf}),
+    "a tolerance of flags": limited(
+        f"the tolerance of terminated {WIDER}",
+        tolerances={"terminated": 1.0},
+    ),
+    "a tolerance as wide as an element": limited(
+        f"the tolerance of observation {WIDER}",
+        observation=lambda _, seen: np.float32(seen * [1, 1000]),
+        tolerances={"observation": 10.0},
+    ),
+    "a tolerance of a billion for a list in states": limited(
+        f"the tolerance of state.place {WIDER}",
+        state=lambda _, state: state | {"place": [state["sum"], 0.5]},
+        tolerances={"state.place": 1e9},
+    ),
+    "a tolerance of a billion for a part of a state": limited(
+        f"the tolerance of state.place.x {WIDER}",
+        state=lambda _, state: state | {"place": {"x": state["sum"]}},
+        tolerances={"state.place.x": 1e9},
+    ),
+    "infinity within a tolerance": divergent(
+        "differs after",
+        engines={"one": partial(Sums), "other": partial(Others, observation=lambda _, seen: seen / (seen != 4))},
+        tolerances={"observation": Tolerance(relative=1e-6)},
+    ),
+    "a negative zero in states": divergent(
+        "state.none",
+        engines={
+            name: partial(Sums, state=lambda _, state, none=none: state | {"none": none})
+            for name, none in (("one", 0.0), ("other", -0.0))
+        },
+    ),
+    "no reward but NaN": inconclusive(
+        "reward holds nothing but NaN",
+        reward=lambda _, reward: reward * np.float32(np.nan),
+        component=lambda _, paid: NEVER(paid),
+    ),
+    "no observation": inconclusive(
+        "observation holds nothing", observation_shape=(0,), observation=lambda _, seen: seen[:, :0]
+    ),
+    "facts that nobody gives": limited("facts are left out", facts=("turn",)),
+    "events that nobody gives": limited("events are left out", events=("end",)),
     "an emptiness that is accepted": inconclusive(
         "both engines are one and the same", engines=SAME_ENGINES, accept=("both engines are one and the same",)
     ),
@@ -258,6 +358,16 @@ class Masked(Walk):
         return np.array([self.at > 0, True])
 
 
+class Foreign:
+    """An array of a library that numpy does not know."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:  # noqa: ANN401
+        return np.array([self.value])
+
+
 def down(at: int) -> bool:
     return at > 0
 
@@ -280,6 +390,8 @@ def walks(one: dict[str, Any], other: dict[str, Any]) -> World:
 MASKED, SAYS = {"mask": down}, {"mask": down, "info": float}
 PAID, CUT = MASKED | {"rewards": (0.0, 3.0)}, MASKED | {"limit": 1000}
 METHOD, OTHERWISE = {"mask": "method"}, {"mask": lambda at: at > 1}
+NAN_SAID, SET = MASKED | {"info": lambda at: float("nan")}, MASKED | {"info": lambda at: {at, 8}}
+ARRAY = MASKED | {"info": lambda at: Foreign(at)}
 BOUNDS = "observation_space is declared differently: observation_space.low is 0.0 and -1.0"
 PASS, LIMITED, INCONCLUSIVE, DIVERGENT = Verdict
 OF_ENVIRONMENTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], Verdict, str]] = {
@@ -297,6 +409,15 @@ OF_ENVIRONMENTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any],
     "other infos": (SAYS, MASKED | {"info": lambda at: at + 0.5}, {"infos": True}, DIVERGENT, "info.says"),
     "ignored seeds": (MASKED | {"is_seeded": False}, {"is_seeded": False, **MASKED}, {}, LIMITED, "every seed plays"),
     "one environment under one name": (MASKED, MASKED, {"is_one": True}, LIMITED, "is compared with itself"),
+    "NaN in infos": (NAN_SAID, NAN_SAID | {"is_seeded": True}, {"infos": True}, PASS, ""),
+    "other arrays of another library in infos": (
+        ARRAY,
+        ARRAY | {"info": lambda at: Foreign(at + 1)},
+        {"infos": True},
+        DIVERGENT,
+        "info.says",
+    ),
+    "other sets in infos": (SET, SET | {"info": lambda at: {at, 7}}, {"infos": True}, DIVERGENT, "info.says"),
     "states of an environment without any": (MASKED, {}, {"mode": "injected"}, INCONCLUSIVE, "is injected"),
 }
 
@@ -340,6 +461,58 @@ def test_spaces_of_two_libraries_are_compared_by_what_both_say() -> None:
     assert found() == [differs]
     assert "action_space.n is 2 and 3: correct one" in found(action_space={**own["action_space"], "n": 3})
     assert "time_limit is 500 and 200: correct one" in found(time_limit=200)
+
+
+def test_one_environment_under_two_ids_is_inconclusive() -> None:
+    world = walks(MASKED, MASKED)
+    found = played(world, tuple(world.engines))  # type: ignore[arg-type]
+    assert [reason.name for reason in found.reasons] == ["both engines are one and the same"]
+
+
+class Two(Walk):
+    """Takes two choices at once, and says which of them are valid."""
+
+    def __init__(self, last: int, low: float = 0) -> None:
+        super().__init__(low, info=float)
+        self.action_space, self.last = gymnasium.spaces.MultiDiscrete([2, 3]), last
+
+    def step(self, action: Any) -> Any:  # noqa: ANN401
+        return super().step(action[0])
+
+    def infos(self) -> dict[str, Any]:
+        return {"action_mask": [1, 1, 1, 1, self.at % self.last]}
+
+
+def test_masks_of_actions_that_are_arrays_are_infos() -> None:
+    games = {"one": lambda: GymGame(partial(Two, 2)), "other": lambda: GymGame(partial(Two, 3))}
+    world = Pairing("two", games, MultiDiscrete([2, 3]), (1,), accept=("infos are left out",)).world()
+    assert [reason.name for reason in played(world).accepted] == ["infos are left out"]
+    assert "info.action_mask[4]" in played(world, infos=True).reasons[0].states
+    fewer = played(replace(world, action_space=MultiDiscrete([2, 2])))
+    assert [reason.name for reason in fewer.reasons] == ["actions of the spaces are left out"]
+
+
+def test_an_action_that_a_world_does_not_name_is_left_out() -> None:
+    games = {name: lambda low=low: GymGame(partial(Walk, low)) for name, low in (("one", 0.0), ("other", 0))}
+    found = played(Pairing("walk", games, ("up",), (1,)).world())
+    assert "actions of the spaces are left out" in [reason.name for reason in found.reasons]
+
+
+def test_an_attribute_that_is_no_json_value_is_no_state() -> None:
+    class Wide(Walk):
+        """Has an object among its attributes."""
+
+        own = Foreign
+
+    world = Pairing(
+        "walk",
+        {name: lambda: GymGame(Wide, to_dict=("at", "turn", "own"), observe=Walk.seen) for name in ("one", "other")},
+        ("down", "up"),
+        (1,),
+        ("at", "turn", "own"),
+    )
+    with pytest.raises(EngineError, match=r"gives state\.own as type, where states are JSON values only"):
+        played(world.world())
 
 
 class Spec:
@@ -446,6 +619,25 @@ def test_the_command_ends_and_answers_by_its_verdict() -> None:
     assert measured["fields"]["observation"]["elements"] == 34
     assert measured["ends"].keys() == {"terminated", "truncated", "longest_game"}
     assert sum(measured["actions"].values()) <= 6
+
+
+@pytest.mark.parametrize(
+    ("kind", "fault"),
+    [
+        (OneSeed, "begins in every slot the game of one seed"),
+        (Stale, r"does not round-trip its state: after set_state\(get_state\(\)\) observation"),
+        (Remembering, r"does not round-trip its state: after set_state\(get_state\(\)\) mask"),
+    ],
+)
+def test_engines_with_the_same_fault_are_refused(kind: type[Sums], fault: str) -> None:
+    with pytest.raises(EngineError, match=fault):
+        played(sums(engines={"one": partial(kind), "other": type("Other", (kind,), {})}))
+
+
+def test_a_tolerance_is_a_distance() -> None:
+    for distance in (-1.0, np.nan):
+        with pytest.raises(ValueError, match="give distances of at least 0"):
+            sums(tolerances={"reward": distance})
 
 
 def test_a_strict_test_fails_where_a_comparison_is_limited() -> None:

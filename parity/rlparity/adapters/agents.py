@@ -3,11 +3,12 @@
 An observation has a part for each agent; actions, rewards and flags are arrays in the order of the agents.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from rlparity.adapters.observations import declared
 from rlparity.adapters.pytree import PytreeGame
 from rlparity.adapters.single import Outcome, SingleGame
 from rlparity.spaces import Box, MultiDiscrete
@@ -25,13 +26,15 @@ class ParallelGame(SingleGame):
         self.agents = [*(agents or self.env.possible_agents)]
 
     def begin(self, seed: int) -> Any:
-        seen, _ = self.env.reset(seed=seed)
+        seen, infos = self.env.reset(seed=seed)
+        self._tell(infos)
         self._last: tuple[dict[str, Any], ...] = dict(seen), {}, {}
         return self._shown()
 
     def act(self, action: Any) -> Outcome:
         given = {agent: part for agent, part in zip(self.agents, action, strict=True) if agent in self.env.agents}
-        seen, rewards, *flags, _ = self.env.step(given)
+        seen, rewards, *flags, infos = self.env.step(given)
+        self._tell(infos)
         for known, new in zip(self._last, (seen, *flags), strict=True):
             known.update(new)
         earned = np.array([float(rewards.get(agent, 0)) for agent in self.agents])
@@ -40,6 +43,15 @@ class ParallelGame(SingleGame):
 
     def _shown(self) -> dict[str, Any]:
         return {agent: np.copy(self._last[0][agent]) for agent in sorted(self.agents)}
+
+    def _tell(self, infos: Mapping[str, Mapping[str, Any]]) -> None:
+        self.info = {agent: info for agent, info in infos.items() if info}
+
+    def declarations(self) -> Mapping[str, Any]:
+        if not hasattr(self.env, "observation_space"):
+            return {}
+        spaces = self.env.observation_space, self.env.action_space
+        return declared("pettingzoo", *({agent: space_of(agent) for agent in self.agents} for space_of in spaces))
 
     def close(self) -> None:
         self.env.close()

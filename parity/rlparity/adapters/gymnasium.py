@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rlparity.adapters.draws import SharedGenerator
 from rlparity.adapters.observations import as_array, declared, json_of, with_float32
-from rlparity.adapters.single import MASK, SEED, TAKEN, NextSeed, Outcome, ReplayedGames, SingleGame, other_infos
+from rlparity.adapters.single import MASK, SEED, TAKEN, NextSeed, Outcome, ReplayedGames, SingleGame
 from rlparity.engine import Array, BatchStep, Slots, State
 from rlparity.errors import UsageError
 from rlparity.spaces import Box
@@ -124,7 +124,7 @@ class GymGame(SingleGame):
 
 
 def _attributes(env: Any, names: Sequence[str]) -> State:
-    return {name: json_of(getattr(env, name)) for name in names}
+    return {name: json_of(getattr(env, name), named=False) for name in names}
 
 
 def _set_attributes(state: State, env: Any) -> None:
@@ -228,7 +228,7 @@ class VectorGames(ReplayedGames):
         return self.whole_masks(info.get(MASK) for info in self._infos)
 
     def infos(self) -> list[dict[str, Any]] | None:
-        return [other_infos(info) for info in self._infos]
+        return [*map(self.other_infos, self._infos)]
 
     def declarations(self) -> Mapping[str, Any]:
         spaces = self._env.single_observation_space, self._env.single_action_space

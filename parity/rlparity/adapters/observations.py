@@ -93,15 +93,18 @@ def _leaf(value: object) -> Array:
     return leaf
 
 
-def json_of(value: Any) -> Any:
-    """A value as JSON has it: arrays as lists, and of what it has no value for the name of its type."""
+def json_of(value: Any, *, named: bool = True) -> Any:
+    """A value as JSON has it: arrays and sets as lists; ``named``: of what it has no value for the name of its type."""
     if isinstance(value, Mapping):
-        return {str(name): json_of(part) for name, part in value.items()}
+        return {str(name): json_of(part, named=named) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [*map(json_of, value)]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return json_of(value.tolist())
-    return value if value is None or isinstance(value, (str, int, float, bool)) else f"a {type(value).__name__}"
+        return [json_of(part, named=named) for part in value]
+    if isinstance(value, (set, frozenset)):
+        return json_of(sorted(value, key=repr), named=named)
+    if isinstance(value, np.ndarray) or (hasattr(value, "__array__") and np.asarray(value).dtype != object):
+        return json_of(np.asarray(value).tolist(), named=named)
+    is_json = value is None or isinstance(value, (str, int, float, bool)) or not named
+    return value if is_json else f"a {type(value).__name__}"
 
 
 def declared(library: str, observations: Any, actions: Any, rewards: Any = None) -> dict[str, Any]:

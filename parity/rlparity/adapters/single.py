@@ -124,6 +124,10 @@ class ReplayedGames(BatchEngine):
         self.has_masks = self.has_masks or any(mask is not None for mask in given)
         return np.array([np.ones(self._actions) if mask is None else mask for mask in given], np.bool_)
 
+    def other_infos(self, info: Mapping[str, Any]) -> dict[str, Any]:
+        """Infos without the mask, where that is compared as a mask."""
+        return {name: value for name, value in info.items() if name != MASK or self._space}
+
     def get_state(self, slots: Slots) -> list[State]:
         return [{SEED: int(self._seeds[slot]), ACTIONS: [*map(_numbers, self._taken[slot])]} for slot in slots]
 
@@ -218,7 +222,7 @@ class SingleGames(ReplayedGames):
 
     def infos(self) -> list[dict[str, Any]] | None:
         infos = [game.info for game in self._games]
-        return None if infos[0] is None else [json_of(other_infos(info or {})) for info in infos]
+        return None if infos[0] is None else [json_of(self.other_infos(info or {})) for info in infos]
 
     def declarations(self) -> Mapping[str, Any]:
         own = {"masks": self.has_masks, "replays_states": not self._has_states}
@@ -247,11 +251,6 @@ class SingleGames(ReplayedGames):
     def close(self) -> None:
         for game in (*self._games, *filter(None, [self._original])):
             game.close()
-
-
-def other_infos(info: Mapping[str, Any]) -> dict[str, Any]:
-    """Infos without the mask, which is compared as a mask."""
-    return {name: value for name, value in info.items() if name != MASK}
 
 
 def _numbers(action: Any) -> int | list[int | float]:

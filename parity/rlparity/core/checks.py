@@ -108,8 +108,12 @@ def _check_states(engine: GuardedEngine, step: StepFunction, turn: int) -> None:
         last |= zip(over.tolist(), engine.get_state(over) if over.size else (), strict=True)
     engine.reset(_of_width(engine.seeds()[slots] + np.uint64(1), engine.world.seed_bits), slots)
     given = [states[int(start)][slot] for slot, start in enumerate(starts)]
-    engine.set_state(given, slots)
+    shown: Fields = {"observation": engine.set_state(given, slots), "mask": engine.mask()[slots]}
     _demand_same(engine, {STATE: given}, {STATE: engine.get_state(slots)}, "set_state(get_state())")
+    if (later := np.flatnonzero(starts)).size:  # at the first moment, nothing was recorded yet
+        seen = _rows([recorded[start - 1] for start in starts[later]], later)
+        own = {name: np.asarray(values)[later] for name, values in shown.items()}
+        _demand_same(engine, {name: seen[name] for name in own}, own, "set_state(get_state())")
     for number in range(max(ends - starts)):
         actions, going = choose(engine), np.flatnonzero(starts + number < ends)  # the other games have gone on
         times = (starts + number)[going]
@@ -153,6 +157,10 @@ def _check_seeds(engine: GuardedEngine, seed: int, step: StepFunction) -> bool:
         for steps in (0, _STEPS):  # most games begin differently
             shown = [_shown(engine, each, step, steps) for each in (seeds, other)]
             if not all(map(np.array_equal, *shown)):
+                one, another = ({game.tobytes() for game in each[0]} for each in shown)
+                if engine.games >= _SLOTS and len(one) == len(another) == 1 and one != another:
+                    fault = "begins in every slot the game of one seed: its reset must use them all"
+                    raise EngineError(f"engine '{engine.name}' {fault}.")
                 break
         else:
             if engine.world.draws is None:

@@ -1,6 +1,7 @@
 """A wall around an engine: whatever goes wrong inside becomes one sentence, and nothing waits for ever."""
 
 import contextlib
+import json
 import math
 import signal
 import threading
@@ -121,10 +122,14 @@ class GuardedEngine(BatchEngine):
         return self._observed(self._ask("set_state", self.engine.set_state, given, slots), len(slots))
 
     def infos(self) -> list[dict[str, Any]] | None:
-        return self._ask("infos", self.engine.infos)
+        infos = self._ask("infos", self.engine.infos)
+        if infos is not None and len(infos) != self.games:
+            fault = f"gives infos of {len(infos)} games: it must give those of {self.games}"
+            raise EngineError(f"engine '{self.name}' {fault}.")
+        return infos
 
     def declarations(self) -> Mapping[str, Any]:
-        return self._ask("declarations", self.engine.declarations)
+        return self._ask("declarations", lambda: json.loads(json.dumps(self.engine.declarations())))
 
     def state_arrays(self) -> Mapping[str, Array] | None:
         return self._ask("state_arrays", self.engine.state_arrays)

@@ -1,13 +1,15 @@
 """Limits of a run: all that might keep it from telling that two engines are equal, and whether it does."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import is_dataclass, replace
-from functools import partial
-from types import CodeType, FunctionType
+from contextlib import suppress
+from dataclasses import replace
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from rlparity.core.compare import OBSERVATION, STATE, state_differences, value_text
-from rlparity.core.measurements import Measurements, Variation
+from rlparity.core.measurements import Measurements, is_part
 from rlparity.core.pair import Pair
 from rlparity.core.prices import prices_in_reward
 from rlparity.core.settings import FREE_RUNNING, STRICT, WIDEST, Noise, Settings
@@ -18,6 +20,8 @@ from rlparity.world import World
 
 NOT_COMPARED = "library", "masks", "replays_states"
 """Of declarations."""
+_REGISTERED = "id", "namespace", "name", "version"
+"""What Gymnasium's specs call an environment, which may have several names."""
 _PLAY = "play longer, or from directed starts"
 _LEFT = "compare it, or accept that"
 _FEW, _MANY = 0.1, 0.5
@@ -28,7 +32,7 @@ def limits_of(
     pair: Pair, measured: Measurements, settings: Settings, steps: int, noise: Mapping[str, Noise] | None
 ) -> Iterator[Check]:
     """Everything that may limit what a run of so many steps says, whether it does or not."""
-    yield from _of_engines(pair, settings)
+    yield from _of_engines(pair, measured, settings)
     of_traces = settings.source.startswith(TRACES)
     asked = steps if of_traces else settings.games * settings.steps
     is_short = steps < _FEW * asked and settings.mode != FREE_RUNNING
@@ -83,36 +87,53 @@ def limited(kind: str, subject: str, states: str, remedy: str) -> Reason:
     return Reason(Verdict.LIMITED, kind, subject, states, remedy)
 
 
-def _of_engines(pair: Pair, settings: Settings) -> Iterator[Check]:
+def _of_engines(pair: Pair, measured: Measurements, settings: Settings) -> Iterator[Check]:
     one, other = pair.names
-    factories = [pair.world.engines[name] for name in pair.names]
     other_one = "name another with --engines"
     yield limited("engine", "the engine", "is compared with itself", other_one), one == other
-    are_same = one != other and _made_of(factories[0]) == _made_of(factories[1])
-    yield Reason(Verdict.INCONCLUSIVE, "engine", "both engines", "are one and the same", other_one), are_same
+    same = Reason(Verdict.INCONCLUSIVE, "engine", "both engines", "are one and the same", other_one)
+    yield same, measured.are_one
     write = "their states are seeds and actions: write games with pull and push"
     yield Reason(Verdict.INCONCLUSIVE, "state", "nothing", "is injected", write), is_without_injection(pair, settings)
 
 
-def _made_of(each: Any, above: tuple[Any, ...] = ()) -> object:  # noqa: ANN401 - a factory, or a part of one
-    """The code and values that a factory is made of, which are the same in those that do the same.
+def are_one(pair: Pair) -> bool:
+    """Two names stand for the same factory, or for engines that are made of the same; asked before games begin."""
+    factories = [pair.world.engines[name] for name in pair.names]
+    sides = factories, [engine.engine for engine in pair.both]
+    are_same = (type(one) is type(other) and _made_of(one) == _made_of(other) for one, other in sides)
+    with suppress(RecursionError):
+        return pair.names[0] != pair.names[1] and any(are_same)
+    return False
 
-    above: the functions that it is a part of; one that closes over itself is told by its place among them.
+
+def _made_of(each: Any, seen: dict[int, tuple[int, Any]] | None = None) -> object:  # noqa: ANN401 - whatever it is
+    """The types, code and values that something is made of, which are the same in what does the same.
+
+    seen: by id, what was met on the way, and as the how manieth; one that holds itself is told by that number.
     """
+    seen = {} if seen is None else seen
+    if each is None or isinstance(each, (str, bytes, int, float, type, ModuleType)):
+        return type(each), each
+    if id(each) in seen:
+        return seen[id(each)][0]
+    seen[id(each)] = len(seen), each
+    parts: Any = each
     if isinstance(each, FunctionType):
-        if each in above:
-            return above.index(each)
-        above = (*above, each)
         cells = tuple(cell.cell_contents for cell in each.__closure__ or ())
-        each = id(each.__globals__), each.__code__, each.__defaults__, cells
+        parts = id(each.__globals__), each.__code__, each.__defaults__, cells
     elif isinstance(each, CodeType):
-        each = each.co_code, each.co_names, each.co_consts
-    elif isinstance(each, partial):
-        each = each.func, each.args, tuple(each.keywords.items())
-    if isinstance(each, tuple):
-        return [_made_of(part, above) for part in each]
-    is_value = isinstance(each, (str, bytes, int, float, dict)) or is_dataclass(each)
-    return type(each), each if is_value else id(each)
+        parts = each.co_code, each.co_names, each.co_consts
+    elif type(each) is dict:
+        names = _REGISTERED if "entry_point" in each else ()
+        parts = [part for name, part in each.items() if name not in names for part in (name, part)]
+    elif type(each) not in (list, tuple):
+        taken: Any = None
+        with suppress(Exception):
+            taken = each.__reduce_ex__(4)
+        are_parts = isinstance(taken, tuple)  # else it is like nothing but itself
+        parts = [[*part] if isinstance(part, Iterator) else part for part in taken] if are_parts else [id(each)]
+    return type(each), [_made_of(part, seen) for part in parts]
 
 
 def _left_out(pair: Pair, measured: Measurements, settings: Settings) -> Iterator[Check]:
@@ -132,23 +153,14 @@ def _of_tolerances(world: World, measured: Measurements, floor: Mapping[str, Noi
     """Tolerances as wide as what they are of, or much wider than what varies by itself, where that was measured."""
     for name in world.tolerances:
         tolerance, subject = world.tolerance_of(name) or Tolerance(), f"the tolerance of {name}"
-        widths = [(_width(tolerance, seen), seen) for field, seen in measured.fields.items() if _is_part(field, name)]
-        is_wide = any(0 < seen.high - seen.low <= width < float("inf") for width, seen in widths)
+        seen = [each for field, each in measured.ranges.items() if is_part(field, name)]
+        spans = [(each.high - each.low, each.widths(tolerance)) for each in seen]
+        is_wide = any(((span > 0) & (span <= widths)).any() for span, widths in spans)
         yield limited("tolerance", subject, "is wider than the field's range", "narrow it"), is_wide
-        least = max((each.absolute for field, each in (floor or {}).items() if _is_part(field, name)), default=0.0)
-        is_wider = any(width > WIDEST * least for width, _ in widths)
+        least = max((each.absolute for field, each in (floor or {}).items() if is_part(field, name)), default=0.0)
+        is_wider = any((widths > WIDEST * least).any() for _, widths in spans)
         much = limited("tolerance", subject, "is wider than ten times its noise floor", f"that is {least:.2g}")
         yield much, None if floor is None else is_wider
-
-
-def _is_part(field: str, name: str) -> bool:
-    return field == name or field.startswith(f"{name}.")
-
-
-def _width(tolerance: Tolerance, seen: Variation) -> float:
-    size = max(abs(seen.low), abs(seen.high))
-    widths = tolerance.absolute, (tolerance.relative + tolerance.ulps * 2.0**-23) * size
-    return 0.0 if tolerance.ignored else max(widths)
 
 
 def _of_fields(measured: Measurements) -> Iterator[Check]:
@@ -161,7 +173,7 @@ def _of_fields(measured: Measurements) -> Iterator[Check]:
         if name.startswith((OBSERVATION, STATE)):
             yield limited("field", name, "never varies", _PLAY), field.is_constant
         nan = Reason(Verdict.INCONCLUSIVE, "field", name, "holds nothing but NaN", "correct both engines")
-        yield nan, name.startswith(OBSERVATION) and field.is_empty
+        yield nan, name.startswith((OBSERVATION, "reward")) and field.is_empty
     if (reward := fields.get("reward")) is not None:
         yield limited("field", "reward", "is always 0", _PLAY), reward.is_zero
     free = {name for name, price in prices_in_reward(world).items() if not price}
@@ -171,6 +183,8 @@ def _of_fields(measured: Measurements) -> Iterator[Check]:
         ("events", "event", "never happens"),
     ):
         labels = getattr(world, name) if name in fields else ()
+        given = limited("field", name, "are left out", "give them in both engines")
+        yield given, name not in fields and bool(getattr(world, name))
         for place, label in enumerate(labels if name != "components" or len(labels) > 1 else ()):
             stays = place in fields[name].constant and (name == "facts" or not fields[name].first[place])
             yield limited("field", f"{noun} {label}", states, _PLAY), None if label in free else stays
@@ -188,6 +202,9 @@ def _of_play(pair: Pair, settings: Settings, measured: Measurements) -> Iterator
         yield limited("action", "no invalid action", "is taken", "give --invalid"), not (is_full or measured.invalid)
     for name, count in zip(world.actions, measured.taken.tolist(), strict=True):
         yield limited("action", f"action {name}", "is never taken", _PLAY), not count
+    spaces = [engine.declarations().get("action_space") for engine in pair.both]
+    left_out = limited("action", "actions of the spaces", "are left out", "name them all in the world's actions")
+    yield left_out, any(_has_more(space, world) for space in spaces)
     yield limited("action", "actions", "have no effect", "correct both engines"), measured.ignored.get("actions")
     chance = "pass it on, or say draws=False in a World"
     yield limited("seed", "every seed", "plays the same game", chance), measured.ignored.get("seeds")
@@ -198,3 +215,14 @@ def _of_play(pair: Pair, settings: Settings, measured: Measurements) -> Iterator
         if name in measured.fields and (name == "terminated" or any(limits)):
             yield limited("end", "no game", f"is {name}", longer), not ends[name] if any(ends.values()) else None
     yield limited("end", "every game", "ends at its first step", _PLAY), measured.longest == 1 and settings.steps > 1
+
+
+def _has_more(space: Any, world: World) -> bool:  # noqa: ANN401 - JSON values
+    """A declared space has actions which a world has not."""
+    if not isinstance(space, dict):
+        return False
+    if (own := world.action_space) is None:
+        return bool(space.get("n", 0) > len(world.actions))
+    low: Any = space.get("low", own.low)
+    high: Any = space.get("high", np.subtract(space["nvec"], 1) if "nvec" in space else own.high)
+    return bool(np.any(np.ravel(low) < np.array(own.low)) or np.any(np.ravel(high) > np.array(own.high)))

@@ -14,7 +14,7 @@ from rlparity.core.checks import check_engine
 from rlparity.core.compare import Difference, value_text
 from rlparity.core.free_running import FreeRun
 from rlparity.core.ledger import MARKS, Entry, Ledger
-from rlparity.core.limits import declarations_of, is_without_injection, limits_of
+from rlparity.core.limits import are_one, declarations_of, is_without_injection, limits_of
 from rlparity.core.lockstep_run import LockstepRun
 from rlparity.core.measurements import Measurements
 from rlparity.core.pair import Observed, Pair
@@ -56,7 +56,7 @@ def run(
     how: dict[str, Any] = {name: getattr(settings, name) for name in ("marks", "timeout", "infos")}
     with Pair(world, engines, games, ledger=ledger, **how) as pair:
         measured = Measurements(world, games)
-        pair.measured = measured
+        pair.measured, measured.are_one = measured, are_one(pair)
         if is_without_injection(pair, settings):
             outcome = Outcome()
         else:

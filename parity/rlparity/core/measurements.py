@@ -1,6 +1,8 @@
 """Measurements of a run: what of all that is compared ever varied, how games ended and which actions were taken."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from rlparity.core.compare import OBSERVATION, STATE, Fields, element_names
 from rlparity.core.guard import json_copy
 from rlparity.engine import Array, BatchStep, Slots, State
 from rlparity.spaces import is_number
+from rlparity.tolerance import Tolerance
 from rlparity.world import World
 
 _MANY, _EVERY = 64, 8
@@ -19,25 +22,18 @@ _MANY, _EVERY = 64, 8
 class Variation:
     """Values that a field of an engine had, all elements or only the field as a whole.
 
-    constant: places of the elements that never had another value than ``first``. low, high: of its numbers, where it
-    has a tolerance.
+    constant: places of the elements that never had another value than ``first``.
     """
 
-    def __init__(self, values: Array, *, whole: bool, ranged: bool) -> None:
+    def __init__(self, values: Array, *, whole: bool) -> None:
         self.first = values.reshape(len(values), -1)[0].copy()
         self.constant = np.arange(len(self.first))
         self.elements = 1 if whole else len(self.first)
-        self.low, self.high = np.inf, -np.inf
-        self._whole, self._ranged, self._calls = whole, ranged, 0
+        self._whole, self._calls = whole, 0
         self._has_nan = values.dtype.kind == "f" and bool(np.isnan(self.first).any())
 
     def add(self, values: Array) -> None:
         """Take the values of some games."""
-        if self._ranged:
-            numbers = np.array([*filter(is_number, values)], np.float64) if values.dtype.kind == "O" else values
-            if numbers.size and numbers.dtype.kind in "iuf":
-                self.low = min(self.low, np.fmin.reduce(numbers, None))
-                self.high = max(self.high, np.fmax.reduce(numbers, None))
         self._calls += 1
         is_partial = len(self.constant) < len(self.first)
         if not self.constant.size or (is_partial and self.elements > _MANY and self._calls % _EVERY):
@@ -54,8 +50,8 @@ class Variation:
 
     @property
     def is_constant(self) -> bool:
-        """Nothing of it ever varied."""
-        return len(self.constant) == len(self.first) > 0
+        """Nothing of it ever varied, or there is nothing of it."""
+        return len(self.constant) == len(self.first)
 
     @property
     def is_zero(self) -> bool:
@@ -77,13 +73,49 @@ class Variation:
         return found
 
 
+class Range:
+    """The least and the greatest finite number that each element of a field had, or all of a part of states."""
+
+    def __init__(self) -> None:
+        self.low: Array = np.array(np.inf)
+        self.high: Array = np.array(-np.inf)
+
+    def add(self, numbers: Array) -> None:
+        """Take the numbers (n, elements) of some games."""
+        finite = np.where(np.isfinite(numbers), numbers, np.nan)
+        self.low = np.fmin(self.low, np.fmin.reduce(finite))
+        self.high = np.fmax(self.high, np.fmax.reduce(finite))
+
+    def widths(self, tolerance: Tolerance) -> Array:
+        """How far apart values of each element may be."""
+        size = np.where(self.low <= self.high, np.maximum(np.abs(self.low), np.abs(self.high)), 0.0)
+        widths = np.maximum(tolerance.absolute, (tolerance.relative + tolerance.ulps * 2.0**-23) * size)
+        return np.zeros(1) if tolerance.ignored else widths
+
+
+def is_part(field: str, name: str) -> bool:
+    """Tell whether a field is the one of that name, or a part of it."""
+    return field == name or field.startswith(f"{name}.")
+
+
+def _numbers_in(value: Any, path: str) -> Iterator[tuple[str, float]]:  # noqa: ANN401 - a JSON value
+    """The numbers in a part of states, each with its path without indices."""
+    if isinstance(value, (list, dict)):
+        parts = value.items() if isinstance(value, dict) else (("", part) for part in value)
+        for key, part in parts:
+            yield from _numbers_in(part, f"{path}.{key}" if key else path)
+    elif is_number(value):
+        yield path, value
+
+
 class Measurements:
     """What the reference of a pair of engines shows in a run.
 
     fields: by name, those of states and of observations that are dicts one by one. taken: how often each action was;
     invalid: how many steps took one that the mask forbids. ends: how many games were ``terminated`` and ``truncated``.
     longest: actions of the longest game. explained: steps that differ as the ledger says; excused: those that differ
-    within a tolerance. ignored: whether games ignore ``seeds`` and ``actions``, where that was tried.
+    within a tolerance. ranges: of what has one. ignored: whether games ignore ``seeds`` and ``actions``, where that was
+    tried. are_one: the engines do not differ.
     """
 
     def __init__(self, world: World, games: int) -> None:
@@ -93,6 +125,8 @@ class Measurements:
         self.invalid = self.longest = self.explained = self.excused = self.rows = 0
         self.ends = dict.fromkeys(("terminated", "truncated"), 0)
         self.ignored: dict[str, bool] = {}
+        self.are_one = False
+        self.ranges: dict[str, Range] = {}
         self._closed: set[str] = set()
         self._ages, self._over = np.zeros(games, np.int64), np.zeros(games, np.bool_)
         self._mask: NDArray[np.bool_] = np.ones((games, len(world.actions)), np.bool_)
@@ -141,17 +175,26 @@ class Measurements:
                 self._note(name, values, whole=name.startswith(f"{STATE}."))
 
     def _note(self, name: str, values: Array, *, whole: bool = False) -> None:
-        ranged = bool(self.world.tolerances)
+        self._note_range(name, values)
         if (known := self.fields.get(name)) is None:
-            known = self.fields[name] = Variation(values, whole=whole, ranged=ranged)
+            known = self.fields[name] = Variation(values, whole=whole)
         known.add(values)
-        if not (known.constant.size or ranged or name == "mask"):
+        if not (known.constant.size or self.world.tolerances or name == "mask"):
             self._closed.add(name)
+
+    def _note_range(self, name: str, values: Array) -> None:
+        is_tolerated = any(is_part(name, tolerated) for tolerated in self.world.tolerances)
+        if is_tolerated and values.dtype.kind in "biuf":
+            self.ranges.setdefault(name, Range()).add(values.reshape(len(values), -1))
 
     def _note_states(self, name: str, key: str, states: list[State]) -> None:
         """Take a part of states that are dicts."""
+        if self.world.tolerances:
+            pairs = sorted(_numbers_in([state.get(key) for state in states], name))
+            for path, numbers in groupby(pairs, itemgetter(0)):
+                self._note_range(path, np.array([number for _, number in numbers], np.float64))
         known = self.fields.get(name)
-        if known is not None and not (known.constant.size or self.world.tolerances):
+        if known is not None and not known.constant.size:
             return
         values = (json_copy(state.get(key)) for state in states)
         self._note(name, np.fromiter(values, object, len(states)), whole=True)

@@ -119,7 +119,9 @@ class Pair(Closable):
 
         ``others``: the second engine's actions, where games that are no longer compared go their own ways.
         """
-        given = list(zip(self.both, (actions, actions if others is None else others), strict=False))
+        sides = actions, actions if others is None else others
+        # an engine may change its array, which the other one must not see
+        given = [(engine, taken.copy()) for engine, taken in zip(self.both, sides, strict=False)]
         for engine, taken in given:
             engine.begin_step(taken, restarting=restarting)
         steps = [engine.step_restarting(taken) if restarting else engine.step(taken) for engine, taken in given]

@@ -48,8 +48,8 @@ class Reason:
 
 Check = tuple[Reason, bool | None]
 """A reason that there may be, and whether there is; None: that was not measured."""
-_ACCEPTABLE = ("space",)
-"""Kinds of reasons that a world may accept though they are worse than LIMITED."""
+_ACCEPTABLE, _EMPTY = "space", "engine"
+"""Kinds of reasons: a world may accept the first even if it is worse than LIMITED, and the second not at all."""
 
 
 def judged(world: World, checks: Iterable[Check], *, acceptances_hold: bool) -> tuple[list[Reason], list[Reason]]:
@@ -61,7 +61,7 @@ def judged(world: World, checks: Iterable[Check], *, acceptances_hold: bool) -> 
     reasons, accepted = list[Reason](), list[Reason]()
     for name, (reason, holds) in found.items():
         if holds:
-            may_be = reason.verdict == Verdict.LIMITED or reason.kind in _ACCEPTABLE
+            may_be = reason.kind == _ACCEPTABLE or (reason.verdict == Verdict.LIMITED and reason.kind != _EMPTY)
             (accepted if may_be and name in world.accept else reasons).append(reason)
     for name in world.accept if acceptances_hold else ():
         if name not in found:
