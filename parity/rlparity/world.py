@@ -198,6 +198,8 @@ class World:
         names = (self.name, *chain(*named), *(price.name for price in self.prices))
         for name in self.tolerances:
             self.tolerance_of(name)
+        if not 2 <= self.seed_bits <= 64:
+            raise ValueError(f"World.seed_bits is {self.seed_bits}, and must be from 2 to 64")
         if bad := [name for name in names if not isinstance(name, str) or not name.isprintable()]:
             raise ValueError(f"World has the name {bad[0]!r}, which is no printable text")
         object.__setattr__(self, "title", self.title or self.name)

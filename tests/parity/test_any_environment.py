@@ -21,6 +21,7 @@ from rlparity.adapters.pytree import PytreeGame
 from rlparity.adapters.single import Outcome, SingleGame
 from rlparity.core.lockstep import Settings, run
 from rlparity.core.trace import read_trace
+from rlparity.errors import EngineError
 
 MOVES = np.array([[-1, 0], [1, 0], [0, -1], [0, 1]])
 NAMES = "up", "down", "left", "right"
@@ -257,6 +258,14 @@ def test_what_an_environment_prints_is_no_part_of_the_json(capfd: pytest.Capture
     assert {*capfd.readouterr().err.splitlines()} == {"as no Python does"}
 
 
+@pytest.mark.parametrize("given", [(0, 0, 0.0), (0, 0, 0.0, True, {"discount": 1.0})])
+def test_a_step_that_gives_other_values_is_refused(given: tuple[Any, ...]) -> None:
+    game = PytreeGame(lambda key: (0, 0), lambda key, state, action: given)
+    game.begin(0)
+    with pytest.raises(EngineError, match=f"its step gives {len(given)} values, or infos among them: give observation"):
+        game.act(0)
+
+
 class Window(Grid):
     render_mode = "human"
 
@@ -273,6 +282,11 @@ class Window(Grid):
         (InPlace, "engine 'bad' failed in step: its step changes the observation that was returned before"),
         (Unset, "engine 'bad' failed in step: an observation holds a NoneType, where arrays, numbers and texts"),
         (lambda: GymGame(Window), "engine 'bad' failed in start: its environment opens a window"),
+        (lambda: GymGame(Grid, ("at",)), "engine 'bad' failed in start: it has to_dict alone: give observe, too"),
+        (
+            lambda: GymGame(Grid, ("at",), observe=np.asarray),
+            "engine 'bad' failed in start: its games have states: name their fields, or change state_fields",
+        ),
     ],
 )
 def test_an_environment_that_breaks_the_rules_is_one_sentence(game: Game, sentence: str) -> None:

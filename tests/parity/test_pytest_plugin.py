@@ -254,6 +254,8 @@ def test_an_engine_that_does_not_start_fails_its_test_unless_it_is_optional(proj
     code, said = project.pytest("-rs")
     assert (code, "2 passed, 1 skipped" in said) == (0, True)
     assert "engine 'broken' failed in start: it is not built: build it." in said
+    sys.modules["broken"].EngineError = None  # type: ignore[attr-defined]
+    assert project.pytest()[0] == 1  # it is there, and has a fault
 
 
 def test_a_floor_of_coverage_fails_on_rules_that_were_not_hit() -> None:

@@ -152,3 +152,5 @@ def test_worlds_without_numbered_actions_are_refused() -> None:
     world = orchard(actions=(), action_space=Box(0.0, 1.0, (2,)))
     refused = rlparity("transfer", "plain", "planes", world=world).refusal()
     assert "no single player with numbered actions" in refused
+    refused = rlparity("transfer", "plain", "plain", world=orchard()).refusal()
+    assert "a policy transfers from plain to itself: name another engine" in refused

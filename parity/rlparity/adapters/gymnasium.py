@@ -55,6 +55,8 @@ class GymGame(SingleGame):
         float32: bool = False,
         show: Callable[[Any], Any] | None = None,
     ) -> None:
+        if to_dict is not None and observe is None:
+            raise UsageError("it has to_dict alone: give observe, too, which says what a state shows")
         self._env, self._observe, self._float32, self._show = make(), observe, float32, show
         self._generator = SharedGenerator(sites) if shared_draws else generator
         self._seed = self._taken = 0

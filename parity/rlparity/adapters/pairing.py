@@ -66,7 +66,7 @@ class Pairing:
     def world(self) -> World:
         """The world of these environments."""
         space = self.actions if isinstance(self.actions, Box) else None
-        names = self.actions if isinstance(self.actions, tuple) else ()
+        names = () if isinstance(self.actions, Box) else tuple(self.actions)
         shape = self._original_shape() if self.observation_shape is None else self.observation_shape
         parts = shape if isinstance(shape, Mapping) else {}
         by_player = tuple(f"reward of player {number}" for number in range(self.players))
@@ -105,7 +105,13 @@ class Pairing:
         def open_engine(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
             if isinstance(make, VectorSide):
                 return VectorGames(games, make.make, actions, _next_seed)
-            return SingleGames(games, make, actions, _next_seed, original and original())
+            engine = SingleGames(games, make, actions, _next_seed, original and original())
+            if engine.declarations()["replays_states"] == bool(self.state_fields):
+                wrong = (
+                    "no states: give observe, or pull and push" if self.state_fields else "states: name their fields"
+                )
+                raise UsageError(f"its games have {wrong}, or change state_fields")
+            return engine
 
         return open_engine
 

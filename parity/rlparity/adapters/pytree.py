@@ -13,6 +13,7 @@ from rlparity.adapters.draws import draws_of
 from rlparity.adapters.observations import as_array, declared, range_of
 from rlparity.adapters.single import TAKEN, Outcome, SingleGame
 from rlparity.engine import State
+from rlparity.errors import EngineError
 
 
 class PytreeGame(SingleGame):
@@ -77,7 +78,11 @@ class PytreeGame(SingleGame):
 
         self._taken += 1
         observation, self._state, *rest = self._step(self._turn(), self._state, action)
-        observation, reward, terminated, *truncated = jax.device_get((observation, *rest))
+        observation, *rest = jax.device_get((observation, *rest))
+        if len(rest) not in (2, 3) or any(isinstance(part, Mapping) for part in rest):
+            wanted = "give observation, state, reward, terminated and perhaps truncated"
+            raise EngineError(f"its step gives {2 + len(rest)} values, or infos among them: {wanted}")
+        reward, terminated, *truncated = rest
         is_late = 0 < self._time_limit <= self._taken
         is_cut = np.logical_or(truncated[0], is_late) if truncated else is_late
         return Outcome(observation, reward if np.ndim(reward) else float(reward), terminated, is_cut)

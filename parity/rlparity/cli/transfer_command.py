@@ -36,6 +36,8 @@ def transfer(options: Namespace) -> Answer:
     given = options.a, options.b
     spec = world_spec(options.world, given)
     world, _, engines = load_pair(priced(load_world(spec), options), given, spec=spec)
+    if engines[0] == engines[1]:
+        raise UsageError(f"a policy transfers from {engines[0]} to itself: name another engine.")
     if world.action_space is not None or world.players > 1:
         raise UsageError(f"world '{world.name}' has no single player with numbered actions, which transfer needs.")
     settings = Settings(

@@ -21,7 +21,6 @@ from rlparity.core.guard import json_copy
 from rlparity.core.pair import Observed
 from rlparity.core.sources import NO_SLOTS, DirectedSource, choose_actions
 from rlparity.engine import Slots, State
-from rlparity.errors import blamed
 from rlparity.spaces import Box
 from rlparity.world import World
 
@@ -125,9 +124,7 @@ class ExploreSource(DirectedSource):
             maker = self._own.choice(len(makers), p=makers / makers.sum())
             self._chosen[slot] = self._own.choice(len(policies), p=policies / policies.sum())
         self._maker[slot] = maker
-        name, make = self._makers[self._maker[slot]]
-        with blamed(f"the start '{name}'"):
-            return make(self._own)
+        return self._made(maker, self._own)
 
     def _from_corpus(self, slot: int) -> State:
         """The start of an entry, of a rare feature rather than of a common one, whose actions are to be replayed."""

@@ -210,10 +210,10 @@ def _of_play(pair: Pair, settings: Settings, measured: Measurements) -> Iterator
     yield limited("seed", "every seed", "plays the same game", chance), measured.ignored.get("seeds")
     ends, longer = measured.ends, "play more --steps"
     yield limited("end", "no game", "ends", longer), not any(ends.values())
-    limits = [engine.declarations().get("time_limit", 1) for engine in pair.both]
-    for name in ends:
-        if name in measured.fields and (name == "terminated" or any(limits)):
-            yield limited("end", "no game", f"is {name}", longer), not ends[name] if any(ends.values()) else None
+    limits = [declared["time_limit"] for engine in pair.both if "time_limit" in (declared := engine.declarations())]
+    for name in (name for name in ends if name in measured.fields):
+        may_be = any(ends.values()) and (name == "terminated" or any(limits) or not limits)
+        yield limited("end", "no game", f"is {name}", longer), not ends[name] if may_be else None
     yield limited("end", "every game", "ends at its first step", _PLAY), measured.longest == 1 and settings.steps > 1
 
 

@@ -56,7 +56,7 @@ class DirectedSource(Source):
     """Steers toward rare rules: made starts, and for each game one of the world's policies, or uniform."""
 
     def __init__(self, world: World, games: int, rng: np.random.Generator) -> None:
-        self._makers = list(world.starts.items())
+        self._makers, self._fields = list(world.starts.items()), world.state_fields
         self._policies = {"uniform": uniform_policy, **world.policies}
         self._rng = rng
         self._chosen = np.zeros(games, dtype=np.intp)
@@ -70,9 +70,16 @@ class DirectedSource(Source):
         return {int(slot): self._start() for slot in made}
 
     def _start(self) -> State:
-        name, make = self._makers[self._rng.integers(len(self._makers))]
+        return self._made(int(self._rng.integers(len(self._makers))), self._rng)
+
+    def _made(self, maker: int, rng: np.random.Generator) -> State:
+        """A state of one of the makers; raises UsageError where that fails."""
+        name, make = self._makers[maker]
         with blamed(f"the start '{name}'"):
-            return make(self._rng)
+            state = make(rng)
+            if missing := [field for field in self._fields if field not in state]:
+                raise UsageError(f"the start '{name}' lacks '{missing[0]}': states hold {', '.join(self._fields)}.")
+            return state
 
     def weights(self, view: View) -> Array:
         """Each game's by its own policy."""

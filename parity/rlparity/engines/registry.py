@@ -5,6 +5,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from rlparity.adapters.named import is_named
+from rlparity.adapters.pairing import Pairing
 from rlparity.core.guard import DEFAULT_TIMEOUT, GuardedEngine
 from rlparity.core.trace import Trace, check_actions
 from rlparity.engine import GameSeeds
@@ -105,7 +106,8 @@ def _loaded(name: str, *, anywhere: bool = False) -> World:
         advice = "go to its folder, or name that in PYTHONPATH" if is_missing else "fix it first"
         raise UsageError(f"world '{name}' cannot be imported ({fault}): {advice}.") from error
     if not isinstance(world, World):
-        raise UsageError(f"world '{name}' is of type {type(world).__name__}, not a rlparity.World: register one.")
+        remedy = "end it with .world()" if isinstance(world, Pairing) else "register one"
+        raise UsageError(f"world '{name}' is of type {type(world).__name__}, not a rlparity.World: {remedy}.")
     if not anywhere:
         require_own_world(name, (name if is_module(name) else registered()[name].value).partition(":")[0])
     return world
@@ -149,6 +151,8 @@ def load_pair(
         one, other = engines
         return world, spec, (engine_name(world, one), engine_name(world, other))
     names = list(world.engines)
+    if not names:
+        raise UsageError(f"world '{world.name}' has no engines: give it two.")
     if len(names) < 2 and not one_will_do:
         raise UsageError(
             f"world '{world.name}' has only the engine '{names[0]}': register a second one, or give --engines "

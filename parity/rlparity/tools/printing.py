@@ -47,6 +47,8 @@ def print_run(
         console.print(f"Mode: {mode}.")
     if outcome.is_black_box:
         console.print("Black box: without states, only what is shown is compared (observations, masks, rewards, ends).")
+    if names := ", ".join(outcome.measured.get("declarations", {}).get("left_out", ())):
+        console.print(f"Declared by one engine alone, and not compared: {names}.", soft_wrap=True)
     for name, count in outcome.known.items():
         console.print(f"Known difference '{name}': {counted(count, 'time')}.", soft_wrap=True)
     for sentence in sentences(outcome.reasons):
