@@ -263,7 +263,7 @@ ROWS: dict[str, Row] = {
     ),
     "one engine in functions of other code": inconclusive("both engines are one and the same", engines=OTHER_CODE),
     "an engine that changes the actions it gets": divergent(
-        "differs after", engines={"one": partial(Greedy), "other": partial(Others)}
+        "differs at", engines={"one": partial(Greedy), "other": partial(Others)}
     ),
     "an infinite tolerance": limited(f"the tolerance of observation {WIDER}", tolerances={"observation": np.inf}),
     "a tolerance of flags": limited(
@@ -286,7 +286,7 @@ ROWS: dict[str, Row] = {
         tolerances={"state.place.x": 1e9},
     ),
     "infinity within a tolerance": divergent(
-        "differs after",
+        "differs at",
         engines={"one": partial(Sums), "other": partial(Others, observation=lambda _, seen: seen / (seen != 4))},
         tolerances={"observation": Tolerance(relative=1e-6)},
     ),
