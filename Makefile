@@ -128,7 +128,7 @@ pictures: $(VENV)/.all ## draw the documents' pictures anew, of the latest agent
 
 swift:
 	@if command -v swift >/dev/null; then \
-		./swift-build && swift test --package-path swift --scratch-path $(SWIFT_BUILD) && swift format lint --strict --recursive swift; \
+		./swift-build && swift test --package-path swift --scratch-path $(SWIFT_BUILD) -debug-info-format none && swift format lint --strict --recursive swift; \
 	elif [ "$$CI" = true ]; then \
 		echo "No Swift toolchain on the PATH: install Swift 6.2 from https://www.swift.org/install (required where CI=true)." >&2; exit 1; \
 	else \

@@ -70,19 +70,6 @@ def outcome(parser: argparse.ArgumentParser, words: list[str], capsys: pytest.Ca
     return parsed
 
 
-def test_every_command_is_there() -> None:
-    programs = {parser.prog for _, parser, _ in FLAGS}
-    assert {f"rlparity {name}" for name in ("run", "replay", "coverage", "rewards", "record", "mutants")} <= programs
-    for game, names in (
-        (
-            "hackmatrix",
-            ("train", "train-sb3", "evaluate", "bench", "play", "watch", "watch-sb3", "export", "view", "explain"),
-        ),
-        ("goodharts", ("train-sb3", "bench", "play", "watch", "export", "view")),
-    ):
-        assert {f"{game} {name}" for name in names} <= programs
-
-
 @pytest.mark.parametrize(("name", "parser", "action"), FLAGS, ids=[name for name, _, _ in FLAGS])
 def test_every_flag_says_which_values_it_takes(
     name: str, parser: argparse.ArgumentParser, action: argparse.Action
