@@ -74,7 +74,7 @@ class JaxRace:
     def step_env(self, _: Any, state: Any, actions: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pytrees
         runs = state[:2] < 9
         moved = state[:2] + jnp.stack([actions["red"], actions["blue"]]) * runs
-        there, late = moved >= 9, state[2] == 11
+        there, late, steps = moved >= 9, state[2] == 11, moved - state[:2]
         state = jnp.append(moved, state[2] + 1)
         ends = there | late
         return (
@@ -82,7 +82,7 @@ class JaxRace:
             state,
             {"red": (there & runs)[0].astype(float), "blue": (there & runs)[1].astype(float)},
             {"red": ends[0], "blue": ends[1], "__all__": ends.all()},
-            {},
+            {"steps": {"red": steps[0], "blue": steps[1]}},
         )
 
 
@@ -110,6 +110,14 @@ def compared(fault: int) -> list[str]:
 def test_agents_are_compared_each_by_its_own_observation_reward_and_end() -> None:
     assert compared(fault=0) == []
     assert compared(fault=1)[0].startswith("observation.blue")
+
+
+def test_an_environment_shows_and_pays_what_is_asked_for() -> None:
+    game = jaxmarl_game(JaxRace(), show=lambda seen: {"both": jnp.concatenate([*seen.values()])}, bonus="steps")()
+    assert game.begin(0)["both"].shape == (2,)
+    outcomes = [game.act(np.array([2, 1])) for _ in range(5)]
+    assert [outcome.reward.tolist() for outcome in outcomes] == [[2, 1]] * 4 + [[3, 1]]
+    assert [outcome.observation["both"].max() for outcome in outcomes] == [2, 4, 6, 8, 10]
 
 
 def test_an_agent_that_has_left_shows_what_it_showed_last_and_earns_nothing() -> None:

@@ -57,8 +57,13 @@ class ParallelGame(SingleGame):
         self.env.close()
 
 
-def jaxmarl_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:
+def jaxmarl_game(
+    env: Any, show: Callable[[Any], Any] = lambda seen: seen, bonus: str = "", **options: Any
+) -> Callable[[], PytreeGame]:
     """A maker of games of a JaxMARL environment; ``options`` are those of ``PytreeGame``.
+
+    show: ``show(observations)``, what is compared of them. bonus: what of its infos is added to the rewards, such as
+    ``shaped_reward``.
 
     JaxMARL has one flag for all ends, also those by its limit of steps. Give ``observe=env.get_obs`` to compare states.
     """
@@ -66,11 +71,16 @@ def jaxmarl_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:
 
     def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:
         given = {agent: action[place] for place, agent in enumerate(env.agents)}
-        seen, state, rewards, ends, _ = env.step_env(key, state, given)
+        seen, state, rewards, ends, infos = env.step_env(key, state, given)
+        rewards = {agent: rewards[agent] + infos[bonus][agent] for agent in env.agents} if bonus else rewards
         arrays = (jnp.stack([jnp.asarray(each[agent]) for agent in env.agents]) for each in (rewards, ends))
-        return seen, state, *map(_of_all, arrays)
+        return show(seen), state, *map(_of_all, arrays)
 
-    return lambda: PytreeGame(env.reset, step, **options)
+    def reset(key: Any) -> tuple[Any, Any]:
+        seen, state = env.reset(key)
+        return show(seen), state
+
+    return lambda: PytreeGame(reset, step, **options)
 
 
 def _of_all(values: Any) -> Any:

@@ -49,21 +49,16 @@ class Original(SingleGame):
         return {"agent_0": seen[0], "agent_1": seen[1]}
 
 
-class Shaped(Overcooked):  # type: ignore[misc]
-    """The port, whose rewards include those for steps on the way."""
-
-    def step_env(self, *game: Any) -> Any:
-        seen, state, rewards, done, infos = super().step_env(*game)
-        return seen, state, {cook: rewards[cook] + infos["shaped_reward"][cook] for cook in rewards}, done, infos
-
-
 def kitchen(name: str, layout: str, original: str, is_mirrored: bool = True, hides: bool = True) -> World:
     """The world of both in a kitchen."""
-    env = Shaped(FrozenDict(overcooked_layouts[layout]))
+    env = Overcooked(FrozenDict(overcooked_layouts[layout]))
     start = starts_of(lambda key: env.reset(key)[1]) if is_mirrored else None
     return Pairing(
         name=name,
-        games={"overcooked": partial(Original, original, start, hides), "jaxmarl": jaxmarl_game(env)},
+        games={
+            "overcooked": partial(Original, original, start, hides),
+            "jaxmarl": jaxmarl_game(env, bonus="shaped_reward"),
+        },
         actions=MultiDiscrete((6, 6)),
         observation_shape=dict.fromkeys(env.agents, (env.height, env.width, 26)),
         players=2,
