@@ -3,7 +3,6 @@
 They end as pgx says that its own do: also by the third repetition, after fifty moves, and after 512 or 256 moves.
 """
 
-from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -20,69 +19,48 @@ from rlparity.adapters.single import Outcome, SingleGame
 class RuledGame(SingleGame):
     """A game for two by rules that know moves and positions, made into one of pgx.
 
-    ``start``, ``legal``, ``play``, ``result``, ``shown`` and ``key`` are to be written; ``most`` moves are a draw.
+    The rules have so many ``actions``, and are a draw after ``most`` moves. They ``start(seed)`` a game, give the
+    ``legal()`` moves by pgx's numbers, and ``play(move)``. ``result()`` is what who moved last has won at the end, None
+    while the game goes on. ``shown()`` is the position from the side of who began, and numbers that are seen too;
+    ``key()`` what makes two positions the same.
     """
 
-    actions: int
-    most: int
-
-    @abstractmethod
-    def start(self, seed: int) -> None:
-        """Set up a game."""
-
-    @abstractmethod
-    def legal(self) -> dict[int, Any]:
-        """The legal moves by pgx's numbers."""
-
-    @abstractmethod
-    def play(self, move: Any) -> None:
-        """Play a legal move."""
-
-    @abstractmethod
-    def result(self) -> float | None:
-        """What who moved last has won at the end; None: the game goes on."""
-
-    @abstractmethod
-    def shown(self) -> tuple[Any, Any]:
-        """The position from the side of who began, and numbers that are seen too."""
-
-    @abstractmethod
-    def key(self) -> Any:
-        """What makes two positions the same."""
+    def __init__(self, rules: Any) -> None:
+        self._rules = rules
 
     def begin(self, seed: int) -> Any:
         self._positions, self._keys = list[Any](), list[Any]()
-        self.start(seed)
+        self._rules.start(seed)
         self._look()
         return self._seen(is_over=False)
 
     def _look(self) -> None:
-        position, self._numbers = self.shown()
-        self._positions, self._keys = [position, *self._positions][:HISTORY], [self.key(), *self._keys]
-        self._legal = self.legal()
+        position, self._numbers = self._rules.shown()
+        self._positions, self._keys = [position, *self._positions][:HISTORY], [self._rules.key(), *self._keys]
+        self._legal = self._rules.legal()
 
     def _seen(self, is_over: bool) -> dict[str, Any]:
         keys, played = self._keys, len(self._keys) - 1
         positions = np.zeros((HISTORY, *self._positions[0].shape), np.int8)
         positions[: len(self._positions)] = self._positions
         repeated = [at < len(keys) and keys[at] in keys[at + 1 :] for at in range(HISTORY)]
-        numbers = np.array([np.float32(played) / np.float32(self.most), *self._numbers], np.float32)
+        numbers = np.array([np.float32(played) / np.float32(self._rules.most), *self._numbers], np.float32)
         return {"mover": np.int64(-1 if is_over else played % 2), **views_of(positions, np.array(repeated), numbers)}
 
     def act(self, action: int) -> Outcome:
         if action not in self._legal:
             return refused(self._seen(is_over=False), 2)
-        self.play(self._legal[action])
+        self._rules.play(self._legal[action])
         self._look()
-        result, moved = self.result(), len(self._keys) - 1
-        is_over = result is not None or moved >= self.most
+        result, moved = self._rules.result(), len(self._keys) - 1
+        is_over = result is not None or moved >= self._rules.most
         self._legal = {} if is_over else self._legal
         won = int(result or 0) * (1 if moved % 2 else -1)
         rewards = np.array([won, -won], np.float32)
         return Outcome(self._seen(is_over), rewards, is_over, False)
 
     def mask(self) -> ArrayLike:
-        return mask_of(self._legal, self.actions)
+        return mask_of(self._legal, self._rules.actions)
 
 
 def read_history(kinds: int, planes: int, numbers: int) -> Callable[[Any, Any], Any]:
@@ -103,7 +81,7 @@ def views_of(positions: Any, repeated: Any, numbers: Any) -> dict[str, Any]:
     return {"seen": now | {"earlier": positions[1:], "earlier_repeated": repeated[1:], "numbers": numbers}}
 
 
-class PythonChess(RuledGame):
+class PythonChess:
     """python-chess; the seed chooses where a game begins."""
 
     most = 512
@@ -138,7 +116,7 @@ class PythonChess(RuledGame):
         return self._board._transposition_key()
 
 
-class Fairy(RuledGame):
+class Fairy:
     """A variant of Fairy-Stockfish."""
 
     most = 256
