@@ -13,7 +13,8 @@ one, explains are counted; exit code 1 means that there are others.
 `all` runs every pair, two at a time, replays the traces in `reached`, measures the effect of what differs on play,
 writes `record.json` and the tables of the README files, and prints what changed; exit code 1 means that something did.
 It goes on where a run was cut. `--record` does so with one pair, `table` writes the tables alone. `--newest` installs
-the newest releases instead of those that are pinned, and writes no record but to DIR.
+the newest releases instead of those that are pinned, but for pairs whose `runs.toml` says `newest = false`, and writes
+no record but to DIR.
 """
 
 import argparse
@@ -25,7 +26,6 @@ import shutil
 import subprocess
 import sys
 import time
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -68,7 +68,12 @@ class Pair:
     def requirements(self) -> str:
         """What is installed."""
         text = (self.folder / "requirements.txt").read_text()
-        return re.sub(r"==\S+", "", text) if self.newest else text
+        return re.sub(r"==\S+", "", text) if self.newest and self.settings.get("newest", True) else text
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """What is compared, and how it is listed."""
+        return tables.settings_of(self.folder)
 
     @cached_property
     def python(self) -> Path:
@@ -122,7 +127,7 @@ class Pair:
 
     def runs(self) -> list[dict[str, Any]]:
         """What is compared."""
-        return list(tomllib.loads((self.folder / "runs.toml").read_text())["run"])
+        return list(self.settings["run"])
 
     def command(self, run: dict[str, Any], **others: Any) -> list[str | Path]:
         """The words of a run, of which ``others`` replace some."""

@@ -21,6 +21,11 @@ def name_of(run: Mapping[str, Any]) -> str:
     return " ".join((run["world"], run["engines"], run.get("mode", "strict"), run.get("source", "uniform")))
 
 
+def settings_of(folder: Path) -> dict[str, Any]:
+    """What `runs.toml` of a pair says."""
+    return tomllib.loads((folder / "runs.toml").read_text())
+
+
 def entries_of(folder: Path) -> dict[str, list[str]]:
     """The differences of a ledger: entries whose names go on from that of another one are the same as that."""
     path = folder / LEDGER
@@ -138,13 +143,13 @@ def _pair_row(folder: Path, pair: Record) -> Sequence[Any]:
     kinds = [each["kind"] for each in found]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
     title = (folder / "README.md").read_text().splitlines()[0].removeprefix("# ")
-    versions = ", ".join(
-        f"{name} {version}" for name, version in pair["versions"].items() if name.lower() not in _COMMON
-    )
+    settings = settings_of(folder)
+    listed = settings.get("compared", [name for name in pair["versions"] if name.lower() not in _COMMON])
+    versions = ", ".join(f"{name} {version}" for name, version in pair["versions"].items() if name in listed)
     steps = sum(run.get("steps", 0) for run in pair["runs"].values())
     reached = sum(bool(each["reached"]) for each in found)
     totals = f"{len(found)}: {counts}" if found else "none", sum(each["not found"] for each in found)
-    environments = tomllib.loads((folder / "runs.toml").read_text()).get("environments", 1)
+    environments = settings.get("environments", 1)
     return (
         f"[{title}]({folder.name}/README.md)",
         versions,

@@ -112,3 +112,14 @@ def test_the_interpreter_and_the_newest_releases_are_those_asked_for(run: Any, t
         run.interpreter("# python 9.9\nnumpy\n")
     (tmp_path / "count" / "requirements.txt").write_text("# python 3.12\nnumpy==1.0\nrich\n")
     assert run.Pair(tmp_path / "count", tmp_path, newest=True).requirements == "# python 3.12\nnumpy\nrich\n"
+    (tmp_path / "count" / "runs.toml").write_text(f"newest = false\n{RUNS}")
+    assert run.Pair(tmp_path / "count", tmp_path, newest=True).requirements == "# python 3.12\nnumpy==1.0\nrich\n"
+
+
+def test_the_table_lists_what_is_compared(run: Any, tmp_path: Path) -> None:  # noqa: ANN401 - a module
+    (tmp_path / "count" / "requirements.txt").write_text("numpy==1.0\nrich==2.0\nscipy==3.0\n")
+    run.tables.write(tmp_path, {})
+    assert "| [Count](count/README.md) | rich 2.0, scipy 3.0 | 0 |" in (tmp_path / "README.md").read_text()
+    (tmp_path / "count" / "runs.toml").write_text(f'compared = ["rich"]\n{RUNS}')
+    run.tables.write(tmp_path, {})
+    assert "| [Count](count/README.md) | rich 2.0 | 0 |" in (tmp_path / "README.md").read_text()
