@@ -1,15 +1,16 @@
 """Games of the Atari 2600: ALE, which emulates the console, and JAXtari, which was written after it, frame by frame."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 from ale_py import ALEInterface, LoggerMode, roms
+from jaxtari.environment import JaxEnvironment
 from policies import biased
 
 from rlparity import World
-from rlparity.adapters import Outcome, Pairing, PytreeGame, SingleGame
+from rlparity.adapters import Outcome, Pairing, PytreeGame, SingleGame, resets_world
 
 ALEInterface.setLoggerMode(LoggerMode.Error)
 
@@ -21,7 +22,7 @@ class Original(SingleGame):
         self._ale, self._read = ALEInterface(), read
         self._ale.setFloat("repeat_action_probability", 0.0)
         self._ale.loadROM(roms.get_rom_path(rom))
-        self._actions = self._ale.getMinimalActionSet()
+        self.actions = self._ale.getMinimalActionSet()
         self._ale.reset_game()
         self._first = self._ale.cloneSystemState()  # later resets keep some of the memory
 
@@ -34,7 +35,7 @@ class Original(SingleGame):
         return self._ale.getRAM().astype(np.int32)
 
     def act(self, action: int) -> Outcome:
-        reward = self._ale.act(self._actions[action])
+        reward = self._ale.act(self.actions[action])
         before, self._ram = self._ram, self._memory()
         return Outcome(self._read(self._ram, before), float(reward), self._ale.game_over(), False)
 
@@ -66,15 +67,34 @@ def freeway(name: str, **constants: int) -> World:
     def ported(state: Any) -> dict[str, Any]:
         return {"cars": state.cars[:, 0] % 160, "chicken": state.chicken_y}
 
-    return Pairing(
-        name=name,
-        games={"ale": lambda: Original("freeway", original), "jaxtari": port("Freeway", ported, **constants)},
-        actions=("noop", "up", "down"),
-        observation_shape={"cars": (10,), "chicken": ()},
-        draws=False,
-        policies={"up": biased(0, 1, 0)},
-    ).world()
+    games = {"ale": lambda: Original("freeway", original), "jaxtari": port("Freeway", ported, **constants)}
+    return Pairing(name, games, ("noop", "up", "down"), draws=False, policies={"up": biased(0, 1, 0)}).world()
 
 
 FREEWAY = freeway("freeway")
 LEVEL = freeway("freeway-level", post_score_spawn_offset_y=0)
+
+GAMES = (
+    "amidar asteroids backgammon beam_rider boxing breakout freeway frostbite gopher journey_escape othello pacman pong"
+)
+"""By ALE's names."""
+
+
+def port_actions(name: str) -> Sequence[Any]:
+    """JAXtari's set of actions, all of the console where a game has none of its own."""
+    kinds = vars(import_module(f"jaxtari.games.jax_{name.replace('_', '')}")).values()
+    env = next(kind for kind in kinds if isinstance(kind, type) and JaxEnvironment in kind.__bases__)
+    return list(getattr(env, "ACTION_SET", range(18)))
+
+
+def sets(read: Callable[[str], Sequence[Any]]) -> Callable[[int], Any]:
+    """The set of each game, filled up with -1."""
+    return lambda _: {name: np.array([*map(int, read(name)), *[-1] * 18][:18]) for name in GAMES.split()}
+
+
+def console_actions(name: str) -> Sequence[Any]:
+    """ALE's minimal set of actions."""
+    return [action.value for action in Original(name, lambda *_: {}).actions]
+
+
+ACTIONS = resets_world("actions", ale=sets(console_actions), jaxtari=sets(port_actions))
