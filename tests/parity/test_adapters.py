@@ -112,6 +112,18 @@ def test_an_environment_written_for_an_older_gymnax_has_one_flag_for_both_ends()
     assert (game.act(0).terminated, game.act(0).truncated) == (False, False)
 
 
+def test_a_port_draws_from_what_it_is_given() -> None:
+    game = PytreeGame(
+        lambda row: (row, row),
+        lambda row, state, action: (row, state + row * action, jnp.float32(1), False),
+        observe=lambda state: state,
+        draws=lambda seed, turn: np.int32(10 * seed + turn),
+    )
+    assert [int(game.begin(4)), *(int(game.act(1).observation) for _ in range(3))] == [40, 41, 42, 43]
+    state = {"seed": 4, **game.pull()}
+    assert (state["taken"], int(game.push(state)), int(game.act(1).observation)) == (3, 166, 44)
+
+
 class Deck:
     """Deals the turn's number to everybody."""
 

@@ -20,7 +20,7 @@ class PytreeGame(SingleGame):
     """One game of an environment of pure functions, which `jax.jit` compiles unless they are compiled already.
 
     ``reset`` gets the key ``jax.random.key(seed)``, the step of turn n (the first is 1) that key with n folded in. With
-    ``shared_draws`` both get ``rlparity.adapters.draws.Draws`` of seed and turn instead.
+    ``shared_draws`` both get ``rlparity.adapters.draws.Draws`` of seed and turn instead, with ``draws`` what it gives.
 
     Args:
         reset: ``reset(key) -> (observation, state)``.
@@ -31,10 +31,11 @@ class PytreeGame(SingleGame):
         to_dict: the state (a pytree of numpy arrays) as JSON values; by default each leaf under its path.
         from_dict: ``from_dict(dict, state) -> state``, where ``state`` shows the form; the reverse of ``to_dict``.
         shared_draws: draw as a ``GymGame`` with ``shared_draws`` does.
+        draws: ``draws(seed, turn)``, what a turn draws from, such as the numbers that an original gets; 0 is the reset.
         time_limit: actions after which a game is truncated, as by Gymnasium's ``TimeLimit``; 0: never.
         declares: spaces and others, as ``observations.declared`` gives them, to be compared with the other side's.
 
-    Without ``to_dict``, and with ``shared_draws``, a state also has how many actions were ``taken``.
+    Without ``to_dict``, and with shared or given draws, a state also has how many actions were ``taken``.
     """
 
     def __init__(
@@ -47,10 +48,11 @@ class PytreeGame(SingleGame):
         from_dict: Callable[[State, Any], Any] | None = None,
         *,
         shared_draws: bool = False,
+        draws: Callable[[int, int], Any] | None = None,
         time_limit: int = 0,
         declares: Mapping[str, Any] | None = None,
     ) -> None:
-        self._shared_draws, self._time_limit = shared_draws, time_limit
+        self._draws, self._time_limit = (draws_of if shared_draws else draws), time_limit
         self._reset, self._step = compiled(reset), compiled(step)
         self._observe, self._mask = observe and compiled(observe), mask and compiled(mask)
         self._to_dict, self._from_dict = to_dict, from_dict or with_leaves
@@ -61,7 +63,7 @@ class PytreeGame(SingleGame):
         import jax
 
         self._seed, self._taken = seed, 0
-        self._key: Any = None if self._shared_draws else jax.random.key(seed)
+        self._key: Any = None if self._draws else jax.random.key(seed)
         observation, self._state = self._reset(self._turn())
         return jax.device_get(observation)
 
@@ -69,8 +71,8 @@ class PytreeGame(SingleGame):
         """What the present turn draws from."""
         import jax
 
-        if self._shared_draws:
-            return draws_of(self._seed, self._taken)
+        if self._draws:
+            return self._draws(self._seed, self._taken)
         return compiled(jax.random.fold_in)(self._key, self._taken) if self._taken else self._key
 
     def act(self, action: Any) -> Outcome:
@@ -98,7 +100,7 @@ class PytreeGame(SingleGame):
 
         state = jax.device_get(self._state)
         values = self._to_dict(state) if self._to_dict else leaves_of(state)
-        return values if self._to_dict and not self._shared_draws else {**values, TAKEN: self._taken}
+        return values if self._to_dict and not self._draws else {**values, TAKEN: self._taken}
 
     def push(self, state: State) -> Any:
         assert self._observe is not None

@@ -51,7 +51,7 @@ class Original(SingleGame):
         self._taken += 1
         self._draws.begin(numbers_of(self._seed, self._taken))
         reward, terminal = self._env.act(self._actions[action])
-        return Outcome(np.asarray(self._env.state()), np.float32(reward), bool(terminal), False)
+        return Outcome(np.asarray(self._env.state()), float(reward), bool(terminal), False)
 
     def pull(self) -> State:
         state = {name: self._value(name) for name in (*self._game.fields, TERMINAL)}
