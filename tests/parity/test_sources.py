@@ -71,12 +71,6 @@ def test_an_exception_in_a_world_s_own_code_is_one_sentence(
     assert refusal.endswith(" (--traceback shows where): correct it.\n")
 
 
-@pytest.mark.parametrize("source", ["directed", "explore"])
-def test_a_start_without_a_field_is_refused(source: str) -> None:
-    refusal = rlparity("run", "--source", source, world=orchard(starts={"late": lambda _: {}})).refusal(2)
-    assert "the start 'late' lacks 'seed': states hold seed, walker" in refusal
-
-
 def lines(name: str, engine: str = "plain") -> list[str]:
     found = source_lines(WORLD, engine, name)
     return [path.read_text().splitlines()[line - 1].strip() for path, line in found]

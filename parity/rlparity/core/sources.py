@@ -56,7 +56,7 @@ class DirectedSource(Source):
     """Steers toward rare rules: made starts, and for each game one of the world's policies, or uniform."""
 
     def __init__(self, world: World, games: int, rng: np.random.Generator) -> None:
-        self._makers, self._fields = list(world.starts.items()), world.state_fields
+        self._makers = list(world.starts.items())
         self._policies = {"uniform": uniform_policy, **world.policies}
         self._rng = rng
         self._chosen = np.zeros(games, dtype=np.intp)
@@ -76,10 +76,7 @@ class DirectedSource(Source):
         """A state of one of the makers; raises UsageError where that fails."""
         name, make = self._makers[maker]
         with blamed(f"the start '{name}'"):
-            state = make(rng)
-            if missing := [field for field in self._fields if field not in state]:
-                raise UsageError(f"the start '{name}' lacks '{missing[0]}': states hold {', '.join(self._fields)}.")
-            return state
+            return make(rng)
 
     def weights(self, view: View) -> Array:
         """Each game's by its own policy."""
