@@ -44,6 +44,7 @@ API = {
     "Environments of other libraries": (
         *("rlparity.adapters", "rlparity.adapters.gymnasium", "rlparity.adapters.pytree", "rlparity.adapters.draws"),
         *("rlparity.adapters.single", "rlparity.adapters.named", "rlparity.adapters.pairing"),
+        "rlparity.adapters.starts",
     ),
     "Worlds in rlworldkit": ("rlworldkit.jax.env", "rlworldkit.render.show", "rlworldkit.score", "rlworldkit.program"),
     "Training and evaluation": (
