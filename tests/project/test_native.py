@@ -230,14 +230,26 @@ def test_marks_of_observations_are_counted_on_both_backends(monkeypatch: pytest.
     assert any(counts[0])
 
 
+def test_a_program_that_cannot_be_compiled_is_refused_where_it_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    prices, leaf = (jax.ShapeDtypeStruct(shape, jnp.int32) for shape in ((1,), ()))
+    closed = traced(lambda prices, x: prices[0] - x * 77, prices, leaf)[0]
+    kernel = Kernel(f"#error out of order\n{compiler.source_of(translate(closed))}", closed)
+    games = jnp.ones(1, jnp.int32), jnp.arange(3, dtype=jnp.int32)
+    with compiler.deferred():
+        jax.jit(kernel).lower(*games)
+    for need in (lambda: compiler.wait(str(kernel)), lambda: jax.jit(lambda *args: kernel(*args))(*games)):
+        with pytest.raises(UsageError, match=r"does not compile the engine .*: name another in CC"):
+            need()
+
+
 @pytest.mark.parametrize("damage", [b"", b"\x7fELF", None])
 def test_a_damaged_program_of_the_cache_is_compiled_again(
     damage: bytes | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    assert compiler.fault() is None  # what calls programs lies in another folder
     monkeypatch.setattr(compiler, "cache_folder", lambda: tmp_path)
-    leaf = jax.ShapeDtypeStruct((), jnp.int32)
+    prices, leaf = (jax.ShapeDtypeStruct(shape, jnp.int32) for shape in ((1,), ()))
     factor = 3 if damage is None else 5 + len(damage)
-    prices = jax.ShapeDtypeStruct((1,), jnp.int32)
     closed = traced(lambda prices, x: prices[0] * factor - x, prices, leaf)[0]
     source = compiler.source_of(translate(closed))
     name = compiler.name_of(source)

@@ -85,16 +85,19 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
     ]
     key = _cache_key(names, [*about, str(tree), *map(str, shapes)])
     path = folder / FOLDER / hashlib.sha256(key.encode()).hexdigest()[:32]
-    exported = _read_trace(path, key)
+    exported, native = _read_trace(path, key), list[str]()
     if exported is None:
         jitted = jax.jit(lambda *leaves: function(*jax.tree.unflatten(tree, leaves)))
+        checks = [export.DisabledSafetyCheck.custom_call(name) for name in (compiler.TARGET, PTX_CALL)]
+        with compiler.deferred():
+            exported = export.export(jitted, disabled_checks=checks)(*shapes)
         native = sorted(kernels_in(jitted.trace(*shapes).jaxpr))
-        checks = [export.DisabledSafetyCheck.custom_call(name) for name in (*native, PTX_CALL)]
-        exported = export.export(jitted, disabled_checks=checks)(*shapes)
         _write_trace(path, key, exported, native)
 
     def compile_it() -> Callable[..., Tree]:
         on_leaves = _compiled(jax.jit(exported.call).lower(*shapes))
+        for name in native:
+            compiler.wait(name)
         return lambda *args: on_leaves(*jax.tree.leaves(args))
 
     results = [jax.ShapeDtypeStruct(result.shape, result.dtype) for result in exported.out_avals]

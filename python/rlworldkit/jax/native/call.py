@@ -79,8 +79,9 @@ def _without_unused(used: list[bool], eqn: Any) -> tuple[list[bool], Any]:
 def _on_processor(kernel: Kernel, outputs: tuple[int, ...], aliases: dict[int, int], *args: Array) -> Any:
     leaves = [kernel.closed.out_avals[place] for place in outputs]
     results = [jax.ShapeDtypeStruct((len(args[-1]), *leaf.shape), leaf.dtype) for leaf in leaves]
-    call = jax.ffi.ffi_call(compiler.build(kernel.source), results, input_output_aliases=aliases)
-    return call(*args, outputs=np.array(outputs, np.int64))
+    numbers = [outputs.index(place) if place in outputs else -1 for place in range(len(kernel.closed.out_avals))]
+    call = jax.ffi.ffi_call(compiler.TARGET, results, input_output_aliases=aliases)
+    return call(*args, program=np.array([compiler.key_of(compiler.build(kernel.source)), *numbers], np.int64))
 
 
 def _on_gpu(kernel: Kernel, outputs: tuple[int, ...], aliases: dict[int, int], *args: Array) -> Any:

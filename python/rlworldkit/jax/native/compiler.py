@@ -8,30 +8,36 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
 import jax
-import jax.numpy as jnp
 
 from rlparity.errors import UsageError
 from rlparity.io.safe_read import GIB, Unreadable, read_bytes
-from rlworldkit.jax.native.program import traced, translate
 from rlworldkit.jax.switches import cache_folder
 from rlworldkit.jax.xla import C_FLAGS_VARIABLE, write_fault
 
 FOLDER = "native"
 """Beside JAX's compiled programs."""
+TARGET = "rlworldkit_native"
+"""XLA's custom call that plays games; its attribute ``program`` begins with the ``key_of`` a program."""
 _COMPILERS = ("cc", "gcc", "clang", "c++", "g++", "clang++")
-_FLAGS = "-x c -std=gnu11 -O2 -fPIC -shared -w -fwrapv -fno-strict-aliasing -fvisibility=hidden -ffp-contract=off"
+_LEVEL, _LEVEL_OF_LARGE, _LARGE = "-O2", "-O1", 100_000
+"""Of optimisation; and of sources of more characters, whose numerous variables take GCC twice as long with the other,
+and then play slower."""
+_FLAGS = f"-x c -std=gnu11 {_LEVEL} -fPIC -shared -w -fwrapv -fno-strict-aliasing -fvisibility=hidden -ffp-contract=off"
 _DIGEST_BYTES = 32
-_PROGRAM = Path(__file__).with_name("cpu.c")
+_PROGRAM, _CALL = (Path(__file__).with_name(name) for name in ("cpu.c", "ffi.c"))
 _EXECUTOR = ThreadPoolExecutor(2)
-_begun: dict[str, Future[Path]] = {}
-_loaded: dict[str, ctypes.CDLL] = {}
+_programs: dict[str, Future[None]] = {}
+"""Programs by name, which can be played as soon as they are done."""
+_is_deferred: ContextVar[bool] = ContextVar("is_deferred", default=False)
 
 
 @cache
@@ -46,14 +52,12 @@ def command() -> tuple[str, ...] | None:
     return (*words, *_FLAGS.split(), *(["-march=native"] if sys.platform == "linux" else []), *more)
 
 
-@cache
 def fault() -> str | None:
     """Why programs cannot be compiled and played here, as the beginning of a sentence; None where they can."""
     if command() is None:
         return "no C compiler is found: install one, name it in CC"
-    leaf = jax.ShapeDtypeStruct((), jnp.int32)
     try:
-        build(source_of(translate(traced(jnp.add, leaf, leaf)[0])))
+        _call()
     except UsageError as error:
         return str(error)
     return None
@@ -73,39 +77,75 @@ def name_of(source: str) -> str:
 @cache
 def _prefix() -> str:
     """Of names: a digest of what a compiled program depends on besides its source."""
-    macros = _run("-dM", "-E", "-")  # which tell the compiler's version and what the processor has
+    macros = _run(*(command() or ()), "-dM", "-E", "-")  # which tell the compiler's version and what the processor has
     key = f"{command()} {version('jaxlib')} {macros.stdout}"
     return f"native_{hashlib.sha256(key.encode()).hexdigest()[:16]}_"
 
 
-def start(source: str) -> None:
-    """Begin to compile a program that will be needed, beside the tracing of what needs it."""
-    name = name_of(source)
-    if name not in _loaded and name not in _begun:
-        _begun[name] = _EXECUTOR.submit(cached, name, cache_folder(), lambda: _compiled(source))
+def key_of(name: str) -> int:
+    """The number by which XLA's call finds a program."""
+    return int(hashlib.sha256(name.encode()).hexdigest()[:15], 16)
 
 
-def build(source: str) -> str:
-    """Have a program compiled, and tell XLA its name, which it returns; raises UsageError where that fails."""
-    name = name_of(source)
-    start(source)
-    if name not in _loaded:
-        _load(name, _begun.pop(name).result())
+def start(source: str) -> str:
+    """Begin to compile a program that will be needed; returns its name."""
+    name, folder = name_of(source), cache_folder()
+    if name not in _programs:
+        _call()
+        _programs[name] = _EXECUTOR.submit(lambda: _add(name, cached(name, folder, lambda: _compiled(source))))
     return name
 
 
+@contextmanager
+def deferred() -> Iterator[None]:
+    """In this thread lower programs before they are compiled, as a context; ``wait`` before they are called."""
+    token = _is_deferred.set(True)
+    try:
+        yield
+    finally:
+        _is_deferred.reset(token)
+
+
+def build(source: str) -> str:
+    """Have a program compiled, unless it is ``deferred``; returns its name. Raises UsageError where that fails."""
+    name = start(source)
+    if not _is_deferred.get():
+        wait(name)
+    return name
+
+
+def wait(name: str) -> None:
+    """Wait until a program can be played; raises UsageError where it cannot be compiled."""
+    try:
+        _programs[name].result()
+    except UsageError:
+        del _programs[name]
+        raise
+
+
 def load(name: str) -> bool:
-    """Tell XLA a program of the cache by its name; False where there is none that is whole and of this machine."""
+    """Load a program of the cache by its name; False where there is none that is whole and of this machine."""
     folder = cache_folder()
     path = folder and command() and name.startswith(_prefix()) and folder / FOLDER / name
-    if name not in _loaded and path and is_whole(path):
-        _load(name, path)
-    return name in _loaded
+    if name not in _programs and path and is_whole(path):
+        _add(name, path)
+        _programs[name] = Future()
+        _programs[name].set_result(None)
+    return name in _programs
 
 
-def _load(name: str, path: Path) -> None:
-    _loaded[name] = library = ctypes.CDLL(str(path))
-    jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(library.play), platform="cpu")
+def _add(name: str, path: Path) -> None:
+    _call().add(ctypes.c_int64(key_of(name)), ctypes.CDLL(str(path)).play)
+
+
+@cache
+def _call() -> ctypes.CDLL:
+    """XLA's custom call, compiled and known to XLA; raises UsageError where it cannot be compiled."""
+    source = _CALL.read_text()
+    name = name_of(source)
+    library = ctypes.CDLL(str(cached(name, cache_folder(), lambda: _compiled(source))))
+    jax.ffi.register_ffi_target(TARGET, jax.ffi.pycapsule(library.call), platform="cpu")
+    return library
 
 
 def cached(name: str, folder: Path | None, make: Callable[[], bytes]) -> Path:
@@ -146,9 +186,11 @@ def _own_folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def _compiled(source: str) -> bytes:
+    level = _LEVEL_OF_LARGE if len(source) > _LARGE else _LEVEL
+    words = [level if word == _LEVEL else word for word in command() or ()]
     with tempfile.TemporaryDirectory() as place:
         library = Path(place, "play.so")
-        made = _run(f"-I{jax.ffi.include_dir()}", "-o", str(library), "-", "-lm", given=source)
+        made = _run(*words, f"-I{jax.ffi.include_dir()}", "-o", str(library), "-", "-lm", given=source)
         if made.returncode:
             reason = (made.stderr.strip().splitlines() or ["no reason given"])[-1]
             raise UsageError(f"{made.args[0]} does not compile the engine ({reason}): name another in CC")
@@ -156,4 +198,4 @@ def _compiled(source: str) -> bytes:
 
 
 def _run(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*(command() or ()), *words], input=given, capture_output=True, text=True, check=False)
+    return subprocess.run(words, input=given, capture_output=True, text=True, check=False)
