@@ -167,7 +167,7 @@ def computed_once(needed: Array, function: Callable[..., Outputs], *args: Any) -
     """
     if is_tpu():
         return function(*args)
-    marking = _marking(function)
+    marking = jax.jit(_marking(function))  # so that learning its shapes and calling it share one trace
     zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(marking, *args))
     outputs, marks = lax.cond(needed, marking, lambda *_: zeros, *args)
     add(marks)

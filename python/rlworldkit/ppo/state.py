@@ -167,7 +167,7 @@ def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) ->
     optimizer = optimizer_of(config)
     scale = FIRST_SCALE if config.value_head == POPART else None
     return RunnerState(
-        train_state=TrainState(0, params, optimizer.init(params), network.apply, optimizer, scale),
+        train_state=TrainState(0, params, jax.jit(optimizer.init)(params), network.apply, optimizer, scale),
         env_state=games,
         episode_steps=jnp.zeros(config.num_envs, jnp.int32),
         episode_return=jnp.zeros(config.num_envs),
