@@ -31,7 +31,7 @@ _COMPILERS = ("cc", "gcc", "clang", "c++", "g++", "clang++")
 _LEVEL, _LEVEL_OF_LARGE, _LARGE = "-O2", "-O1", 100_000
 """Of optimisation; and of sources of more characters, whose numerous variables take GCC twice as long with the other,
 and then play slower."""
-_FLAGS = f"-x c -std=gnu11 {_LEVEL} -fPIC -shared -w -fwrapv -fno-strict-aliasing -fvisibility=hidden -ffp-contract=off"
+_FLAGS = "-x c -std=gnu11 -fPIC -shared -w -fwrapv -fno-strict-aliasing -fvisibility=hidden -ffp-contract=off"
 _DIGEST_BYTES = 32
 _PROGRAM, _CALL = (Path(__file__).with_name(name) for name in ("cpu.c", "ffi.c"))
 _EXECUTOR = ThreadPoolExecutor(2)
@@ -41,7 +41,7 @@ _is_deferred: ContextVar[bool] = ContextVar("is_deferred", default=False)
 
 
 @cache
-def command() -> tuple[str, ...] | None:
+def command(level: str = _LEVEL) -> tuple[str, ...] | None:
     """The command that compiles: that of CC or CXX, or one that is found; None where there is none."""
     named = os.environ.get("CC") or os.environ.get("CXX")
     candidates = [shlex.split(named)] if named else [[name] for name in _COMPILERS]
@@ -49,9 +49,10 @@ def command() -> tuple[str, ...] | None:
     if words is None:
         return None
     more = shlex.split(os.environ.get(C_FLAGS_VARIABLE, ""))
-    return (*words, *_FLAGS.split(), *(["-march=native"] if sys.platform == "linux" else []), *more)
+    return (*words, *_FLAGS.split(), level, *(["-march=native"] if sys.platform == "linux" else []), *more)
 
 
+@cache
 def fault() -> str | None:
     """Why programs cannot be compiled and played here, as the beginning of a sentence; None where they can."""
     if command() is None:
@@ -186,8 +187,7 @@ def _own_folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def _compiled(source: str) -> bytes:
-    level = _LEVEL_OF_LARGE if len(source) > _LARGE else _LEVEL
-    words = [level if word == _LEVEL else word for word in command() or ()]
+    words = command(_LEVEL_OF_LARGE if len(source) > _LARGE else _LEVEL) or ()
     with tempfile.TemporaryDirectory() as place:
         library = Path(place, "play.so")
         made = _run(*words, f"-I{jax.ffi.include_dir()}", "-o", str(library), "-", "-lm", given=source)
