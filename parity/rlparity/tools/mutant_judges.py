@@ -84,17 +84,16 @@ class LockstepJudge(Judge):
 
     def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> MutantVerdict:
         """Caught where the engines diverge; one whose engine does not start proves nothing."""
-        judged = partial(MutantVerdict, mutant.name, mutant.rules, bench.engine)
         try:
             outcome = self._run(bench, copy)
         except ParityError as error:
             # The unchanged copy was opened with the same arguments, so it is the edit that does not load.
             starts = f"engine '{bench.engine}' failed in start" not in str(error) and not isinstance(error, UsageError)
-            return judged(FAILED if starts else UNBUILDABLE, detail=str(error))
+            return MutantVerdict.of(bench, mutant, FAILED if starts else UNBUILDABLE, detail=str(error))
         if not outcome.divergences:
-            return judged(SURVIVED, outcome.steps)
+            return MutantVerdict.of(bench, mutant, SURVIVED, outcome.steps)
         fields = ", ".join(difference.field for difference in outcome.divergences[0].differences[:3])
-        return judged(CAUGHT, outcome.steps, fields)
+        return MutantVerdict.of(bench, mutant, CAUGHT, outcome.steps, fields)
 
     def _run(self, bench: MutationBench, copy: Path) -> Outcome:
         first = self._play(bench, copy, self.settings)
@@ -135,12 +134,11 @@ class PytestJudge(Judge):
 
     def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> MutantVerdict:
         """Caught where a test fails; one with which the code does not load proves nothing about the tests."""
-        judged = partial(MutantVerdict, mutant.name, mutant.rules, bench.engine)
         code, failed = self._pytest(bench, copy, mutant.tests)
         if code == 0:
-            return judged(SURVIVED)
+            return MutantVerdict.of(bench, mutant, SURVIVED)
         loads = code == 1 and "ImportError" not in failed and "SyntaxError" not in failed
-        return judged(CAUGHT if loads else UNBUILDABLE, detail=failed)
+        return MutantVerdict.of(bench, mutant, CAUGHT if loads else UNBUILDABLE, detail=failed)
 
     def confirmed(self, bench: MutationBench, verdict: MutantVerdict, copy: Path) -> MutantVerdict:
         """The verdict, unless the test that failed does so in the unchanged copy too; each is asked once."""

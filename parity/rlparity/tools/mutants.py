@@ -9,10 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from rlparity.errors import EngineError, UsageError, unknown
 from rlparity.io.safe_read import GIB, Unreadable, json_of, read_bytes, refused
@@ -36,6 +35,11 @@ class MutantVerdict:
     result: str
     steps: int = 0
     detail: str = ""
+
+    @classmethod
+    def of(cls, bench: MutationBench, mutant: Mutant, result: str, steps: int = 0, detail: str = "") -> Self:
+        """The verdict on a bench's mutant."""
+        return cls(mutant.name, mutant.rules, bench.engine, result, steps, detail)
 
     @property
     def is_judged(self) -> bool:
@@ -124,7 +128,7 @@ class MutantLog:
         """The verdicts that the file holds of these mutants."""
         digests = {mutant: self._digest(bench, mutant) for mutant in mutants}
         return {
-            mutant: MutantVerdict(mutant.name, mutant.rules, bench.engine, *self._entries[digest])
+            mutant: MutantVerdict.of(bench, mutant, *self._entries[digest])
             for mutant, digest in digests.items()
             if digest in self._entries
         }
@@ -220,7 +224,6 @@ def mutated_text(root: Path, mutant: Mutant) -> str:
 
 
 def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path) -> MutantVerdict:
-    without_judge = partial(MutantVerdict, mutant.name, mutant.rules, bench.engine)
     try:
         with _planted(mutant, copy) as mutated:
             try:
@@ -229,10 +232,10 @@ def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path) -> 
                 if bench.build is not None:
                     bench.build(copy)
             except (EngineError, SyntaxError) as error:
-                return without_judge(UNBUILDABLE, detail=str(error))
+                return MutantVerdict.of(bench, mutant, UNBUILDABLE, detail=str(error))
             return judge.verdict(bench, mutant, copy)
     except subprocess.TimeoutExpired:
-        return without_judge(HUNG)
+        return MutantVerdict.of(bench, mutant, HUNG)
 
 
 def _is_same(bench: MutationBench, mutant: Mutant, copy: Path, unchanged: dict[Path, bytes]) -> bool:
