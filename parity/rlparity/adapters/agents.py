@@ -27,14 +27,14 @@ class ParallelGame(SingleGame):
 
     def begin(self, seed: int) -> Any:
         seen, infos = self.env.reset(seed=seed)
-        self._tell(infos)
+        self._keep_infos(infos)
         self._last: tuple[dict[str, Any], ...] = dict(seen), {}, {}
         return self._shown()
 
     def act(self, action: Any) -> Outcome:
         given = {agent: part for agent, part in zip(self.agents, action, strict=True) if agent in self.env.agents}
         seen, rewards, *flags, infos = self.env.step(given)
-        self._tell(infos)
+        self._keep_infos(infos)
         for known, new in zip(self._last, (seen, *flags), strict=True):
             known.update(new)
         earned = np.array([float(rewards.get(agent, 0)) for agent in self.agents])
@@ -44,7 +44,7 @@ class ParallelGame(SingleGame):
     def _shown(self) -> dict[str, Any]:
         return {agent: np.copy(self._last[0][agent]) for agent in sorted(self.agents)}
 
-    def _tell(self, infos: Mapping[str, Mapping[str, Any]]) -> None:
+    def _keep_infos(self, infos: Mapping[str, Mapping[str, Any]]) -> None:
         self.info = {agent: info for agent, info in infos.items() if info}
 
     def declarations(self) -> Mapping[str, Any]:

@@ -91,8 +91,7 @@ def _of_engines(pair: Pair, measured: Measurements, settings: Settings) -> Itera
     one, other = pair.names
     other_one = "name another with --engines"
     yield limited("engine", "the engine", "is compared with itself", other_one), one == other
-    same = Reason(Verdict.INCONCLUSIVE, "engine", "both engines", "are one and the same", other_one)
-    yield same, measured.are_one
+    yield Reason(Verdict.INCONCLUSIVE, "engine", "both engines", "are one and the same", other_one), measured.are_one
     write = "their states are seeds and actions: write games with pull and push"
     yield Reason(Verdict.INCONCLUSIVE, "state", "nothing", "is injected", write), is_without_injection(pair, settings)
 
@@ -110,7 +109,7 @@ def are_one(pair: Pair) -> bool:
 def _made_of(each: Any, seen: dict[int, tuple[int, Any]] | None = None) -> object:  # noqa: ANN401 - whatever it is
     """The types, code and values that something is made of, which are the same in what does the same.
 
-    seen: by id, what was met on the way, and as the how manieth; one that holds itself is told by that number.
+    seen: by id, what was met so far and its number, which stands for what holds itself.
     """
     seen = {} if seen is None else seen
     if each is None or isinstance(each, (str, bytes, int, float, type, ModuleType)):
