@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import Array, lax
+from jax.sharding import Mesh
 from numpy.typing import NDArray
 from orchard.env import OrchardJaxEnv
 
@@ -23,6 +24,7 @@ from rlworldkit.jax.native import compiler
 from rlworldkit.jax.native.call import Kernel
 from rlworldkit.jax.native.env import is_native, native_env
 from rlworldkit.jax.native.program import traced, translate
+from rlworldkit.ppo import parallel
 from tests.played import choose
 
 pytestmark = pytest.mark.skipif(compiler.command() is None, reason="needs a C compiler")
@@ -172,6 +174,14 @@ def test_a_world_plays_the_same_games(env: JaxEnv) -> None:
         found = [play(prices, state, actions.astype(np.int32)) for play, state in zip(plays, states, strict=True)]
         assert_equal(*found)
         states = [each[0].state for each in found]
+    assert refused == []
+
+
+def test_games_that_are_split_over_devices_are_translated() -> None:
+    refused: list[str] = []
+    reset = native_env(ENV, refused.append).reset
+    mesh = Mesh(np.array(jax.devices()[:1]), (parallel.GAMES,))
+    jax.jit(parallel.over_games(reset, mesh)).trace(jnp.asarray(ENV.initial_seeds(5, GAMES)))
     assert refused == []
 
 

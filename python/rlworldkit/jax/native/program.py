@@ -7,6 +7,7 @@ import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 from jax.interpreters import partial_eval
+from jax.sharding import AbstractMesh, use_abstract_mesh
 
 from rlworldkit.jax.batching import one_game
 from rlworldkit.jax.native import control, primitives
@@ -22,7 +23,7 @@ def traced(function: Callable[..., Any], *args: Any) -> tuple[ClosedJaxpr, Any, 
     The first leaf and the last, by which games are counted, are always among them.
     """
     leaves, tree = jax.tree.flatten(args)
-    with one_game():
+    with one_game(), use_abstract_mesh(AbstractMesh((), ())):  # a game lies on one device
         closed, result = jax.make_jaxpr(lambda *leaves: function(*jax.tree.unflatten(tree, leaves)), return_shape=True)(
             *leaves
         )
