@@ -12,7 +12,7 @@ from rlparity.core.compare import OBSERVATION, STATE, state_differences, value_t
 from rlparity.core.measurements import Measurements, is_part
 from rlparity.core.pair import Pair
 from rlparity.core.prices import prices_in_reward
-from rlparity.core.settings import FREE_RUNNING, STRICT, WIDEST, Noise, Settings
+from rlparity.core.settings import FREE_RUNNING, STRICT, Noise, Settings
 from rlparity.core.sources import TRACES
 from rlparity.core.verdict import Check, Reason, Verdict
 from rlparity.tolerance import Tolerance
@@ -152,14 +152,13 @@ def _of_tolerances(world: World, measured: Measurements, floor: Mapping[str, Noi
     """Tolerances as wide as what they are of, or much wider than what varies by itself, where that was measured."""
     for name in world.tolerances:
         tolerance, subject = world.tolerance_of(name) or Tolerance(), f"the tolerance of {name}"
-        seen = [each for field, each in measured.ranges.items() if is_part(field, name)]
-        spans = [(each.high - each.low, each.widths(tolerance)) for each in seen]
-        is_wide = any(((span > 0) & (span <= widths)).any() for span, widths in spans)
+        reaches = [each for field, each in measured.reach.items() if is_part(field, name)]
+        is_wide = any(np.any(varied > exceeded) for varied, exceeded in reaches)
         yield limited("tolerance", subject, "is wider than the field's range", "narrow it"), is_wide
-        least = max((each.absolute for field, each in (floor or {}).items() if is_part(field, name)), default=0.0)
-        is_wider = any((widths > WIDEST * least).any() for _, widths in spans)
+        noise = [each for field, each in (floor or {}).items() if is_part(field, name)] or [Noise(name)]
+        least = max(each.absolute for each in noise)
         much = limited("tolerance", subject, "is wider than ten times its noise floor", f"that is {least:.2g}")
-        yield much, None if floor is None else is_wider
+        yield much, None if floor is None else all(each.is_far_within(tolerance) for each in noise)
 
 
 def _of_fields(measured: Measurements) -> Iterator[Check]:

@@ -1,18 +1,17 @@
 """Measurements of a run: what of all that is compared ever varied, how games ended and which actions were taken."""
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
-from operator import itemgetter
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rlparity.core.compare import OBSERVATION, STATE, Fields, element_names
+from rlparity.core.compare import OBSERVATION, STATE, Fields, element_names, elements_that_differ, state_differences
 from rlparity.core.guard import json_copy
 from rlparity.engine import Array, BatchStep, Slots, State
 from rlparity.spaces import is_number
-from rlparity.tolerance import Tolerance
 from rlparity.world import World
 
 _MANY, _EVERY = 64, 8
@@ -73,39 +72,9 @@ class Variation:
         return found
 
 
-class Range:
-    """The least and the greatest finite number that each element of a field had, or all of a part of states."""
-
-    def __init__(self) -> None:
-        self.low: Array = np.array(np.inf)
-        self.high: Array = np.array(-np.inf)
-
-    def add(self, numbers: Array) -> None:
-        """Take the numbers (n, elements) of some games."""
-        finite = np.where(np.isfinite(numbers), numbers, np.nan)
-        self.low = np.fmin(self.low, np.fmin.reduce(finite))
-        self.high = np.fmax(self.high, np.fmax.reduce(finite))
-
-    def widths(self, tolerance: Tolerance) -> Array:
-        """How far apart values of each element may be."""
-        size = np.where(self.low <= self.high, np.maximum(np.abs(self.low), np.abs(self.high)), 0.0)
-        widths = np.maximum(tolerance.absolute, (tolerance.relative + tolerance.ulps * 2.0**-23) * size)
-        return np.zeros(1) if tolerance.ignored else widths
-
-
 def is_part(field: str, name: str) -> bool:
     """Tell whether a field is the one of that name, or a part of it."""
     return field == name or field.startswith(f"{name}.")
-
-
-def _numbers_in(value: Any, path: str) -> Iterator[tuple[str, float]]:  # noqa: ANN401 - a JSON value
-    """The numbers in a part of states, each with its path without indices."""
-    if isinstance(value, (list, dict)):
-        parts = value.items() if isinstance(value, dict) else (("", part) for part in value)
-        for key, part in parts:
-            yield from _numbers_in(part, f"{path}.{key}" if key else path)
-    elif is_number(value):
-        yield path, value
 
 
 class Measurements:
@@ -114,8 +83,9 @@ class Measurements:
     fields: by name, those of states and of observations that are dicts one by one. taken: how often each action was;
     invalid: how many steps took one that the mask forbids. ends: how many games were ``terminated`` and ``truncated``.
     longest: actions of the longest game. explained: steps that differ as the ledger says; excused: those that differ
-    within a tolerance. ranges: of what has one. ignored: whether games ignore ``seeds`` and ``actions``, where that was
-    tried. are_one: the engines do not differ.
+    within a tolerance. reach: by field, or part of states, with a tolerance, the elements that ever had another value
+    than at first, and those that had one beyond the tolerance. ignored: whether games ignore ``seeds`` and ``actions``,
+    where that was tried. are_one: the engines do not differ.
     """
 
     def __init__(self, world: World, games: int) -> None:
@@ -126,7 +96,9 @@ class Measurements:
         self.ends = dict.fromkeys(("terminated", "truncated"), 0)
         self.ignored: dict[str, bool] = {}
         self.are_one = False
-        self.ranges: dict[str, Range] = {}
+        self.reach: dict[str, tuple[Any, Any]] = {}
+        ignored = {name: each for name in world.tolerances if (each := world.tolerance_of(name)) and each.ignored}
+        self._exact = replace(world, tolerances=ignored)
         self._closed: set[str] = set()
         self._ages, self._over = np.zeros(games, np.int64), np.zeros(games, np.bool_)
         self._mask: NDArray[np.bool_] = np.ones((games, len(world.actions)), np.bool_)
@@ -175,29 +147,34 @@ class Measurements:
                 self._note(name, values, whole=name.startswith(f"{STATE}."))
 
     def _note(self, name: str, values: Array, *, whole: bool = False) -> None:
-        self._note_range(name, values)
         if (known := self.fields.get(name)) is None:
             known = self.fields[name] = Variation(values, whole=whole)
         known.add(values)
-        if not (known.constant.size or self.world.tolerances or name == "mask"):
+        if self.world.tolerance_of(name) is not None and not values.dtype.hasobject:
+            first = np.broadcast_to(known.first.reshape(values.shape[1:]), values.shape)
+            sides = (elements_that_differ(world, name, first, values) for world in (self._exact, self.world))
+            self._reach(name, *(side.any(axis=0) for side in sides))
+        elif not (known.constant.size or name == "mask"):
             self._closed.add(name)
-
-    def _note_range(self, name: str, values: Array) -> None:
-        is_tolerated = any(is_part(name, tolerated) for tolerated in self.world.tolerances)
-        if is_tolerated and values.dtype.kind in "biuf":
-            self.ranges.setdefault(name, Range()).add(values.reshape(len(values), -1))
 
     def _note_states(self, name: str, key: str, states: list[State]) -> None:
         """Take a part of states that are dicts."""
-        if self.world.tolerances:
-            pairs = sorted(_numbers_in([state.get(key) for state in states], name))
-            for path, numbers in groupby(pairs, itemgetter(0)):
-                self._note_range(path, np.array([number for _, number in numbers], np.float64))
         known = self.fields.get(name)
-        if known is not None and not known.constant.size:
-            return
-        values = (json_copy(state.get(key)) for state in states)
-        self._note(name, np.fromiter(values, object, len(states)), whole=True)
+        if known is None or known.constant.size:
+            values = (json_copy(state.get(key)) for state in states)
+            self._note(name, np.fromiter(values, object, len(states)), whole=True)
+        if any(is_part(name, each) or is_part(each, name) for each in self.world.tolerances):
+            first = self.fields[name].first[0]
+            apart = (each for state in states for each in state_differences(self._exact, first, state.get(key), name))
+            for each in apart:
+                if is_number(each.expected) and is_number(each.observed):
+                    sides = float(each.expected), float(each.observed)
+                    exceeds = any(state_differences(self.world, *sides, each.field))
+                    self._reach(re.sub(r"\[\d+\]", "", each.field), True, exceeds)
+
+    def _reach(self, name: str, varied: Any, exceeded: Any) -> None:  # noqa: ANN401 - flags, or a flag
+        before = self.reach.get(name, (False, False))
+        self.reach[name] = before[0] | varied, before[1] | exceeded
 
     def values(self) -> dict[str, Any]:
         """All of it as JSON values."""

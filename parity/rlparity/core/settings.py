@@ -71,6 +71,11 @@ class Noise:
         self.absolute = max(self.absolute, distance)
         self.ulps = max(self.ulps, float(np.ceil(distance / float(np.spacing(size)))))
 
+    def is_far_within(self, tolerance: Tolerance) -> bool:
+        """Tell whether a tolerance is much wider than this."""
+        given = max(tolerance.ulps, tolerance.relative * 2**23)
+        return not tolerance.ignored and (tolerance.absolute > WIDEST * self.absolute or given > WIDEST * self.ulps)
+
     def tolerance(self, engine: str, runs: int) -> Tolerance | None:
         """The tolerance that covers it; None where no number does."""
         if not np.isfinite(self.absolute):
