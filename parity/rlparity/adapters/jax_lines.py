@@ -24,7 +24,9 @@ MOST_LEAVES = 3
 MOST_ROUNDS = 1000
 """Of a loop that is followed."""
 _SAME = {"convert_element_type", "copy", "copy_p", "stop_gradient", "device_put", "reduce_precision"}
-_RESHAPES = {"reshape", "squeeze", "expand_dims"}
+_FORMS = {"reshape", "squeeze", "expand_dims", "broadcast_in_dim"}
+_MOVES = _FORMS | {"transpose", "slice", "rev", "select_n", "stack", "concatenate"}
+"""Operations that only move numbers, the first operand of ``select_n`` aside."""
 _ARITHMETIC = {"add", "sub", "mul", "div", "min", "max", "and", "or", "xor"}
 """Followed where they leave a number as it was, such as adding 0."""
 _CALLS = {"jaxpr", "call_jaxpr", "fun_jaxpr", "call"}
@@ -148,7 +150,7 @@ class _Call:
         call, variable = self._source(variable)
         while not hasattr(variable, "val") and variable in call._made:
             equation, _ = call._made[variable]
-            if equation.primitive.name not in {*_SAME, *_RESHAPES, "broadcast_in_dim"}:
+            if equation.primitive.name not in _SAME | _FORMS:
                 return call, equation
             call, variable = call._source(equation.invars[0])
         return None
@@ -158,22 +160,8 @@ class _Call:
         kind, parameters, inputs = equation.primitive.name, equation.params, equation.invars
         if kind in _SAME:
             return self, inputs[0], index
-        if kind in _RESHAPES:
-            flat = int(np.ravel_multi_index(index, equation.outvars[0].aval.shape)) if index else 0
-            return self, inputs[0], tuple(map(int, np.unravel_index(flat, inputs[0].aval.shape)))
-        if kind == "broadcast_in_dim":
-            sizes = zip(parameters["broadcast_dimensions"], inputs[0].aval.shape, strict=True)
-            return self, inputs[0], tuple(0 if size == 1 else index[axis] for axis, size in sizes)
-        if kind == "transpose":
-            axes = parameters["permutation"]
-            return self, inputs[0], tuple(index[axes.index(axis)] for axis in range(len(index)))
-        if kind == "slice":
-            strides = parameters["strides"] or [1] * len(index)
-            starts = zip(parameters["start_indices"], strides, index, strict=True)
-            return self, inputs[0], tuple(start + stride * place for start, stride, place in starts)
-        if kind == "select_n":
-            which = np.asarray(self.value(inputs[0]))
-            return self, inputs[1 + int(which[index] if which.ndim else which)], index
+        if kind in _MOVES:
+            return self._moved(equation, index)
         if kind in _ARITHMETIC:
             made, *taken = (
                 np.broadcast_to(self.value(each), equation.outvars[0].aval.shape)
@@ -181,11 +169,6 @@ class _Call:
             )
             same = [each for each, values in zip(inputs, taken, strict=True) if values[index] == made[index]]
             return (self, same[0], index) if len(same) == 1 else None
-        if kind == "stack":
-            axis = parameters["axis"]
-            return self, inputs[index[axis]], (*index[:axis], *index[axis + 1 :])
-        if kind == "concatenate":
-            return self._concatenated(inputs, index, parameters["dimension"])
         if kind == "cond":
             branch = int(np.clip(self.value(inputs[0]), 0, len(parameters["branches"]) - 1))
             return self._inside(equation, parameters["branches"][branch], inputs[1:], at, index)
@@ -195,13 +178,17 @@ class _Call:
             return self._inside(equation, called, inputs, at, index)
         return None
 
-    def _concatenated(self, inputs: Any, index: Index, axis: int) -> tuple[_Call, Any, Index]:
-        place = index[axis]
-        for each in inputs:
-            if place < each.aval.shape[axis]:
-                break
-            place -= each.aval.shape[axis]
-        return self, each, (*index[:axis], place, *index[axis + 1 :])
+    def _moved(self, equation: Any, index: Index) -> tuple[_Call, Any, Index]:
+        """Where an operation that moves numbers took one from: it is done with their places in its operands instead."""
+        first = int(equation.primitive.name == "select_n")
+        taken = equation.invars[first:]
+        ends = np.cumsum([each.aval.size for each in taken])
+        parts = zip(np.split(np.arange(ends[-1], dtype=np.int32), ends[:-1]), taken, strict=True)
+        places = [part.reshape(each.aval.shape) for part, each in parts]
+        made = equation.primitive.bind(*map(self.value, equation.invars[:first]), *places, **equation.params)
+        place = int(np.asarray(made)[index])
+        which = int(np.searchsorted(ends, place, side="right"))
+        return self, taken[which], tuple(map(int, np.argwhere(places[which] == place)[0]))
 
     def _inside(
         self, equation: Any, called: Any, inputs: Sequence[Any], at: int, index: Index
