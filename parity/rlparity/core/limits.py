@@ -184,7 +184,7 @@ def _of_fields(measured: Measurements) -> Iterator[Check]:
         given = limited("field", name, "are left out", "give them in both engines")
         yield given, name not in fields and bool(getattr(world, name))
         for place, label in enumerate(labels if name != "components" or len(labels) > 1 else ()):
-            stays = place in fields[name].constant and (name == "facts" or not fields[name].first[place])
+            stays = not fields[name].varied[place] and (name == "facts" or not fields[name].first[place])
             yield limited("field", f"{noun} {label}", states, _PLAY), None if label in free else stays
 
 

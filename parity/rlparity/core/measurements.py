@@ -21,36 +21,32 @@ _MANY, _EVERY = 64, 8
 class Variation:
     """Values that a field of an engine had, all elements or only the field as a whole.
 
-    constant: places of the elements that never had another value than ``first``.
+    varied: which elements, or all, ever had another value than ``first``.
     """
 
     def __init__(self, values: Array, *, whole: bool) -> None:
         self.first = values.reshape(len(values), -1)[0].copy()
-        self.constant = np.arange(len(self.first))
+        self.varied = np.zeros(len(self.first), np.bool_)
         self.elements = 1 if whole else len(self.first)
-        self._whole, self._calls = whole, 0
+        self._axis, self._calls, self._is_settled = (None if whole else 0), 0, False
         self._has_nan = values.dtype.kind == "f" and bool(np.isnan(self.first).any())
 
     def add(self, values: Array) -> None:
         """Take the values of some games."""
         self._calls += 1
-        is_partial = len(self.constant) < len(self.first)
-        if not self.constant.size or (is_partial and self.elements > _MANY and self._calls % _EVERY):
+        if self._is_settled or (self.elements > _MANY and self._calls % _EVERY and not self.is_constant):
             return
-        flat, first = values.reshape(len(values), -1), self.first
-        if is_partial:
-            flat, first = flat[:, self.constant], first[self.constant]
-        same = flat == first
+        flat = values.reshape(len(values), -1)
+        differ = flat != self.first
         if self._has_nan:
-            same |= np.isnan(flat) & np.isnan(first)
-        kept = same.all(axis=0)
-        if not kept.all():
-            self.constant = self.constant[:0] if self._whole else self.constant[kept]
+            differ &= ~(np.isnan(flat) & np.isnan(self.first))
+        self.varied |= differ.any(axis=self._axis)
+        self._is_settled = bool(self.varied.all())
 
     @property
     def is_constant(self) -> bool:
         """Nothing of it ever varied, or there is nothing of it."""
-        return len(self.constant) == len(self.first)
+        return not self.varied.any()
 
     @property
     def is_zero(self) -> bool:
@@ -65,9 +61,9 @@ class Variation:
     def values(self, names: Sequence[str]) -> dict[str, Any]:
         """How many elements there are and how many varied; which did not, the first hundred, by names if it has any."""
         found: dict[str, Any] = {"elements": self.elements}
-        found["varied"] = self.elements - min(self.elements, len(self.constant))
-        if self.elements > 1 and self.constant.size:
-            places = self.constant[:100].tolist()
+        found["varied"] = min(self.elements, int(self.varied.sum()))
+        if found["varied"] < self.elements > 1:
+            places = np.flatnonzero(~self.varied)[:100].tolist()
             found["constant"] = [names[place] for place in places] if names else places
         return found
 
@@ -99,7 +95,6 @@ class Measurements:
         self.reach: dict[str, tuple[Any, Any]] = {}
         ignored = {name: each for name in world.tolerances if (each := world.tolerance_of(name)) and each.ignored}
         self._exact = replace(world, tolerances=ignored)
-        self._closed: set[str] = set()
         self._ages, self._over = np.zeros(games, np.int64), np.zeros(games, np.bool_)
         self._mask: NDArray[np.bool_] = np.ones((games, len(world.actions)), np.bool_)
 
@@ -131,8 +126,6 @@ class Measurements:
     def _add(self, fields: Fields, slots: Slots, playing: NDArray[np.bool_]) -> None:
         has_arrays = any(name.startswith(f"{STATE}.") for name in fields)
         for name, values in fields.items():
-            if name in self._closed:
-                continue
             if name == "mask":
                 self._mask[slots] = values
                 if playing.any():  # those of ended games tell nothing
@@ -150,17 +143,15 @@ class Measurements:
         if (known := self.fields.get(name)) is None:
             known = self.fields[name] = Variation(values, whole=whole)
         known.add(values)
-        if self.world.tolerance_of(name) is not None and not values.dtype.hasobject:
+        if self.world.tolerances and self.world.tolerance_of(name) is not None and not values.dtype.hasobject:
             first = np.broadcast_to(known.first.reshape(values.shape[1:]), values.shape)
             sides = (elements_that_differ(world, name, first, values) for world in (self._exact, self.world))
             self._reach(name, *(side.any(axis=0) for side in sides))
-        elif not (known.constant.size or name == "mask"):
-            self._closed.add(name)
 
     def _note_states(self, name: str, key: str, states: list[State]) -> None:
         """Take a part of states that are dicts."""
         known = self.fields.get(name)
-        if known is None or known.constant.size:
+        if known is None or known.is_constant:
             values = (json_copy(state.get(key)) for state in states)
             self._note(name, np.fromiter(values, object, len(states)), whole=True)
         if any(is_part(name, each) or is_part(each, name) for each in self.world.tolerances):
