@@ -9,31 +9,19 @@ import random
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from rlparity.errors import UsageError
 from rlparity.mutant import Mutant, MutationBench
 from rlparity.tools.mutant_table import occurrences
 from rlparity.world import World
 
-
-class Language(NamedTuple):
-    """What mutants need to know of a language: its texts and comments, its false, and a statement that does nothing."""
-
-    no_code: re.Pattern[str]
-    false: str
-    nothing: str
-
-
-_LANGUAGES = {
-    ".py": Language(
-        re.compile(r'("""|\'\'\')(?:\\.|.)*?\1|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*', re.DOTALL),
-        "False",
-        "pass",
-    ),
-    ".swift": Language(re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL), "false", ""),
+_NO_CODE = {
+    ".py": r'("""|\'\'\')(?:\\.|.)*?\1|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*',
+    ".swift": r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/',
 }
-"""By the suffix of the files that can be mutated."""
+"""Texts and comments, by the suffix of the files that can be mutated."""
+_NEVER, _NOTHING = {".py": "False", ".swift": "false"}, {".py": "pass", ".swift": ""}
+"""A condition that is never true, and a statement that does nothing."""
 _IN_OTHERS = re.compile(
     r"\s*(?:(?:private|mutating|static|fileprivate|public) )*"
     r"(?:import|from|def|class|func|struct|enum|case|extension|assert)\b"
@@ -68,7 +56,7 @@ def generated_mutants(world: World, bench: MutationBench, count: int, seed: int)
         raise UsageError(
             f"world '{world.name}' names no source of engine '{bench.engine}' within its bench: give World.sources one."
         )
-    files = [source] if source.is_file() else sorted(path for path in source.rglob("*") if path.suffix in _LANGUAGES)
+    files = [source] if source.is_file() else sorted(path for path in source.rglob("*") if path.suffix in _NO_CODE)
     texts = {path: path.read_text(encoding="utf-8") for path in files}
     places = [(path, edit) for path, text in texts.items() for edit in edits(text, path.suffix, world.marks)]
     chosen = random.Random(seed).sample(places, min(count, len(places)))
@@ -78,11 +66,10 @@ def generated_mutants(world: World, bench: MutationBench, count: int, seed: int)
 
 def edits(text: str, suffix: str, marks: Collection[str] = ()) -> list[Edit]:
     """All edits of a source, in order; lines that fire one of the marks stay, since marks are no rules."""
-    language = _LANGUAGES[suffix]
-    code = language.no_code.sub(lambda found: re.sub(r"[^\n]", "\x00", found[0]), text)
+    code = re.sub(_NO_CODE[suffix], lambda found: re.sub(r"[^\n]", "\x00", found[0]), text, flags=re.DOTALL)
     fired = re.compile("|".join(rf"[\"'`]{re.escape(mark)}[\"'`]" for mark in marks) or r"(?!)")
     found = []
-    for edit in {*_changes(code), *_removals(code, language)}:
+    for edit in {*_changes(code), *_removals(code, suffix)}:
         start, end = text.rfind("\n", 0, edit[0]) + 1, text.find("\n", edit[1])
         is_change = text[edit[0] : edit[1]] != edit[2]
         if is_change and not _IN_OTHERS.match(text, start) and not fired.search(text[start:end]):
@@ -104,12 +91,12 @@ def _changes(code: str) -> Iterator[Edit]:
         yield found.start(), found.end(), f"{found['other']}, {found['one']}"
 
 
-def _removals(code: str, language: Language) -> Iterator[Edit]:
+def _removals(code: str, suffix: str) -> Iterator[Edit]:
     """Conditions that are never true, and statements that are not there."""
     for found in _CONDITION.finditer(code):
-        yield found.start("condition"), found.end("condition"), language.false
+        yield found.start("condition"), found.end("condition"), _NEVER[suffix]
     for found in _STATEMENT.finditer(code):
-        yield found.end("space"), found.end(), language.nothing
+        yield found.end("space"), found.end(), _NOTHING[suffix]
 
 
 def _mutant(world: World, bench: MutationBench, path: Path, text: str, edit: Edit) -> Mutant:
