@@ -113,8 +113,7 @@ class MutantLog:
         self._entries: dict[str, list[Any]] = {}
         if path is not None and path.exists():
             with refused(path, "log of mutants", broken="name another file"):
-                lines = read_bytes(path, GIB).splitlines()
-                for line in lines:
+                for line in read_bytes(path, GIB).splitlines():
                     self._read(line)
 
     def _read(self, line: bytes) -> None:
@@ -126,12 +125,8 @@ class MutantLog:
 
     def known(self, bench: MutationBench, mutants: Sequence[Mutant]) -> dict[Mutant, MutantVerdict]:
         """The verdicts that the file holds of these mutants."""
-        digests = {mutant: self._digest(bench, mutant) for mutant in mutants}
-        return {
-            mutant: MutantVerdict.of(bench, mutant, *self._entries[digest])
-            for mutant, digest in digests.items()
-            if digest in self._entries
-        }
+        found = ((mutant, self._entries.get(self._digest(bench, mutant))) for mutant in mutants)
+        return {mutant: MutantVerdict.of(bench, mutant, *entry) for mutant, entry in found if entry}
 
     def add(self, bench: MutationBench, mutant: Mutant, verdict: MutantVerdict) -> None:
         """Append the verdict of a mutant; raises UsageError where the file cannot be written."""
@@ -184,14 +179,18 @@ def run_mutants(
         copies.put(first)
         for number in range(1, workers):
             copies.put(Path(shutil.copytree(first, Path(folder) / f"copy-{number}", symlinks=True)))
-        programs = dict[Path, bytes]()
+        unchanged = dict[Path, bytes]()  # the program of each copy, once it was needed
 
         def judge_one(mutant: Mutant) -> None:
             copy = copies.get()
             try:
                 verdict = judge.confirmed(bench, _verdict(bench, mutant, judge, copy), copy)
-                if verdict.result == SURVIVED and bench.program is not None and _is_same(bench, mutant, copy, programs):
-                    verdict = replace(verdict, result=SAME)
+                if verdict.result == SURVIVED and bench.program is not None:
+                    with _planted(mutant, copy):
+                        program = bench.program(copy)
+                    if copy not in unchanged:
+                        unchanged[copy] = bench.program(copy)
+                    verdict = replace(verdict, result=SAME) if program == unchanged[copy] else verdict
             finally:
                 copies.put(copy)
             log.add(bench, mutant, verdict)
@@ -236,16 +235,6 @@ def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path) -> 
             return judge.verdict(bench, mutant, copy)
     except subprocess.TimeoutExpired:
         return MutantVerdict.of(bench, mutant, HUNG)
-
-
-def _is_same(bench: MutationBench, mutant: Mutant, copy: Path, unchanged: dict[Path, bytes]) -> bool:
-    """Tell whether a mutant leaves the program as it is; ``unchanged`` holds that of each copy once it was needed."""
-    assert bench.program is not None
-    with _planted(mutant, copy):
-        program = bench.program(copy)
-    if copy not in unchanged:
-        unchanged[copy] = bench.program(copy)
-    return program == unchanged[copy]
 
 
 @contextmanager
