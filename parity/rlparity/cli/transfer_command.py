@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 from rich.console import Console
 
@@ -80,11 +81,8 @@ def _trained(
         install = install_command("rl-parity[transfer]")
         raise UsageError(f"training needs sb3-contrib ({error}): {install}, or give --agent FILE.") from None
     for number in range(options.policies):
-        learner = GuardedEngine(world, engine, TRAINING_GAMES, timeout=options.timeout)
-        try:
+        with closing(GuardedEngine(world, engine, TRAINING_GAMES, timeout=options.timeout)) as learner:
             policy = learned_policy(world, learner, options.train_steps, options.seed + number, advance)
-        finally:
-            learner.close()
         yield f"policy {number + 1}", policy
 
 

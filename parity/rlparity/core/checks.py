@@ -1,6 +1,6 @@
 """Contract checks on a single engine: faults that comparing two engines cannot show, because both may have them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -110,25 +110,21 @@ def _check_states(engine: GuardedEngine, step: StepFunction, turn: int) -> None:
     given = [states[int(start)][slot] for slot, start in enumerate(starts)]
     shown: Fields = {"observation": engine.set_state(given, slots), "mask": engine.mask()[slots]}
     _demand_same(engine, {STATE: given}, {STATE: engine.get_state(slots)}, "set_state(get_state())")
+    played = {name: np.stack([fields[name] for fields in recorded]) for name in recorded[0]}
     if (later := np.flatnonzero(starts)).size:  # at the first moment, nothing was recorded yet
-        seen = _rows([recorded[start - 1] for start in starts[later]], later)
+        seen = {name: played[name][starts[later] - 1, later] for name in shown}
         own = {name: np.asarray(values)[later] for name, values in shown.items()}
-        _demand_same(engine, {name: seen[name] for name in own}, own, "set_state(get_state())")
+        _demand_same(engine, seen, own, "set_state(get_state())")
     for number in range(max(ends - starts)):
         actions, going = choose(engine), np.flatnonzero(starts + number < ends)  # the other games have gone on
         times = (starts + number)[going]
         for slot, time in zip(going, times, strict=True):
             actions[slot] = taken[time][slot]
-        seen = _fields(engine, step(actions), slots)
         after = f"set_state(get_state()) and {'a step' if number == 0 else f'{number + 1} steps'}"
-        _demand_same(engine, _rows([recorded[time] for time in times], going), _rows([seen] * len(going), going), after)
+        own = {name: np.asarray(values)[going] for name, values in _fields(engine, step(actions), slots).items()}
+        _demand_same(engine, {name: values[times, going] for name, values in played.items()}, own, after)
         if (over := going[times + 1 == ends[going]]).size:
             _demand_same(engine, {STATE: [last[slot] for slot in over]}, {STATE: engine.get_state(over)}, after)
-
-
-def _rows(each: Sequence[Fields], slots: Slots) -> Fields:
-    """The row of one slot of each of some fields, as one."""
-    return {name: np.stack([fields[name][slot] for fields, slot in zip(each, slots, strict=True)]) for name in each[0]}
 
 
 def _fields(engine: GuardedEngine, step: BatchStep, slots: Slots) -> Fields:
