@@ -77,26 +77,20 @@ class DivergenceDocument:
     report: str | None = None
 
 
-class Room:
-    """Room for values in a document, of which each of several divergences gets its part."""
+class _Room:
+    """Room for so many bytes of values."""
 
-    def __init__(self, divergences: int) -> None:
-        self._left, self._parts = ROOM, max(divergences, 1)
-
-    def next_part(self) -> None:
-        """Give the next divergence what is left, in equal parts."""
-        self._part = self._left // self._parts
-        self._left -= self._part
-        self._parts -= 1
+    def __init__(self, size: int) -> None:
+        self._left = size
 
     def fitting(self, values: Iterable[Any]) -> list[Any]:
         """The first values that there is room for."""
         taken = []
         for value in values:
             size = len(json_text(document_value(value)))
-            if size > self._part:
+            if size > self._left:
                 break
-            self._part -= size
+            self._left -= size
             taken.append(value)
         return taken
 
@@ -104,13 +98,12 @@ class Room:
 def divergence_document(report: Report) -> DivergenceDocument:
     """The document of a replayed trace whose engines differ."""
     fields = [each.field for each in report.trace.differences]
-    return DivergenceDocument(len(report.moments) - 1, fields, **explained(report, Room(1)))
+    return DivergenceDocument(len(report.moments) - 1, fields, **explained(report, ROOM))
 
 
-def explained(report: Report, room: Room) -> dict[str, Any]:
-    """The parts of a divergence's document that its report has."""
-    world, trace, case = report.world, report.trace, report.trace.case
-    room.next_part()
+def explained(report: Report, size: int) -> dict[str, Any]:
+    """The parts of a divergence's document that its report has, with at most so many bytes of values."""
+    world, trace, case, room = report.world, report.trace, report.trace.case, _Room(size)
     cause, *others = by_likelihood(report)
     causes = room.fitting([cause]) or [_clipped(cause)]
     starts = room.fitting([{"seed": case.seed} if case.state is None else {"state": case.state}])

@@ -16,7 +16,7 @@ from rlparity.io.console import counted
 from rlparity.io.intervals import paired_intervals
 from rlparity.io.table import Records, Table
 from rlparity.tools.coverage import Coverage
-from rlparity.tools.divergence import DivergenceDocument, Room, explained
+from rlparity.tools.divergence import ROOM, DivergenceDocument, explained
 from rlparity.tools.documents import EffectDocument, RunDocument
 from rlparity.tools.finding import Finding, grouped
 from rlparity.tools.mutants import CAUGHT, SURVIVED, MutantVerdict
@@ -75,7 +75,6 @@ def run_document(
         DivergenceDocument(found.step, [difference.field for difference in found.differences], found.game)
         for found in outcome.divergences
     ]
-    room = Room(len(findings))
     for finding in findings:
         at = outcome.divergences.index(finding.alike[0])
         divergences[at] = replace(
@@ -83,7 +82,7 @@ def run_document(
             alike=len(finding.alike),
             trace=str(finding.trace_path),
             report=str(finding.page_path),
-            **explained(finding.report, room),
+            **explained(finding.report, ROOM // len(findings)),
         )
     effect = outcome.effect
     first = [] if effect is None else sorted(effect.first[effect.first >= 0].tolist())
