@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from rlparity.errors import EngineError, UsageError, unknown
-from rlparity.io.safe_read import GIB, Unreadable, json_of, read_bytes, refused
+from rlparity.io.safe_read import GIB, Unreadable, is_object, json_of, read_bytes, refused
 from rlparity.io.strict_json import json_text
 from rlparity.mutant import Mutant, MutationBench
 from rlparity.tools.mutant_table import planted
@@ -22,7 +22,8 @@ from rlparity.world import World
 
 CAUGHT, FAILED, HUNG, SURVIVED = "caught", "engine failed", "hung", "survived"
 UNBUILDABLE, UNSOUND, SAME = "does not build", "fails without it too", "is the same program"
-_DIGEST = "digest"
+_DIGEST, _TOLD = "digest", ("result", "steps", "detail")
+"""What a log holds of a verdict, beside its names."""
 
 
 @dataclass(frozen=True)
@@ -114,14 +115,10 @@ class MutantLog:
         if path is not None and path.exists():
             with refused(path, "log of mutants", broken="name another file"):
                 for line in read_bytes(path, GIB).splitlines():
-                    self._read(line)
-
-    def _read(self, line: bytes) -> None:
-        try:
-            entry = json_of(line)
-            self._entries[entry[_DIGEST]] = [entry[name] for name in ("result", "steps", "detail")]
-        except (TypeError, KeyError) as error:
-            raise Unreadable(f"it holds what is no verdict ({error})") from None
+                    entry = json_of(line)
+                    if not is_object(entry) or not {_DIGEST, *_TOLD} <= entry.keys():
+                        raise Unreadable("it holds what is no verdict")
+                    self._entries[str(entry[_DIGEST])] = [entry[name] for name in _TOLD]
 
     def known(self, bench: MutationBench, mutants: Sequence[Mutant]) -> dict[Mutant, MutantVerdict]:
         """The verdicts that the file holds of these mutants."""

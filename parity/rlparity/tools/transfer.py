@@ -115,12 +115,9 @@ def equivalence_tests(
     return tests, ended
 
 
-def _joined(played: Sequence[Measures]) -> Measures:
-    return {measure: np.concatenate([each[measure] for each in played], axis=1) for measure in played[0]}
-
-
 def _tests(policy: str, played: Sequence[Measures], share: float) -> list[Equivalence]:
-    return [equivalence(policy, measure, (one, other), share) for measure, (one, other) in _joined(played).items()]
+    joined = ((name, np.concatenate([each[name] for each in played], axis=1)) for name in played[0])
+    return [equivalence(policy, name, (one, other), share) for name, (one, other) in joined]
 
 
 def _played(pair: Pair, policy: Policy, settings: Settings, number: int, progress: Callable[[], object]) -> Measures:
