@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 
-from rlparity.core.compare import STATE, Fields
+from rlparity.core.compare import STATE, Fields, rows_that_differ
 from rlparity.core.pair import Pair
 from rlparity.core.replay import ReplayMoment, act, components_of, differences_of, fired_marks, start
 from rlparity.core.step_phases import StepPhases, step_phases
@@ -141,11 +141,12 @@ class Timeline:
         Raises EngineError where an engine gives anything else than it did.
         """
         since: tuple[State, State] = ({}, {})
+        exact = replace(self.pair.world, tolerances={})
         with self._moving():
             for moment in fork.path[fork.begins :]:
                 seen = self._play(fork, moment.step, moment.action, since).sides
                 for name, one, other in zip(self.pair.names, moment.sides, seen, strict=True):
-                    if not _is_same(one, other):
+                    if rows_that_differ(exact, one, other)[0]:
                         raise EngineError(
                             f"engine '{name}' gives something else at step {moment.step} when the game is replayed: "
                             "look for what it remembers or draws beside the seed, the state and the actions."
@@ -166,7 +167,6 @@ class Timeline:
         before, self._counts = self._counts, self._marks()
         one = _kept(seen.expected)
         other = one if is_alone else _kept(seen.observed)
-        other = one if one.keys() == other.keys() and _is_same(one, other) else other
         states = one[STATE][0], other[STATE][0]
         marks = fired_marks(self.pair, before, self._counts)
         phases = step_phases(lambda: self.pair, since, action)  # an engine that failed is opened anew
@@ -184,12 +184,3 @@ def _kept(fields: Fields) -> dict[str, Any]:
         for name, values in fields.items()
         if not name.startswith(f"{STATE}.")
     }
-
-
-def _is_same(one: Fields, other: Fields) -> bool:
-    """Whether the fields that both have are the same, bit for bit."""
-    return all(_bits(one[name]) == _bits(other[name]) for name in one if name in other)
-
-
-def _bits(values: Array | list[State]) -> object:
-    return values if isinstance(values, list) else (values.dtype, values.shape, values.tobytes())
