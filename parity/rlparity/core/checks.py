@@ -110,7 +110,7 @@ def _check_states(engine: GuardedEngine, step: StepFunction, turn: int) -> None:
     given = [states[int(start)][slot] for slot, start in enumerate(starts)]
     shown: Fields = {"observation": engine.set_state(given, slots), "mask": engine.mask()[slots]}
     _demand_same(engine, {STATE: given}, {STATE: engine.get_state(slots)}, "set_state(get_state())")
-    played = {name: np.stack([fields[name] for fields in recorded]) for name in recorded[0]}
+    played = {name: np.stack([np.asarray(fields[name]) for fields in recorded]) for name in recorded[0]}
     if (later := np.flatnonzero(starts)).size:  # at the first moment, nothing was recorded yet
         seen = {name: played[name][starts[later] - 1, later] for name in shown}
         own = {name: np.asarray(values)[later] for name, values in shown.items()}
