@@ -1,15 +1,19 @@
-"""Trained models as files: ``models/ppo_{mode}.pth``, plain values and tensors that ``torch.load`` reads safely."""
+"""Trained models: the sizes of their networks (G8), and their files ``models/ppo_{mode}.pth``.
+
+A file has plain values and tensors, which ``torch.load`` reads safely.
+"""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from goodharts.architecture import NETWORKS, NetworkConfig
-from goodharts.rules import DEFAULT_MODE, MODES
+from goodharts.config import Training
+from goodharts.rules import DEFAULT_MODE, MODES, OBSERVATION_SHAPE
 from rlparity.errors import quoted
 from rlparity.io.atomic_write import replacing
 from rlparity.io.console import typed_command
@@ -21,12 +25,37 @@ if TYPE_CHECKING:  # torch takes a while to import, which a trainer that does wi
 
     from goodharts.torch_networks import ActorCritic
 
+NetworkKind = Literal["cnn", "mlp"]
+NETWORKS: tuple[NetworkKind, NetworkKind] = ("cnn", "mlp")
+CHANNELS = (32, 64, 64)
+"""Of the convolutions of a ``cnn``."""
+SEEN = prod(OBSERVATION_SHAPE)
+"""Numbers of an observation."""
+CELLS = SEEN // OBSERVATION_SHAPE[0]
+"""Those of one channel."""
+PRIVILEGES = 2 + SEEN
+"""Inputs of the critic alone: both counts of the episode in [-1, 1], and the ground-truth view."""
+
 MODEL = ".pth"
 FORMAT = 1
 LIMIT = 1024 * MIB
-_MOST_CHANNELS = 8
 _WIDEST = 8192
 _MIND = "name a file that `goodharts train` wrote"
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """A network's size. kind: ``cnn`` or ``mlp``, for CPUs. privileged: whether the critic knows more (G8)."""
+
+    kind: NetworkKind = "cnn"
+    hidden: int = 512
+    privileged: bool = True
+
+
+def network_config(training: Training, on_cpu: bool) -> NetworkConfig:
+    """The network that settings ask for; ``auto`` is the mlp on a CPU, and the cnn elsewhere."""
+    auto: NetworkKind = "mlp" if on_cpu else "cnn"
+    return NetworkConfig(auto if training.network == "auto" else training.network, training.hidden, training.privileged)
 
 
 @dataclass(frozen=True)
@@ -57,7 +86,6 @@ def write_model(path: Path, model: Model) -> None:
     content = {
         "format": FORMAT,
         "mode": model.mode,
-        "network": model.network.plain(),
         "config": {section: dict(values) for section, values in model.config.items()},
         "update": model.update,
         "timesteps": model.timesteps,
@@ -75,9 +103,10 @@ def read_model(path: Path) -> Model:
     train = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", mode)
     with refused(path, "model", f"train one with `{train}`, or {_MIND}", _MIND):
         content = _read_torch(path)
-        about = mode_of(content), _network_of(content), config_of(content), *progress_of(content)
-        policy = policy_of(about[1], content.get("weights"))
-    return Model(*about, policy)
+        weights = content.get("weights")
+        network = _network_of(weights)
+        about = config_of(content), *progress_of(content), policy_of(network, weights)
+        return Model(mode_of(content), network, *about)
 
 
 def _read_torch(path: Path) -> dict[str, Any]:
@@ -114,18 +143,12 @@ def mode_of(content: Mapping[str, Any]) -> str:
     return mode
 
 
-def _network_of(content: Mapping[str, Any]) -> NetworkConfig:
-    network = content.get("network")
-    if not is_object(network) or set(network) != {"kind", "channels", "hidden", "privileged"}:
-        raise Unreadable("it does not say which network it holds")
-    kind, channels, hidden, privileged = (network[name] for name in ("kind", "channels", "hidden", "privileged"))
-    if kind not in NETWORKS:
-        raise Unreadable(f"its network is {quoted(kind)}, neither {' nor '.join(NETWORKS)}")
-    is_list = isinstance(channels, list) and 0 < len(channels) <= _MOST_CHANNELS
-    widths = [*channels, hidden] if is_list else [None]
-    if not all(is_count(width, _WIDEST + 1) and width for width in widths) or not isinstance(privileged, bool):
-        raise Unreadable("its network has impossible sizes")
-    return NetworkConfig(kind, tuple(channels), hidden, privileged)
+def _network_of(weights: object) -> NetworkConfig:
+    """The network that has weights of these names and of this width; raises Unreadable where there is none."""
+    shape = getattr(weights.get("policy.weight"), "shape", ()) if is_object(weights) else ()
+    if not is_object(weights) or len(shape) != 2 or not 0 < shape[1] <= _WIDEST:
+        raise Unreadable("its weights are those of another network")
+    return NetworkConfig("cnn" if "body.conv1.weight" in weights else "mlp", shape[1], "joined.0.weight" in weights)
 
 
 def config_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

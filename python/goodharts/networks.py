@@ -14,7 +14,7 @@ from flax import linen as nn
 from jax import Array
 from numpy.typing import NDArray
 
-from goodharts.architecture import NetworkConfig, NetworkKind
+from goodharts.models import CHANNELS, NetworkConfig
 from goodharts.rules import OBSERVATION_SHAPE
 from rlworldkit.jax.env import Encoder
 from rlworldkit.ppo.config import RELU
@@ -29,7 +29,6 @@ class Cnn(nn.Module):
     """Convolutions of 3 × 3 with ReLU: observations (n, 2, 11, 11) to (n, channels × 121) in torch's order, float32."""
 
     dtype: str = "float32"
-    channels: tuple[int, ...] = NetworkConfig.channels
 
     @nn.compact
     def __call__(self, observation: Array) -> Array:
@@ -39,7 +38,7 @@ class Cnn(nn.Module):
         gradients are taken.
         """
         layers = []
-        for number, (inputs, outputs) in enumerate(pairwise((OBSERVATION_SHAPE[0], *self.channels)), start=1):
+        for number, (inputs, outputs) in enumerate(pairwise((OBSERVATION_SHAPE[0], *CHANNELS)), start=1):
             init = nn.initializers.orthogonal(2**0.5, column_axis=0)
             kernel = self.param(f"conv{number}_kernel", init, (outputs, inputs, 3, 3))
             layers.append((kernel, self.param(f"conv{number}_bias", nn.initializers.zeros, (outputs,))))
@@ -53,11 +52,6 @@ class Cnn(nn.Module):
 
 
 NETWORKS: dict[str, Encoder | None] = {"mlp": None, "cnn": Cnn}
-
-
-def num_layers(kind: NetworkKind) -> int:
-    """Return the number of hidden layers, after the encoder if there is one."""
-    return {"cnn": 1, "mlp": 2}[kind]
 
 
 def params_of(shape: NetworkConfig, weights: Mapping[str, Any]) -> Params:
@@ -88,7 +82,7 @@ def _names(shape: NetworkConfig, head: ValueHead) -> dict[str, tuple[str, str, s
     names |= {"policy": "policy", "value": HEADS[head].layer} | ({"joined.0": CRITIC} if shape.privileged else {})
     found = {theirs: (ours, "kernel", "bias") for theirs, ours in names.items()}
     if shape.kind == "cnn":
-        for number in range(1, len(shape.channels) + 1):
+        for number in range(1, len(CHANNELS) + 1):
             found[f"body.conv{number}"] = "cnn", f"conv{number}_kernel", f"conv{number}_bias"
     return found
 

@@ -7,7 +7,7 @@ from typing import assert_never
 import torch
 from torch import Tensor, nn
 
-from goodharts.architecture import CELLS, PRIVILEGES, SEEN, NetworkConfig
+from goodharts.models import CELLS, CHANNELS, PRIVILEGES, SEEN, NetworkConfig
 from goodharts.rules import ACTIONS, FOOD, OBSERVATION_SHAPE, POISON, Mode, Numbers
 from goodharts.torch_env.observation import observation_of
 from goodharts.torch_env.tables import channels
@@ -85,7 +85,7 @@ def _body(config: NetworkConfig) -> nn.Sequential:
     layers: dict[str, nn.Module] = {}
     match config.kind:
         case "cnn":
-            depths = (OBSERVATION_SHAPE[0], *config.channels)
+            depths = (OBSERVATION_SHAPE[0], *CHANNELS)
             for number, (depth_in, depth_out) in enumerate(pairwise(depths), start=1):
                 layers[f"conv{number}"] = nn.Conv2d(depth_in, depth_out, 3, padding=1)
                 layers[f"conv{number}_relu"] = nn.ReLU()

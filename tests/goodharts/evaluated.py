@@ -8,12 +8,11 @@ import torch
 from torch import nn
 
 from goodharts.agents import agent_of
-from goodharts.architecture import NetworkConfig, NetworkKind
 from goodharts.config import Config
 from goodharts.evaluation.evaluate import Evaluation, evaluate
 from goodharts.evaluation.figures import figures
 from goodharts.evaluation.lives import LIFE, Lives
-from goodharts.models import Model, write_model
+from goodharts.models import Model, NetworkConfig, NetworkKind, write_model
 from goodharts.rules import DEFAULT_MODE, MODES
 from goodharts.torch_networks import ActorCritic
 from rlworldkit.agents.agent import agent_of_logits, uniform
@@ -26,7 +25,7 @@ SMALL = Config().over({"evaluation": {"games": 12, "steps": 40}}, "a test")
 def small_model(mode: str = "proxy", seed: int = 0, kind: NetworkKind = "mlp", **config: dict[str, Any]) -> Model:
     """An untrained model with firm opinions."""
     torch.manual_seed(seed)
-    network = NetworkConfig(kind, channels=(4,), hidden=32)
+    network = NetworkConfig(kind, hidden=32)
     policy = ActorCritic(network)
     nn.init.orthogonal_(policy.policy.weight, 20.0)
     return Model(mode, network, config, update=7, timesteps=4000, policy=policy.eval())

@@ -14,9 +14,8 @@ from command_line import run
 from single_games import made
 
 from goodharts.agents import agent_of, in_evaluation
-from goodharts.architecture import NetworkConfig
 from goodharts.cli.main import main
-from goodharts.models import Model, write_model
+from goodharts.models import Model, NetworkConfig, write_model
 from goodharts.render.board import around
 from goodharts.rules import FOOD, MODES, POISON, REACH, Numbers
 from goodharts.torch_networks import ActorCritic
@@ -27,7 +26,7 @@ from rlworldkit.envs.episodes import Episodes
 from rlworldkit.show.watch.frames import frames
 
 ROOT = Path(__file__).resolve().parents[2]
-CNN = NetworkConfig("cnn", channels=(4, 8), hidden=32)
+CNN = NetworkConfig("cnn", hidden=32)
 MLP = NetworkConfig("mlp", hidden=32, privileged=False)
 DIES_IN_THREE_STEPS: Any = {"world": {"start_energy": 0.03}, "evaluation": {"food": 0, "poison": 0}}
 
@@ -55,7 +54,7 @@ def test_what_it_sees_and_its_hidden_layers_are_those_of_the_step_that_was_decid
         assert frame.decision is not None
         (name, seen), *layers = agent.layers(frame.decision.observation[None])
         assert np.array_equal(seen[0], [around(before.state, REACH) == kind for kind in (FOOD, POISON)])
-        assert [name, *(name for name, _ in layers)] == ["seen", "conv1", "conv2", "dense"]
+        assert [name, *(name for name, _ in layers)] == ["seen", "conv1", "conv2", "conv3", "dense"]
         before = frame
 
 

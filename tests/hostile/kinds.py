@@ -20,10 +20,9 @@ from onnx import TensorProto, helper, numpy_helper
 from orchard import WORLD as ORCHARD
 from sb3_contrib import MaskablePPO
 
-from goodharts.architecture import NetworkConfig
 from goodharts.config import USER_FILE, read_config
 from goodharts.evaluation.report import as_json, comparison, read_results
-from goodharts.models import read_model
+from goodharts.models import NetworkConfig, read_model
 from goodharts.torch_networks import ActorCritic
 from hackmatrix.cli.main import PROGRAM
 from hackmatrix.world import WORLD
@@ -190,17 +189,13 @@ def traced() -> Tree:
         return json.loads((Path(folder) / "trace.json").read_text())
 
 
-NETWORK = {"kind": "mlp", "channels": [2, 3], "hidden": 8, "privileged": True}
-
-
 @cache
 def goodharts_tree() -> Tree:
-    policy = ActorCritic(NetworkConfig("mlp", channels=(2, 3), hidden=8, privileged=True))
-    settings = {"network": NETWORK, "config": {"training": {"gamma": 0.5}}}
+    policy = ActorCritic(NetworkConfig("mlp", hidden=8, privileged=True))
     return {
         "format": 1,
         "mode": "proxy",
-        **settings,
+        "config": {"training": {"gamma": 0.5}},
         "update": 3,
         "timesteps": 72,
         "weights": dict(policy.state_dict()),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodharts.architecture import NetworkConfig, network_config
 from goodharts.config import AUTO, OFF, Config, Training
-from goodharts.models import Model, policy_of, write_model
+from goodharts.models import Model, NetworkConfig, network_config, policy_of, write_model
 from goodharts.training.jobs import Job
 from goodharts.training.runs import EPISODE, TakeEpisodes
 from goodharts.training.torchrun import is_launched
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from rlworldkit.runs.result import Progress
 
 _CPU = "cpu"
+_HIDDEN_LAYERS = {"cnn": 1, "mlp": 2}
+"""After the encoder, if there is one."""
 _SAME = ("learning_rate", "gamma", "gae_lambda", "max_grad_norm", "entropy_floor", "entropy_floor_coef", "popart_beta")
 """Settings of the same name and meaning in rlworldkit."""
 
@@ -91,8 +92,6 @@ def precision_on(platform: str, amp: bool) -> str:
 
 def train_config(training: Training, network: NetworkConfig, dtype: str = "float32") -> TrainConfig:
     """The settings as rlworldkit has them."""
-    from goodharts.networks import num_layers
-
     return TrainConfig(
         num_envs=training.n_envs,
         num_steps=training.steps_per_env,
@@ -110,7 +109,7 @@ def train_config(training: Training, network: NetworkConfig, dtype: str = "float
         normalize_advantage=BATCH,
         network=network.kind,
         hidden_dim=network.hidden,
-        num_layers=num_layers(network.kind),
+        num_layers=_HIDDEN_LAYERS[network.kind],
         activation=RELU,
         dtype=dtype,
         value_head=POPART,

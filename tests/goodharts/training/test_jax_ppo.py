@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,11 @@ import torch
 from command_line import run
 from numpy.typing import NDArray
 
-from goodharts.architecture import NetworkConfig, NetworkKind
 from goodharts.cli.evaluate import main as evaluate_main
 from goodharts.config import Config
 from goodharts.env import GoodhartsJaxEnv, env_of
-from goodharts.models import read_model
-from goodharts.networks import Cnn, params_of, torch_weights
+from goodharts.models import NetworkConfig, NetworkKind, read_model
+from goodharts.networks import NETWORKS, params_of, torch_weights
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
@@ -138,10 +136,10 @@ def test_both_trainers_make_the_same_updates_of_the_same_actions(fresh: RunnerSt
 
 def networks(kind: NetworkKind, privileged: bool = True) -> tuple[ActorCritic, Any, Any]:
     """A network in torch, and the same in JAX with its parameters."""
-    shape = NetworkConfig(kind, channels=(3, 4), hidden=8, privileged=privileged)
+    shape = NetworkConfig(kind, hidden=8, privileged=privileged)
     policy = ActorCritic(shape)
     params = params_of(shape, policy.state_dict())
-    return policy, network_of(params, {"mlp": None, "cnn": partial(Cnn, channels=shape.channels)}, 3), params
+    return policy, network_of(params, NETWORKS, 3), params
 
 
 @pytest.mark.parametrize(("kind", "privileged"), [("cnn", True), ("mlp", False)])
@@ -167,7 +165,7 @@ def test_convolutions_and_their_gradients_are_torchs(accelerator: bool, monkeypa
         return (network.apply(params, jnp.asarray(seen))[0] * jnp.asarray(direction)).mean()
 
     ours = jax.jit(jax.grad(loss))(params)["params"]["cnn"]
-    for number in (1, 2):
+    for number in (1, 2, 3):
         convolution = policy.body.get_submodule(f"conv{number}")
         for part, ending in (("weight", "kernel"), ("bias", "bias")):
             wanted = convolution.get_parameter(part).grad

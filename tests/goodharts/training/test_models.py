@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
-from goodharts.models import Model, model_path, read_model, write_model
+from goodharts.models import NETWORKS, Model, NetworkConfig, NetworkKind, model_path, read_model, write_model
 from goodharts.torch_networks import ActorCritic
 from goodharts.training.jobs import read_checkpoint
 from rlparity.errors import UsageError
@@ -15,7 +14,7 @@ from .small_runs import small_trainer
 
 
 def model(kind: NetworkKind = "mlp", privileged: bool = True) -> Model:
-    network = NetworkConfig(kind, channels=(2, 3), hidden=8, privileged=privileged)
+    network = NetworkConfig(kind, hidden=8, privileged=privileged)
     return Model("proxy", network, {"training": {"gamma": 0.5}}, 3, 72, ActorCritic(network))
 
 
