@@ -22,9 +22,7 @@ from PIL import Image
 from shared.pictures import IMAGES, browser
 
 from goodharts.cli.main import main as goodharts
-from goodharts.evaluation.evaluate import Evaluation
-from goodharts.evaluation.figures import FIGURES, TABLE
-from goodharts.evaluation.report import read_results
+from goodharts.evaluation.report import FIGURES, TABLE, Evaluation, read_results
 from goodharts.rules import DEFAULT_MODES
 from goodharts.training.train_ppo import TITLE, action_labels
 from rlparity.errors import ParityError, UsageError

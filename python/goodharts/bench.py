@@ -16,10 +16,11 @@ from goodharts.models import NETWORKS, network_config
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.observation import observation_of
-from goodharts.torch_env.random import game_keys
+from goodharts.torch_env.random import keys_of
 from goodharts.torch_env.tables import channels
 from goodharts.training.jax_ppo import precision_on, train_config
 from goodharts.training.torch_ppo import TorchTrainer
+from goodharts.world import game_seeds
 from rlparity import World
 from rlparity.core.prices import changed_prices, price_values
 from rlworldkit.bench.env import STEPS_PER_CALL
@@ -47,7 +48,7 @@ def measure_env(world: World, num_envs: int, repetitions: int) -> Iterator[Recor
     """
     prices = price_values(world)
     games = Games(_MODE, num_envs, prices=prices)
-    games.start(game_keys(0, num_envs))
+    games.start(keys_of(game_seeds(0, num_envs)))
     samples = [_play(games) for _ in range(1 + repetitions)][1:]
     yield plain_record("env_steps_per_second_torch", num_envs, samples)
     program = compiled_play(env_of(_MODE).with_prices(np.array(prices, np.int32)), num_envs)

@@ -51,19 +51,6 @@ _PRICES = {
 """The setting of each price, by what a mode is rewarded for (G12)."""
 
 
-class _Device(Values):
-    """Names of torch devices; whether one is there is checked when it is used."""
-
-    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        """Anything but auto, cpu, cuda, cuda:1, mps."""
-        kind, colon, number = value.partition(":") if isinstance(value, str) else ("", "", "")
-        fits = kind in ("cpu", "cuda", "mps", AUTO) and (not colon or (number.isdecimal() and kind == "cuda"))
-        return None if fits else "must be auto, cpu, cuda, cuda:1 (or another number) or mps"
-
-
-DEVICE = _Device()
-
-
 class Modes(Values):
     """Modes by name, separated by commas, and ``others`` that a command knows; ``all`` is the four default ones."""
 
@@ -139,7 +126,7 @@ class Training:
 class Runtime:
     """Device, precision and outputs; none of them changes a rule."""
 
-    device: str = _value(AUTO, "auto, cpu, cuda, cuda:1, mps (torch alone)", DEVICE)
+    device: str = _value(AUTO, "auto, cpu, cuda, cuda:1, mps (torch alone)")
     amp: bool = _value(True, "mixed precision (bfloat16) where the device gains by it")
     compile_mode: str = _value(
         OFF, "of torch.compile: reduce-overhead, max-autotune, or off", OneOf((*COMPILE_MODES, OFF))

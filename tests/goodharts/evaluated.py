@@ -9,9 +9,8 @@ from torch import nn
 
 from goodharts.agents import agent_of
 from goodharts.config import Config
-from goodharts.evaluation.evaluate import Evaluation, evaluate
-from goodharts.evaluation.figures import figures
-from goodharts.evaluation.lives import LIFE, Lives
+from goodharts.evaluation.lives import LIFE, Lives, evaluate
+from goodharts.evaluation.report import Evaluation, figures
 from goodharts.models import Model, NetworkConfig, NetworkKind, write_model
 from goodharts.rules import DEFAULT_MODE, MODES
 from goodharts.torch_networks import ActorCritic

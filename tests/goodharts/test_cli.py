@@ -42,7 +42,7 @@ def test_version_names_package_rules_and_torch() -> None:
         ("watch --mode proxy_mortal", "there is no model models/ppo_proxy_mortal.pth: train one with `"),
         ("evaluate --mode proxi", "it must be all, or one or more of ground_truth, .*, random, separated"),
         ("evaluate --steps many", "--steps: it must be a whole number from 1 to"),
-        ("evaluate --device tpu", "--device: it must be auto, cpu, cuda"),
+        ("evaluate --mode random --device tpu", "There is no device tpu here: choose one of cpu"),
         (
             "evaluate --json /no/such/folder/a.json",
             "/no/such/folder/a.json cannot be written: No such file",

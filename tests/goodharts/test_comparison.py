@@ -9,9 +9,7 @@ from evaluated import evaluation_by_hand, lives_of, small_model, write_models
 from matplotlib.image import imread
 
 from goodharts.cli.main import main
-from goodharts.evaluation.evaluate import Evaluation
-from goodharts.evaluation.figures import figures
-from goodharts.evaluation.report import as_json, read_results
+from goodharts.evaluation.report import Evaluation, as_json, figures, read_results
 from goodharts.models import write_model
 
 

@@ -19,10 +19,8 @@ from goodharts.agents import agent_of, numbers_of
 from goodharts.cli.evaluate import written
 from goodharts.cli.main import main
 from goodharts.config import Config
-from goodharts.evaluation.evaluate import Evaluation
-from goodharts.evaluation.figures import FIGURES, figures
 from goodharts.evaluation.lives import CPU_BATCH, Lives, play
-from goodharts.evaluation.report import as_json, as_sentence
+from goodharts.evaluation.report import FIGURES, Evaluation, as_json, as_sentence, figures
 from goodharts.models import NetworkKind, write_model
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import evaluation_world, game_seeds

@@ -14,9 +14,9 @@ from goodharts.cli.main import PROGRAM, main
 from goodharts.models import NETWORKS, Model, NetworkConfig, NetworkKind, model_path, read_model, write_model
 from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MODES
 from goodharts.torch_env.env import Games
-from goodharts.torch_env.random import game_keys
+from goodharts.torch_env.random import keys_of
 from goodharts.torch_networks import ActorCritic, Inputs
-from goodharts.world import WORLDS
+from goodharts.world import WORLDS, game_seeds
 from rlparity.core.trace import Case, Trace, write_trace
 from rlparity.errors import UsageError
 from rlworldkit.agents.agent import AgentPlayer
@@ -55,7 +55,7 @@ def test_a_privileged_critic_judges_the_complete_state(models: Path) -> None:
     episodes = Episodes(WORLDS["ground_truth"], 1, engine="torch", max_episode_steps=3)
     watched = list(frames(episodes, AgentPlayer(agent, Choice(LIKELIEST)), 7, 1))
     games = Games(mode := MODES["ground_truth"], 1)
-    codes = games.start(game_keys(7, 1))
+    codes = games.start(keys_of(game_seeds(7, 1)))
     for frame in watched[1:]:
         counts = torch.stack((games.state.food_count, games.state.poison_count), dim=1)
         known = Inputs(mode, DEFAULT_NUMBERS, privileged=True, device=games.device)(codes, counts)

@@ -5,12 +5,19 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from goodharts.config import ALL, Config, Modes, read_config
-from goodharts.evaluation.figures import FIGURES
+from goodharts.evaluation.report import (
+    FIGURES,
+    Evaluation,
+    as_json,
+    as_sentence,
+    as_table,
+    comparison,
+    read_results,
+)
 from goodharts.models import model_path
 from goodharts.rules import DEFAULT_MODE, DEFAULT_MODES, MODES, Mode
 from rlparity.errors import UsageError
@@ -23,9 +30,6 @@ from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, write_output
 from rlworldkit.cli.players import add_choice_flags, add_older_names, add_trust_flag, choice_of
 from rlworldkit.runs.console import working
 from rlworldkit.sections import add_setting, flags_given
-
-if TYPE_CHECKING:
-    from goodharts.evaluation.evaluate import Evaluation
 
 _MODELS, _FIGURE = Path("models"), "efficiency"
 _SETTINGS = (("evaluation", "games"), ("evaluation", "steps"), ("evaluation", "seed"), ("runtime", "device"))
@@ -90,8 +94,6 @@ def compare(argv: Sequence[str] | None = None) -> int:
     given += [f"--{key}" for keys in flags_given(args).values() for key in keys]
     if args.results and given:
         parser.error(f"files of evaluations are read as they are: leave {given[0]} out, or the files")
-    from goodharts.evaluation.report import as_sentence, comparison, read_results
-
     if args.results:
         evaluations: Iterable[Evaluation] = [each for path in args.results for each in read_results(path)]
     else:
@@ -140,8 +142,6 @@ def _console(args: argparse.Namespace) -> Console:
 
 def written(evaluations: Iterable[Evaluation], target: Path | None) -> list[Evaluation]:
     """All evaluations, written as JSON to ``target`` if given, even where a later one is interrupted or fails."""
-    from goodharts.evaluation.report import as_json
-
     found: list[Evaluation] = []
     try:
         found.extend(evaluations)  # what is there stays there, whatever the next one raises
@@ -157,8 +157,7 @@ def _played(players: Sequence[Player], args: argparse.Namespace, printing: bool 
     printing: print each once it is there.
     """
     from goodharts.devices import choose_device
-    from goodharts.evaluation.evaluate import evaluate
-    from goodharts.evaluation.report import as_sentence, as_table
+    from goodharts.evaluation.lives import evaluate
 
     config, console = read_config(flags_given(args)), _console(args)
     device, how = choose_device(config.runtime.device), config.evaluation

@@ -11,16 +11,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing, contextmanager
+from dataclasses import asdict
+from pathlib import Path
 from threading import Event
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from goodharts.rules import EVENTS
-from goodharts.world import game_seeds
+from goodharts.agents import Judge, numbers_of, training_of
+from goodharts.config import Config
+from goodharts.evaluation.report import Evaluation, figures
+from goodharts.rules import EVENTS, VERSION, Mode
+from goodharts.world import evaluation_world, game_seeds
 from rlparity import BatchEngine
-from rlworldkit.agents.agent import Player
+from rlparity.core.prices import prices_text
+from rlworldkit.agents.agent import Agent, AgentPlayer, Player
+from rlworldkit.agents.choice import DEFAULT, DRAWN, LIKELIEST, Choice
+from rlworldkit.agents.reader import RANDOM
 
 CPU_BATCH, GPU_BATCH = 128, 4096
 """Games of a batch: enough for matrix products at full speed, and on a CPU few enough for its cache."""
@@ -37,6 +45,64 @@ it gained, in thousandths. died: false where it was still going on when the eval
 
 class _Cancelled(Exception):
     """Another batch failed, or the person gave up."""
+
+
+def evaluate(
+    mode: Mode,
+    agent: Agent,
+    config: Config,
+    device: torch.device,
+    *,
+    choice: Choice = DEFAULT,
+    advanced: Callable[[int], None] = lambda steps: None,
+) -> Evaluation:
+    """Let an agent live on in a mode, as [evaluation] of the configuration says (G6, G11).
+
+    choice: how it chooses its actions, unless it plays by chance.
+    advanced: called with the number of steps that were played, from any thread. Raises UsageError where the world that
+    it was trained in is impossible.
+    """
+    is_chance, (trained, progress) = agent.path == Path(RANDOM), training_of(agent)
+    how, numbers, training = config.evaluation, numbers_of(trained, config), Config().over(trained, "The model")
+    choice = Choice(DRAWN, choice.player_seed) if is_chance else choice
+    is_deterministic, prices = choice.how == LIKELIEST or choice.search is not None, training.changed_prices(mode.name)
+    world, searcher = evaluation_world(mode, numbers, device), None
+    batch, threads = (CPU_BATCH, None) if device.type == "cpu" else (GPU_BATCH, 1)
+    if isinstance(agent.judge, Judge):
+        agent.judge.to(device)
+    if choice.search is not None:
+        from goodharts.env import env_of
+        from rlworldkit.agents.search import searcher_of
+
+        env = env_of(mode, numbers, True).with_prices(np.array(training.price_values(mode.name), np.int32))
+        searcher = searcher_of(world, env, agent, choice, following=True)
+        # nobody need wait for games that are not asked for: a search takes what is likely, not what rounding decides
+        batch, threads = min(how.games, CPU_BATCH), 1
+    player = AgentPlayer(agent, choice, searcher)
+    lives = play(
+        world.engines["torch"],
+        player,
+        how.games,
+        how.steps,
+        seed=how.seed,
+        batch=batch,
+        threads=threads,
+        advanced=advanced,
+    )
+    return Evaluation(
+        player=RANDOM if is_chance else mode.name,
+        rules=VERSION,
+        model=None if is_chance else progress,
+        settings={
+            **{name: getattr(how, name) for name in ("games", "steps", "seed")},
+            "deterministic": is_deterministic,
+            "device": device.type,
+            **({"search": str(choice.search)} if choice.search else {}),
+            **({"prices": prices_text(prices)} if prices else {}),
+        },
+        world=asdict(numbers),
+        figures=figures(lives),
+    )
 
 
 def play(

@@ -8,8 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
-from goodharts.evaluation.evaluate import Evaluation
-from goodharts.evaluation.figures import PUBLISHED, PUBLISHED_STEPS
+from goodharts.evaluation.report import PUBLISHED, PUBLISHED_STEPS, Evaluation
 from rlworldkit.pictures import drawn
 
 _ASIDE = 0.08

@@ -11,11 +11,11 @@ from goodharts.torch_env import state_dict
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.marks import Marks
 from goodharts.torch_env.observation import observation_of
-from goodharts.torch_env.random import unsigned
+from goodharts.torch_env.random import keys_of, unsigned
 from goodharts.torch_env.tables import channels
 from rlparity import BatchEngine, BatchStep, EngineOptions, State
 from rlparity.engine import Array, Slots
-from rlparity.threefry import seed_pairs, seeds_of
+from rlparity.threefry import seeds_of
 
 _NEVER = -1
 _BITS = 1 << np.arange(len(EVENTS), dtype=np.uint32)
@@ -51,11 +51,10 @@ class TorchEngine(BatchEngine):
         self._following = self._env.respawn if evaluating else self._env.restart
         self._channels = torch.tensor(channels(mode, self._env.numbers), device=self._env.device)
         self._mask = np.ones((games, len(ACTIONS)), np.bool_)
-        self._packed = options.packed
         self._rested_at = torch.full((games,), _NEVER, device=self._env.device)
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
-        keys, rows = torch.from_numpy(seed_pairs(seeds).view(np.int32)), self._rows(slots)
+        keys, rows = keys_of(seeds), self._rows(slots)
         self._rested_at[rows] = _NEVER
         return self._observed(self._env.start(keys.to(self._env.device), rows))
 
@@ -115,11 +114,6 @@ class TorchEngine(BatchEngine):
         state = self._env.state
         return torch.stack((state.energy, state.steps), dim=1).cpu().numpy()
 
-    def unpacked(self, observation: Array) -> Array:
-        if self._packed:
-            return observation_of(torch.from_numpy(observation), self._channels.cpu()).numpy()
-        return observation.copy()
-
     def state_arrays(self) -> Mapping[str, Array]:
         state = self._env.state
         columns = ("grid", "x", "y", "energy", "steps", "event", "food_count", "poison_count")
@@ -133,5 +127,4 @@ class TorchEngine(BatchEngine):
         return torch.from_numpy(slots.astype(np.int64)).to(self._env.device)
 
     def _observed(self, codes: torch.Tensor) -> Array:
-        """Codes int8 (n, 121) where observations may be packed, and what they show, float32 (n, 2, 11, 11), else."""
-        return (codes if self._packed else observation_of(codes, self._channels)).cpu().numpy()
+        return observation_of(codes, self._channels).cpu().numpy()

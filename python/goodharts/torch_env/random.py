@@ -4,8 +4,12 @@ torch has no arithmetic on unsigned 32-bit numbers, so words are int32 tensors t
 around, and what a shift to the right drags in from the sign is masked off.
 """
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
+
+from rlparity.threefry import seed_pairs
 
 FOOD_COUNT, POISON_COUNT, PLACE, REAPPEAR, RESPAWN = 1, 2, 3, 4, 5
 """Sites."""
@@ -21,7 +25,6 @@ number otherwise, again and again, which takes longer than to shift a few thousa
 _PARITY = 0x1BD11BDA
 WORD = 0xFFFFFFFF
 """The bits of a word."""
-_KEYS_EVENT = -1  # 2³² − 1 as int32
 
 
 def threefry2x32(key: tuple[Tensor, Tensor], counter: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
@@ -74,13 +77,9 @@ def between(word: Tensor, low: int, high: int) -> Tensor:
     return low + ((unsigned(word) * (high - low + 1)) >> 32)
 
 
-def game_keys(seed: int, games: int) -> Tensor:
-    """The keys of games 0 … games − 1 of a run with this seed, int32 (games, 2)."""
-    low, high = (torch.tensor([half]) for half in (seed & WORD, seed >> 32))
-    number = torch.arange(1, games + 1, dtype=torch.int32)
-    return torch.stack(
-        threefry2x32((low.to(torch.int32), high.to(torch.int32)), (torch.full_like(number, _KEYS_EVENT), number)), -1
-    )
+def keys_of(seeds: NDArray[np.uint64]) -> Tensor:
+    """The keys of games with these seeds (n,), the lower word first: int32 (n, 2)."""
+    return torch.from_numpy(seed_pairs(seeds).view(np.int32))
 
 
 def unsigned(word: Tensor) -> Tensor:

@@ -15,8 +15,9 @@ from goodharts.config import Config
 from goodharts.devices import choose_device, describe, prepare
 from goodharts.models import Model, network_config, write_model
 from goodharts.rules import MODES
-from goodharts.torch_env import random, state_dict
+from goodharts.torch_env import state_dict
 from goodharts.torch_env.env import Games
+from goodharts.torch_env.random import keys_of
 from goodharts.torch_env.state import State
 from goodharts.training.jobs import BEGIN_ANEW, Job, write_checkpoint
 from goodharts.training.parallel import ALONE, Processes, joined
@@ -24,6 +25,7 @@ from goodharts.training.ppo import NOISE, Learner, rescale, stream
 from goodharts.training.rollout import Player
 from goodharts.training.runs import TakeEpisodes
 from goodharts.training.torchrun import local_rank
+from goodharts.world import game_seeds
 from rlparity.errors import UsageError
 from rlparity.io.safe_read import Unreadable
 from rlworldkit.ppo.value_heads import FIRST_SCALE
@@ -69,7 +71,7 @@ class TorchTrainer:
             )
         prices = config.price_values(mode)
         games = Games(self.mode, len(share), numbers=config.numbers(), device=self.device, prices=prices)
-        games.start(random.game_keys(training.seed, training.n_envs)[share.start : share.stop].to(self.device))
+        games.start(keys_of(game_seeds(training.seed, training.n_envs)[share.start : share.stop]).to(self.device))
         noise = torch.Generator(self.device).manual_seed(stream(training.seed, NOISE))
         self.player = Player(games, noise, share, training.n_envs)
 

@@ -17,8 +17,9 @@ def test_a_device_is_chosen_by_its_name_and_rank_or_refused_with_those_that_are_
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     with pytest.raises(UsageError, match=r"^There is no device cuda:7 here: choose one of cpu, cuda:0, cuda:1\.$"):
         choose_device("cuda:7")
-    with pytest.raises(UsageError, match=r"^There is no device mps here"):
-        choose_device("mps")
+    for name in ("mps", "gpu", "cpu:1", "cuda:x", "", "CPU", "\0"):
+        with pytest.raises(UsageError, match=r"^There is no device "):
+            choose_device(name)
     # processes on one machine take a GPU each
     assert choose_device("cuda", local_rank=1) == torch.device("cuda:1")
     assert choose_device("cuda:1", local_rank=0) == torch.device("cuda:1")
