@@ -6,7 +6,7 @@ from pkgutil import resolve_name
 from hackmatrix.explain.actions import NOT_OWNED, cost_text, costs_of, obstacle
 from hackmatrix.explain.ending import LEFT, STEP_LIMIT, ending
 from hackmatrix.explain.transition import Transition
-from hackmatrix.render.model import board_model
+from hackmatrix.render.model import is_dead, is_won, owned_programs
 from hackmatrix.render.text import LEGEND, board_lines, compact_lines, draw_text, numbers
 from hackmatrix.rules import MOVES, NUM_STAGES, PROGRAMS, SIZE
 from hackmatrix.score import WON
@@ -18,7 +18,16 @@ from rlworldkit.render.panels import LEAVE, Obstacle, Panels
 from rlworldkit.render.show import Show
 from rlworldkit.render.spans import Line, joined
 
-_NUMBERS = ("hp", "credits", "energy", "data_siphons", "attack_damage", "score", "stage")
+_NUMBERS = {
+    "hp": "hp",
+    "credits": "credits",
+    "energy": "energy",
+    "dataSiphons": "data siphons",
+    "attackDamage": "attack damage",
+    "score": "score",
+    "stage": "stage",
+}
+"""The numbers whose changes are told, by the protocol's words."""
 _SIPHON = "s"
 _LETTERS = [letter for letter in "abcdefghijklmnopqrstuvwxyz" if letter not in (_SIPHON, LEAVE)]
 
@@ -38,11 +47,10 @@ class HackMatrixPanels(Panels):
         self._costs = costs_of(rules_of(engine))
 
     def board(self, state: State, *, large: bool) -> list[Line]:
-        model = board_model(state)
-        return board_lines(model) if large else compact_lines(model)
+        return board_lines(state) if large else compact_lines(state)
 
     def numbers(self, state: State, *, large: bool) -> list[list[Line]]:
-        stage, hp, attack, held, siphons, score, spawn, flags = numbers(board_model(state)).values()
+        stage, hp, attack, held, siphons, score, spawn, flags = numbers(state).values()
         flags = joined([[(text.rstrip(), style)] for text, style in flags if text.rstrip().endswith(" on")], 1)
         if large:
             return [[stage, hp, attack], [held, siphons, score], [spawn, flags]]
@@ -55,14 +63,15 @@ class HackMatrixPanels(Panels):
         return obstacle(state, action, self._costs)
 
     def changes(self, before: State, after: State) -> Iterator[str]:
-        was, now = board_model(before), board_model(after)
-        if now.won or now.dead:
-            yield "you win" if now.won else "you die"
-        values = [(name.replace("_", " "), getattr(was, name), getattr(now, name)) for name in _NUMBERS]
+        if is_won(after) or is_dead(after):
+            yield "you win" if is_won(after) else "you die"
+        was, now = ({**state, **state["player"]} for state in (before, after))
+        values = [(name, was[word], now[word]) for word, name in _NUMBERS.items()]
         values += [(name, len(before[name]), len(after[name])) for name in ("enemies", "transmissions")]
         yield from (f"{name} {old} → {new}" for name, old, new in values if old != new)
-        yield from (f"+{name}" for name in now.owned_programs if name not in was.owned_programs)
-        yield from (f"-{name}" for name in was.owned_programs if name not in now.owned_programs)
+        owned, owns = owned_programs(before), owned_programs(after)
+        yield from (f"+{name}" for name in owns if name not in owned)
+        yield from (f"-{name}" for name in owned if name not in owns)
 
 
 def _end(before: State, after: State, action: int, how: str | None) -> tuple[End, str]:
@@ -75,8 +84,8 @@ def _end(before: State, after: State, action: int, how: str | None) -> tuple[End
 
 
 SHOW = Show(
-    text=lambda state: draw_text(board_model(state)),
-    picture=lambda state: resolve_name("hackmatrix.render.picture:draw_picture")(board_model(state)),
+    text=draw_text,
+    picture=lambda state: resolve_name("hackmatrix.render.picture:draw_picture")(state),
     victory=WON,
     progress=lambda state: f" in stage {min(state['stage'], NUM_STAGES)}",
     end=_end,

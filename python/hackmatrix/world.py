@@ -14,7 +14,7 @@ from hackmatrix.exploration.shrinkers import SHRINKERS
 from hackmatrix.exploration.starts import STARTS
 from hackmatrix.prices import PRICES
 from hackmatrix.render.colours import colour_of
-from hackmatrix.render.model import NUMBERS, board_model
+from hackmatrix.render.model import owned_programs, rows_of
 from hackmatrix.render.words import SIGNS, cell_text
 from hackmatrix.spaces import dict_space, split
 from hackmatrix.swift_env.process import is_engine_expected
@@ -42,6 +42,8 @@ def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngin
 _SWIFT, _JAX = {"swift": open_swift}, {"jax": open_jax}
 ENGINES = _SWIFT | _JAX if is_engine_expected() else _JAX | _SWIFT
 """The first one is the default."""
+_PLAYER = ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score")
+_NUMBERS = rules.STATE_FIELDS[rules.STATE_FIELDS.index("stage") : rules.STATE_FIELDS.index("history")]
 
 
 def rules_of(engine: str, prices: PriceValues | None = None) -> dict[str, Any]:
@@ -61,13 +63,13 @@ def rules_of(engine: str, prices: PriceValues | None = None) -> dict[str, Any]:
 
 def draw_board(state: State) -> Board:
     """The cells of a complete state, row 5 on top, as ``cell_text`` says them, and every single value."""
-    model = board_model(state)
     scalars = {
-        "ownedPrograms": " ".join(model.owned_programs) or "none",
-        **{word: getattr(model, name) for name, word in NUMBERS.items()},
-        "history": "none" if model.record_turn is None else f"turn {model.record_turn}",
+        "ownedPrograms": " ".join(owned_programs(state)) or "none",
+        **{name: state["player"][name] for name in _PLAYER},
+        **{name: state[name] for name in _NUMBERS},
+        "history": "none" if state["history"] is None else f"turn {state['history']['turn']}",
     }
-    return Board(tuple(tuple(map(cell_text, row)) for row in model.rows), scalars)
+    return Board(tuple(tuple(map(cell_text, row)) for row in rows_of(state)), scalars)
 
 
 _PACKAGE = Path(__file__).resolve().parent

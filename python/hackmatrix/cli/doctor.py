@@ -22,6 +22,7 @@ from rlparity.engines.python_process import python_command
 from rlparity.errors import ParityError, install_command
 from rlparity.io.arguments import Parser
 from rlparity.tools.documents import Check
+from rlworldkit.extras import EXTRAS
 from rlworldkit.jax.cache_entries import damaged_entries
 from rlworldkit.jax.xla import CACHE_VARIABLE, enable_compilation_cache, write_fault
 from rlworldkit.render.display import has_display
@@ -30,15 +31,6 @@ PROBE_SECONDS = 180.0
 """A first JAX program on a cold accelerator takes long; a busy TPU never answers."""
 _PROBE_NAME = "hackmatrix_doctor"
 _PACKAGE = Path(hackmatrix.__file__).resolve().parent
-_EXTRAS = {
-    "sb3": ("gymnasium", "stable-baselines3", "sb3-contrib", "torch", "pygame"),
-    "wandb": ("wandb",),
-    "gymnax": ("gymnax",),
-    "play": ("textual",),
-    "export": ("onnx", "onnxruntime", "safetensors"),
-    "sweep": ("optuna",),
-}
-"""Extra of the package -> the distributions that one looks for."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -66,7 +58,7 @@ def _checks(cache: Path | None) -> Iterator[Check]:
         yield swift_toolchain()
     yield swift_engine()
     yield from jax_and_cache(cache)
-    yield from map(extra, _EXTRAS)
+    yield from (extra(name) for name in EXTRAS if name != "jax")
     if has_display():
         yield Check("display", OK, "windows can be opened")
     else:
@@ -193,8 +185,9 @@ def _run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 def extra(name: str) -> Check:
     """One extra of the package, which a person installs who wants it."""
-    found = versions(_EXTRAS[name])
-    if missing := [each for each in _EXTRAS[name] if each not in {installed.split()[0] for installed in found}]:
+    wanted = [module.replace("_", "-") for module in EXTRAS[name]]
+    found = versions(wanted)
+    if missing := [each for each in wanted if each not in {installed.split()[0] for installed in found}]:
         remedy = install_command(f"hackmatrix[{name}]")
         return Check(f"extra {name}", NOTE, f"not installed: {', '.join(missing)}", remedy)
     return Check(f"extra {name}", OK, ", ".join(found))

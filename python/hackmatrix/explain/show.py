@@ -11,7 +11,7 @@ from rich.text import Text
 from hackmatrix.explain.play import ExplainedStep
 from hackmatrix.explain.readings import Reading
 from hackmatrix.explain.transition import Transition, exit_distance
-from hackmatrix.render.model import BoardModel, board_model
+from hackmatrix.render.model import owned_programs, rows_of
 from hackmatrix.render.words import SIGNS, cell_text, legend
 from hackmatrix.rules import ACTIONS, COMPONENTS, SIZE
 from hackmatrix.world import WORLD
@@ -51,21 +51,18 @@ def print_before(console: Console, step: ExplainedStep, state: State) -> None:
 
 
 def _print_state(console: Console, state: State, before: State | None) -> None:
-    board = board_model(state)
-    _print_indented(console, _board(board, board if before is None else board_model(before)))
-    programs = " ".join(board.owned_programs) or "none"
-    numbers = f"hp {board.hp}, credits {board.credits}, energy {board.energy}, score {board.score}"
-    _print_indented(
-        console, f"{numbers}, siphons {board.data_siphons}, attack {board.attack_damage}, programs: {programs}"
-    )
+    player, record = state["player"], state["history"]
+    _print_indented(console, _board(state, before or state))
+    programs = " ".join(owned_programs(state)) or "none"
+    numbers = f"hp {player['hp']}, credits {player['credits']}, energy {player['energy']}, score {player['score']}"
+    held = f"siphons {player['dataSiphons']}, attack {player['attackDamage']}, programs: {programs}"
+    _print_indented(console, f"{numbers}, {held}")
     distance = exit_distance(state)
     away = "no path to the exit" if distance is None else f"exit {distance} away"
-    record = "none"
-    if board.record_turn is not None:
-        since = f"{board.kills_since_history} kills, {board.pickups_since_history} pickups since"
-        record = f"turn {board.record_turn}, {since}"
-    place = f"stage {board.stage}, turn {board.turn}, {away}, closest {board.closest_approach}"
-    _print_indented(console, f"{place}, record: {record}")
+    since = f"{state['killsSinceHistory']} kills, {state['pickupsSinceHistory']} pickups since"
+    told = "none" if record is None else f"turn {record['turn']}, {since}"
+    place = f"stage {state['stage']}, turn {state['turn']}, {away}, closest {state['closestApproach']}"
+    _print_indented(console, f"{place}, record: {told}")
 
 
 def print_legend(console: Console) -> None:
@@ -138,10 +135,10 @@ def _signed(thousandths: int) -> str:
     return f"{thousandths / 1000:+.3f}"
 
 
-def _board(board: BoardModel, last: BoardModel) -> Table:
+def _board(state: State, last: State) -> Table:
     columns = [Column(f"col {col}", min_width=8) for col in range(SIZE)]
     table = Table("", *columns, box=box.ASCII)
-    for cells, before in zip(board.rows, last.rows, strict=True):
+    for cells, before in zip(rows_of(state), rows_of(last), strict=True):
         texts = zip(map(cell_text, cells), map(cell_text, before), strict=True)
         painted = [Text(text, style="" if text == was else "yellow") for text, was in texts]
         table.add_row(f"row {cells[0].row}", *painted)

@@ -1,11 +1,10 @@
-"""A state as it is shown: the cells and the numbers beside them, and what of that the player does not see (A3-A7, O4).
+"""The cells of a state as they are shown, and what of them the player does not see (A3-A6, O4).
 
-Text, pictures, explanations and the reports of the harness all draw from this one model.
+Text, pictures, explanations and the reports of the harness all draw from these.
 """
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -73,83 +72,33 @@ class Cell:
         return self.block is None or self.siphoned
 
 
-@dataclass(frozen=True, slots=True)
-class BoardModel:
-    """One board and its numbers, which are named as in the protocol's state S.
-
-    cells: in row-major order, row 0 (the bottom one) first (A1).
-    owned_programs: their names, in the order of table P.
-    record_turn: the turn of the record that UNDO would bring back; None without a record.
-    """
-
-    cells: tuple[Cell, ...]
-    owned_programs: tuple[str, ...]
-    record_turn: int | None
-    hp: int
-    credits: int
-    energy: int
-    data_siphons: int
-    attack_damage: int
-    score: int
-    stage: int
-    turn: int
-    show_activated: bool
-    scheduled_tasks_disabled: bool
-    step_active: bool
-    atk_plus_uses: int
-    scheduled_task_interval: int
-    next_scheduled_task_turn: int
-    pending_siphon_transmissions: int
-    closest_approach: int
-    kills_since_history: int
-    pickups_since_history: int
-    seed: int
-    event_number: int
-
-    def cell(self, row: int, col: int) -> Cell:
-        """The cell of this row and column, both from 0."""
-        return self.cells[SIZE * row + col]
-
-    @property
-    def rows(self) -> tuple[tuple[Cell, ...], ...]:
-        """The rows of cells as they are drawn: the top one first."""
-        return tuple(self.cells[SIZE * row : SIZE * (row + 1)] for row in reversed(range(SIZE)))
-
-    @property
-    def won(self) -> bool:
-        """Return whether the game is won (C3)."""
-        return self.stage == WON_STAGE
-
-    @property
-    def dead(self) -> bool:
-        """Return whether the player has died (C4)."""
-        return self.hp == 0
+def is_won(state: Mapping[str, Any]) -> bool:
+    """Whether the game is won (C3)."""
+    return bool(state["stage"] == WON_STAGE)
 
 
-NUMBERS = {
-    field.name: re.sub("_(.)", lambda found: found[1].upper(), field.name)
-    for field in fields(BoardModel)
-    if field.name not in ("cells", "owned_programs", "record_turn")
-}
-"""The numbers beside the board: field of the model -> the protocol's word for it."""
+def is_dead(state: Mapping[str, Any]) -> bool:
+    """Whether the player has died (C4)."""
+    return bool(state["player"]["hp"] == 0)
 
 
-def board_model(state: Mapping[str, Any]) -> BoardModel:
-    """The model of a complete state (``S`` of the protocol), as both engines' ``get_state`` gives it."""
-    numbers = {**state, **state["player"]}
-    return BoardModel(
-        cells=_cells(state),
-        owned_programs=tuple(ACTIONS[action] for action in sorted(state["ownedPrograms"])),
-        record_turn=None if state["history"] is None else state["history"]["turn"],
-        **{name: numbers[word] for name, word in NUMBERS.items()},
-    )
+def owned_programs(state: Mapping[str, Any]) -> list[str]:
+    """Their names, in the order of table P."""
+    return [ACTIONS[action] for action in sorted(state["ownedPrograms"])]
+
+
+def rows_of(state: Mapping[str, Any]) -> list[tuple[Cell, ...]]:
+    """The rows of ``cells_of`` as they are drawn: the top one first."""
+    cells = cells_of(state)
+    return [cells[SIZE * row : SIZE * (row + 1)] for row in reversed(range(SIZE))]
 
 
 _cell = lru_cache(maxsize=2**16)(Cell)
 """Cells are values, and most of them stay as they are from step to step: making them anew is what would take long."""
 
 
-def _cells(state: Mapping[str, Any]) -> tuple[Cell, ...]:
+def cells_of(state: Mapping[str, Any]) -> tuple[Cell, ...]:
+    """The cells of a complete state (``S`` of the protocol) in row-major order, row 0 (the bottom one) first (A1)."""
     player, show = state["player"], state["showActivated"]
     cells: list[dict[str, Any]] = [{} for _ in range(NUM_CELLS)]
 

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hackmatrix.render.colours import BLOCKS, CREDITS, ENEMIES, ENERGY, PICKUP, SPAWN, STUN
-from hackmatrix.render.model import BoardModel, Cell, Enemy, Transmission
+from hackmatrix.render.model import Cell, Enemy, Transmission, cells_of, is_dead, is_won, owned_programs
 from hackmatrix.render.words import ENEMY_LETTERS, EXIT, HIDDEN_CONTENT, LAST_KNOWN, PLAYER
 from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_STAGES, PROGRAMS, SIZE
+from rlparity import State
 from rlworldkit.render.colours import AGENT, BAD, DARK, FLOOR, GOOD, GROUND, LINE, MUTED, OFF, TEXT, Colour, mix
 from rlworldkit.render.pen import Pen, Point, pixels
 
@@ -45,21 +46,21 @@ def cell_area(row: int, col: int) -> tuple[slice, slice]:
     return slice(top, top + _CELL), slice(left, left + _CELL)
 
 
-def draw_picture(model: BoardModel) -> NDArray[np.uint8]:
-    """The picture of a board as RGB: uint8 (640, 900, 3), board at the left and status at the right.
+def draw_picture(state: State) -> NDArray[np.uint8]:
+    """The picture of a complete state as RGB: uint8 (640, 900, 3), board at the left and status at the right.
 
     Row 5 is on top (A1). As in O4, question blocks do not tell what they hold, nor unsiphoned blocks what lies
     under them; hidden cryptogs, and the types of transmissions without SHOW, are faint.
     """
     pen = Pen.on((WIDTH, HEIGHT), GROUND)
-    for cell in model.cells:
+    for cell in cells_of(state):
         rows, cols = cell_area(cell.row, cell.col)
         _draw_cell(pen.moved(cols.start, rows.start), cell)
     for number in range(SIZE):
         rows, cols = cell_area(number, number)
         pen.text(str(number), (_LEFT / 2, rows.start + _CELL / 2), 17, MUTED)
         pen.text(str(number), (cols.start + _CELL / 2, _TOP + SIZE * _CELL + 16), 17, MUTED)
-    _draw_panel(pen, model)
+    _draw_panel(pen, state)
     return pixels(pen.finished())
 
 
@@ -179,7 +180,7 @@ def _draw_shape(pen: Pen, shape: Sequence[Point], centre: Point, radius: float, 
     pen.polygon([(centre[0] + radius * x, centre[1] + radius * y) for x, y in shape], colour)
 
 
-def _draw_panel(pen: Pen, model: BoardModel) -> None:
+def _draw_panel(pen: Pen, state: State) -> None:
     for top, draw in (
         (14, _draw_stage),
         (92, _draw_hearts),
@@ -188,65 +189,65 @@ def _draw_panel(pen: Pen, model: BoardModel) -> None:
         (264, _draw_flags),
         (314, _draw_programs),
     ):
-        draw(pen.moved(_PANEL_LEFT, top), model)
+        draw(pen.moved(_PANEL_LEFT, top), state)
     _draw_legend(pen.moved(_PANEL_LEFT, 574))
 
 
-def _draw_stage(pen: Pen, model: BoardModel) -> None:
-    title, colour = f"Stage {model.stage} of {NUM_STAGES}", TEXT
-    if model.won:
+def _draw_stage(pen: Pen, state: State) -> None:
+    title, colour = f"Stage {state['stage']} of {NUM_STAGES}", TEXT
+    if is_won(state):
         title, colour = "Game won", GOOD
-    elif model.dead:
-        title, colour = f"Died in stage {model.stage}", BAD
+    elif is_dead(state):
+        title, colour = f"Died in stage {state['stage']}", BAD
     pen.text(title, (0, 16), 32, colour, align="left")
     step = (_PANEL_WIDTH + 4) / NUM_STAGES
     for stage in range(1, NUM_STAGES + 1):
-        lit = GOOD if stage < model.stage else TEXT if stage == model.stage else OFF
+        lit = GOOD if stage < state["stage"] else TEXT if stage == state["stage"] else OFF
         pen.box((step * (stage - 1), 42), (step - 4, 8), lit, radius=3)
 
 
-def _draw_hearts(pen: Pen, model: BoardModel) -> None:
+def _draw_hearts(pen: Pen, state: State) -> None:
     for heart in range(MAX_HP):
-        here, colour = pen.moved(14 + 34 * heart, 14), BAD if heart < model.hp else OFF
+        here, colour = pen.moved(14 + 34 * heart, 14), BAD if heart < state["player"]["hp"] else OFF
         for x in (-6.5, 6.5):
             here.circle((x, -4.55), 7.28, colour)
         here.polygon([(-12.74, -1.3), (12.74, -1.3), (0, 13)], colour)
     pen.text("attack", (_PANEL_WIDTH - 58, 14), 19, MUTED, align="right")
     for point in range(MAX_ATTACK):
-        colour = SPAWN if point < model.attack_damage else OFF
+        colour = SPAWN if point < state["player"]["attackDamage"] else OFF
         x = _PANEL_WIDTH - 48 + 18 * point
         pen.polygon([(x, 4), (x + 12, 14), (x, 24)], colour)
 
 
-def _draw_resources(pen: Pen, model: BoardModel) -> None:
-    column = _PANEL_WIDTH / 3
+def _draw_resources(pen: Pen, state: State) -> None:
+    column, player = _PANEL_WIDTH / 3, state["player"]
     _draw_coin(pen, (12, 14), 11)
-    pen.text(str(model.credits), (28, 15), 28, CREDITS, align="left")
+    pen.text(str(player["credits"]), (28, 15), 28, CREDITS, align="left")
     _draw_shape(pen, _BOLT, (column + 12, 14), 12, ENERGY)
-    pen.text(str(model.energy), (column + 25, 15), 28, ENERGY, align="left")
+    pen.text(str(player["energy"]), (column + 25, 15), 28, ENERGY, align="left")
     _draw_pickup(pen, (2 * column + 12, 14), 11)
-    pen.text(str(model.data_siphons), (2 * column + 28, 15), 28, PICKUP, align="left")
+    pen.text(str(player["dataSiphons"]), (2 * column + 28, 15), 28, PICKUP, align="left")
 
 
-def _draw_numbers(pen: Pen, model: BoardModel) -> None:
-    spawn = "none" if model.scheduled_tasks_disabled else str(model.next_scheduled_task_turn)
-    numbers = ("score", str(model.score)), ("turn", str(model.turn)), ("next spawn", spawn)
+def _draw_numbers(pen: Pen, state: State) -> None:
+    spawn = "none" if state["scheduledTasksDisabled"] else str(state["nextScheduledTaskTurn"])
+    numbers = ("score", str(state["player"]["score"])), ("turn", str(state["turn"])), ("next spawn", spawn)
     for line, (name, value) in enumerate(numbers):
         pen.text(name, (0, 10 + 22 * line), 20, MUTED, align="left")
         pen.text(value, (_PANEL_WIDTH, 10 + 22 * line), 23, TEXT, align="right")
 
 
-def _draw_flags(pen: Pen, model: BoardModel) -> None:
-    flags = {"SHOW": model.show_activated, "CALM": model.scheduled_tasks_disabled, "STEP": model.step_active}
-    _draw_chips(pen, flags, STUN)
+def _draw_flags(pen: Pen, state: State) -> None:
+    words = {"SHOW": "showActivated", "CALM": "scheduledTasksDisabled", "STEP": "stepActive"}
+    _draw_chips(pen, {name: state[word] for name, word in words.items()}, STUN)
 
 
-def _draw_programs(pen: Pen, model: BoardModel) -> None:
+def _draw_programs(pen: Pen, state: State) -> None:
     """Every program has its own place, in the order of table P: what is owned is lit."""
     pen.text("Programs", (0, 8), 20, MUTED, align="left")
-    pen.text(f"{len(model.owned_programs)} of {len(PROGRAMS)}", (_PANEL_WIDTH, 8), 20, MUTED, align="right")
-    owned = {name: name in model.owned_programs for name in PROGRAMS}
-    _draw_chips(pen.moved(0, 22), owned, BLOCKS["program"][1])
+    owned = owned_programs(state)
+    pen.text(f"{len(owned)} of {len(PROGRAMS)}", (_PANEL_WIDTH, 8), 20, MUTED, align="right")
+    _draw_chips(pen.moved(0, 22), {name: name in owned for name in PROGRAMS}, BLOCKS["program"][1])
 
 
 def _draw_chips(pen: Pen, chips: Mapping[str, bool], colour: Colour) -> None:

@@ -1,8 +1,9 @@
 """A board for a terminal as lines of coloured words: large, in 26 lines, or compact, in 13."""
 
 from hackmatrix.render import words
-from hackmatrix.render.model import BoardModel, Cell
+from hackmatrix.render.model import Cell, is_dead, is_won, owned_programs, rows_of
 from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_PROGRAMS, NUM_STAGES, SIZE
+from rlparity import State
 from rlworldkit.render.spans import BAD, FAINT, GOOD, Line, Span, joined, painted, width
 
 LEGEND = words.legend(29)
@@ -58,25 +59,29 @@ def ground(cell: Cell) -> Line:
     return spans
 
 
-def numbers(model: BoardModel) -> dict[str, Line]:
+def numbers(state: State) -> dict[str, Line]:
     """The numbers beside the cells, by name, in the order of the large board."""
-    there = ("game won", GOOD) if model.won else (f"stage {model.stage} of {NUM_STAGES}", "bold")
-    dead: Line = [(" dead", BAD)] if model.dead else []
-    spawn = "none (CALM)" if model.scheduled_tasks_disabled else f"turn {model.next_scheduled_task_turn}"
-    flags = (("SHOW", model.show_activated), ("CALM", model.scheduled_tasks_disabled), ("STEP", model.step_active))
+    player = state["player"]
+    there = ("game won", GOOD) if is_won(state) else (f"stage {state['stage']} of {NUM_STAGES}", "bold")
+    dead: Line = [(" dead", BAD)] if is_dead(state) else []
+    spawn = "none (CALM)" if state["scheduledTasksDisabled"] else f"turn {state['nextScheduledTaskTurn']}"
+    flags = {"SHOW": "showActivated", "CALM": "scheduledTasksDisabled", "STEP": "stepActive"}
     return {
-        "stage": [there, (f", turn {model.turn}", "")],
-        "hp": [("hp ", ""), ("♥" * model.hp + "♡" * (MAX_HP - model.hp), BAD), *dead],
-        "attack": [(f"attack {model.attack_damage} of {MAX_ATTACK}", "")],
-        "held": [(f"credits {model.credits}", _CREDITS), ("  ", ""), (f"energy {model.energy}", _ENERGY)],
-        "siphons": [(f"data siphons {model.data_siphons}", "bright_cyan")],
-        "score": [(f"score {model.score}", "")],
+        "stage": [there, (f", turn {state['turn']}", "")],
+        "hp": [("hp ", ""), ("♥" * player["hp"] + "♡" * (MAX_HP - player["hp"]), BAD), *dead],
+        "attack": [(f"attack {player['attackDamage']} of {MAX_ATTACK}", "")],
+        "held": [(f"credits {player['credits']}", _CREDITS), ("  ", ""), (f"energy {player['energy']}", _ENERGY)],
+        "siphons": [(f"data siphons {player['dataSiphons']}", "bright_cyan")],
+        "score": [(f"score {player['score']}", "")],
         "spawn": [(f"next spawn: {spawn}", "")],
-        "flags": [(f"{name} {'on' if on else 'off':<4}", GOOD if on else FAINT) for name, on in flags],
+        "flags": [
+            (f"{name} {'on' if state[word] else 'off':<4}", GOOD if state[word] else FAINT)
+            for name, word in flags.items()
+        ],
     }
 
 
-def draw_text(model: BoardModel, *, colour: bool = True) -> str:
+def draw_text(state: State, *, colour: bool = True) -> str:
     """The board with row 5 on top, and beside it the status, the programs owned and a legend.
 
     A cell has three lines: who stands there (``@``, ``V2*``, ``>C1``; a cryptog that the player does not see
@@ -86,16 +91,16 @@ def draw_text(model: BoardModel, *, colour: bool = True) -> str:
 
     Returns 26 lines, at most 100 columns wide, with no newline after the last, and no ANSI codes without ``colour``.
     """
-    board, panel = board_lines(model), _panel(model)
+    board, panel = board_lines(state), _panel(state)
     panel += [[] for _ in range(len(board) - len(panel))]
     lines = ([*left, (_GAP, ""), *right] if right else left for left, right in zip(board, panel, strict=True))
     return "\n".join(painted(line, colour=colour) for line in lines)
 
 
-def board_lines(model: BoardModel) -> list[Line]:
+def board_lines(state: State) -> list[Line]:
     """The board alone: 26 lines of 69 columns, without what stands beside it in ``draw_text``."""
     lines = [_border("┌┬┐")]
-    for cells in model.rows:
+    for cells in rows_of(state):
         row = cells[0].row
         for number, part in enumerate((beings, fixtures, ground)):
             spans = [span for cell in cells for span in (_EDGE, *_centred(part(cell)))]
@@ -114,9 +119,9 @@ def _centred(spans: Line) -> Line:
     return [(" " * (missing // 2), ""), *spaced, (" " * (missing - missing // 2), "")]
 
 
-def _panel(model: BoardModel) -> list[Line]:
-    stage, hp, attack, held, siphons, score, spawn, flags = numbers(model).values()
-    owned = model.owned_programs
+def _panel(state: State) -> list[Line]:
+    stage, hp, attack, held, siphons, score, spawn, flags = numbers(state).values()
+    owned = owned_programs(state)
     title = [(f"{len(owned)} programs" if owned else "no programs", "bold")]
     # as many lines whatever is owned, so that the legend keeps its place
     programs = [
@@ -126,14 +131,14 @@ def _panel(model: BoardModel) -> list[Line]:
     return [stage, hp, attack, held, [*siphons, (_GAP, ""), *score], spawn, flags, [], title, *programs, [], *legend]
 
 
-def compact_lines(model: BoardModel) -> list[Line]:
+def compact_lines(state: State) -> list[Line]:
     """The board with row 5 on top, two lines for a row, and the numbers of the columns below: 13 lines of 56 columns.
 
     The upper line of a cell has who stands there, the lower one what stands and lies there. A word that finds no room
     in its own line goes into the other one; where words would not fit with blanks between them, they stand without.
     """
     lines: list[Line] = []
-    for cells in model.rows:
+    for cells in rows_of(state):
         columns = [_cell_lines(cell) for cell in cells]
         lines.append([(f"{cells[0].row} ", FAINT), *(span for upper, _ in columns for span in upper)])
         lines.append([("  ", ""), *(span for _, lower in columns for span in lower)])

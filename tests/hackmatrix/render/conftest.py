@@ -6,32 +6,31 @@ from typing import Any
 import pytest
 
 from hackmatrix import jax_env
-from hackmatrix.render.model import BoardModel, board_model
 from rlparity import State
 from tests.hackmatrix.rules.blocks import credits, data, energy, pickup, program, question
 from tests.hackmatrix.rules.builders import state
 from tests.hackmatrix.rules.engines import Entry
 from tests.hackmatrix.rules.movers import CALLED, SCHEDULED, coming, cryptog, daemon, glitch, virus
 
-Draw = Callable[..., BoardModel]
+Draw = Callable[..., State]
 
 
-def model_of(given: State) -> BoardModel:
-    return board_model(jax_env.get_state(jax_env.set_state(given)))
+def whole(given: State) -> State:
+    return jax_env.get_state(jax_env.set_state(given))
 
 
 @pytest.fixture(scope="session")
 def model() -> Draw:
-    """The model of a state with these entries and fields, the player in the middle unless said otherwise."""
+    """A complete state with these entries and fields, the player in the middle unless said otherwise."""
 
-    def build(*entries: Entry, **fields: Any) -> BoardModel:  # noqa: ANN401 - fields of a state dict
-        return model_of(state(*entries, **fields))
+    def build(*entries: Entry, **fields: Any) -> State:  # noqa: ANN401 - fields of a state dict
+        return whole(state(*entries, **fields))
 
     return build
 
 
 @pytest.fixture(scope="session")
-def crowded(model: Draw) -> BoardModel:
+def crowded(model: Draw) -> State:
     return model(
         *(virus(5, 0, hp=1, stunned=True, disabledTurns=2), cryptog(4, 0, lastKnownRow=4, lastKnownCol=4, **SCHEDULED)),
         *(cryptog(0, 2), glitch(3, 1, stunned=True), daemon(5, 5)),

@@ -1,14 +1,11 @@
 """A board in a terminal with its legend, and what its picture does not give away."""
 
-from functools import cache
-
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.render import picture
-from hackmatrix.render.model import BoardModel
-from hackmatrix.render.picture import cell_area
+from hackmatrix.render.picture import cell_area, draw_picture
 from hackmatrix.render.text import draw_text
+from rlparity import State
 from tests.hackmatrix.rules.blocks import credits, data, question
 from tests.hackmatrix.rules.movers import cryptog
 
@@ -49,7 +46,7 @@ def words_of(text: str, row: int, col: int) -> list[str]:
     return " ".join(line.split("│")[1 + col] for line in lines).split()
 
 
-def test_a_board_with_everything_on_it(crowded: BoardModel) -> None:
+def test_a_board_with_everything_on_it(crowded: State) -> None:
     assert draw_text(crowded, colour=False) == CROWDED.strip("\n")
 
 
@@ -62,7 +59,6 @@ def test_a_question_hides_what_it_holds_and_a_block_what_lies_under_it_until_it_
         assert words_of(draw_text(board, colour=False), 1, 1) == words
 
 
-draw_picture = cache(picture.draw_picture)
 DATA = data(4, 4)
 
 
