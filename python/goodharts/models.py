@@ -6,7 +6,7 @@ A file has plain values and tensors, which ``torch.load`` reads safely.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -145,7 +145,7 @@ def mode_of(content: Mapping[str, Any]) -> str:
 
 def _network_of(weights: object) -> NetworkConfig:
     """The network that has weights of these names and of this width; raises Unreadable where there is none."""
-    shape = getattr(weights.get("policy.weight"), "shape", ()) if is_object(weights) else ()
+    shape: Sequence[int] = getattr(weights.get("policy.weight"), "shape", ()) if is_object(weights) else ()
     if not is_object(weights) or len(shape) != 2 or not 0 < shape[1] <= _WIDEST:
         raise Unreadable("its weights are those of another network")
     return NetworkConfig("cnn" if "body.conv1.weight" in weights else "mlp", shape[1], "joined.0.weight" in weights)
