@@ -210,7 +210,7 @@ def env_speed(world: str, compact: bool, plan: Plan) -> Rows:
 
 def train_speed(world: str, network: str, dtype: str, plan: Plan) -> Rows:
     """Measure whole updates, as ``bench train`` does, of at most ``_BATCH`` steps."""
-    from goodharts.models import network_config
+    from goodharts.architecture import network_config
     from goodharts.training.jax_ppo import train_config
     from hackmatrix.train_config import TrainConfig
     from rlworldkit.bench.train import compiled, one_update

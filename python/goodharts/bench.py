@@ -9,10 +9,10 @@ import jax
 import numpy as np
 import torch
 
+from goodharts.architecture import NETWORKS, network_config
 from goodharts.config import ENGINES, JAX, TORCH, Config, Prices
 from goodharts.devices import choose_device, prepare
 from goodharts.env import env_by, env_of
-from goodharts.models import NETWORKS, network_config
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.observation import observation_of

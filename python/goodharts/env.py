@@ -9,13 +9,13 @@ import numpy as np
 from jax import Array
 
 from goodharts import rules
+from goodharts.architecture import PRIVILEGES
 from goodharts.config import Config
 from goodharts.jax_env import env as game
 from goodharts.jax_env import grid, observation, rewards, state_dict
 from goodharts.jax_env.observation import View
 from goodharts.jax_env.state import State
 from goodharts.jax_env.tables import PRICES, Variant
-from goodharts.models import PRIVILEGES
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode, Numbers
 from goodharts.world import GROUND_TRUTH, game_seeds
 from rlparity import State as StateDict

@@ -1,19 +1,15 @@
-"""Trained models: the sizes of their networks (G8), and their files ``models/ppo_{mode}.pth``.
-
-A file has plain values and tensors, which ``torch.load`` reads safely.
-"""
+"""Trained models as files: ``models/ppo_{mode}.pth``, plain values and tensors that ``torch.load`` reads safely."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from goodharts.config import Training
-from goodharts.rules import DEFAULT_MODE, MODES, OBSERVATION_SHAPE
+from goodharts.architecture import NetworkConfig
+from goodharts.rules import DEFAULT_MODE, MODES
 from rlparity.errors import quoted
 from rlparity.io.atomic_write import replacing
 from rlparity.io.console import typed_command
@@ -25,37 +21,11 @@ if TYPE_CHECKING:  # torch takes a while to import, which a trainer that does wi
 
     from goodharts.torch_networks import ActorCritic
 
-NetworkKind = Literal["cnn", "mlp"]
-NETWORKS: tuple[NetworkKind, NetworkKind] = ("cnn", "mlp")
-CHANNELS = (32, 64, 64)
-"""Of the convolutions of a ``cnn``."""
-SEEN = prod(OBSERVATION_SHAPE)
-"""Numbers of an observation."""
-CELLS = SEEN // OBSERVATION_SHAPE[0]
-"""Those of one channel."""
-PRIVILEGES = 2 + SEEN
-"""Inputs of the critic alone: both counts of the episode in [-1, 1], and the ground-truth view."""
-
 MODEL = ".pth"
 FORMAT = 1
 LIMIT = 1024 * MIB
 _WIDEST = 8192
 _MIND = "name a file that `goodharts train` wrote"
-
-
-@dataclass(frozen=True)
-class NetworkConfig:
-    """A network's size. kind: ``cnn`` or ``mlp``, for CPUs. privileged: whether the critic knows more (G8)."""
-
-    kind: NetworkKind = "cnn"
-    hidden: int = 512
-    privileged: bool = True
-
-
-def network_config(training: Training, on_cpu: bool) -> NetworkConfig:
-    """The network that settings ask for; ``auto`` is the mlp on a CPU, and the cnn elsewhere."""
-    auto: NetworkKind = "mlp" if on_cpu else "cnn"
-    return NetworkConfig(auto if training.network == "auto" else training.network, training.hidden, training.privileged)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from flax import linen as nn
 from jax import Array
 from numpy.typing import NDArray
 
-from goodharts.models import CHANNELS, NetworkConfig
+from goodharts.architecture import CHANNELS, NetworkConfig
 from goodharts.rules import OBSERVATION_SHAPE
 from rlworldkit.jax.env import Encoder
 from rlworldkit.ppo.config import RELU

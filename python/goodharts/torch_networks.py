@@ -7,7 +7,7 @@ from typing import assert_never
 import torch
 from torch import Tensor, nn
 
-from goodharts.models import CELLS, CHANNELS, PRIVILEGES, SEEN, NetworkConfig
+from goodharts.architecture import CELLS, CHANNELS, PRIVILEGES, SEEN, NetworkConfig
 from goodharts.rules import ACTIONS, FOOD, OBSERVATION_SHAPE, POISON, Mode, Numbers
 from goodharts.torch_env.observation import observation_of
 from goodharts.torch_env.tables import channels

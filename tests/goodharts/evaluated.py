@@ -8,10 +8,11 @@ import torch
 from torch import nn
 
 from goodharts.agents import agent_of
+from goodharts.architecture import NetworkConfig, NetworkKind
 from goodharts.config import Config
-from goodharts.evaluation.lives import LIFE, Lives, evaluate
-from goodharts.evaluation.report import Evaluation, figures
-from goodharts.models import Model, NetworkConfig, NetworkKind, write_model
+from goodharts.evaluation.lives import evaluate
+from goodharts.evaluation.report import LIFE, Evaluation, Lives, figures
+from goodharts.models import Model, write_model
 from goodharts.rules import DEFAULT_MODE, MODES
 from goodharts.torch_networks import ActorCritic
 from rlworldkit.agents.agent import agent_of_logits, uniform

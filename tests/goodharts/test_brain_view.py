@@ -14,8 +14,9 @@ from command_line import run
 from single_games import made
 
 from goodharts.agents import agent_of, in_evaluation
+from goodharts.architecture import NetworkConfig
 from goodharts.cli.main import main
-from goodharts.models import Model, NetworkConfig, write_model
+from goodharts.models import Model, write_model
 from goodharts.render.board import around
 from goodharts.rules import FOOD, MODES, POISON, REACH, Numbers
 from goodharts.torch_networks import ActorCritic

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from goodharts.agents import agent_of, numbers_of
+from goodharts.architecture import NetworkKind
 from goodharts.cli.evaluate import written
 from goodharts.cli.main import main
 from goodharts.config import Config
-from goodharts.evaluation.lives import CPU_BATCH, Lives, play
-from goodharts.evaluation.report import FIGURES, Evaluation, as_json, as_sentence, figures
-from goodharts.models import NetworkKind, write_model
+from goodharts.evaluation.lives import CPU_BATCH, play
+from goodharts.evaluation.report import FIGURES, Evaluation, Lives, as_json, as_sentence, figures
+from goodharts.models import write_model
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import evaluation_world, game_seeds
 from rlworldkit.agents.agent import AgentPlayer, Player, agent_of_logits, uniform

@@ -8,8 +8,9 @@ import pytest
 import torch
 from reading_worlds import PAIRED
 
+from goodharts.architecture import NetworkConfig
 from goodharts.exploration.starts import STARTS
-from goodharts.models import Model, NetworkConfig, write_model
+from goodharts.models import Model, write_model
 from goodharts.rules import ACTIONS, MODES
 from goodharts.torch_networks import ActorCritic
 from goodharts.world import GROUND_TRUTH, WORLDS

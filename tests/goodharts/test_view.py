@@ -10,8 +10,9 @@ from evaluated import small_model
 from written_page import episode_data, page_data
 
 from goodharts.agents import Judge
+from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
 from goodharts.cli.main import PROGRAM, main
-from goodharts.models import NETWORKS, Model, NetworkConfig, NetworkKind, model_path, read_model, write_model
+from goodharts.models import Model, model_path, read_model, write_model
 from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MODES
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import keys_of

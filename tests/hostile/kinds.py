@@ -20,9 +20,10 @@ from onnx import TensorProto, helper, numpy_helper
 from orchard import WORLD as ORCHARD
 from sb3_contrib import MaskablePPO
 
+from goodharts.architecture import NetworkConfig
 from goodharts.config import USER_FILE, read_config
 from goodharts.evaluation.report import as_json, comparison, read_results
-from goodharts.models import NetworkConfig, read_model
+from goodharts.models import read_model
 from goodharts.torch_networks import ActorCritic
 from hackmatrix.cli.main import PROGRAM
 from hackmatrix.world import WORLD

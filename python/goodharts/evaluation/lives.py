@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from goodharts.agents import Judge, numbers_of, training_of
 from goodharts.config import Config
-from goodharts.evaluation.report import Evaluation, figures
+from goodharts.evaluation.report import LIFE, Evaluation, Lives, figures
 from goodharts.rules import EVENTS, VERSION, Mode
 from goodharts.world import evaluation_world, game_seeds
 from rlparity import BatchEngine
@@ -35,12 +35,6 @@ CPU_BATCH, GPU_BATCH = 128, 4096
 _REPORTED = 64
 """Steps between two calls of ``advanced``."""
 _FOOD, _POISON = (np.uint32(1 << EVENTS.index(name)) for name in ("ate_food", "ate_poison"))
-
-Lives = NDArray[np.void]
-"""``n`` lives of type ``LIFE``, the games in order and within a game one after the other."""
-LIFE = np.dtype([(name, np.int64) for name in ("game", "steps", "food", "poison", "energy")] + [("died", np.bool_)])
-"""A life: the number of its game, how many steps it had, at least 1, and how much food and poison it ate. energy: what
-it gained, in thousandths. died: false where it was still going on when the evaluation ended, and is censored."""
 
 
 class _Cancelled(Exception):

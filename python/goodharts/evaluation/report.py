@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +23,16 @@ from rlparity.io.safe_read import MIB, Unreadable, is_object, read_json, refused
 from rlparity.io.strict_json import json_text, number_of
 from rlparity.io.table import Table
 
-if TYPE_CHECKING:
-    from goodharts.evaluation.lives import Lives
-
 FORMAT = 1
 _LIMIT = 16 * MIB
 _WITHOUT_DIGITS = 1000
 """Steps, from which a fraction of one says nothing."""
 
+Lives = NDArray[np.void]
+"""``n`` lives of type ``LIFE``, the games in order and within a game one after the other."""
+LIFE = np.dtype([(name, np.int64) for name in ("game", "steps", "food", "poison", "energy")] + [("died", np.bool_)])
+"""A life: the number of its game, how many steps it had, at least 1, and how much food and poison it ate. energy: what
+it gained, in thousandths. died: false where it was still going on when the evaluation ended, and is censored."""
 Floats = NDArray[np.float64]
 Interval = dict[str, float]
 """``mean``, ``low`` and ``high``; nan where there is none."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goodharts.architecture import NetworkConfig, network_config
 from goodharts.config import AUTO, OFF, Config, Training
-from goodharts.models import Model, NetworkConfig, network_config, policy_of, write_model
+from goodharts.models import Model, policy_of, write_model
 from goodharts.training.jobs import Job
 from goodharts.training.runs import EPISODE, TakeEpisodes
 from goodharts.training.torchrun import is_launched

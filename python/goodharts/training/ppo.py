@@ -7,9 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from goodharts.architecture import NetworkConfig
 from goodharts.config import OFF, Config, Rates
 from goodharts.devices import mixed_precision
-from goodharts.models import NetworkConfig, load_weights
+from goodharts.models import load_weights
 from goodharts.rules import ACTIONS, Mode
 from goodharts.torch_networks import ActorCritic, Inputs
 from goodharts.training.parallel import Processes

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import torch
 from numpy.typing import NDArray
 
+from goodharts.architecture import network_config
 from goodharts.config import Config
 from goodharts.devices import choose_device, describe, prepare
-from goodharts.models import Model, network_config, write_model
+from goodharts.models import Model, write_model
 from goodharts.rules import MODES
 from goodharts.torch_env import state_dict
 from goodharts.torch_env.env import Games

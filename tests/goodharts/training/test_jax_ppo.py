@@ -15,10 +15,11 @@ from command_line import run
 from numpy.typing import NDArray
 from reading.randomness import key_of_game
 
+from goodharts.architecture import NetworkConfig, NetworkKind
 from goodharts.cli.evaluate import main as evaluate_main
 from goodharts.config import Config
 from goodharts.env import GoodhartsJaxEnv, env_of
-from goodharts.models import NetworkConfig, NetworkKind, read_model
+from goodharts.models import read_model
 from goodharts.networks import NETWORKS, params_of, torch_weights
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode
 from goodharts.torch_env.env import Games

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from goodharts.models import NETWORKS, Model, NetworkConfig, NetworkKind, model_path, read_model, write_model
+from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
+from goodharts.models import Model, model_path, read_model, write_model
 from goodharts.torch_networks import ActorCritic
 from goodharts.training.jobs import read_checkpoint
 from rlparity.errors import UsageError

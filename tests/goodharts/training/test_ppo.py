@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from goodharts.architecture import PRIVILEGES
 from goodharts.config import Training
-from goodharts.models import PRIVILEGES
 from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, POISON, Mode, Numbers
 from goodharts.torch_networks import Inputs
 from goodharts.training.runs import EPISODE

@@ -1,0 +1,34 @@
+"""Kinds and sizes of the networks (G8), for torch and JAX."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Literal
+
+from goodharts.config import Training
+from goodharts.rules import OBSERVATION_SHAPE
+
+NetworkKind = Literal["cnn", "mlp"]
+NETWORKS: tuple[NetworkKind, NetworkKind] = ("cnn", "mlp")
+CHANNELS = (32, 64, 64)
+"""Of the convolutions of a ``cnn``."""
+SEEN = prod(OBSERVATION_SHAPE)
+"""Numbers of an observation."""
+CELLS = SEEN // OBSERVATION_SHAPE[0]
+"""Those of one channel."""
+PRIVILEGES = 2 + SEEN
+"""Inputs of the critic alone: both counts of the episode in [-1, 1], and the ground-truth view."""
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """A network's size. kind: ``cnn`` or ``mlp``, for CPUs. privileged: whether the critic knows more (G8)."""
+
+    kind: NetworkKind = "cnn"
+    hidden: int = 512
+    privileged: bool = True
+
+
+def network_config(training: Training, on_cpu: bool) -> NetworkConfig:
+    """The network that settings ask for; ``auto`` is the mlp on a CPU, and the cnn elsewhere."""
+    auto: NetworkKind = "mlp" if on_cpu else "cnn"
+    return NetworkConfig(auto if training.network == "auto" else training.network, training.hidden, training.privileged)
