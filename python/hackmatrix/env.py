@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 
-import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -13,6 +12,7 @@ from hackmatrix.jax_env.state_to_dict import state_arrays
 from hackmatrix.score import HIGHEST_STAGE, action_share
 from hackmatrix.world import WORLD
 from rlworldkit.jax.env import Encoder, JaxEnv, StepMetrics, StepOutput
+from rlworldkit.jax.target import is_tracing_for
 from rlworldkit.jax.threefry import Seed
 
 
@@ -62,7 +62,7 @@ class HackMatrixJaxEnv(JaxEnv, world=WORLD):
 
     def sort_key(self, compact: Array) -> Array | None:
         # elsewhere the whole field is multiplied sooner than windows are fetched
-        return player_cell(compact) if jax.default_backend() == "cpu" else None
+        return player_cell(compact) if is_tracing_for("cpu") else None
 
     def networks(self) -> Mapping[str, Encoder | None]:
         from hackmatrix.networks import NETWORKS

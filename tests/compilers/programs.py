@@ -31,10 +31,11 @@ device_description_str: "H200"
 """
 """What XLA's GPU compiler asks about a device."""
 TARGETS = {
-    "h200": ("h200", {"target_config": H200, "topology": "1x1x1"}),
-    "v5e": ("v5e:2x2", {}),
-    "v6e": ("v6e:2x2", {}),
+    "h200": ("gpu", "h200", {"target_config": H200, "topology": "1x1x1"}),
+    "v5e": ("tpu", "v5e:2x2", {}),
+    "v6e": ("tpu", "v6e:2x2", {}),
 }
+"""JAX's platform, the name of a topology and its options."""
 STEP, ROLLOUT, NATIVE = "step", "rollout", "native-"
 _TPU_SETTINGS = {
     "TPU_SKIP_MDS_QUERY": "1",
@@ -78,22 +79,20 @@ def compiled(target: str, program: str, network: str, games: int) -> dict[str, A
     import jax
     from jax.experimental import topologies
 
+    from rlworldkit.jax.target import tracing_for
     from rlworldkit.jax.xla import compiler_options
 
-    platform = "cuda" if target == "h200" else "tpu"
-    name, options = TARGETS[target]
-    device = topologies.get_topology_desc(name, platform, **options).devices[0]
+    platform, name, options = TARGETS[target]
+    lowered_for = platform.replace("gpu", "cuda")
+    device = topologies.get_topology_desc(name, lowered_for, **options).devices[0]
     sharding = jax.sharding.SingleDeviceSharding(device)
 
-    def placed(shapes: Any) -> Any:  # noqa: ANN401 - a pytree
-        return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), shapes)
-
-    function, arguments = _program(program, network, games)
-    start = time.process_time()
-    lowered = jax.jit(function).trace(*placed(arguments)).lower(lowering_platforms=(platform,))
-    made = lowered.compile(
-        compiler_options=compiler_options("gpu" if platform == "cuda" else platform, lowered.as_text)
-    )
+    with tracing_for(platform):
+        function, shapes = _program(program, network, games)
+        placed = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), shapes)
+        start = time.process_time()
+        lowered = jax.jit(function).trace(*placed).lower(lowering_platforms=(lowered_for,))
+    made = lowered.compile(compiler_options=compiler_options(platform, lowered.as_text))
     memory, text = made.memory_analysis(), _PTX.sub("", made.as_text())
     used = memory.argument_size_in_bytes + memory.output_size_in_bytes - memory.alias_size_in_bytes
     indexing = {kind: len(re.findall(rf" {kind}\(", text)) for kind in ("gather", "scatter")}
@@ -142,10 +141,8 @@ def main(arguments: Sequence[str]) -> None:
             if "RESOURCE_EXHAUSTED" not in str(error):
                 raise
             found = {"exhausted": str(error).splitlines()[0]}
-        print(
-            json.dumps({"target": target, "program": program, "network": network, "games": int(games), **found}),
-            flush=True,
-        )
+        record = {"target": target, "program": program, "network": network, "games": int(games), **found}
+        print(json.dumps(record), flush=True)
 
 
 if __name__ == "__main__":

@@ -7,14 +7,14 @@ from jax import Array
 
 from hackmatrix.jax_env.bitboard import Cells, is_any, neighbours, overlaps, select
 from rlworldkit.jax.batching import while_loop
-from rlworldkit.jax.target import is_tpu
+from rlworldkit.jax.target import is_tracing_for
 
 _ROUNDS_PER_ITERATION, _ROUNDS_PER_ITERATION_OF_A_TPU = 4, 12
 """Several rounds in one loop body: a loop's own cost is that of a few rounds, and of many on a TPU."""
 
 
 def _rounds() -> range:
-    return range(_ROUNDS_PER_ITERATION_OF_A_TPU if is_tpu() else _ROUNDS_PER_ITERATION)
+    return range(_ROUNDS_PER_ITERATION_OF_A_TPU if is_tracing_for("tpu") else _ROUNDS_PER_ITERATION)
 
 
 def _grow(reached: Cells, passable: Cells, goals: Cells) -> Cells:

@@ -15,7 +15,7 @@ from hackmatrix.jax_env.bitboard import Cells, index_of, is_any, lowest, single
 from hackmatrix.rules import NUM_CELLS
 from rlworldkit.jax.batching import computed_once, repeat
 from rlworldkit.jax.marks import is_collecting_words
-from rlworldkit.jax.target import in_rows, is_tpu
+from rlworldkit.jax.target import in_rows, is_tracing_for
 from rlworldkit.jax.threefry import Draws
 
 Site = IntEnum(
@@ -45,7 +45,7 @@ def cell_words(draws: Draws, site: Array | int, group: Array | int = 0) -> Array
 
     site, group: constant or of the batch shape. For a TPU the words have the games in rows (``in_rows``).
     """
-    if is_tpu() and not is_collecting_words():
+    if is_tracing_for("tpu") and not is_collecting_words():
         draws, site, group = jax.tree.map(lambda leaf: in_rows(leaf) if jnp.ndim(leaf) else leaf, (draws, site, group))
     return draws.word_pairs(site, NUM_CELLS // 2, group)
 
@@ -76,7 +76,7 @@ def membership(cells: Cells, like: Array) -> Array:
     """Whether each cell belongs to a set: bool (2, cells / 2, *batch), in the order of ``PAIRED``, as ``like`` is."""
     paired = PAIRED.reshape(*PAIRED.shape, *(1,) * (like.ndim - 2)).astype(np.uint64)
     word = cells.word.reshape(like.shape[2:]) if cells.word.ndim else cells.word
-    if not is_tpu():
+    if not is_tracing_for("tpu"):
         return (word >> paired) & _ONE == _ONE
     # a TPU has words of 32 bits alone
     words = jnp.where(paired < _WORD_BITS, word.astype(jnp.uint32), (word >> _WORD_BITS).astype(jnp.uint32))
@@ -92,7 +92,7 @@ def pick(cells: Cells, words: Array) -> Cells:
 
 def pick_several(cells: Cells, words: Array, how_many: Array, most: int) -> Cells:
     """As so many (int32, at most ``most``) ``pick`` one after another, each from the cells that are left (B4)."""
-    if is_tpu():
+    if is_tracing_for("tpu"):
         return _pick_by_rank(cells, words, how_many)
 
     def take(i: Array, picked: Cells) -> Cells:
@@ -116,7 +116,7 @@ _CELL_BITS = np.uint64((NUM_CELLS - 1).bit_length())
 
 
 def _index_of_smallest(cells: Cells, words: Array) -> Array:
-    if is_tpu():
+    if is_tracing_for("tpu"):
         return _index_by_reduction(cells, words)
     # a word with its cell below it, and for cells that are not of the set what is larger than any of these
     keys = (words.astype(jnp.uint64) << _CELL_BITS) | _paired_like(words).astype(jnp.uint64)

@@ -19,7 +19,7 @@ from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
 from rlworldkit.jax.marks import Marks, add, collecting, is_collecting
-from rlworldkit.jax.target import is_tpu
+from rlworldkit.jax.target import is_tracing_for
 
 Tree = TypeVar("Tree")
 Inputs = TypeVar("Inputs")
@@ -131,7 +131,7 @@ def where_wanted(
     """
     if is_one_game() and wanted.shape == (1,):
         return run_rarely(wanted[0], partial(function, inputs), otherwise)
-    if share and is_tpu():
+    if share and is_tracing_for("tpu"):
         share //= 2  # a second chunk takes longer than a larger one
     chunk = min(max(chunk, len(wanted) // share) if share else chunk, len(wanted))
     blank = _unmarked(function, inputs).items()
@@ -165,7 +165,7 @@ def computed_once(needed: Array, function: Callable[..., Outputs], *args: Any) -
     dozens of planes depend on. A conditional is where fusion ends: its results are computed once. TPUs, which do not
     compute anything twice, get none.
     """
-    if is_tpu():
+    if is_tracing_for("tpu"):
         return function(*args)
     marking = jax.jit(_marking(function))  # so that learning its shapes and calling it share one trace
     zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(marking, *args))
@@ -200,9 +200,8 @@ def repeat(times: int, body: Callable[[Array, Inputs], Inputs], start: Inputs, *
     def marking(i: Array, state: tuple[Inputs, Marks]) -> tuple[Inputs, Marks]:
         return _marked_too(partial(body, jnp.asarray(i, jnp.int32)), state)
 
-    end, marks = lax.fori_loop(
-        0, times, marking, (start, _unmarked(body, jnp.int32(0), start)), unroll=unrolled if is_tpu() else None
-    )
+    rounds = unrolled if is_tracing_for("tpu") else None
+    end, marks = lax.fori_loop(0, times, marking, (start, _unmarked(body, jnp.int32(0), start)), unroll=rounds)
     add(marks)
     return end
 
@@ -217,7 +216,7 @@ def while_loop(going: Callable[[Inputs], Array], body: Callable[[Inputs], Inputs
 
 def _while_loop(going: Callable[[Inputs], Array], body: Callable[[Inputs], Inputs], start: Inputs) -> Inputs:
     """``lax.while_loop``; on a TPU the body says whether there is another round, which is one operation less."""
-    if not is_tpu():
+    if not is_tracing_for("tpu"):
         return lax.while_loop(going, body, start)
 
     def with_going(state: tuple[Array, Inputs]) -> tuple[Array, Inputs]:

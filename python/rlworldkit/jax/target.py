@@ -17,9 +17,9 @@ _LANES = 128
 _platform: ContextVar[str | None] = ContextVar("platform", default=None)
 
 
-def is_tpu() -> bool:
-    """True where what is traced is for a TPU: JAX's default platform, unless ``tracing_for`` names another."""
-    return (_platform.get() or jax.default_backend()) == "tpu"
+def is_tracing_for(platform: str) -> bool:
+    """True where what is traced is for this platform: JAX's default one, unless ``tracing_for`` names another."""
+    return (_platform.get() or jax.default_backend()) == platform
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from hackmatrix.egocentric import EgocentricBoard
 from hackmatrix.env import ENV, HackMatrixJaxEnv
 from hackmatrix.jax_env.observation import player_cell
 from hackmatrix.networks import Conv, PlayerCentred, Turned
+from rlworldkit.jax.target import tracing_for
 from rlworldkit.ppo.networks import ActorCritic
 from rlworldkit.ppo.networks import make_network as make_kit_network
 
@@ -122,11 +123,11 @@ class TestSorted:
             field, window = (np.asarray(leaf, np.float32) for leaf in (field, window))
             np.testing.assert_allclose(field, window, rtol=0 if dtype == "float32" else 2**-6, atol=0)
 
-    @pytest.mark.parametrize("backend", ["cpu", "gpu", "tpu"])
-    def test_only_cpus_sort_by_the_player_s_cell(self, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("platform", ["cpu", "gpu", "tpu"])
+    def test_only_cpus_sort_by_the_player_s_cell(self, platform: str) -> None:
         compact = jnp.zeros(jax_env.PACKED_SIZE, jnp.uint32)
-        monkeypatch.setattr(jax, "default_backend", lambda: backend)
-        assert (ENV.sort_key(compact) is not None) == (backend == "cpu")
+        with tracing_for(platform):
+            assert (ENV.sort_key(compact) is not None) == (platform == "cpu")
 
     def test_the_player_s_cell_is_that_of_the_state(self) -> None:
         packed = jax.jit(jax_env.compact)(jax_env.set_state({"player": {"row": 2, "col": 4}}))

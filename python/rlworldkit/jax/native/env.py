@@ -16,6 +16,7 @@ from rlworldkit.jax.native.call import Kernel
 from rlworldkit.jax.native.program import traced, translate
 from rlworldkit.jax.native.values import Untranslatable
 from rlworldkit.jax.switches import switch
+from rlworldkit.jax.target import is_tracing_for
 
 
 def _played(name: str) -> Any:
@@ -51,7 +52,7 @@ class _NativeMethods(JaxEnv):
         leaves, tree = jax.tree.flatten((jnp.asarray(self.prices, jnp.int32), *args))
         if sum(leaf.size * leaf.dtype.itemsize for leaf in leaves[1:]) > self._most_bytes:
             return own(*args)
-        key = name, tree, tuple((leaf.shape, leaf.dtype.name) for leaf in leaves)
+        key = name, is_tracing_for("cpu"), tree, tuple((leaf.shape, leaf.dtype.name) for leaf in leaves)
         if key not in self._kernels:
             self._kernels[key] = self._program(name, leaves, tree)
         play = self._kernels[key]
@@ -70,8 +71,7 @@ class _NativeMethods(JaxEnv):
         except Untranslatable as fault:
             self._tell(f"{self.name}: XLA compiles {name}, since there is no translation of {fault}.")
             return None
-        source = compiler.source_of(game) if jax.default_backend() == "cpu" else ""
-        if source:
+        if source := compiler.source_of(game) if is_tracing_for("cpu") else "":
             compiler.start(source)
         kernel = Kernel(source, closed, _in_place(name, shapes[1], reads))
         return lambda leaves: jax.tree.unflatten(results, kernel(*(leaves[place] for place in reads)))
