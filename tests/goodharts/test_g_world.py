@@ -40,7 +40,7 @@ def test_no_golden_episode_has_changed_on_any_engine(mode: str, other: str) -> N
 @pytest.mark.long
 @pytest.mark.parametrize("mode", ["ground_truth_handhold", "proxy"])
 def test_every_fault_is_noticed(mode: str) -> None:
-    assert main(["mutants", "--world", f"goodharts-{mode}", "--games", "24", "--steps", "100"]) == 0
+    assert main(["mutants", "--world", f"goodharts-{mode}", "--games", "64", "--steps", "200"]) == 0
 
 
 @pytest.mark.long
