@@ -18,6 +18,7 @@ from gymnasium.envs.phys2d.cartpole import CartPoleFunctional
 from orchard.plain import Game, mix, refuse_bad
 
 from rlparity import Board, State, Tolerance, World
+from rlparity.adapters.draws import key_of
 from rlparity.adapters.gymnasium import GymGame, VectorSide
 from rlparity.adapters.pairing import Pairing
 from rlparity.adapters.pytree import PytreeGame, functional_game, gymnax_game
@@ -235,31 +236,46 @@ def test_games_without_states_are_compared_and_shrunk_by_their_actions(tmp_path:
     assert (case.state, len(case.actions), case.actions[-1]) == (None, 5, 5)
 
 
-def test_an_original_begins_where_its_port_does() -> None:
-    start = starts_of(lambda key: jax.random.randint(key, (2,), 0, 100))
+def test_an_original_begins_where_its_port_does_and_draws_what_it_draws() -> None:
+    def drawn(key: Any) -> Any:  # noqa: ANN401 - numbers
+        return jax.random.randint(key, (2,), 0, 100)
+
+    start = starts_of(drawn)
 
     class Original(SingleGame):
         def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
-            self.count = start(seed)
+            self.seed, self.turn, self.count = seed, 0, start(seed)
             return {"count": self.count}
 
         def act(self, action: int) -> Outcome:
-            self.count = self.count + action
+            self.turn += 1
+            self.count = self.count + action * np.asarray(drawn(key_of(self.seed, self.turn)))
             return Outcome({"count": self.count}, 1.0, False, False)
 
-    def step(_: Any, state: Any, action: Any) -> Any:  # noqa: ANN401 - pytrees
-        return {"count": state + action * (state < 90)}, state + action, jnp.float32(1), False
+    def step(key: Any, state: Any, action: Any) -> Any:  # noqa: ANN401 - pytrees
+        after = state + action * drawn(key)
+        return {"count": jnp.where(after < 300, after, 300)}, after, jnp.float32(1), False
 
     def reset(key: Any) -> Any:  # noqa: ANN401 - pytrees
-        state = jax.random.randint(key, (2,), 0, 100)
+        state = drawn(key)
         return {"count": state}, state
 
     games = {"original": Original, "port": lambda: PytreeGame(reset, step)}
     world = Pairing("count", games, ("stay", "up"), draws=None).world()
     assert world.observation_fields == {"count": (2,)}
-    found = run(world, ("original", "port"), Settings(games=8, steps=4)).divergences
-    assert found
-    assert {each.step for each in found}.isdisjoint({0})
+    assert run(world, ("original", "port"), Settings(games=8, steps=2)).divergences == []
+    found = run(world, ("original", "port"), Settings(games=8, steps=12)).divergences
+    assert {field.observed for each in found for field in each.differences} == {300}
+
+
+def test_an_environment_of_gymnasium_begins_where_its_port_does() -> None:
+    rules: Any = CartPoleFunctional()
+    start = starts_of(rules.initial)
+    game = GymGame(make, start=lambda seed: {"state": start(seed)}, observe=lambda env: env.state, float32=True)
+    port = functional_game(rules, rules.get_default_params())()
+    for seed in (3, 4, 3):
+        np.testing.assert_array_equal(game.begin(seed), port.begin(seed))
+        assert game.act(1).observation[0] == pytest.approx(port.act(1).observation[0])  # where the cart is
 
 
 def test_what_resets_draw_is_compared_by_itself() -> None:

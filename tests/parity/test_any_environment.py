@@ -282,7 +282,10 @@ class Window(Grid):
         (InPlace, "engine 'bad' failed in step: its step changes the observation that was returned before"),
         (Unset, "engine 'bad' failed in step: an observation holds a NoneType, where arrays, numbers and texts"),
         (lambda: GymGame(Window), "engine 'bad' failed in start: its environment opens a window"),
-        (lambda: GymGame(Grid, ("at",)), "engine 'bad' failed in start: it has to_dict alone: give observe, too"),
+        (
+            lambda: GymGame(Grid, ("at",)),
+            "engine 'bad' failed in start: it has to_dict or start alone: give observe, too",
+        ),
         (
             lambda: GymGame(Grid, ("at",), observe=np.asarray),
             "engine 'bad' failed in start: its games have states: name their fields, or change state_fields",

@@ -26,12 +26,12 @@ A ``Pairing`` says what both sides have in common::
 Then ``rlparity run --world module:WORLD`` plays both. Observations may be nested dicts and tuples, whose parts
 ``observation_shape`` names, actions arrays (``rlparity.Box``, ``rlparity.MultiDiscrete``), and rewards one for each of
 several ``players``. Games with ``pull`` and ``push`` are compared by their states too, and can begin in each other's
-(``--mode injected``). An original can begin where a port does (``starts_of``), and what resets draw be compared by
-itself (``resets_world``). Environments of known libraries have names on the command line, see
-``rlparity.adapters.named``.
+(``--mode injected``). An original can begin where a port does (``starts_of``, ``GymGame(start=...)``) and draw what it
+draws (``key_of``), and what resets draw be compared by itself (``resets_world``). Environments of known libraries have
+names on the command line, see ``rlparity.adapters.named``.
 """
 
-from rlparity.adapters.draws import Draws, SharedGenerator
+from rlparity.adapters.draws import Draws, SharedGenerator, key_of
 from rlparity.adapters.gymnasium import GymGame, VectorSide
 from rlparity.adapters.pairing import Pairing
 from rlparity.adapters.pytree import PytreeGame, functional_game, gymnax_game, jax_env_game, jumanji_game, pgx_game
@@ -51,6 +51,7 @@ __all__ = [
     "gymnax_game",
     "jax_env_game",
     "jumanji_game",
+    "key_of",
     "pgx_game",
     "resets_world",
     "starts_of",

@@ -70,6 +70,14 @@ def draws_of(seed: int, turn: int) -> Draws:
     return Draws(low, high, np.uint32(turn))
 
 
+def key_of(seed: Numbers, turn: Numbers) -> Any:
+    """The key from which a ``PytreeGame`` draws in a turn: the seed's, at turn n > 0 with n folded in."""
+    import jax
+
+    key = jax.random.key(seed)
+    return jax.numpy.where(turn, jax.random.fold_in(key, turn), key)
+
+
 class SharedGenerator:
     """Stands in for ``np_random`` of an environment of Gymnasium, in each game with one of its own.
 

@@ -30,7 +30,8 @@ class GymGame(SingleGame):
             hold it; None: a state is seed and actions.
         from_dict: ``from_dict(dict, env)`` puts such a state into an environment that was just reset. None: it sets
             the attributes of these names.
-        observe: the observation of the unwrapped environment in the present state; needed with ``to_dict``.
+        start: ``start(seed)``, the state in which a game begins instead of its reset's, such as that of ``starts_of``.
+        observe: the observation of the unwrapped environment in the present state, for ``to_dict`` and ``start``.
         mask: the valid actions of the unwrapped environment in the present state; needed with ``to_dict`` where its
             infos have them. None: ``action_mask`` of the infos, or what its method ``action_masks`` gives.
         shared_draws: the environment gets a ``SharedGenerator`` of these ``sites`` as its ``np_random``. A state then
@@ -52,11 +53,12 @@ class GymGame(SingleGame):
         shared_draws: bool = False,
         sites: Mapping[str, int] | None = None,
         generator: Any = None,
+        start: Callable[[int], State] | None = None,
         float32: bool = False,
         show: Callable[[Any], Any] | None = None,
     ) -> None:
-        if to_dict is not None and observe is None:
-            raise UsageError("it has to_dict alone: give observe, too, which says what a state shows")
+        if observe is None and (to_dict or start):
+            raise UsageError("it has to_dict or start alone: give observe, too, which says what a state shows")
         self._env, self._observe, self._float32, self._show = make(), observe, float32, show
         self._generator = SharedGenerator(sites) if shared_draws else generator
         self._seed = self._taken = 0
@@ -64,7 +66,7 @@ class GymGame(SingleGame):
             self._env.close()
             raise UsageError("its environment opens a window: make it without render_mode='human'")
         self._to_dict = to_dict if to_dict is None or callable(to_dict) else partial(_attributes, names=to_dict)
-        self._from_dict = from_dict or _set_attributes
+        self._from_dict, self._start = from_dict or _set_attributes, start
         self._inner: Any = self._env.unwrapped
         self._first = _first_action(self._env.action_space)
         self.has_states = to_dict is not None
@@ -75,6 +77,9 @@ class GymGame(SingleGame):
         self._seed, self._taken = seed, 0
         self._draw_next()
         observation, self.info = self._env.reset(seed=None if self._generator else seed)
+        if self._start and self._observe:
+            self._from_dict(self._start(seed), self._inner)
+            observation = self._observe(self._inner)
         return self._shown(observation)
 
     def _draw_next(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rlparity.adapters.draws import draws_of
+from rlparity.adapters.draws import draws_of, key_of
 from rlparity.adapters.observations import as_array, declared, range_of
 from rlparity.adapters.single import TAKEN, Outcome, SingleGame
 from rlparity.engine import State
@@ -19,7 +19,7 @@ from rlparity.errors import EngineError
 class PytreeGame(SingleGame):
     """One game of an environment of pure functions, which `jax.jit` compiles unless they are compiled already.
 
-    ``reset`` gets the key ``jax.random.key(seed)``, the step of turn n (the first is 1) that key with n folded in. With
+    ``reset`` gets the key ``key_of(seed, 0)``, the step of turn n (the first is 1) ``key_of(seed, n)``. With
     ``shared_draws`` both get ``rlparity.adapters.draws.Draws`` of seed and turn instead, with ``draws`` what it gives.
 
     Args:
@@ -52,7 +52,9 @@ class PytreeGame(SingleGame):
         time_limit: int = 0,
         declares: Mapping[str, Any] | None = None,
     ) -> None:
-        self._draws, self._time_limit = (draws_of if shared_draws else draws), time_limit
+        self._draws: Any = draws_of if shared_draws else draws or compiled(key_of)
+        self._counts_turns = shared_draws or draws is not None or to_dict is None
+        self._time_limit = time_limit
         self._reset, self._step = compiled(reset), compiled(step)
         self._observe, self._mask = observe and compiled(observe), mask and compiled(mask)
         self._to_dict, self._from_dict = to_dict, from_dict or with_leaves
@@ -63,23 +65,14 @@ class PytreeGame(SingleGame):
         import jax
 
         self._seed, self._taken = seed, 0
-        self._key: Any = None if self._draws else jax.random.key(seed)
-        observation, self._state = self._reset(self._turn())
+        observation, self._state = self._reset(self._draws(seed, 0))
         return jax.device_get(observation)
-
-    def _turn(self) -> Any:
-        """What the present turn draws from."""
-        import jax
-
-        if self._draws:
-            return self._draws(self._seed, self._taken)
-        return compiled(jax.random.fold_in)(self._key, self._taken) if self._taken else self._key
 
     def act(self, action: Any) -> Outcome:
         import jax
 
         self._taken += 1
-        observation, self._state, *rest = self._step(self._turn(), self._state, action)
+        observation, self._state, *rest = self._step(self._draws(self._seed, self._taken), self._state, action)
         observation, *rest = jax.device_get((observation, *rest))
         if len(rest) not in (2, 3) or any(isinstance(part, Mapping) for part in rest):
             wanted = "give observation, state, reward, terminated and perhaps truncated"
@@ -100,7 +93,7 @@ class PytreeGame(SingleGame):
 
         state = jax.device_get(self._state)
         values = self._to_dict(state) if self._to_dict else leaves_of(state)
-        return values if self._to_dict and not self._draws else {**values, TAKEN: self._taken}
+        return {**values, TAKEN: self._taken} if self._counts_turns else values
 
     def push(self, state: State) -> Any:
         assert self._observe is not None
@@ -125,8 +118,8 @@ class PytreeGame(SingleGame):
 
         game = copy(self)  # the present one goes on where it is
         game.begin(before["seed"])
-        form, game._taken = game._state, before.get(TAKEN, 0) + 1
-        draws = jax.tree.map(jax.numpy.asarray, game._turn())
+        form, turn = game._state, before.get(TAKEN, 0) + 1
+        draws = jax.tree.map(jax.numpy.asarray, self._draws(before["seed"], turn))
         start, own, other = (self._from_dict(state, jax.device_get(form)) for state in (before, *states))
         return lines_that_differ(play, (start, action), (own, other), fields)
 
