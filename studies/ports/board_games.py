@@ -1,7 +1,7 @@
 """Games of pgx and of OpenSpiel as engines of a pairing.
 
-A state is a seed and the actions since. The players are numbered from the one who moves first. pgx draws from the key
-of the seed, at turn n with n folded in; where OpenSpiel has a chance node, it gets what pgx drew.
+A state is a seed and the actions since. The players are numbered from the one who moves first. pgx draws from
+``key_of(seed, turn)``; where OpenSpiel has a chance node, it gets what pgx drew.
 """
 
 import tempfile
@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rlparity.adapters.single import Outcome, SingleGame
+from rlparity.adapters import Outcome, SingleGame, key_of
 from rlparity.world import World
 
 BRIDGE = "bridge_bidding"
@@ -39,12 +39,6 @@ def _deals() -> str:
     path = Path(tempfile.mkdtemp()) / "deals.npy"
     np.save(path, np.stack([np.asarray(part) for part in _load_sample_hash()]))
     return str(path)
-
-
-def key_of(seed: int, turn: int) -> Any:
-    """What pgx draws from in a turn; 0 is the start."""
-    key = jax.random.key(seed)
-    return jax.random.fold_in(key, turn) if turn else key
 
 
 def in_turn(state: Any) -> NDArray[np.int64]:

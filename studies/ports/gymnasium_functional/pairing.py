@@ -1,11 +1,12 @@
 """Environments of Gymnasium, and its functional ones in JAX: Blackjack, CliffWalking and CartPole."""
 
 from functools import cache, partial
+from operator import attrgetter
 from typing import Any
 
-import gymnasium
 import jax
 import numpy as np
+from gymnasium import make, make_vec, spaces, wrappers
 from gymnasium.envs.phys2d.cartpole import CartPoleFunctional, CartPoleParams
 from gymnasium.envs.tabular import blackjack
 
@@ -41,20 +42,6 @@ class Cards:
         return next(self._next)
 
 
-class Cliff(SingleGame):
-    """CliffWalking; the JAX version takes and shows arrays of one number."""
-
-    def __init__(self, name: str) -> None:
-        self._env = gymnasium.make(name)
-
-    def begin(self, seed: int) -> Any:
-        return np.ravel(self._env.reset(seed=seed)[0])
-
-    def act(self, action: int) -> Outcome:
-        seen, reward, *ends, _ = self._env.step(np.array([action]) if self._env.action_space.shape else action)
-        return Outcome(np.ravel(seen), float(reward), *ends)
-
-
 class Carts(SingleGame):
     """Two carts, until one of them was put back: of that step, the other one's part is compared.
 
@@ -66,7 +53,7 @@ class Carts(SingleGame):
 
     def begin(self, seed: int) -> Any:
         # anew, since its reset leaves carts that had fallen to be put back once more
-        self._both = gymnasium.make_vec("phys2d/CartPole-v1", 2, vectorization_mode="vector_entry_point")
+        self._both = make_vec("phys2d/CartPole-v1", 2, vectorization_mode="vector_entry_point")
         self._seen, self._over = np.array(self._both.reset(seed=seed)[0]), np.zeros(2, bool)
         return self._seen
 
@@ -81,13 +68,9 @@ class Carts(SingleGame):
         return Outcome(np.where(over[:, None], 0, self._seen).astype(np.float32), 0.0, bool(over.any()), False)
 
 
-class Pole(GymGame):
-    """Gymnasium's CartPole in the start that the functional one draws."""
-
-    def begin(self, seed: int) -> Any:
-        super().begin(seed)
-        self._inner.state = START(seed)
-        return self._inner.state
+def functional_cliff() -> Any:
+    """CliffWalking in JAX, which takes and shows arrays of one number."""
+    return wrappers.TransformAction(make("tabular/CliffWalking-v0"), np.atleast_1d, spaces.Discrete(4))
 
 
 def paired(name: str, actions: str, original: Any, functional: Any, **options: Any) -> Any:
@@ -96,13 +79,13 @@ def paired(name: str, actions: str, original: Any, functional: Any, **options: A
     return Pairing(f"functional-{name}", games, tuple(actions.split()), **options).world()
 
 
-make = gymnasium.make
 DEALT = partial(GymGame, partial(make, "Blackjack-v1"), generator=Cards(), show=partial(np.array, dtype=np.int32))
 BLACKJACK = paired("blackjack", "stick hit", DEALT, partial(GymGame, partial(make, "tabular/Blackjack-v0")))
-CLIFFS = partial(Cliff, "CliffWalking-v1"), partial(Cliff, "tabular/CliffWalking-v0")
-CLIFF_WALKING = paired("cliff-walking", "up right down left", *CLIFFS, draws=False)
+CLIFFS = [partial(GymGame, each, show=np.ravel) for each in (partial(make, "CliffWalking-v1"), functional_cliff)]
+CLIFF_WALKING = paired("cliff-walking", "up right down left", *CLIFFS, draws=False, accept=("infos are left out",))
 WAYS = "both-left right-left left-right both-right"
 CARTS = paired("carts", WAYS, partial(Carts, True), partial(Carts, False), tolerances=ROUNDING)
-SUTTON = partial(Pole, partial(make, "CartPole-v1", sutton_barto_reward=True), float32=True)
+BEGIN: Any = {"start": lambda seed: {"state": START(seed)}, "observe": attrgetter("state"), "float32": True}
+SUTTON = partial(GymGame, partial(make, "CartPole-v1", sutton_barto_reward=True), **BEGIN)
 FUNCTIONAL = functional_game(RULES, CartPoleParams(polemass_length=0.05, sutton_barto_reward=True), observe=None)
 SUTTON_AND_BARTO = paired("sutton-and-barto", "left right", SUTTON, FUNCTIONAL, tolerances=ROUNDING)

@@ -4,9 +4,9 @@ from typing import Any
 
 import jax
 import numpy as np
-from board_games import BRIDGE, OpenSpielGame, functions, in_turn, key_of, refused, replayed
+from board_games import BRIDGE, OpenSpielGame, functions, in_turn, refused, replayed
 
-from rlparity.adapters.single import Outcome
+from rlparity.adapters import Outcome, key_of
 
 HANDS = 52
 MOST_CARDS = 2
