@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hackmatrix.explain.ending import Attacker, ending
+from hackmatrix.explain.ending import ending
 from hackmatrix.explain.transition import Transition
 from hackmatrix.rules import ENEMIES, NUM_STAGES
 from hackmatrix.score import DIED
@@ -70,7 +70,7 @@ class Death:
     seed: int
     step: int
     stage: int
-    attackers: tuple[Attacker, ...]
+    attackers: Sequence[State]
     before: dict[int, Position]
 
 
@@ -204,15 +204,15 @@ def _parts(things: Sequence[T]) -> Iterator[Sequence[T]]:
         yield things[first : first + SIDE_BY_SIDE]
 
 
-def origin_of(attacker: Attacker) -> str:
+def origin_of(attacker: State) -> str:
     """Origin of an attacker (A5)."""
-    return SIPHON if attacker.from_siphon else SCHEDULE if attacker.from_schedule else START
+    return SIPHON if attacker["spawnedFromSiphon"] else SCHEDULE if attacker["isFromScheduledTask"] else START
 
 
 def figures_of(deaths: Sequence[Death], games: int, avoided: dict[int, list[bool]]) -> Figures:
     """Results as plain values: deaths by stage, attackers, and shares with 95% intervals."""
     stages = Counter(death.stage for death in deaths)
-    attackers = Counter((killer.type, origin_of(killer)) for death in deaths for killer in death.attackers)
+    attackers = Counter((killer["type"], origin_of(killer)) for death in deaths for killer in death.attackers)
     return {
         "games": games,
         "deaths": len(deaths),

@@ -1,5 +1,6 @@
 """How HackMatrix is watched, played and viewed: ``SHOW``, and the screen of whoever plays it."""
 
+import re
 from collections.abc import Iterator
 from pkgutil import resolve_name
 
@@ -18,16 +19,7 @@ from rlworldkit.render.panels import LEAVE, Obstacle, Panels
 from rlworldkit.render.show import Show
 from rlworldkit.render.spans import Line, joined
 
-_NUMBERS = {
-    "hp": "hp",
-    "credits": "credits",
-    "energy": "energy",
-    "dataSiphons": "data siphons",
-    "attackDamage": "attack damage",
-    "score": "score",
-    "stage": "stage",
-}
-"""The numbers whose changes are told, by the protocol's words."""
+_NUMBERS = ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score", "stage")
 _SIPHON = "s"
 _LETTERS = [letter for letter in "abcdefghijklmnopqrstuvwxyz" if letter not in (_SIPHON, LEAVE)]
 
@@ -66,7 +58,7 @@ class HackMatrixPanels(Panels):
         if is_won(after) or is_dead(after):
             yield "you win" if is_won(after) else "you die"
         was, now = ({**state, **state["player"]} for state in (before, after))
-        values = [(name, was[word], now[word]) for word, name in _NUMBERS.items()]
+        values = [(re.sub("([A-Z])", r" \1", word).lower(), was[word], now[word]) for word in _NUMBERS]
         values += [(name, len(before[name]), len(after[name])) for name in ("enemies", "transmissions")]
         yield from (f"{name} {old} → {new}" for name, old, new in values if old != new)
         owned, owns = owned_programs(before), owned_programs(after)

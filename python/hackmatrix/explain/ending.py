@@ -19,32 +19,22 @@ _PLURALS = dict(zip(ENEMIES, ("viruses", "daemons", "glitches", "cryptogs"), str
 
 
 @dataclass(frozen=True)
-class Attacker:
-    """An enemy that attacked: its type, its cell, and whether a siphon or the schedule called it (A5)."""
-
-    type: str
-    place: Place
-    from_siphon: bool
-    from_schedule: bool
-
-
-@dataclass(frozen=True)
 class Ending:
     """The end of a game.
 
     stage: the one it ended in, 1-8; 8 of a game won. cause: the attackers in a word or two, or what else it was.
-    place: the player's cell. attackers: who took the last hp together; nobody where the player did not die.
+    place: the player's cell. attackers: who took the last hp together, as in a state; nobody where the player lives.
     """
 
     stage: int
     cause: str
     place: Place
-    attackers: tuple[Attacker, ...] = ()
+    attackers: Sequence[State] = ()
 
     @property
     def from_siphon(self) -> bool:
         """A siphon had called one of the attackers."""
-        return any(attacker.from_siphon for attacker in self.attackers)
+        return any(attacker["spawnedFromSiphon"] for attacker in self.attackers)
 
 
 def ending(last: Transition, cut_off: str = LEFT) -> Ending:
@@ -59,8 +49,10 @@ def ending(last: Transition, cut_off: str = LEFT) -> Ending:
     return Ending(min(last.after["stage"], NUM_STAGES), cause, place_of(last.after["player"]), killers)
 
 
-def attackers(step: Transition) -> tuple[Attacker, ...]:
+def attackers(step: Transition) -> Sequence[State]:
     """The enemies that attacked the player in the enemy turn of a step (E4, E5), in row-major order.
+
+    Each is its entry in the state before the step, or after it where it came.
 
     Whoever can act and begins the turn beside the player attacks and stays. Nobody else attacks but a virus that came
     with the first of its two moves. All attackers are listed, even where fewer would have taken the hp that was left:
@@ -74,10 +66,7 @@ def attackers(step: Transition) -> tuple[Attacker, ...]:
     stood = [enemy for enemy in acting if place_of(enemy) in beside]
     now_beside = [enemy for enemy in step.after["enemies"] if place_of(enemy) in beside]
     came = [enemy for enemy in now_beside if _came_at_once(enemy, acting, step)]
-    return tuple(
-        Attacker(enemy["type"], place_of(enemy), enemy["spawnedFromSiphon"], enemy["isFromScheduledTask"])
-        for enemy in sorted([*stood, *came], key=place_of)
-    )
+    return sorted([*stood, *came], key=place_of)
 
 
 def _can_act(enemy: State, step: Transition) -> bool:
@@ -103,9 +92,9 @@ def _traits(enemy: State) -> tuple[object, ...]:
     return enemy["type"], enemy["hp"], enemy["spawnedFromSiphon"], enemy["isFromScheduledTask"]
 
 
-def _listed(killers: Sequence[Attacker]) -> str:
+def _listed(killers: Sequence[State]) -> str:
     if len(killers) >= _CROWD:
         return f"{len(killers)} enemies"
-    counts = Counter(killer.type for killer in killers)
+    counts = Counter(killer["type"] for killer in killers)
     kinds = filter(counts.get, ENEMIES)
     return " and ".join(kind if counts[kind] == 1 else f"{counts[kind]} {_PLURALS[kind]}" for kind in kinds)

@@ -27,11 +27,6 @@ _ONES = np.ones(len(COMPONENTS), np.int32)
 _EVENT_BITS = np.uint32((1 << len(EVENTS)) - 1)
 """The protocol has one bit more: the game was started anew."""
 _EVERY = protocol.games_of(None)
-_READINGS: Mapping[Command, tuple[Callable[[NDArray[np.uint8]], Any], Sequence[bytes]]] = {
-    Command.GET_STATES: (protocol.states, [_EVERY]),
-    Command.GET_MARKS: (protocol.marks, []),
-}
-"""What may be asked for along with a step, of all games: how its answer is read, and what is sent."""
 
 _HEAD = [("words", "<u4", 3), ("halves", "<u2", 2), ("bytes", "u1", (1,)), ("zeros", "u1", 7)]
 _SNAPSHOT = [("words", "<u4", 4), ("halves", "<u2", 5), ("bytes", "u1", 10), ("zeros", "u1", 4), ("cells", "u1", 504)]
@@ -60,12 +55,6 @@ class SwiftEngine(BatchEngine, Closable):
         self._begun: tuple[bytes, bool] | None = None
         self._packed: NDArray[np.uint8] | None = None
         self._packs_each_step = False
-        self._wanted: set[Command] = set()
-        """What was asked for since the last step."""
-        self._sent_along: list[Command] = []
-        """What is asked for along with the step, because it was after the last one; only of a game alone."""
-        self._readings: dict[Command, Any] = {}
-        """The answers to it, until they are given."""
         self._resting: Slots | None = None
         """Slots in which the coming step, or the step begun, means nothing, because a restart follows it there."""
         self._restarted: tuple[Slots, Rows] | None = None
@@ -132,9 +121,6 @@ class SwiftEngine(BatchEngine, Closable):
         self._send_placed(Command.STEP, step, memory.place() if memory else None)
         if self._packs_each_step:
             self._send(Command.GET_PACKED_STATES, _EVERY)
-        self._sent_along = sorted(self._wanted) if self.games == 1 else []
-        for command in self._sent_along:
-            self._send(command, *_READINGS[command][1])
         if (resting := self._resting) is not None:
             size = protocol.size_of_rows(len(resting), self._observing)
             restart = protocol.request(Command.RESTART, protocol.games_of(resting))
@@ -153,9 +139,6 @@ class SwiftEngine(BatchEngine, Closable):
         return self._step(actions, restarting=True)
 
     def get_state(self, slots: Slots) -> list[State]:
-        if self.games == len(slots) == 1:
-            states: list[State] = self._reading(Command.GET_STATES)
-            return states
         return self._ask(Command.GET_STATES, protocol.states, protocol.games_of(slots))
 
     def set_state(self, states: Sequence[State], slots: Slots) -> NDArray[Any]:
@@ -179,8 +162,7 @@ class SwiftEngine(BatchEngine, Closable):
     def marks(self) -> NDArray[np.integer[Any]] | None:
         if self._marks_before is None:
             return None
-        counts: NDArray[np.uint64] = self._reading(Command.GET_MARKS)[0]
-        return (counts - self._marks_before).astype(np.int64)
+        return (self._ask(Command.GET_MARKS, protocol.marks)[0] - self._marks_before).astype(np.int64)
 
     def phases(self, state: State, actions: NDArray[Any]) -> tuple[Phase, ...]:
         text = json_text(state).encode()
@@ -213,8 +195,6 @@ class SwiftEngine(BatchEngine, Closable):
         rows = self.receive_step()
         if self._packs_each_step:
             self._packed = self._read(Command.GET_PACKED_STATES, protocol.packed_states)
-        self._readings = {command: self._read(command, _READINGS[command][0]) for command in self._sent_along}
-        self._wanted.clear()
         resting, self._resting = self._resting, None
         self._restarted = None if resting is None else (resting, self._receive(Command.RESTART))
         assert rows.observation is not None
@@ -227,17 +207,11 @@ class SwiftEngine(BatchEngine, Closable):
             events=rows.facts[:, -1] & _EVENT_BITS,
         )
 
-    def _reading(self, command: Command) -> Any:  # noqa: ANN401 - as `_READINGS` has it
-        self._wanted.add(command)
-        parse, parts = _READINGS[command]
-        return self._readings.pop(command) if command in self._readings else self._ask(command, parse, *parts)
-
     def _placed(self, rows: Rows, slots: Slots) -> NDArray[Any]:
         """Copy the rows of some slots into those of all; return their observations."""
         every = self._rows
         every.seeds[slots], every.mask[slots], every.facts[slots] = rows.seeds, rows.mask, rows.facts
         self._begun = self._packed = self._resting = None
-        self._readings.clear()
         assert rows.observation is not None
         return rows.observation
 

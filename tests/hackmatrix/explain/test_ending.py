@@ -2,7 +2,7 @@
 
 import pytest
 
-from hackmatrix.explain.ending import Attacker, attackers, ending
+from hackmatrix.explain.ending import attackers, ending
 from hackmatrix.explain.transition import Transition, place_of
 from rlparity import State
 from tests.hackmatrix.rules.builders import LEFT as GO_LEFT
@@ -22,7 +22,7 @@ def waiting(*entries: Entry, **fields: Json) -> State:
 
 
 def killers(step: Transition) -> list[tuple[str, tuple[int, int]]]:
-    return [(attacker.type, attacker.place) for attacker in attackers(step)]
+    return [(attacker["type"], place_of(attacker)) for attacker in attackers(step)]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_E5_whoever_stands_beside_the_player_kills(play: Play, enemies: list[Sta
     assert step.died
     found = ending(step)
     assert (found.cause, found.place, found.stage) == (cause, PLAYER, 1)
-    assert [attacker.place for attacker in found.attackers] == sorted(map(place_of, enemies))
+    assert [place_of(attacker) for attacker in found.attackers] == sorted(map(place_of, enemies))
 
 
 STUNNED, DISABLED = daemon(*BELOW, stunned=True), daemon(*AT_LEFT, disabledTurns=2)
@@ -76,7 +76,8 @@ def test_E5_who_attacks(play: Play, who: str) -> None:
 def test_the_origins_of_the_killers_are_told(play: Play) -> None:
     called, due = virus(*ABOVE, **CALLED), daemon(*BELOW, **SCHEDULED)
     found = ending(play(waiting(called, due), WAIT).step)
-    assert found.attackers == (Attacker("daemon", BELOW, False, True), Attacker("virus", ABOVE, True, False))
+    told = [(one["type"], one["spawnedFromSiphon"], one["isFromScheduledTask"]) for one in found.attackers]
+    assert told == [("daemon", False, True), ("virus", True, False)]
     assert found.from_siphon
     assert not ending(play(waiting(due), WAIT).step).from_siphon
 
