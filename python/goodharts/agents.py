@@ -42,12 +42,12 @@ class Judge:
         """Compute on this device from here on."""
         model = self._model
         self.policy, self._device = model.policy.to(device).eval(), torch.device(device)
-        self._inputs = Inputs(MODES[model.mode], numbers_of(model.config), model.network.privileged, self._device)
+        self._inputs = Inputs(MODES[model.mode], numbers_of(model.config), model.policy.config.privileged, self._device)
 
     @torch.inference_mode()
     def __call__(self, observations: Floats, masks: Masks) -> tuple[Floats, Floats]:
         """Logits (n, 8), and values (n,) in units of reward or NaN, for observations (n, 2, 11, 11)."""
-        if self._model.network.privileged:
+        if self._model.policy.config.privileged:
             return self.logits(observations), np.full(len(observations), np.nan, np.float32)
         logits, values = self.policy(self._seen(observations))
         return logits.cpu().numpy(), values.cpu().numpy()
@@ -74,7 +74,7 @@ class Judge:
         """The network in numpy, with parameters as rlworldkit's trainer has them."""
         from goodharts.networks import params_of  # JAX takes a while to import
 
-        return NumpyNetwork(params_of(self._model.network, self.policy.cpu().state_dict()), NUMPY_NETWORKS)
+        return NumpyNetwork(params_of(self.policy.config, self.policy.cpu().state_dict()), NUMPY_NETWORKS)
 
     def settings(self) -> Mapping[str, Any]:
         """The settings of the training."""
@@ -90,7 +90,7 @@ class Judge:
 def agent_of(model: Model, device: torch.device | str = "cpu", path: Path = Path()) -> Agent:
     """The agent of a model, on a device; raises UsageError where the world that it was trained in is impossible."""
     judge = Judge(model, device)
-    values_in = judge.values_in if model.network.privileged else None
+    values_in = judge.values_in if model.policy.config.privileged else None
     return Agent(judge, path, judge.network, judge.settings, values_in, judge.layers)
 
 

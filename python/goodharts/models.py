@@ -37,7 +37,6 @@ class Model:
     """
 
     mode: str
-    network: NetworkConfig
     config: Mapping[str, Mapping[str, Any]]
     update: int
     timesteps: int
@@ -74,9 +73,8 @@ def read_model(path: Path) -> Model:
     with refused(path, "model", f"train one with `{train}`, or {_MIND}", _MIND):
         content = _read_torch(path)
         weights = content.get("weights")
-        network = _network_of(weights)
-        about = config_of(content), *progress_of(content), policy_of(network, weights)
-        return Model(mode_of(content), network, *about)
+        about = config_of(content), *progress_of(content), policy_of(_network_of(weights), weights)
+        return Model(mode_of(content), *about)
 
 
 def _read_torch(path: Path) -> dict[str, Any]:

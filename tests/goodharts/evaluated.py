@@ -28,7 +28,7 @@ def small_model(mode: str = "proxy", seed: int = 0, kind: NetworkKind = "mlp", *
     network = NetworkConfig(kind, hidden=32)
     policy = ActorCritic(network)
     nn.init.orthogonal_(policy.policy.weight, 20.0)
-    return Model(mode, network, config, update=7, timesteps=4000, policy=policy.eval())
+    return Model(mode, config, update=7, timesteps=4000, policy=policy.eval())
 
 
 def write_models(folder: Path, *modes: str) -> None:

@@ -37,7 +37,7 @@ def model(mode: str = "ground_truth", network: NetworkConfig = CNN, **config: di
     torch.manual_seed(5)
     policy = ActorCritic(network)
     torch.nn.init.orthogonal_(policy.policy.weight, 3.0)
-    return Model(mode, network, config, 1, 2, policy)
+    return Model(mode, config, 1, 2, policy)
 
 
 @pytest.fixture(autouse=True)

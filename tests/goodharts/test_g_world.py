@@ -58,8 +58,7 @@ def test_an_edit_that_computes_the_same_leaves_the_program_in_jax_as_it_is(tmp_p
 
 
 def test_a_trained_policy_plays_in_its_own_world(tmp_path: Path) -> None:
-    network = NetworkConfig("mlp", hidden=8, privileged=False)
-    model = Model("proxy", network, {}, 1, 2, ActorCritic(network))
+    model = Model("proxy", {}, 1, 2, ActorCritic(NetworkConfig("mlp", hidden=8, privileged=False)))
     path = tmp_path / "ppo_proxy.pth"
     write_model(path, model)
     observation = np.random.default_rng(0).random((3, 2, 11, 11), np.float32)

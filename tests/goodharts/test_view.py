@@ -36,7 +36,7 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         torch.manual_seed(5)
         policy = ActorCritic(NetworkConfig("mlp", hidden=32, privileged=privileged))
         torch.nn.init.orthogonal_(policy.policy.weight, 3.0)
-        write_model(model_path(mode), Model(mode, policy.config, {}, 1, 2, policy))
+        write_model(model_path(mode), Model(mode, {}, 1, 2, policy))
     return tmp_path
 
 

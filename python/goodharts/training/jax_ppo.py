@@ -59,7 +59,7 @@ def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
 
         weights = {name: torch.from_numpy(each) for name, each in torch_weights(network, params).items()}
         policy = policy_of(network, weights)
-        write_model(job.model, Model(job.mode, network, config.plain(), progress.updates, progress.timesteps, policy))
+        write_model(job.model, Model(job.mode, config.plain(), progress.updates, progress.timesteps, policy))
 
     with jax.default_device(devices[0]):
         trained = train_in_jax(

@@ -119,7 +119,7 @@ class TorchTrainer:
         policy = copy.deepcopy(self.learner.policy).cpu()
         rescale(policy.value, self.learner.scale, FIRST_SCALE)
         updates, timesteps, _ = self.progress
-        return Model(self.mode.name, self.network, self.config.plain(), updates, timesteps, policy)
+        return Model(self.mode.name, self.config.plain(), updates, timesteps, policy)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything that training goes on from, by name; every process takes part in gathering it."""

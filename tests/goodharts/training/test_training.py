@@ -89,7 +89,7 @@ def test_a_run_leaves_the_documented_files() -> None:
     assert "256 of 384 steps  steps/s " in ran.out
     assert "ground_truth: trained after update 3, 384 steps (" in ran.out
     model = read_model(MODEL)
-    assert (model.mode, model.update, model.timesteps, model.network.hidden) == ("ground_truth", 3, 384, 16)
+    assert (model.mode, model.update, model.timesteps, model.policy.config.hidden) == ("ground_truth", 3, 384, 16)
     updates = read_csv(only("logs/ground_truth_*_updates.csv"))
     assert [row["update"] for row in updates] == [1, 2, 3]
     episodes = read_csv(only("logs/ground_truth_*_episodes.csv"))
