@@ -25,8 +25,7 @@ SMALL = Config().over({"evaluation": {"games": 12, "steps": 40}}, "a test")
 def small_model(mode: str = "proxy", seed: int = 0, kind: NetworkKind = "mlp", **config: dict[str, Any]) -> Model:
     """An untrained model with firm opinions."""
     torch.manual_seed(seed)
-    network = NetworkConfig(kind, hidden=32)
-    policy = ActorCritic(network)
+    policy = ActorCritic(NetworkConfig(kind, hidden=32))
     nn.init.orthogonal_(policy.policy.weight, 20.0)
     return Model(mode, config, update=7, timesteps=4000, policy=policy.eval())
 

@@ -15,8 +15,8 @@ from .small_runs import small_trainer
 
 
 def model(kind: NetworkKind = "mlp", privileged: bool = True) -> Model:
-    network = NetworkConfig(kind, hidden=8, privileged=privileged)
-    return Model("proxy", {"training": {"gamma": 0.5}}, 3, 72, ActorCritic(network))
+    policy = ActorCritic(NetworkConfig(kind, hidden=8, privileged=privileged))
+    return Model("proxy", {"training": {"gamma": 0.5}}, 3, 72, policy)
 
 
 @pytest.mark.parametrize("privileged", [True, False])
