@@ -7,8 +7,8 @@ Inside ``one_game`` they trace a single game, for translation into a program tha
 (`rlworldkit.jax.native`).
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
 from rlworldkit.jax.marks import Marks, add, collecting, is_collecting
+from rlworldkit.jax.switches import holding
 from rlworldkit.jax.target import is_tracing_for
 
 Tree = TypeVar("Tree")
@@ -30,14 +31,9 @@ RARE_WORK = "rare_work"
 _is_one_game: ContextVar[bool] = ContextVar("is_one_game", default=False)
 
 
-@contextmanager
-def one_game() -> Iterator[None]:
+def one_game() -> AbstractContextManager[None]:
     """Trace one game at a time in this thread, as a context: what is rare is a conditional, and nothing is vmapped."""
-    token = _is_one_game.set(True)
-    try:
-        yield
-    finally:
-        _is_one_game.reset(token)
+    return holding(_is_one_game, True)
 
 
 def is_one_game() -> bool:

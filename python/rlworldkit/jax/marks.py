@@ -13,6 +13,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
+from rlworldkit.jax.switches import holding
+
 Marks = dict[str, Array]
 """Mark -> whether it fired, bool of the batch shape; or site -> words (games, indices, 3), see ``Draws.note``."""
 
@@ -45,11 +47,8 @@ def collecting(function: Callable[..., Any]) -> Callable[..., tuple[Any, Marks]]
 
     def collected(*args: Any) -> tuple[Any, Marks]:
         marks: Marks = {}
-        token = _collected.set(marks)
-        try:
+        with holding(_collected, marks):
             return function(*args), marks
-        finally:
-            _collected.reset(token)
 
     return collected
 
@@ -58,11 +57,8 @@ def collecting_words(function: Callable[..., Any]) -> Callable[..., Any]:
     """``function``, in which drawn words are collected in place of marks, for it to read with ``words_so_far``."""
 
     def collected(*args: Any) -> Any:
-        token = _collects_words.set(True)
-        try:
+        with holding(_collects_words, True):
             return collecting(function)(*args)[0]
-        finally:
-            _collects_words.reset(token)
 
     return collected
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,16 @@ RECORDED = (
 """With these the same seed gives other parameters."""
 _ABSENT = object()
 _GUARDS = tuple(f"jax_transfer_guard{way}" for way in ("", "_host_to_device", "_device_to_host", "_device_to_device"))
+
+
+@contextmanager
+def holding(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+    """Set a variable of this thread, as a context."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
 
 
 @contextmanager

@@ -4,12 +4,13 @@ A vector of a TPU has 8 rows of 128 numbers, and to launch an operation costs as
 condition is dearer than the work that it spares a CPU.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 
 import jax
 from jax import Array
+
+from rlworldkit.jax.switches import holding
 
 _LANES = 128
 """Numbers in a row of a TPU's vector."""
@@ -22,14 +23,9 @@ def is_tracing_for(platform: str) -> bool:
     return (_platform.get() or jax.default_backend()) == platform
 
 
-@contextmanager
-def tracing_for(platform: str) -> Iterator[None]:
+def tracing_for(platform: str) -> AbstractContextManager[None]:
     """Trace for this platform (``cpu``, ``gpu``, ``tpu``), which need not be there, as a context."""
-    token = _platform.set(platform)
-    try:
-        yield
-    finally:
-        _platform.reset(token)
+    return holding(_platform, platform)
 
 
 def in_rows(leaf: Array) -> Array:

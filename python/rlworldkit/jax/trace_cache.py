@@ -7,6 +7,7 @@ JAX. A file is a zip archive of a header in JSON and the trace; reading it execu
 """
 
 import contextlib
+import gc
 import hashlib
 import io
 import json
@@ -58,6 +59,19 @@ class Program(NamedTuple):
     compile: Callable[[], Callable[..., Tree]]
 
 
+@contextlib.contextmanager
+def without_collector() -> Iterator[None]:
+    """Switch Python's collector of cycles off, which takes a sixth of the time of a trace, as a context."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@without_collector()
 def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages: Iterable[str]) -> Program:
     """Trace a jitted function for arguments like ``args``, or load its trace from the cache.
 

@@ -15,7 +15,7 @@ from jax.typing import ArrayLike
 
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.jax.switches import training_switches
-from rlworldkit.jax.trace_cache import compile_in_background, load_or_trace
+from rlworldkit.jax.trace_cache import compile_in_background, load_or_trace, without_collector
 from rlworldkit.ppo import parallel, ppo
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.optimizer import optimizer_has_rate
@@ -36,7 +36,6 @@ class Updates(NamedTuple):
 
 TrainingLoop = Generator[tuple[RunnerState, int], Updates, _Result]
 """A run: it yields its state and how many updates it wants at most, and is sent some."""
-
 
 TrainFunction = Callable[..., tuple[list[RunnerState], UpdateStats]]
 """``train(runners, num_updates[, updates_of_run[, prices]])``: takes and gives a state of each run.
@@ -92,6 +91,7 @@ def make_train(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None) -> ja
     return jax.jit(train)
 
 
+@without_collector()
 def compile_training(
     config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None, seeds: Sequence[int] = ()
 ) -> CompiledTraining:

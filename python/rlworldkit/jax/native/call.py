@@ -53,18 +53,15 @@ def _shapes(*avals: Any, kernel: Kernel, outputs: tuple[int, ...]) -> list[Any]:
 def _on_batches(args: Sequence[Array], axes: Sequence[int | None], *, kernel: Kernel, outputs: tuple[int, ...]) -> Any:
     """One axis of games more, in front; prices that are the same in all of them stay what they are."""
     size = next(arg.shape[axis] for arg, axis in zip(args, axes, strict=True) if axis is not None)
-    moved = [arg[None] if axis is None else jnp.moveaxis(arg, axis, 0) for arg, axis in zip(args, axes, strict=True)]
-    batch = (size, *_batch(kernel, moved[-1])[1:])
-
-    def of_each(arg: Array, leaf: tuple[int, ...]) -> Array:
-        own = arg.shape[: arg.ndim - len(leaf)]
-        missing = (1,) * (len(batch) - len(own))
-        return jnp.broadcast_to(arg.reshape(*own, *missing, *leaf), (*batch, *leaf))
-
-    given = [of_each(arg, leaf.shape) for arg, leaf in zip(moved, kernel.closed.in_avals, strict=True)]
-    if axes[0] is None and args[0].ndim == len(kernel.closed.in_avals[0].shape):
-        given[0] = args[0]
-    return _play.bind(*given, kernel=kernel, outputs=outputs), [0] * len(outputs)
+    given = [
+        jnp.broadcast_to(arg, (size, *arg.shape)) if axis is None else jnp.moveaxis(arg, axis, 0)
+        for arg, axis in zip(args, axes, strict=True)
+    ]
+    prices, batch = args[0], _batch(kernel, given[-1])
+    if axes[0] is not None or prices.ndim > 1:
+        own, missing = given[0].shape, (1,) * (1 + len(batch) - given[0].ndim)
+        prices = jnp.broadcast_to(given[0].reshape(*own[:-1], *missing, own[-1]), (*batch, own[-1]))
+    return _play.bind(prices, *given[1:], kernel=kernel, outputs=outputs), [0] * len(outputs)
 
 
 def _without_unused(used: list[bool], eqn: Any) -> tuple[list[bool], Any]:
@@ -84,10 +81,6 @@ def _on_processor(kernel: Kernel, outputs: tuple[int, ...], aliases: dict[int, i
     return call(*args, program=np.array([compiler.key_of(compiler.build(kernel.source)), *numbers], np.int64))
 
 
-def _on_gpu(kernel: Kernel, outputs: tuple[int, ...], aliases: dict[int, int], *args: Array) -> Any:
-    return cuda.call(kernel.closed, outputs, aliases, *args)
-
-
 def _play_batch(play: Callable[..., Any], *args: Array, kernel: Kernel, outputs: tuple[int, ...]) -> list[Array]:
     """Play all games of all axes as one batch."""
     prices, *leaves = args
@@ -103,7 +96,7 @@ _play.def_abstract_eval(_shapes)
 _play.def_impl(lambda *args, **params: xla.apply_primitive(_play, *args, **params))
 batching.primitive_batchers[_play] = _on_batches
 partial_eval.dce_rules[_play] = _without_unused
-for _platform, _how in (("cpu", _on_processor), ("cuda", _on_gpu)):
+for _platform, _how in (("cpu", _on_processor), ("cuda", lambda kernel, *args: cuda.call(kernel.closed, *args))):
     mlir.register_lowering(_play, mlir.lower_fun(partial(_play_batch, _how), multiple_results=True), platform=_platform)
 
 

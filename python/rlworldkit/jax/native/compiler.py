@@ -8,9 +8,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from functools import cache
 from importlib.metadata import version
@@ -20,7 +20,7 @@ import jax
 
 from rlparity.errors import UsageError
 from rlparity.io.safe_read import GIB, Unreadable, read_bytes
-from rlworldkit.jax.switches import cache_folder
+from rlworldkit.jax.switches import cache_folder, holding
 from rlworldkit.jax.xla import C_FLAGS_VARIABLE, write_fault
 
 FOLDER = "native"
@@ -97,14 +97,9 @@ def start(source: str) -> str:
     return name
 
 
-@contextmanager
-def deferred() -> Iterator[None]:
+def deferred() -> AbstractContextManager[None]:
     """In this thread lower programs before they are compiled, as a context; ``wait`` before they are called."""
-    token = _is_deferred.set(True)
-    try:
-        yield
-    finally:
-        _is_deferred.reset(token)
+    return holding(_is_deferred, True)
 
 
 def build(source: str) -> str:
@@ -129,9 +124,8 @@ def load(name: str) -> bool:
     folder = cache_folder()
     path = folder and command() and name.startswith(_prefix()) and folder / FOLDER / name
     if name not in _programs and path and is_whole(path):
-        _add(name, path)
-        _programs[name] = Future()
-        _programs[name].set_result(None)
+        _programs[name] = _EXECUTOR.submit(_add, name, path)
+        wait(name)
     return name in _programs
 
 
