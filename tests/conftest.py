@@ -31,7 +31,9 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 if os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true") == "true":
     os.environ.setdefault("RLWORLDKIT_C_FLAGS", "-O0")
     if version("jax").split(".")[:2] == ["0", "10"]:  # later ones end the process over a flag that they do not know
-        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false".strip()
+        flags, emitters = os.environ.get("XLA_FLAGS", ""), "--xla_cpu_use_fusion_emitters=false"
+        if emitters not in flags:  # a test that runs pytest reads this again, and JAX keeps programs by flags
+            os.environ["XLA_FLAGS"] = f"{flags} {emitters}".strip()
 
 import jax  # noqa: E402 - JAX must find its settings first
 import pytest  # noqa: E402
