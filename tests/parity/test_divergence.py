@@ -43,7 +43,7 @@ def test_a_signature_is_that_of_the_fault_whatever_the_seed_the_folder_and_the_g
     signatures = {
         name: {
             found[0]["signature"]
-            for seed in ("0", "5", "70", "3000", "123456789")
+            for seed in ("0", "70", "123456789")
             for found in [divergences(name, "--seed", seed, "--games", "60", "--out", tmp_path / seed, world=world)]
         }
         for name in ("restless", "generous", "painless", "forgetful", "nan", "double")
@@ -51,12 +51,10 @@ def test_a_signature_is_that_of_the_fault_whatever_the_seed_the_folder_and_the_g
     assert [len(found) for found in signatures.values()] == [1] * 6
     # the name of the engine, which tells them apart too, is no part of the fault
     as_one = [
-        divergences("other", "--out", tmp_path, world=orchard(engines={**FAULTS, "other": FAULTS[name]}))[0][
-            "signature"
-        ]
+        divergences("other", "--out", tmp_path, world=orchard(engines={**FAULTS, "other": FAULTS[name]}))
         for name in signatures
     ]
-    assert len({*as_one}) == 6
+    assert len({found[0]["signature"] for found in as_one}) == 6
 
 
 def test_a_part_of_the_state_has_one_signature_whichever_entity_or_number_of_it_differs() -> None:
