@@ -34,14 +34,14 @@ class Judge:
     A critic that knows more than an observation tells has values in complete states alone.
     """
 
-    def __init__(self, model: Model, device: torch.device | str = "cpu") -> None:
+    def __init__(self, model: Model) -> None:
         self._model = model
-        self.to(device)
+        self.to(torch.device("cpu"))
 
-    def to(self, device: torch.device | str) -> None:
+    def to(self, device: torch.device) -> None:
         """Compute on this device from here on."""
         model = self._model
-        self.policy, self._device = model.policy.to(device).eval(), torch.device(device)
+        self.policy, self._device = model.policy.to(device).eval(), device
         self._inputs = Inputs(MODES[model.mode], numbers_of(model.config), model.policy.config.privileged, self._device)
 
     @torch.inference_mode()
@@ -87,9 +87,9 @@ class Judge:
         return torch.tensor(observations, device=self._device)  # a copy: engines may lend theirs
 
 
-def agent_of(model: Model, device: torch.device | str = "cpu", path: Path = Path()) -> Agent:
-    """The agent of a model, on a device; raises UsageError where the world that it was trained in is impossible."""
-    judge = Judge(model, device)
+def agent_of(model: Model, path: Path = Path()) -> Agent:
+    """The agent of a model, on the CPU; raises UsageError where the world that it was trained in is impossible."""
+    judge = Judge(model)
     values_in = judge.values_in if model.policy.config.privileged else None
     return Agent(judge, path, judge.network, judge.settings, values_in, judge.layers)
 
@@ -121,7 +121,7 @@ def read_agent(world: World, path: Path) -> Agent:
     model = read_model(path)
     if world.name != f"goodharts-{model.mode}":
         raise UsageError(f"{path} was trained in mode {model.mode}: give a model of {world.name}, or take its world.")
-    return agent_of(model, path=path)
+    return agent_of(model, path)
 
 
 def in_evaluation(world: World, agent: Agent) -> World:

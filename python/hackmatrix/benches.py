@@ -28,10 +28,6 @@ def _built(copy: Path, *options: str) -> None:
         raise EngineError(f"the Swift copy does not build: {(done.stdout + done.stderr).strip()[-300:]}")
 
 
-def _binary(copy: Path) -> Path:
-    return copy / f".build-{copy.name}" / "debug" / "HackMatrix"
-
-
 def _optimised(copy: Path) -> bytes:
     """The engine's code without what the compiler sees to be of no effect, and without the places of lines."""
     _built(copy, "--configuration", "release", "-debug-info-format", "none", "--target", "HackMatrixCore")
@@ -40,7 +36,8 @@ def _optimised(copy: Path) -> bytes:
 
 
 def _with_binary(copy: Path) -> Mapping[str, str]:
-    return {BINARY_VARIABLE: str(_binary(copy)), **for_mutants(copy)}
+    binary = copy / f".build-{copy.name}" / "debug" / "HackMatrix"
+    return {BINARY_VARIABLE: str(binary), **for_mutants(copy)}
 
 
 def _with_source(copy: Path) -> Mapping[str, str]:
