@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from orchard.planes import PlanesEngine
 from scipy import stats
 
 from rlparity import BatchStep, Box
+from rlparity.core.guard import GuardedEngine
 from rlparity.core.settings import Settings
 from rlparity.core.sources import uniform_policy
 from rlparity.tools.transfer import (
@@ -46,6 +48,26 @@ class RarelyGenerousEngine(GenerousEngine):
     """The same in 0.1% of the steps."""
 
     every = 1000
+
+
+class CutOffEngine(PlainEngine):
+    """A time limit ends every game at its first step."""
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        step = super().step(actions)
+        return replace(step, truncated=~step.terminated)
+
+
+def test_the_value_of_what_a_time_limit_cuts_off_is_learned() -> None:
+    learner = pytest.importorskip("rlparity.tools.learner")
+    world = replace(WORLD, engines={"plain": CutOffEngine})
+    with closing(GuardedEngine(world, "plain", 3)) as engine:
+        games = learner.EngineVecEnv(world, engine, 0)
+        games.step_async(engine.mask().argmax(1))
+        following, _, ended, infos = games.step_wait()
+    assert ended.all()
+    assert all(info["TimeLimit.truncated"] for info in infos)
+    assert not any((info["terminal_observation"] == row).all() for info, row in zip(infos, following, strict=True))
 
 
 def results_of(other: Any, share: float = 0.05) -> tuple[dict[str, Any], str]:  # noqa: ANN401 - an engine's class

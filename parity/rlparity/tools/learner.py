@@ -43,8 +43,8 @@ class EngineVecEnv(BatchVecEnv):
     """All games of an engine as SB3 plays them; a game that ends is followed by the world's next one."""
 
     def __init__(self, world: World, engine: GuardedEngine, seed: int) -> None:
-        self.engine = engine
-        self._first = flat(engine.reset(world.game_seeds(seed, engine.games), np.arange(engine.games)))
+        self.engine, self.all = engine, np.arange(engine.games)
+        self._first = flat(engine.reset(world.game_seeds(seed, engine.games), self.all))
         box = gym.spaces.Box(-np.inf, np.inf, self._first.shape[1:], np.float32)
         super().__init__(engine.games, box, gym.spaces.Discrete(len(world.actions)))
 
@@ -57,9 +57,17 @@ class EngineVecEnv(BatchVecEnv):
         self._actions = actions.astype(np.int32)
 
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Observations, rewards, ends and infos of the step, all empty: a time limit ends a game as a rule does."""
-        step = self.engine.step_restarting(self._actions)
-        return flat(step.observation), step.reward.astype(np.float32), step.ended, [{}] * self.engine.games
+        """Observations, rewards, ends and infos of the step."""
+        step = self.engine.step(self._actions)
+        observation, ended = flat(step.observation), step.ended
+        infos: list[dict[str, Any]] = [{} for _ in self.all]
+        for game in np.flatnonzero(ended):
+            is_cut_off = not step.terminated[game]
+            infos[game] = {"terminal_observation": observation[game].copy(), "TimeLimit.truncated": is_cut_off}
+        if ended.any():
+            over = np.flatnonzero(ended)
+            observation[over] = flat(self.engine.restart(over))
+        return observation, step.reward.astype(np.float32), ended, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The valid actions now (games, actions)."""
