@@ -116,9 +116,8 @@ def test_observations_of_any_shape_are_played_and_learned_from(shape: tuple[int,
         def observe(self) -> NDArray[np.float32]:
             return super().observe()[:, 2 : 2 + math.prod(shape)].reshape(-1, *shape)
 
-    world = replace(
-        ORCHARD, engines={"shaped": ShapedEngine}, observation_shape=shape, observation_range=(0.0, 1.0), score=None
-    )
+    own = replace(ORCHARD, title="Unregistered", score=None)
+    world = replace(own, engines={"shaped": ShapedEngine}, observation_shape=shape, observation_range=(0.0, 1.0))
     native = WorldVectorEnv(world, GAMES, autoreset_mode=AutoresetMode.SAME_STEP)
     alone = SyncVectorEnv([lambda: WorldEnv(world)] * GAMES, autoreset_mode=AutoresetMode.SAME_STEP)
     assert len(list(played_alike(native, alone, 20))) == 20
@@ -127,6 +126,7 @@ def test_observations_of_any_shape_are_played_and_learned_from(shape: tuple[int,
 
     many = WorldVecEnv(world, GAMES, seed=3)
     seen = many.reset()
+    assert many.get_attr("spec") == [None] * GAMES
     np.testing.assert_array_equal(seen[0].reshape(shape), single)
     model = MaskablePPO("MlpPolicy", many, n_steps=32, batch_size=32, n_epochs=1, device="cpu").learn(128)
     assert model.predict(seen)[0].shape == (GAMES,)

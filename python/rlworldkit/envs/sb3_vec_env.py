@@ -42,7 +42,7 @@ class WorldVecEnv(BatchVecEnv):
     ) -> None:
         self._episodes = Episodes(world, num_envs, **options)
         self.world, self.engine = self._episodes.world, self._episodes.engine
-        self.render_mode, self.spec = "rgb_array", gym.spec(env_id(world))
+        self.render_mode, self.spec = "rgb_array", gym.registry.get(env_id(world))
         self.metadata = {"render_modes": ["rgb_array"]}
         space = observation_space(world)
         self._lacks_axis = isinstance(space, gym.spaces.Box) and space.shape == ()
