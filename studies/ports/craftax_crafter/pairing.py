@@ -62,7 +62,7 @@ class Original(crafter.Env, SingleGame):  # type: ignore[misc]
         return self._obs()
 
     def act(self, action: int) -> Outcome:
-        return Outcome(*self.step(action)[:3], truncated=False)
+        return Outcome(*self.step(action)[:3], False)
 
     def _balance_chunk(self, *_: Any) -> None:
         """Let no creatures come."""

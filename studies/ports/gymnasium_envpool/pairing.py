@@ -51,7 +51,7 @@ def hands(shown: Any) -> dict[str, Any]:
 def angles(shown: Any) -> dict[str, Any]:
     """The angles whose cosines and sines are shown, and their speeds."""
     pairs, speeds = np.split(shown, [2 * len(shown) // 3])
-    return {"state": np.float64([*map(np.arctan2, pairs[1::2], pairs[::2]), *speeds])}
+    return {"state": np.array([*map(np.arctan2, pairs[1::2], pairs[::2]), *speeds], np.float64)}
 
 
 def world(
