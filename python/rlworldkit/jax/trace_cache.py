@@ -218,7 +218,7 @@ def _write_trace(path: Path, key: str, exported: export.Exported, native: Sequen
             archive.writestr(_TRACE, exported.serialize())
     except (TypeError, KeyError, ValueError):  # a type that is not found again by its name
         return
-    try:
+    with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         # other processes may be writing the same trace; half a file after a power cut is a file that cannot be used
         unfinished = path.with_suffix(f".{os.getpid()}")
@@ -227,8 +227,6 @@ def _write_trace(path: Path, key: str, exported: export.Exported, native: Sequen
         oldest_first = sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime)
         for file in oldest_first[:-MAX_FILES]:
             file.unlink()
-    except OSError:
-        return
 
 
 def _types_in(tree: Any) -> Iterator[type]:

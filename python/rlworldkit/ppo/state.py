@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax  # type: ignore[import-untyped]
 from jax import Array
 from jax.sharding import Mesh, NamedSharding
@@ -158,10 +159,14 @@ def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) ->
         raise UsageError(f"{env.name} has no levels to scale advantages by: choose another --advantage.")
     if config.privileged_critic and not env.num_privileges:
         raise UsageError(f"{env.name} has no privileges that a critic could read: leave --privileged-critic out.")
-    low, high = config.seed & 0xFFFFFFFF, config.seed >> 32
-    network_key, run_key = jax.random.split(jax.random.fold_in(jax.random.key(low), high))
     network = network_for(architecture_for(config, env), networks, len(env.observation_shape), config.dtype)
-    params = jax.jit(network.init)(network_key, jnp.zeros((1, *env.observation_shape)))
+
+    @jax.jit
+    def first(low: Array, high: Array) -> tuple[Params, Array]:
+        network_key, run_key = jax.random.split(jax.random.fold_in(jax.random.key(low), high))
+        return network.init(network_key, jnp.zeros((1, *env.observation_shape))), run_key
+
+    params, run_key = first(np.uint32(config.seed & 0xFFFFFFFF), np.uint32(config.seed >> 32))
     if games is None:
         games = jax.jit(jax.vmap(env.reset))(jnp.asarray(env.initial_seeds(config.seed, config.num_envs)))
     optimizer = optimizer_of(config)

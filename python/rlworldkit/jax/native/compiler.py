@@ -35,6 +35,7 @@ _FLAGS = "-x c -std=gnu11 -fPIC -shared -w -fwrapv -fno-strict-aliasing -fvisibi
 _DIGEST_BYTES = 32
 _PROGRAM, _CALL = (Path(__file__).with_name(name) for name in ("cpu.c", "ffi.c"))
 _EXECUTOR = ThreadPoolExecutor(2)
+_own_folder = cache(tempfile.TemporaryDirectory[str])
 _programs: dict[str, Future[None]] = {}
 """Programs by name, which can be played as soon as they are done."""
 _is_deferred: ContextVar[bool] = ContextVar("is_deferred", default=False)
@@ -173,11 +174,6 @@ def is_whole(path: Path) -> bool:
     except (FileNotFoundError, Unreadable):
         return False
     return hashlib.sha256(content[:-_DIGEST_BYTES]).digest() == content[-_DIGEST_BYTES:]
-
-
-@cache
-def _own_folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory()
 
 
 def _compiled(source: str) -> bytes:
