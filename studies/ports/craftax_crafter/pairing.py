@@ -62,7 +62,7 @@ class Original(crafter.Env, SingleGame):  # type: ignore[misc]
         return self._obs()
 
     def act(self, action: int) -> Outcome:
-        return Outcome(*self.step(action)[:3], False)
+        return Outcome(*self.step(action)[:3], False)  # type: ignore[call-arg] # it takes the three for more
 
     def _balance_chunk(self, *_: Any) -> None:
         """Let no creatures come."""
