@@ -51,7 +51,8 @@ def test_dependencies_are_pinned_within_their_limits_to_releases_and_the_core_dr
 ) -> None:
     core = {name: names_of(each["dependencies"]) for name, each in projects.items()}
     assert core["rl-parity"] == {"numpy", "rich"}
-    assert core["rlworldkit"] == {"matplotlib", "numpy", "platformdirs", "rich", "rl-parity", "tensorboardX"}
+    foreign = {"matplotlib", "numpy", "platformdirs", "rich", "tensorboardX", "threadpoolctl"}
+    assert core["rlworldkit"] == {"rl-parity", *foreign}
     assert core["hackmatrix"] == {"packaging", "rlworldkit"}
     for each in projects.values():
         extras = [text for extra in each.get("optional-dependencies", {}).values() for text in extra]

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from rlworldkit.ppo.config import TANH
 from rlworldkit.ppo.params import CRITIC, Architecture, Params, architecture_of, hidden_layer
 from rlworldkit.ppo.value_heads import HEADS, values_of
 
 Floats = NDArray[np.float32]
+_LIBRARIES = ThreadpoolController()
+"""Those of numpy, whose threads mostly wait for each other in networks of this size."""
 
 NumpyEncoder = Callable[[Mapping[str, Any], Floats], Floats]
 """``encoder(parameters, observations (n, *shape))`` is what the first hidden layer reads, (n, features).
@@ -36,7 +39,11 @@ class NumpyNetwork:
         self.params, self._layers = params, params["params"]
 
     def __call__(self, observations: Floats) -> tuple[Floats, Floats]:
-        """Evaluate observations."""
+        """Evaluate observations, on one thread."""
+        with _LIBRARIES.limit(limits=1, user_api="blas"):
+            return self._outputs(observations)
+
+    def _outputs(self, observations: Floats) -> tuple[Floats, Floats]:
         symmetry, turn = getattr(self._encoder, "symmetry", None), None
         if symmetry:
             observations, turn = symmetry.turned(observations, np)

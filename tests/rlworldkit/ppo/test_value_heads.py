@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jax import Array
 from orchard.in_jax import Orchard
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from rlworldkit.agents.numpy_network import NumpyNetwork
+from rlworldkit.agents.numpy_network import NumpyNetwork, dense
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.networks import ActorCritic, make_network, network_of
@@ -92,6 +93,21 @@ def test_parameters_tell_their_head_and_numpy_computes_the_same(head: ValueHead,
     _, of_numpy = NumpyNetwork(loaded, {"mlp": None})(np.asarray(seen))
     np.testing.assert_allclose(of_numpy, outputs[1], rtol=1e-3, atol=1e-3)
     assert outputs[1].shape == (20,)
+
+
+def test_numpy_computes_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that wait for each other take several times as long where other programs compute."""
+    used = set[int]()
+
+    def counted(layer: Any, inputs: Any) -> Any:  # noqa: ANN401 - parameters and arrays
+        used.update(each["num_threads"] for each in threadpool_info() if "numpy.libs" in each["filepath"])
+        return dense(layer, inputs)
+
+    monkeypatch.setattr("rlworldkit.agents.numpy_network.dense", counted)
+    params: Any = make_network("mlp", None, 5, 16, 1).init(jax.random.key(0), jnp.zeros((1, 8)))
+    with threadpool_limits(2, "blas"):
+        NumpyNetwork(params, {"mlp": None})(np.zeros((1, 8), np.float32))
+    assert used <= {1}
 
 
 def test_a_head_of_another_size_is_refused() -> None:
