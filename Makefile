@@ -104,11 +104,10 @@ parity-goodharts: $(VENV)/.all ## the same for both engines of Goodharts, in all
 	done
 
 # CI=true: an engine that does not start is a failure and no reason to skip. The cache is that of the unchanged programs.
-# OMP_NUM_THREADS: pytest loads NumPy before tests/conftest.py can say so, and its threads would wait for each other.
 # Some of them: make mutants MUTANTS_FLAGS="--only minibatches-are-not-shuffled"
 mutants: $(VENV)/.all ## plant faults outside the engines one by one, and see whether the tests notice
 	@if command -v swift >/dev/null; then ./swift-build; fi
-	@CI=true OMP_NUM_THREADS=1 HACKMATRIX_BINARY="$${HACKMATRIX_BINARY:-$(CURDIR)/$(SWIFT_BUILD)/release/HackMatrix}" \
+	@CI=true HACKMATRIX_BINARY="$${HACKMATRIX_BINARY:-$(CURDIR)/$(SWIFT_BUILD)/release/HackMatrix}" \
 		JAX_COMPILATION_CACHE_DIR="$${JAX_COMPILATION_CACHE_DIR:-$(CURDIR)/.cache/jax}" \
 		$(RUN) rlparity mutants --tests tests/project/mutants/mutants.toml $(MUTANTS_FLAGS)
 
