@@ -17,6 +17,7 @@ from goodharts.env import env_of
 from goodharts.rules import MODES
 from hackmatrix.env import ENV
 from rlparity import UsageError
+from rlworldkit.jax import program_cache
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.engine_backend import AUTO, NATIVE, VARIABLE, XLA, on_backend
 from rlworldkit.jax.env import JaxEnv
@@ -240,14 +241,18 @@ def test_marks_of_observations_are_counted_on_both_backends(monkeypatch: pytest.
     assert any(counts[0])
 
 
-def test_a_program_that_cannot_be_compiled_is_refused_where_it_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    prices, leaf = (jax.ShapeDtypeStruct(shape, jnp.int32) for shape in ((1,), ()))
-    closed = traced(lambda prices, x: prices[0] - x * 77, prices, leaf)[0]
-    kernel = Kernel(f"#error out of order\n{compiler.source_of(translate(closed))}", closed)
+def kernel_of(function: Callable[..., Any], begin: str = "") -> Kernel:
+    """The kernel of a function of prices (1,) and a number."""
+    closed = traced(function, *(jax.ShapeDtypeStruct(shape, jnp.int32) for shape in ((1,), ())))[0]
+    return Kernel(begin + compiler.source_of(translate(closed)), closed)
+
+
+def test_a_program_that_cannot_be_compiled_is_refused_where_it_is_waited_for() -> None:
+    kernel = kernel_of(lambda prices, x: prices[0] - x * 77, "#error out of order\n")
     games = jnp.ones(1, jnp.int32), jnp.arange(3, dtype=jnp.int32)
     with compiler.deferred():
         jax.jit(kernel).lower(*games)
-    for need in (lambda: compiler.wait(str(kernel)), lambda: jax.jit(lambda *args: kernel(*args))(*games)):
+    for need in (lambda: compiler.wait(kernel.source), lambda: jax.jit(lambda *args: kernel(*args))(*games)):
         with pytest.raises(UsageError, match=r"does not compile the engine .*: name another in CC"):
             need()
 
@@ -257,21 +262,18 @@ def test_a_damaged_program_of_the_cache_is_compiled_again(
     damage: bytes | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert compiler.fault() is None  # what calls programs lies in another folder
-    monkeypatch.setattr(compiler, "cache_folder", lambda: tmp_path)
-    prices, leaf = (jax.ShapeDtypeStruct(shape, jnp.int32) for shape in ((1,), ()))
+    monkeypatch.setattr(program_cache, "cache_folder", lambda: tmp_path)
     factor = 3 if damage is None else 5 + len(damage)
-    closed = traced(lambda prices, x: prices[0] * factor - x, prices, leaf)[0]
-    source = compiler.source_of(translate(closed))
-    name = compiler.name_of(source)
-    path = tmp_path / compiler.FOLDER / name
+    kernel = kernel_of(lambda prices, x: prices[0] * factor - x)
+    path = compiler._cached(str(kernel))
+    assert path
     path.parent.mkdir()
     if damage is not None:
         path.write_bytes(damage)
-        assert not compiler.load(name)
-    found = jax.jit(Kernel(source, closed))(jnp.full(1, 2, jnp.int32), jnp.arange(3, dtype=jnp.int32))
+    found = jax.jit(kernel)(jnp.full(1, 2, jnp.int32), jnp.arange(3, dtype=jnp.int32))
     assert found[0].tolist() == [2 * factor, 2 * factor - 1, 2 * factor - 2]
-    assert len(list(path.parent.iterdir())) == 1
-    assert compiler.is_whole(path)
+    assert [*path.parent.iterdir()] == [path]
+    assert program_cache.read(path)
 
 
 def _step(env: JaxEnv, state: Any, actions: Array) -> Any:  # noqa: ANN401 - states

@@ -15,7 +15,7 @@ from jax import Array
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from rlparity.errors import UsageError
-from rlworldkit.jax import trace_cache
+from rlworldkit.jax import program_cache, trace_cache
 from rlworldkit.jax.trace_cache import Program, load_or_trace
 
 
@@ -55,8 +55,8 @@ ARGS = jax.random.key(5), jnp.float32(2.0)
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setattr(trace_cache, "cache_folder", lambda: tmp_path)
-    return tmp_path / trace_cache.FOLDER
+    monkeypatch.setattr(program_cache, "cache_folder", lambda: tmp_path)
+    return tmp_path / program_cache.FOLDER
 
 
 @pytest.fixture
@@ -159,17 +159,6 @@ def test_a_good_trace_of_something_else_is_refused(folder: Path, tracer: Tracer)
     assert tracer.traces == 3
 
 
-def test_what_another_process_has_not_finished_is_no_trace(folder: Path, tracer: Tracer) -> None:
-    tracer.program()
-    (path,) = folder.iterdir()
-    path.rename(path.with_suffix(".12345"))
-    path.with_suffix(".12345").write_bytes(b"half a")
-    tracer.program()
-    assert tracer.traces == 2
-    assert path.exists()
-    assert path.with_suffix(".12345").read_bytes() == b"half a"
-
-
 def test_a_file_that_cannot_be_used_is_replaced_and_nothing_in_it_is_executed(folder: Path, tracer: Tracer) -> None:
     first = result(tracer.program())
     (path,) = folder.iterdir()
@@ -202,7 +191,7 @@ def test_results_of_a_type_that_has_no_name_are_traced_every_time(folder: Path) 
 def test_of_too_many_the_one_not_used_for_longest_goes(
     folder: Path, tracer: Tracer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trace_cache, "MAX_FILES", 2)
+    monkeypatch.setattr(program_cache, "MAX_FILES", 2)
     tracer.program("one")
     (one,) = folder.iterdir()
     tracer.program("two")
@@ -221,7 +210,7 @@ def test_a_folder_that_cannot_be_made_or_is_not_wanted_costs_only_the_trace(
     is_off: bool, folder: Path, tracer: Tracer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if is_off:
-        monkeypatch.setattr(trace_cache, "cache_folder", lambda: None)
+        monkeypatch.setattr(program_cache, "cache_folder", lambda: None)
     else:
         folder.write_text("a file in its place")
     first = result(tracer.program())

@@ -65,7 +65,7 @@ def main(
     # Imported only now: a mistaken command line should not have to wait.
     from rlworldkit.envs.episodes import Episodes
     from rlworldkit.runs.stop import StopRequest
-    from rlworldkit.show.watch.frames import endless_games, games, recorded
+    from rlworldkit.show.watch.frames import games
 
     show = _in_window if args.render == WINDOW else _in_terminal if _is_terminal() else _as_text
     args.engine = players.engine_of(world, args.engine)
@@ -76,26 +76,22 @@ def main(
             _warm_up(episodes, player)
         stop.begun()
         with _recording(args, caption, world, player, episodes) as record:
-            played = (
-                games(episodes, player, args.seed, args.episodes)
-                if following is None
-                else endless_games(episodes, player, args.seed)
-            )
-            played = _cut(played, args.steps or math.inf)
-            kept = played if record is None else (recorded(frames, record) for frames in played)
-            show(args, kept, world, caption, stop)
+            played = games(episodes, player, args.seed, args.episodes if following is None else None)
+            show(args, _shown(played, args.steps or math.inf, record), world, caption, stop)
     if args.record:
         print(f"Written: {args.record}")
     return INTERRUPTED_EXIT_CODE if stop.requested else 0
 
 
-def _cut(played: Games, steps: float) -> Games:
-    """The same games, to so many steps of all together."""
+def _shown(played: Games, steps: float, record: Callable[[Frame], None] | None) -> Games:
+    """The same games, to so many steps of all together, each frame recorded first."""
 
     def counted(game: Iterator[Frame]) -> Iterator[Frame]:
         nonlocal steps
         for frame in game:
             steps -= frame.decision is not None
+            if record is not None:
+                record(frame)
             yield frame
             if steps <= 0:
                 return
@@ -108,12 +104,9 @@ def _cut(played: Games, steps: float) -> Games:
 
 def _in_window(args: argparse.Namespace, played: Games, world: World, caption: str, stop: StopRequest) -> None:
     from rlworldkit.show.watch.controls import Controls, play
-    from rlworldkit.show.watch.picture import draw_frame
     from rlworldkit.show.watch.window import WindowScreen
 
-    title = world.title
-    window: WindowScreen[Frame] = WindowScreen(title, lambda frame, controls: draw_frame(frame, caption, controls))
-    with closing(window):
+    with closing(WindowScreen(world.title, caption)) as window:
         for last in play(played, window, Controls(args.speed), stop):
             print(last.verdict, flush=True)
 

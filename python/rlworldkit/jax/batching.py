@@ -7,10 +7,11 @@ Inside ``one_game`` they trace a single game, for translation into a program tha
 (`rlworldkit.jax.native`).
 """
 
+import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar
 
 import jax
@@ -57,7 +58,7 @@ def batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
 
     def on_one(*args: Any) -> Any:
         if is_one_game():
-            return _on_batch_of_one(core, *args)
+            return _on_flat_batch(core, 0, *args)
         if not is_collecting():
             return unmarked(*args)
         out, marks = marked(*args)
@@ -67,32 +68,23 @@ def batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
     return on_one
 
 
-def _batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
-    @custom_vmap
-    def on_batch(*args: Any) -> Any:
-        return core(*args)
+@cache
+def _batch_native(core: Callable[..., Any], axes: int = 0) -> Callable[..., Any]:
+    """A function of pytrees with so many leading axes from one of a flat batch; under vmap they are one more."""
+    function = custom_vmap(partial(_on_flat_batch, core, axes))
 
-    @on_batch.def_vmap
-    def on_batch_of_batches(axis_size: int, in_batched: list[Any], *args: Any) -> tuple[Any, Any]:
-        args = _broadcast(axis_size, in_batched, args)
-        inner = jax.tree.leaves(args)[0].shape[1]
-        flat = jax.tree.map(lambda leaf: leaf.reshape((-1, *leaf.shape[2:])), args)
-        out = jax.tree.map(lambda leaf: leaf.reshape((axis_size, inner, *leaf.shape[1:])), on_batch(*flat))
+    @function.def_vmap
+    def on_more_axes(axis_size: int, in_batched: list[Any], *args: Any) -> tuple[Any, Any]:
+        out = _batch_native(core, axes + 1)(*_broadcast(axis_size, in_batched, args))
         return out, jax.tree.map(lambda _: True, out)
 
-    on_one = custom_vmap(partial(_on_batch_of_one, core))
-
-    @on_one.def_vmap
-    def on_ones(axis_size: int, in_batched: list[Any], *args: Any) -> tuple[Any, Any]:
-        out = on_batch(*_broadcast(axis_size, in_batched, args))
-        return out, jax.tree.map(lambda _: True, out)
-
-    return on_one
+    return function
 
 
-def _on_batch_of_one(core: Callable[..., Any], *args: Any) -> Any:
-    out = core(*jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], args))
-    return jax.tree.map(lambda leaf: leaf[0], out)
+def _on_flat_batch(core: Callable[..., Any], axes: int, *args: Any) -> Any:
+    shape = jnp.shape(jax.tree.leaves(args)[0])[:axes]
+    out = core(*jax.tree.map(lambda leaf: jnp.reshape(leaf, (math.prod(shape), *jnp.shape(leaf)[axes:])), args))
+    return jax.tree.map(lambda leaf: leaf.reshape((*shape, *leaf.shape[1:])), out)
 
 
 def _broadcast(axis_size: int, in_batched: Any, args: Any) -> Any:

@@ -3,17 +3,15 @@
 With JAX's own compilation cache a second start compiles nothing, but it still traces every program in Python, which
 then takes longest. So the trace is cached as well (`jax.export`), in a file whose name is a digest of what the trace
 depends on: the sources of the packages that say what is computed, what it is computed for, the versions and settings of
-JAX. A file is a zip archive of a header in JSON and the trace; reading it executes nothing.
+JAX. A file is a header in a line of JSON and the trace; reading it executes nothing.
 """
 
 import contextlib
 import gc
 import hashlib
-import io
 import json
 import os
 import sys
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
@@ -29,21 +27,16 @@ from jax.stages import Compiled, Lowered, Wrapped
 
 from rlparity import threefry
 from rlparity.errors import UsageError
-from rlparity.io.safe_read import GIB, json_of, read_bytes, read_zip
+from rlparity.io.safe_read import json_of
+from rlworldkit.jax import program_cache
 from rlworldkit.jax.cache_entries import replace_damaged_entries
 from rlworldkit.jax.native import compiler
-from rlworldkit.jax.native.call import kernels_in
-from rlworldkit.jax.switches import FIXED, RECORDED, cache_folder, switch
+from rlworldkit.jax.native.call import sources_in
+from rlworldkit.jax.switches import FIXED, RECORDED, switch
 from rlworldkit.jax.xla import CACHE_VARIABLE, PTX_CALL, compiler_options, write_fault
 
 Tree = Any
 
-FOLDER = "traces"
-"""In the folder of JAX's compilation cache."""
-MAX_FILES = 200
-"""Of about half a megabyte each; the least recently used one is removed first."""
-_HEADER, _TRACE = "header.json", "trace"
-"""The parts of a file."""
 _PLAIN = (tuple, list, dict, type(None))
 """Types of nodes that every trace knows."""
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "distrax", "tensorflow-probability")
@@ -86,8 +79,8 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
     processes.
     """
     replace_damaged_entries()
-    folder, names = cache_folder(), tuple(packages)
-    if folder is None or not names:
+    names = tuple(packages)
+    if program_cache.path_of("") is None or not names:
         lowered = function.lower(*args)
         return Program(lowered.out_info, partial(_compiled, lowered))
     leaves, tree = jax.tree.flatten(args)
@@ -98,20 +91,20 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
         for leaf, each in zip(leaves, shardings, strict=True)
     ]
     key = _cache_key(names, [*about, str(tree), *map(str, shapes)])
-    path = folder / FOLDER / hashlib.sha256(key.encode()).hexdigest()[:32]
-    exported, native = _read_trace(path, key), list[str]()
+    path = program_cache.path_of(hashlib.sha256(key.encode()).hexdigest()[:32])
+    exported, sources = _read_trace(path, key) or (None, set())
     if exported is None:
         jitted = jax.jit(lambda *leaves: function(*jax.tree.unflatten(tree, leaves)))
         checks = [export.DisabledSafetyCheck.custom_call(name) for name in (compiler.TARGET, PTX_CALL)]
         with compiler.deferred():
             exported = export.export(jitted, disabled_checks=checks)(*shapes)
-        native = sorted(kernels_in(jitted.trace(*shapes).jaxpr))
-        _write_trace(path, key, exported, native)
+        sources = sources_in(jitted.trace(*shapes).jaxpr)
+        _write_trace(path, key, exported, sources)
 
     def compile_it() -> Callable[..., Tree]:
         on_leaves = _compiled(jax.jit(exported.call).lower(*shapes))
-        for name in native:
-            compiler.wait(name)
+        for source in sources:
+            compiler.wait(source)
         return lambda *args: on_leaves(*jax.tree.leaves(args))
 
     results = [jax.ShapeDtypeStruct(result.shape, result.dtype) for result in exported.out_avals]
@@ -134,8 +127,8 @@ def compile_in_background() -> ThreadPoolExecutor:
 
 def reuse_text() -> str:
     """The part of a message that says if later runs reuse what this one compiles."""
-    folder = cache_folder()
-    if folder is not None and not write_fault(folder / FOLDER):
+    folder = program_cache.path_of("")
+    if folder is not None and not write_fault(folder):
         return "a minute or two once per configuration; later runs reuse the result"
     return f"a minute or two; later runs reuse the result only if {CACHE_VARIABLE} names a folder that can be written"
 
@@ -187,46 +180,32 @@ def _sources(package: str) -> list[tuple[str, Path]]:
     )
 
 
-def _read_trace(path: Path, key: str) -> export.Exported | None:
-    """The trace in a file; None where there is nothing that can be used."""
+def _read_trace(path: Path | None, key: str) -> tuple[export.Exported, set[str]] | None:
+    """The trace in a file, and the sources of its native programs; None where there is nothing that can be used."""
     try:
-        parts = read_zip(read_bytes(path, GIB), GIB)
-        header = json_of(parts[_HEADER])
+        line, _, trace = (program_cache.read(path) or b"").partition(b"\n")
+        header = json_of(line)
         if header["key"] != key:
             return None
         for name in header["types"]:
             _register(_named_tuple(name))
-        if not all(compiler.load(name) for name in header["native"]):
-            return None
-        exported = export.deserialize(bytearray(parts[_TRACE]))
+        for source in header["native"]:
+            compiler.start(source)
+        return export.deserialize(bytearray(trace)), set(header["native"])
     except Exception:  # bytes that are no trace can fail anywhere, and then it is made again
         return None
-    with contextlib.suppress(OSError):  # of somebody else, or on a medium that cannot be written
-        os.utime(path)
-    return exported
 
 
-def _write_trace(path: Path, key: str, exported: export.Exported, native: Sequence[str]) -> None:
-    """Cache a trace; a folder that cannot be written only costs the next start its time."""
-    content = io.BytesIO()
+def _write_trace(path: Path | None, key: str, exported: export.Exported, sources: set[str]) -> None:
+    """Cache a trace."""
     try:
         types = {_name_of(kind) for kind in _types_in(exported.out_tree) if kind not in _PLAIN}
         for name in types:
             _register(_named_tuple(name))
-        with zipfile.ZipFile(content, "w") as archive:
-            archive.writestr(_HEADER, json.dumps({"key": key, "types": sorted(types), "native": native}))
-            archive.writestr(_TRACE, exported.serialize())
+        header = json.dumps({"key": key, "types": sorted(types), "native": sorted(sources)})
+        program_cache.write(path, header.encode() + b"\n" + exported.serialize())
     except (TypeError, KeyError, ValueError):  # a type that is not found again by its name
         return
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # other processes may be writing the same trace; half a file after a power cut is a file that cannot be used
-        unfinished = path.with_suffix(f".{os.getpid()}")
-        unfinished.write_bytes(content.getvalue())
-        unfinished.replace(path)
-        oldest_first = sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime)
-        for file in oldest_first[:-MAX_FILES]:
-            file.unlink()
 
 
 def _types_in(tree: Any) -> Iterator[type]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rlparity.errors import ParityError, UsageError
-from rlworldkit.jax import trace_cache
+from rlworldkit.jax import program_cache
 from rlworldkit.jax.trace_cache import Program
 from rlworldkit.ppo import program
 from rlworldkit.ppo.checkpoints import Log, LoopState
@@ -88,7 +88,7 @@ def test_a_kept_trace_trains_as_a_fresh_one_does_bit_for_bit(
     class KeptEnv(PackedOrchard):
         packages = ("tests",)
 
-    monkeypatch.setattr(trace_cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(program_cache, "cache_folder", lambda: tmp_path)
     compile_training(SMALL, KeptEnv())
     monkeypatch.setattr("rlworldkit.jax.trace_cache.export.export", lambda *_: pytest.fail("it was traced again"))
     longer, dear = dataclasses.replace(SMALL, total_timesteps=2 * SMALL.total_timesteps), np.array([1, 2, 3], np.int32)

@@ -78,7 +78,7 @@ def _on_processor(kernel: Kernel, outputs: tuple[int, ...], aliases: dict[int, i
     results = [jax.ShapeDtypeStruct((len(args[-1]), *leaf.shape), leaf.dtype) for leaf in leaves]
     numbers = [outputs.index(place) if place in outputs else -1 for place in range(len(kernel.closed.out_avals))]
     call = jax.ffi.ffi_call(compiler.TARGET, results, input_output_aliases=aliases)
-    return call(*args, program=np.array([compiler.key_of(compiler.build(kernel.source)), *numbers], np.int64))
+    return call(*args, program=compiler.build(kernel.source), results=np.array(numbers, np.int64))
 
 
 def _play_batch(play: Callable[..., Any], *args: Array, kernel: Kernel, outputs: tuple[int, ...]) -> list[Array]:
@@ -100,7 +100,6 @@ for _platform, _how in (("cpu", _on_processor), ("cuda", lambda kernel, *args: c
     mlir.register_lowering(_play, mlir.lower_fun(partial(_play_batch, _how), multiple_results=True), platform=_platform)
 
 
-def kernels_in(jaxpr: Any) -> set[str]:
-    """The names of the programs that a jaxpr plays on a processor."""
-    kernels = [eqn.params["kernel"] for eqn in equations(jaxpr) if eqn.primitive is _play]
-    return {str(kernel) for kernel in kernels if kernel.source}
+def sources_in(jaxpr: Any) -> set[str]:
+    """The sources of the programs that a jaxpr plays on a processor."""
+    return {eqn.params["kernel"].source for eqn in equations(jaxpr) if eqn.primitive is _play} - {""}

@@ -1,4 +1,4 @@
-// A program for the processor: what the translated `game` needs before it, and how ffi.c has it play games.
+// A program for the processor: what the translated `game` needs before it, and how ffi.c has it play games. PROGRAM: its name.
 
 #include <math.h>
 #include <stdint.h>
@@ -22,6 +22,6 @@ typedef uint8_t u8; typedef uint16_t u16; typedef uint32_t u32; typedef uint64_t
 #include "arithmetic.h"
 #include "game.h"
 
-__attribute__((visibility("default"))) void play(const void *const *in, void *const *out, i64 first, i64 last, int share_prices) {
+__attribute__((visibility("default"))) void PROGRAM(const void *const *in, void *const *out, i64 first, i64 last, int share_prices) {
   for (i64 g = first; g < last; g++) game(in, out, g, share_prices ? 0 : g);
 }

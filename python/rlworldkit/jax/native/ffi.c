@@ -1,8 +1,11 @@
-// XLA's custom call that plays a batch of games by a program, which Python adds when it is compiled.
+// XLA's custom call that plays a batch of games by a program: a function of any library that Python has loaded.
 
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "xla/ffi/api/c_api.h"
 
@@ -11,12 +14,6 @@
 enum { SHARE = 128 };
 
 typedef void Play(const void *const *in, void *const *out, int64_t first, int64_t last, int share_prices);
-
-typedef struct Program {
-  int64_t key;
-  Play *play;
-  struct Program *next;
-} Program;
 
 typedef struct {
   Play *play;
@@ -27,14 +24,11 @@ typedef struct {
   void *arrays[];
 } Batch;
 
-static Program *programs;
-
-EXPORTED void add(int64_t key, Play *play) {
-  Program *added = malloc(sizeof(Program));
-  *added = (Program){key, play, __atomic_load_n(&programs, __ATOMIC_ACQUIRE)};
-  while (!__atomic_compare_exchange_n(&programs, &added->next, added, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+static void release(Batch *batch) {
+  if (__atomic_sub_fetch(&batch->holders, 1, __ATOMIC_ACQ_REL) == 0) free(batch);
 }
 
+// A thread that comes late finds no games left, and nobody waits for it: it may stand in a queue behind who waits.
 static void play_shares(void *data) {
   Batch *batch = data;
   for (;;) {
@@ -44,14 +38,8 @@ static void play_shares(void *data) {
     batch->play(batch->in, batch->out, first, last, batch->share_prices);
     __atomic_fetch_sub(&batch->left, last - first, __ATOMIC_RELEASE);
   }
+  release(batch);
 }
-
-static void release(Batch *batch) {
-  if (__atomic_sub_fetch(&batch->holders, 1, __ATOMIC_ACQ_REL) == 0) free(batch);
-}
-
-// A thread that comes late finds no games left, and nobody waits for it: it may stand in a queue behind who waits.
-static void help(void *data) { play_shares(data), release(data); }
 
 static void play_batch(XLA_FFI_CallFrame *frame, Batch *batch) {
   int64_t threads = 1;
@@ -60,19 +48,21 @@ static void play_batch(XLA_FFI_CallFrame *frame, Batch *batch) {
   const int64_t shares = (batch->games + SHARE - 1) / SHARE;
   for (int64_t number = 1; !fault && number < threads && number < shares; number++) {
     __atomic_add_fetch(&batch->holders, 1, __ATOMIC_RELAXED);
-    XLA_FFI_ThreadPool_Schedule_Args task = {XLA_FFI_ThreadPool_Schedule_Args_STRUCT_SIZE, NULL, frame->ctx, help, batch};
+    XLA_FFI_ThreadPool_Schedule_Args task = {XLA_FFI_ThreadPool_Schedule_Args_STRUCT_SIZE, NULL, frame->ctx, play_shares, batch};
     if ((fault = frame->api->XLA_FFI_ThreadPool_Schedule(&task))) release(batch);
   }
   if (fault) {
     XLA_FFI_Error_Destroy_Args done = {XLA_FFI_Error_Destroy_Args_STRUCT_SIZE, NULL, fault};
     frame->api->XLA_FFI_Error_Destroy(&done);
   }
+  __atomic_add_fetch(&batch->holders, 1, __ATOMIC_RELAXED);
   play_shares(batch);
   while (__atomic_load_n(&batch->left, __ATOMIC_ACQUIRE)) sched_yield();
   release(batch);
 }
 
-// Attribute "program": its key, and the number of the result that each of its outputs is, -1 where nobody wants it.
+// Attributes by their order: "program", its name, and "results", the number of the result that each of its outputs is, -1
+// where nobody wants it.
 EXPORTED XLA_FFI_Error *call(XLA_FFI_CallFrame *frame) {
   if (frame->extension_start && frame->extension_start->type == XLA_FFI_Extension_Metadata) {
     XLA_FFI_Metadata *metadata = ((XLA_FFI_Metadata_Extension *)frame->extension_start)->metadata;
@@ -81,18 +71,20 @@ EXPORTED XLA_FFI_Error *call(XLA_FFI_CallFrame *frame) {
     metadata->traits = 0;
     return NULL;
   }
-  const XLA_FFI_Array *attribute = frame->attrs.attrs[0];
-  const int64_t *results = attribute->data, key = *results++, inputs = frame->args.size, outputs = attribute->size - 1;
-  const Program *program = __atomic_load_n(&programs, __ATOMIC_ACQUIRE);
-  while (program && program->key != key) program = program->next;
-  if (!program) {
+  const XLA_FFI_ByteSpan *program = frame->attrs.attrs[0];
+  const XLA_FFI_Array *wanted = frame->attrs.attrs[1];
+  const int64_t *results = wanted->data, inputs = frame->args.size, outputs = wanted->size;
+  char name[64] = {0};
+  memcpy(name, program->ptr, program->len < sizeof(name) ? program->len : sizeof(name) - 1);
+  Play *play = (Play *)dlsym(RTLD_DEFAULT, name);
+  if (!play) {
     XLA_FFI_Error_Create_Args fault = {XLA_FFI_Error_Create_Args_STRUCT_SIZE, NULL, "the program of the games is not loaded",
                                        XLA_FFI_Error_Code_INTERNAL};
     return frame->api->XLA_FFI_Error_Create(&fault);
   }
   const XLA_FFI_Buffer *const *args = (const XLA_FFI_Buffer *const *)frame->args.args, *last = args[inputs - 1];
   Batch *batch = calloc(1, sizeof(Batch) + (inputs + outputs) * sizeof(void *));
-  batch->play = program->play;
+  batch->play = play;
   batch->in = (const void **)batch->arrays;
   batch->out = batch->arrays + inputs;
   batch->games = batch->left = last->dims[0];

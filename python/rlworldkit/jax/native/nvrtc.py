@@ -8,8 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rlparity.errors import UsageError
-from rlworldkit.jax.native.compiler import cached, content_of
-from rlworldkit.jax.switches import cache_folder
+from rlworldkit.jax import program_cache
 
 _OPTIONS = ("--std=c++17", "--fmad=false", "--disable-warnings")
 """Without fused multiplications floats are those of XLA."""
@@ -29,14 +28,14 @@ def find_library() -> Path | None:
 def ptx(source: str, capability: int) -> str:
     """PTX for devices of this compute capability (90 for 9.0), from the cache if it has it. Raises UsageError."""
     key = "\n".join([str(find_library()), str(capability), *_OPTIONS, _OLD_PTX, source])
-
-    def make() -> bytes:
-        text, _ = compiled(source, f"--gpu-architecture=compute_{capability}")
-        if capability <= _OLD_UNTIL:
-            text = re.sub(r"^\.version .*$", f".version {_OLD_PTX}", text, count=1, flags=re.MULTILINE)
-        return text.encode()
-
-    return content_of(cached(f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.ptx", cache_folder(), make)).decode()
+    path = program_cache.path_of(f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.ptx")
+    if (cached := program_cache.read(path)) is not None:
+        return cached.decode()
+    text, _ = compiled(source, f"--gpu-architecture=compute_{capability}")
+    if capability <= _OLD_UNTIL:
+        text = re.sub(r"^\.version .*$", f".version {_OLD_PTX}", text, count=1, flags=re.MULTILINE)
+    program_cache.write(path, text.encode())
+    return text
 
 
 def compiled(source: str, *options: str) -> tuple[str, str]:

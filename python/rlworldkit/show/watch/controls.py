@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from rlworldkit.runs.stop import StopRequest
+    from rlworldkit.show.watch.frames import Frame
 
 SLOWEST, FASTEST = 0.1, 100.0
 """Actions a second."""
@@ -46,31 +47,17 @@ class Controls:
         return f"{'paused, ' if self.is_paused else ''}{self.speed:g} actions/s"
 
 
-class Displayable(Protocol):
-    """A frame that can be shown."""
-
-    @property
-    def ending(self) -> str | None:
-        """The way in which the game ended, which is shown for a while; None: it goes on."""
-
-
-Frame = TypeVar("Frame", bound=Displayable)
-Seen = TypeVar("Seen", bound=Displayable, contravariant=True)
-
-
-class Screen(Protocol[Seen]):
+class Screen(Protocol):
     """A screen that shows frames and gives keys."""
 
-    def show(self, frame: Seen, controls: Controls, /) -> None:
+    def show(self, frame: Frame, controls: Controls, /) -> None:
         """Show a frame."""
 
     def key(self, seconds: float) -> str | None:
         """The next key, waited for so long at most; None: none was pressed."""
 
 
-def play(
-    games: Iterator[Iterator[Frame]], screen: Screen[Frame], controls: Controls, stop: StopRequest
-) -> Iterator[Frame]:
+def play(games: Iterator[Iterator[Frame]], screen: Screen, controls: Controls, stop: StopRequest) -> Iterator[Frame]:
     """Show games until the last one is over or somebody quits; yields the last frame shown of each."""
     for game in games:
         last = None
@@ -86,7 +73,7 @@ def play(
             return
 
 
-def _wait(frame: Frame, screen: Screen[Frame], controls: Controls, stop: StopRequest) -> None:
+def _wait(frame: Frame, screen: Screen, controls: Controls, stop: StopRequest) -> None:
     """Wait until the next frame is due, and heed keys."""
     shown = time.monotonic()
     controls.steps = False

@@ -1,5 +1,6 @@
 """The games of an agent, one frame after another: the same games that `evaluate` plays."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -64,20 +65,18 @@ class Frame:
         return f"game {self.seed}: {self.outcome}"
 
 
-def games(episodes: Episodes, player: AgentPlayer, first_seed: int, count: int) -> Iterator[Iterator[Frame]]:
+def games(episodes: Episodes, player: AgentPlayer, first_seed: int, count: int | None) -> Iterator[Iterator[Frame]]:
     """The games of seeds ``first_seed``, ``first_seed`` + 1, … (modulo 2⁶⁴) on the one game of ``episodes``.
 
-    A game that is not played to its end is left when the next one is asked for.
+    count: of games; None: the first one, and then those that follow it by the world's rule, for ever. A game that is
+    not played to its end is left when the next one is asked for.
     """
-    for seed in consecutive_seeds(first_seed, count):
-        yield frames(episodes, player, int(seed), 1)
-
-
-def endless_games(episodes: Episodes, player: AgentPlayer, seed: int) -> Iterator[Iterator[Frame]]:
-    """The game of a seed on the one game of ``episodes``, and then those that follow by the world's rule, for ever."""
-    yield frames(episodes, player, seed, 1)
-    while True:
-        yield frames(episodes, player, seed, 1, following=True)
+    if count is not None:
+        for seed in consecutive_seeds(first_seed, count):
+            yield frames(episodes, player, int(seed), 1)
+        return
+    for number in itertools.count():
+        yield frames(episodes, player, first_seed, 1, following=number > 0)
 
 
 def frames(
@@ -107,13 +106,6 @@ def frames(
             begun += len(fresh)
 
 
-def recorded(frames: Iterator[Frame], record: Callable[[Frame], None]) -> Iterator[Frame]:
-    """The same frames, each recorded first."""
-    for frame in frames:
-        record(frame)
-        yield frame
-
-
 def _begin(episodes: Episodes, agent: Agent, slots: Slots, seed_of: NDArray[np.uint64], following: bool) -> list[Frame]:
     episodes.start(slots, None if following else seed_of[slots])
     nothing = np.zeros(len(episodes.world.components), np.int32)
@@ -126,16 +118,13 @@ def _begin(episodes: Episodes, agent: Agent, slots: Slots, seed_of: NDArray[np.u
 def _step(episodes: Episodes, player: AgentPlayer, slots: Slots, seed_of: NDArray[np.uint64]) -> list[Frame]:
     observation, mask = episodes.observation, episodes.mask
     seeds, so_far = episodes.seeds, episodes.statistics.steps
-    if player.searcher is None:
-        decisions = decide(
-            player, observation[slots], mask[slots], seeds[slots], so_far[slots], lambda: episodes.get_states(slots)
-        )
-        actions = np.zeros(episodes.num_games, np.int32)
-        actions[slots] = [decision.action for decision in decisions]
-    else:
-        actions = player.searcher(observation, mask, seeds, so_far)  # it follows the games that have ended too
-        judgement = _judge(player.agent, observation[slots], mask[slots], lambda: episodes.get_states(slots))
-        decisions = _decisions(actions[slots], *judgement, observation[slots], mask[slots])
+    searched = player.searcher and player.searcher(observation, mask, seeds, so_far)  # in the games that have ended too
+    inputs = observation[slots], mask[slots], seeds[slots], so_far[slots]
+    decisions = decide(
+        player, *inputs, lambda: episodes.get_states(slots), None if searched is None else searched[slots]
+    )
+    actions = np.zeros(episodes.num_games, np.int32) if searched is None else np.array(searched)
+    actions[slots] = [decision.action for decision in decisions]
     episodes.begin_step(actions)
     step = episodes.finish_step()
     endings = {
@@ -165,26 +154,18 @@ def decide(
     seeds: NDArray[np.uint64],
     steps: NDArray[np.int64],
     read_states: Callable[[], list[State]],
+    searched: NDArray[np.int32] | None = None,
 ) -> list[Decision]:
     """Decide what the agent does in each of n games.
 
     observation: (n, *shape). mask: (n, actions). seeds, steps: (n,) of the games, steps so far. read_states: returns
-    their complete states, which not every agent needs.
+    their complete states, which not every agent needs. searched: actions (n,) that a search has chosen.
     """
-    logits, values = _judge(player.agent, observation, mask, read_states)
-    return _decisions(player.choice.actions(logits, mask, seeds, steps), logits, values, observation, mask)
-
-
-def _judge(
-    agent: Agent, observation: Floats, mask: Masks, read_states: Callable[[], list[State]]
-) -> tuple[Floats, Floats]:
+    agent = player.agent
     logits, values = agent(observation, mask)
-    return logits, values if agent.values_in is None else agent.values_in(read_states())
-
-
-def _decisions(
-    actions: NDArray[np.int32], logits: Floats, values: Floats, observation: Floats, mask: Masks
-) -> list[Decision]:
+    if agent.values_in is not None:
+        values = agent.values_in(read_states())
+    actions = player.choice.actions(logits, mask, seeds, steps) if searched is None else searched
     chances = probabilities(logits, mask)
     return [
         Decision(action, chances[row], None if np.isnan(value) else value, observation[row])

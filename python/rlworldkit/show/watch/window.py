@@ -2,15 +2,13 @@
 
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Generic, TypeVar
 
 from rlworldkit.render._pygame import pygame
 from rlworldkit.render.display import require_display
 from rlworldkit.render.window import Window
 from rlworldkit.show.watch.controls import Controls
-
-Frame = TypeVar("Frame", contravariant=True)
+from rlworldkit.show.watch.frames import Frame
+from rlworldkit.show.watch.picture import draw_frame
 
 _FRAMES = 100
 """In a second, at most."""
@@ -25,22 +23,22 @@ _KEYS = {
 """Keys that mean the same on every keyboard layout."""
 
 
-class WindowScreen(Generic[Frame]):
-    """A window that shows frames, as ``draw`` draws them, and gives the keys pressed in it; closing it quits.
+class WindowScreen:
+    """A window that shows frames and gives the keys pressed in it; closing it quits.
 
     Raises UsageError where there is no display.
     """
 
-    def __init__(self, title: str, draw: Callable[[Frame, Controls], pygame.Surface]) -> None:
+    def __init__(self, title: str, caption: str) -> None:
         require_display()
-        self._draw = draw
+        self._caption = caption
         self._window = Window(title, _FRAMES)
         self._keys: deque[str] = deque()
         self.close = self._window.close
 
     def show(self, frame: Frame, controls: Controls, /) -> None:
         """Show a frame."""
-        self._window.show(self._draw(frame, controls))
+        self._window.show(draw_frame(frame, self._caption, controls))
 
     def key(self, seconds: float) -> str | None:
         """Return the next key, q where the window was closed."""
