@@ -13,14 +13,17 @@ from typing import Any, Literal, NamedTuple, Self
 
 from goodharts.rules import DEFAULT_MODES, MODES, NUM_CELLS, Numbers
 from goodharts.torch_env.tables import PRICES
-from rlparity.errors import UsageError
+from rlparity.errors import UsageError, quoted
 from rlparity.io.arguments import GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Values
+from rlparity.io.safe_read import Unreadable
 from rlparity.world import PriceValues
 from rlworldkit.sections import Layer, Sections
 from rlworldkit.settings import setting
 
 DEFAULTS_FILE = Path(__file__).resolve().parents[2] / "config.default.toml"
 USER_FILE = "config.toml"
+MODEL = ".pth"
+"""The ending of a model's file."""
 _PREFIX = "GOODHARTS_"
 _SHORT = {"GOODHARTS_DEVICE": ("runtime", "device")}
 
@@ -49,6 +52,19 @@ _PRICES = {
     "handhold": {name: ("handhold", f"{name}_reward") for name in ("step", "food", "poison", "death")},
 }
 """The setting of each price, by what a mode is rewarded for (G12)."""
+
+
+def model_path(mode: str, folder: Path = Path("models")) -> Path:
+    """Return the path of a mode's model."""
+    return folder / f"ppo_{mode}{MODEL}"
+
+
+def mode_of(content: Mapping[str, Any]) -> str:
+    """Return the mode that a file names; raises Unreadable."""
+    mode = content.get("mode")
+    if not isinstance(mode, str) or mode not in MODES:
+        raise Unreadable(f"its mode is {quoted(mode)}, none of {', '.join(MODES)}")
+    return mode
 
 
 class Modes(Values):

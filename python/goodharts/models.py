@@ -1,57 +1,116 @@
-"""Trained models as files: ``models/ppo_{mode}.pth``, plain values and tensors that ``torch.load`` reads safely."""
-
-from __future__ import annotations
+"""Trained models, ``models/ppo_{mode}.pth``: their files, plain values and tensors alone, and the agents in them."""
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
 
 from goodharts.architecture import NetworkConfig
-from goodharts.rules import DEFAULT_MODE, MODES
+from goodharts.config import Config, mode_of, model_path
+from goodharts.numpy_networks import NUMPY_NETWORKS
+from goodharts.render.board import around
+from goodharts.rules import DEFAULT_MODE, MODES, REACH, Numbers
+from goodharts.torch_networks import ActorCritic, Inputs
+from goodharts.world import evaluation_world
+from rlparity import State, UsageError, World
 from rlparity.errors import quoted
 from rlparity.io.atomic_write import replacing
 from rlparity.io.console import typed_command
 from rlparity.io.safe_read import MIB, Unreadable, is_object, read_bytes, read_zip, refused
 from rlparity.spaces import is_count
+from rlworldkit.agents.agent import Agent
+from rlworldkit.agents.choice import Masks
+from rlworldkit.agents.numpy_network import NumpyNetwork
+from rlworldkit.runs.saved_config import PRICES
 
-if TYPE_CHECKING:  # torch takes a while to import, which a trainer that does without it need not wait for
-    from torch import nn
-
-    from goodharts.torch_networks import ActorCritic
-
-MODEL = ".pth"
 FORMAT = 1
 LIMIT = 1024 * MIB
 _WIDEST = 8192
 _MIND = "name a file that `goodharts train` wrote"
 
+Floats = NDArray[np.float32]
+Trained = Mapping[str, Mapping[str, Any]]
+"""The settings of a training by section and key."""
+
 
 @dataclass(frozen=True)
 class Model:
-    """A trained agent.
+    """A trained network, which judges what an agent sees on its device, in float32.
 
-    config: the settings that it was trained with, by section and key. update, timesteps: how long it was trained.
-    policy: the network, whose values are in units of reward.
+    config: the settings that it was trained with. update, timesteps: how long it was trained. policy: the network,
+    whose values are in units of reward. A critic that knows more than an observation tells has values in complete
+    states alone.
     """
 
     mode: str
-    config: Mapping[str, Mapping[str, Any]]
+    config: Trained
     update: int
     timesteps: int
     policy: ActorCritic
 
+    @torch.inference_mode()
+    def __call__(self, observations: Floats, masks: Masks) -> tuple[Floats, Floats]:
+        """Logits (n, 8), and values (n,) in units of reward or NaN, for observations (n, 2, 11, 11)."""
+        if self.policy.config.privileged:
+            return self.logits(observations), np.full(len(observations), np.nan, np.float32)
+        logits, values = self.policy(self._seen(observations))
+        return logits.cpu().numpy(), values.cpu().numpy()
 
-def model_path(mode: str, folder: Path = Path("models")) -> Path:
-    """Return the path of a mode's model."""
-    return folder / f"ppo_{mode}{MODEL}"
+    @torch.inference_mode()
+    def logits(self, observations: Floats) -> Floats:
+        """The policy alone."""
+        return self.policy.logits(self._seen(observations)).cpu().numpy()
+
+    @torch.inference_mode()
+    def layers(self, observations: Floats) -> list[tuple[str, Floats]]:
+        """Return what the policy sees, and the activations of its hidden layers, by name."""
+        layers = self.policy.layers(self._seen(observations))
+        return [("seen", observations), *((name, layer.cpu().numpy()) for name, layer in layers)]
+
+    @torch.inference_mode()
+    def values_in(self, states: Sequence[State]) -> Floats:
+        """Return the critic's values of complete states, on the CPU: (n,)."""
+        codes = np.stack([around(state, REACH) for state in states]).reshape(len(states), -1)
+        counts = torch.tensor([(state["foodCount"], state["poisonCount"]) for state in states])
+        return self.policy(*self._inputs(torch.from_numpy(codes), counts))[1].numpy()
+
+    def network(self) -> NumpyNetwork:
+        """The network in numpy, with parameters as rlworldkit's trainer has them."""
+        from goodharts.networks import params_of  # JAX takes a while to import
+
+        return NumpyNetwork(params_of(self.policy.config, self.policy.cpu().state_dict()), NUMPY_NETWORKS)
+
+    def settings(self) -> Mapping[str, Any]:
+        """The settings of the training."""
+        config = Config().over(self.config, "The model")
+        trained = {"config": self.config, "update": self.update, "timesteps": self.timesteps}
+        return {**trained, "gamma": config.training.gamma, PRICES: config.changed_prices(self.mode)}
+
+    def agent(self, path: Path = Path()) -> Agent:
+        """Its agent; raises UsageError where the world that it was trained in is impossible."""
+        numbers_of(self.config)
+        values_in = self.values_in if self.policy.config.privileged else None
+        return Agent(self, path, self.network, self.settings, values_in, self.layers)
+
+    @cached_property
+    def _inputs(self) -> Inputs:
+        numbers = numbers_of(self.config)
+        return Inputs(MODES[self.mode], numbers, self.policy.config.privileged, torch.device("cpu"))
+
+    def _seen(self, observations: Floats) -> torch.Tensor:
+        # a copy: engines may lend theirs
+        return torch.tensor(observations, device=self.policy.policy.weight.device)
 
 
 def write_model(path: Path, model: Model) -> None:
     """Write a model, atomically; raises OSError as writing does."""
-    import torch
-
     content = {
         "format": FORMAT,
         "mode": model.mode,
@@ -73,14 +132,11 @@ def read_model(path: Path) -> Model:
     with refused(path, "model", f"train one with `{train}`, or {_MIND}", _MIND):
         content = _read_torch(path)
         weights = content.get("weights")
-        about = config_of(content), *progress_of(content), policy_of(_network_of(weights), weights)
-        return Model(mode_of(content), *about)
+        return Model(mode_of(content), *_training_in(content), policy_of(_network_of(weights), weights))
 
 
 def _read_torch(path: Path) -> dict[str, Any]:
     """Read the plain values and tensors in a file; raises FileNotFoundError, or Unreadable for all else."""
-    import torch
-
     content = read_bytes(path, LIMIT)
     read_zip(content, LIMIT)  # whole, and no larger than it seems
     try:
@@ -95,20 +151,15 @@ def _read_torch(path: Path) -> dict[str, Any]:
     return found
 
 
-def progress_of(content: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the updates and timesteps that a file names; raises Unreadable."""
+def _training_in(content: Mapping[str, Any]) -> tuple[Trained, int, int]:
+    """The settings by section and key, the updates and the timesteps that a file names; raises Unreadable."""
+    config = content.get("config")
+    if not is_object(config) or not all(is_object(section) for section in config.values()):
+        raise Unreadable("it does not say which settings it was trained with")
     for name in ("update", "timesteps"):
         if not is_count(content.get(name)):
             raise Unreadable(f"its {name} is {quoted(content.get(name))}, not a count")
-    return content["update"], content["timesteps"]
-
-
-def mode_of(content: Mapping[str, Any]) -> str:
-    """Return the mode that a file names; raises Unreadable."""
-    mode = content.get("mode")
-    if not isinstance(mode, str) or mode not in MODES:
-        raise Unreadable(f"its mode is {quoted(mode)}, none of {', '.join(MODES)}")
-    return mode
+    return config, content["update"], content["timesteps"]
 
 
 def _network_of(weights: object) -> NetworkConfig:
@@ -119,18 +170,8 @@ def _network_of(weights: object) -> NetworkConfig:
     return NetworkConfig("cnn" if "body.conv1.weight" in weights else "mlp", shape[1], "joined.0.weight" in weights)
 
 
-def config_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the settings by section and key that a file holds; raises Unreadable."""
-    config = content.get("config")
-    if not is_object(config) or not all(is_object(section) for section in config.values()):
-        raise Unreadable("it does not say which settings it was trained with")
-    return config
-
-
 def load_weights(module: nn.Module, weights: object) -> None:
     """Put tensors by name into a module; raises Unreadable where they are not exactly the module's, and finite."""
-    import torch
-
     wanted = module.state_dict()
     is_claimed = any(tensor.is_meta for tensor in wanted.values())
     if not is_object(weights) or set(weights) != set(wanted):
@@ -147,11 +188,44 @@ def load_weights(module: nn.Module, weights: object) -> None:
 
 def policy_of(network: NetworkConfig, weights: object) -> ActorCritic:
     """Return a network with these weights; raises Unreadable as ``load_weights``."""
-    import torch
-
-    from goodharts.torch_networks import ActorCritic
-
     with torch.device("meta"):  # no memory is taken for what a file merely claims
         policy = ActorCritic(network)
     load_weights(policy, weights)
     return policy.eval()
+
+
+def training_of(agent: Agent) -> tuple[Trained, dict[str, int]]:
+    """The settings that an agent was trained with, and its ``update`` and ``timesteps``; nothing where none are known.
+
+    Raises UsageError where its file says something else there.
+    """
+    try:
+        config, update, timesteps = _training_in({"config": {}, "update": 0, "timesteps": 0, **agent.settings()})
+    except Unreadable as fault:
+        raise UsageError(f"{agent.path} cannot be read: {fault}; give a file that `train` or `export` wrote.") from None
+    return config, {"update": update, "timesteps": timesteps}
+
+
+def numbers_of(trained: Trained, config: Config | None = None, source: str = "The model") -> Numbers:
+    """The world of a training; with a configuration that of an evaluation by it, else as the training says.
+
+    Raises UsageError, which names the ``source`` of the model, where that world is impossible.
+    """
+    left_out = () if config is None else ("evaluation", "runtime")
+    kept = {name: values for name, values in trained.items() if name not in left_out}
+    return (config or Config()).over(kept, source).validated().numbers()
+
+
+def read_agent(world: World, path: Path) -> Agent:
+    """The agent in a model's file; raises UsageError where the file cannot be read, or is of another mode's world."""
+    model = read_model(path)
+    if world.name != f"goodharts-{model.mode}":
+        raise UsageError(f"{path} was trained in mode {model.mode}: give a model of {world.name}, or take its world.")
+    return model.agent(path)
+
+
+def in_evaluation(world: World, agent: Agent) -> World:
+    """The world in which the agent was trained, by the rules of an evaluation (G6), from game 0 of a seed on."""
+    trained, _ = training_of(agent)
+    numbers, mode = numbers_of(trained, source=str(agent.path)), MODES[world.name.removeprefix("goodharts-")]
+    return replace(evaluation_world(mode, numbers), game_seeds=world.game_seeds)

@@ -6,7 +6,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
-from goodharts.models import MODEL, model_path, read_model
+from goodharts.config import MODEL, model_path
 from goodharts.rules import DEFAULT_NUMBERS, MODES
 from goodharts.score import DIED
 from rlparity import State
@@ -31,6 +31,8 @@ def mode_of(path: Path, wanted: str | None) -> str | None:
     if str(path) in MODES:
         return str(path)
     if path.suffix == MODEL and path.is_file():
+        from goodharts.models import read_model  # torch takes seconds to import
+
         return read_model(path).mode
     if wanted and not path.is_file():
         return wanted

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goodharts import rules
+from goodharts.config import MODEL, model_path
 from goodharts.exploration.policies import policies
 from goodharts.exploration.shrinkers import SHRINKERS
 from goodharts.exploration.starts import STARTS
-from goodharts.models import MODEL, model_path
 from goodharts.render.board import LINE_NAMES, SIGNS, colour_of, draw_board, observation_label
 from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
 from goodharts.torch_env.tables import PRICES
@@ -130,7 +130,7 @@ def _world(mode: Mode) -> World:
         policies=policies(mode),
         read_agent=AgentReader(
             networks=lambda: resolve_name("goodharts.numpy_networks:NUMPY_NETWORKS"),
-            files={MODEL: lambda world, path: resolve_name("goodharts.agents:read_agent")(world, path)},
+            files={MODEL: lambda world, path: resolve_name("goodharts.models:read_agent")(world, path)},
         ),
         agents={mode.name: model_path(mode.name)},
         shrinkers=SHRINKERS,

@@ -7,7 +7,6 @@ import numpy as np
 import torch
 from torch import nn
 
-from goodharts.agents import agent_of
 from goodharts.architecture import NetworkConfig, NetworkKind
 from goodharts.config import Config
 from goodharts.evaluation.lives import evaluate
@@ -48,7 +47,7 @@ def lives_of(*rows: tuple[int, int, int, int, bool]) -> Lives:
 
 
 def evaluated(model: Model | None, choice: Choice = DEFAULT, config: Config = SMALL) -> Evaluation:
-    agent = agent_of(model) if model else agent_of_logits(RANDOM, uniform)
+    agent = model.agent() if model else agent_of_logits(RANDOM, uniform)
     mode = MODES[model.mode if model else DEFAULT_MODE]
     return evaluate(mode, agent, config, torch.device("cpu"), choice=choice)
 

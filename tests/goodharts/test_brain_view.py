@@ -13,10 +13,9 @@ import torch
 from command_line import run
 from single_games import made
 
-from goodharts.agents import agent_of, in_evaluation
 from goodharts.architecture import NetworkConfig
 from goodharts.cli.main import main
-from goodharts.models import Model, write_model
+from goodharts.models import Model, in_evaluation, write_model
 from goodharts.render.board import around
 from goodharts.rules import FOOD, MODES, POISON, REACH, Numbers
 from goodharts.torch_networks import ActorCritic
@@ -48,7 +47,7 @@ def folder_with_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_what_it_sees_and_its_hidden_layers_are_those_of_the_step_that_was_decided() -> None:
-    agent = agent_of(model())
+    agent = model().agent()
     assert agent.layers is not None
     before, *others = frames(Episodes(WORLDS["ground_truth"], 1, max_episode_steps=3), AgentPlayer(agent), 7, 1)
     for frame in others:

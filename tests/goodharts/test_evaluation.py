@@ -15,14 +15,13 @@ from evaluated import evaluated, evaluation_by_hand, lives_of, small_model, writ
 from numpy.typing import NDArray
 from scipy import stats
 
-from goodharts.agents import agent_of, numbers_of
 from goodharts.architecture import NetworkKind
 from goodharts.cli.evaluate import written
 from goodharts.cli.main import main
 from goodharts.config import Config
 from goodharts.evaluation.lives import CPU_BATCH, play
 from goodharts.evaluation.report import FIGURES, Evaluation, Lives, as_json, as_sentence, figures
-from goodharts.models import write_model
+from goodharts.models import numbers_of, write_model
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import evaluation_world, game_seeds
 from rlworldkit.agents.agent import AgentPlayer, Player, agent_of_logits, uniform
@@ -154,7 +153,7 @@ def test_G6_every_step_of_every_game_belongs_to_one_life() -> None:
 
 @pytest.mark.parametrize("kind", ["mlp", "cnn"])
 def test_a_game_is_the_same_however_many_are_played(kind: NetworkKind) -> None:
-    player = AgentPlayer(agent_of(small_model(kind=kind)), Choice(LIKELIEST))
+    player = AgentPlayer(small_model(kind=kind).agent(), Choice(LIKELIEST))
     steps = 100 if kind == "mlp" else 10
     few, many = (lived(games, steps, player, seed=3, mode="proxy") for games in (8, CPU_BATCH + 2))
     assert len(few) >= 8

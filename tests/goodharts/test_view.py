@@ -9,10 +9,10 @@ from command_line import run
 from evaluated import small_model
 from written_page import episode_data, page_data
 
-from goodharts.agents import Judge
 from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
 from goodharts.cli.main import PROGRAM, main
-from goodharts.models import Model, model_path, read_model, write_model
+from goodharts.config import model_path
+from goodharts.models import Model, read_model, write_model
 from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MODES
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import keys_of
@@ -93,7 +93,7 @@ def exported(kind: NetworkKind, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def test_the_policy_says_what_the_model_says(exported: Path, kind: NetworkKind) -> None:
     seen = np.random.default_rng(0).random((9, 2, 11, 11)).astype(np.float32)
     logits, values = read_agent(PROGRAM.world_of(None, exported), exported)(seen, np.ones((9, 8), np.bool_))
-    expected = Judge(small_model(kind=kind)).logits(seen)
+    expected = small_model(kind=kind).logits(seen)
     np.testing.assert_allclose(logits, expected, rtol=1e-4, atol=1e-4)
     assert np.isnan(values).all(), "the critic knew more than the observation"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from goodharts.config import ALL, Config, Modes, read_config
+from goodharts.config import ALL, Config, Modes, model_path, read_config
 from goodharts.evaluation.report import (
     FIGURES,
     Evaluation,
@@ -18,7 +18,6 @@ from goodharts.evaluation.report import (
     comparison,
     read_results,
 )
-from goodharts.models import model_path
 from goodharts.rules import DEFAULT_MODE, DEFAULT_MODES, MODES, Mode
 from rlparity.errors import UsageError
 from rlparity.io.arguments import STANDARD_OUTPUT, OneOf, Parser
@@ -113,7 +112,7 @@ def compare(argv: Sequence[str] | None = None) -> int:
 
 def _compare_groups(args: argparse.Namespace, groups: Mapping[str, Sequence[str]]) -> int:
     """Compare groups of models by a figure of each; models that were trained from the same seed are pairs."""
-    from goodharts.agents import training_of
+    from goodharts.models import training_of
     from rlworldkit.evaluation.comparison import ScoredRun
 
     paths = {name: [file for path in members for file in _files_in(Path(path))] for name, members in groups.items()}

@@ -52,7 +52,7 @@ PROGRAM: Program = Program(
                 PROGRAM,
                 argv,
                 command="brain-view",
-                following=lambda *agents: resolve_name("goodharts.agents:in_evaluation")(*agents),
+                following=lambda *agents: resolve_name("goodharts.models:in_evaluation")(*agents),
             ),
         ),
     },

@@ -19,9 +19,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from goodharts.agents import Judge, numbers_of, training_of
 from goodharts.config import Config
 from goodharts.evaluation.report import LIFE, Evaluation, Lives, figures
+from goodharts.models import Model, numbers_of, training_of
 from goodharts.rules import EVENTS, VERSION, Mode
 from goodharts.world import evaluation_world, game_seeds
 from rlparity import BatchEngine
@@ -62,8 +62,8 @@ def evaluate(
     is_deterministic, prices = choice.how == LIKELIEST or choice.search is not None, training.changed_prices(mode.name)
     world, searcher = evaluation_world(mode, numbers, device), None
     batch, threads = (CPU_BATCH, None) if device.type == "cpu" else (GPU_BATCH, 1)
-    if isinstance(agent.judge, Judge):
-        agent.judge.to(device)
+    if isinstance(agent.judge, Model):
+        agent.judge.policy.to(device)
     if choice.search is not None:
         from goodharts.env import env_of
         from rlworldkit.agents.search import searcher_of

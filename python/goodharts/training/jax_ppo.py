@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from goodharts.architecture import NetworkConfig, network_config
 from goodharts.config import AUTO, OFF, Config, Training
-from goodharts.models import Model, policy_of, write_model
 from goodharts.training.jobs import Job
 from goodharts.training.runs import EPISODE, TakeEpisodes
 from goodharts.training.torchrun import is_launched
@@ -56,6 +55,8 @@ def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
 
     def write_agent(params: Params, progress: Progress) -> None:
         import torch  # here: it takes seconds to import, and nothing before the first file waits for it
+
+        from goodharts.models import Model, policy_of, write_model
 
         weights = {name: torch.from_numpy(each) for name, each in torch_weights(network, params).items()}
         policy = policy_of(network, weights)

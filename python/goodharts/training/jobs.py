@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from goodharts.config import BENCHMARK_UPDATES, JAX, Config
-from goodharts.models import mode_of, model_path
+from goodharts.config import BENCHMARK_UPDATES, JAX, Config, mode_of, model_path
 from goodharts.rules import VERSION
 from rlparity.errors import UsageError, quoted
 from rlparity.io.arguments import FileName

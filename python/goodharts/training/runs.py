@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import goodharts
-from goodharts.config import Config, EngineName
-from goodharts.models import model_path, read_model
+from goodharts.config import Config, EngineName, model_path
 from goodharts.training.jobs import LOGS, MODELS, RUNS, WARM_UP_UPDATES, Job
 from goodharts.training.torchrun import rank
 from rlparity.errors import ParityError, UsageError, is_out_of_memory
@@ -143,6 +142,8 @@ def _outcome(job: Job, row: Metrics) -> Outcome:
 
 def _keep_later(job: Job, run: Run) -> None:
     """Put aside the agent and the logs of later updates than those that a run goes on from."""
+    from goodharts.models import read_model  # torch takes seconds to import
+
     after, updates = job.progress.updates, 0
     with contextlib.suppress(ParityError):  # no agent can be read
         updates = read_model(job.model).update if after else 0

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
-from goodharts.models import Model, model_path, read_model, write_model
+from goodharts.config import model_path
+from goodharts.models import Model, read_model, write_model
 from goodharts.torch_networks import ActorCritic
 from goodharts.training.jobs import read_checkpoint
 from rlparity.errors import UsageError
