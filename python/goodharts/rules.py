@@ -4,11 +4,10 @@ Everything in Python that counts actions, components or modes counts them here. 
 engine holds its own tables, because the engines are independent witnesses.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal
 
 from rlparity.errors import UsageError
-from rlparity.io.arguments import STEPS, IntRange
 
 VERSION = "1"
 """Of the rules; it changes whenever the same seed and actions could give another game."""
@@ -43,18 +42,6 @@ STATE_FIELDS = ("food", "poison", "x", "y", "energy", "steps", "event", "key", "
 MOST_ITEMS = 16_000
 """Food and poison together that an episode may be given: placing so many takes about 61,500 draws, and the site has
 addresses for twice as many (G10). For all of the grid's cells they would not do."""
-_COUNT = IntRange(0, MOST_ITEMS)
-_WORTH = IntRange(-(10**7), 10**7)
-"""Of what is eaten, in thousandths."""
-_RANGES = {
-    "start_energy": IntRange(1, _WORTH.most),
-    "step_energy": IntRange(0, _WORTH.most),
-    **dict.fromkeys(("food_energy", "poison_energy", "food_interest", "poison_interest"), _WORTH),
-    "reward_clip": IntRange(0, 10**9),
-    "max_steps": STEPS,
-    **dict.fromkeys(("min_food", "max_food", "min_poison", "max_poison"), _COUNT),
-    **dict.fromkeys(("evaluation_food", "evaluation_poison"), _COUNT),
-}
 
 
 @dataclass(frozen=True)
@@ -63,8 +50,8 @@ class Numbers:
 
     Energies and interestingness in thousandths, the clip of the reward in hundred-thousandths.
     min_food … max_poison: from what an episode's counts are drawn (G3). max_steps: where an episode is truncated (G5).
-    evaluation_food, evaluation_poison: the counts of an evaluation. Raises UsageError, which names the number, for any
-    of which no game can be made.
+    evaluation_food, evaluation_poison: the counts of an evaluation. The ranges of each are those of its setting; raises
+    UsageError, which names them, for counts that do not go together.
     """
 
     start_energy: int = 1000
@@ -83,10 +70,6 @@ class Numbers:
     evaluation_poison: int = 128
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if fault := _RANGES[field.name].fault(value):
-                raise UsageError(f"{field.name} {fault}, not {value!r:.60}.")
         for least, most in (("min_food", "max_food"), ("min_poison", "max_poison")):
             low, high = getattr(self, least), getattr(self, most)
             if low > high:

@@ -47,12 +47,6 @@ def test_G7_with_auto_reset_marks_count_one_look_of_each_game_in_a_step(engine: 
     assert (ended, marks[[*world.marks].index("G7.look")]) == ([False, True] * 2, 3 * 5)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("mode", MODES)
-def test_marks_are_counted_alike_where_each_game_is_followed_by_the_next(mode: str) -> None:
-    assert_lockstep(PAIRED[mode], JAX, source="directed", games=24, steps=60, seed=1, auto_reset=True, coverage=0.0)
-
-
 EMPTY = Numbers(min_food=0, max_food=0, min_poison=0, max_poison=1)
 MANY = Numbers(min_food=2000, max_food=2100, min_poison=900, max_poison=900)
 UPSIDE_DOWN = replace(MANY, start_energy=30, step_energy=0, food_energy=-20, poison_energy=7, max_steps=9)
@@ -147,8 +141,12 @@ def test_G10_engines_are_identical_at_any_width(games: int, steps: int) -> None:
 @pytest.mark.parametrize("auto_reset", [False, True])
 @pytest.mark.parametrize("pair", [READING, JAX], ids=["reading", "jax"])
 @pytest.mark.parametrize("mode", MODES)
-def test_long_games_are_identical(mode: str, pair: tuple[str, str], auto_reset: bool, source: str) -> None:
-    assert_lockstep(PAIRED[mode], pair, source=source, games=48, steps=1100, seed=5, auto_reset=auto_reset)
+def test_long_games_and_their_marks_are_identical(
+    mode: str, pair: tuple[str, str], auto_reset: bool, source: str
+) -> None:
+    assert_lockstep(
+        PAIRED[mode], pair, source=source, games=48, steps=1100, seed=5, auto_reset=auto_reset, coverage=0.0
+    )
 
 
 # --- the world by itself, and one of one engine

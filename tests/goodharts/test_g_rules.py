@@ -14,10 +14,10 @@ from goodharts.rules import ACTIONS, MODES, NUM_CELLS
 from goodharts.world import WORLDS
 from rlparity import State
 from rlparity.core.prices import price_values
-from rlparity.views import AutoResetBatch, Engine
+from rlparity.views import AutoResetBatch
 
 UP_LEFT, LEFT, DOWN_LEFT, UP, DOWN, UP_RIGHT, RIGHT, DOWN_RIGHT = range(8)
-FOOD_COUNT, POISON_COUNT, PLACE, REAPPEAR = 1, 2, 3, 4
+REAPPEAR = 4
 
 EVERY_MODE = pytest.mark.parametrize(
     ("engine", "mode"),
@@ -35,17 +35,12 @@ def engine(request: pytest.FixtureRequest) -> str:
     return name
 
 
-def words(key: tuple[int, int], event: int, site: int, count: int) -> list[int]:
-    """The first words of a site, as JAX's own Threefry gives them (G10)."""
-    pairs = -(-count // 2)
-    counters = jnp.concatenate([jnp.full(pairs, event, jnp.uint32), site * 65536 + jnp.arange(pairs, dtype=jnp.uint32)])
-    both = np.asarray(threefry_2x32(jnp.array(key, jnp.uint32), counters)).reshape(2, pairs)
-    return [int(word) for word in both.T.flatten()[:count]]
-
-
-def drawn_cells(state: State, event: int, count: int = 64) -> list[int]:
-    low, high = state["key"]
-    return [word >> 18 for word in words((low, high), event, REAPPEAR, count)]
+def drawn_cells(state: State, event: int) -> list[int]:
+    """The cells of the 64 draws by which something reappears, as JAX's own Threefry gives the words (G10)."""
+    addresses = REAPPEAR * 65536 + jnp.arange(32, dtype=jnp.uint32)
+    counters = jnp.concatenate([jnp.full(32, event, jnp.uint32), addresses])
+    both = np.asarray(threefry_2x32(jnp.array(state["key"], jnp.uint32), counters)).reshape(2, 32)
+    return (both.T.flatten() >> 18).tolist()
 
 
 # --- the world
@@ -76,23 +71,6 @@ def test_G2_each_game_has_its_own_grid_and_agents_are_not_on_it(engine: str) -> 
     assert [after[game]["food"] for game in (0, 2)] == [before[game]["food"] for game in (0, 2)]
     for state in after:
         assert cell_at(state["x"], state["y"]) not in {*state["food"], *state["poison"]}
-
-
-# --- episodes begin
-
-
-def test_G3_counts_and_places_are_those_of_the_draws(engine: str) -> None:
-    key = (0xDEADBEEF, 0x01234567)
-    with open_game(engine) as game:
-        game._batch.reset(np.array([key[0] | key[1] << 32], np.uint64), np.zeros(1, np.intp))
-        state = game.get_state()
-    food, poison = (64 + (words(key, 0, site, 1)[0] * 193 >> 32) for site in (FOOD_COUNT, POISON_COUNT))
-    distinct = list(dict.fromkeys(word >> 18 for word in words(key, 0, PLACE, 1000)))
-    assert (state["foodCount"], state["poisonCount"]) == (food, poison)
-    assert state["food"] == sorted(distinct[:food])
-    assert state["poison"] == sorted(distinct[food : food + poison])
-    assert cell_at(state["x"], state["y"]) == distinct[food + poison]
-    assert (state["energy"], state["steps"], state["event"], state["key"]) == (1000, 0, 0, list(key))
 
 
 # --- a step
@@ -184,21 +162,6 @@ def test_G5_where_no_draw_finds_an_empty_cell_the_lowest_is_taken(engine: str, f
 # --- what follows an end
 
 
-def test_G6_an_episode_that_ends_is_followed_by_one_of_that_steps_draws(engine: str) -> None:
-    games = open_games(engine, 2)
-    games.reset(0)
-    games.set_state([made(energy=10, steps=3, event=1234, key=(5, 6))], [1])
-    step = games.step([UP, UP])
-    assert step.ended.tolist() == [False, True]
-    state = games.get_state([1])[0]
-    food, poison = (64 + (words((5, 6), 1235, site, 1)[0] * 193 >> 32) for site in (FOOD_COUNT, POISON_COUNT))
-    distinct = list(dict.fromkeys(word >> 18 for word in words((5, 6), 1235, PLACE, 1000)))
-    assert (state["foodCount"], state["poisonCount"], state["food"]) == (food, poison, sorted(distinct[:food]))
-    assert (state["energy"], state["steps"], state["event"], state["key"]) == (1000, 0, 1235, [5, 6])
-    seen = open_game(engine).set_state(state)
-    np.testing.assert_array_equal(step.observation[1], seen)
-
-
 def test_G6_in_an_evaluation_who_finds_no_empty_cell_goes_on_in_the_lowest(engine: str) -> None:
     world = world_of("proxy", evaluating=True)
     games = AutoResetBatch(world.engines[engine](1), len(world.actions), world.game_seeds)
@@ -276,32 +239,6 @@ def test_G9_rewards_are_whole_until_they_become_float32(engine: str) -> None:
     assert outcome.reward == float(np.float32(sum(outcome.rewards.values()) / 100_000))
 
 
-# --- draws
-
-
-def test_G10_a_runs_games_have_the_keys_of_its_seed(engine: str) -> None:
-    seed = 0x0123456789ABCDEF
-    games = open_games(engine, 3)
-    games.reset(seed)
-    counters = jnp.array([2**32 - 1] * 3 + [1, 2, 3], jnp.uint32)
-    low, high = np.asarray(threefry_2x32(jnp.array([0x89ABCDEF, 0x01234567], jnp.uint32), counters)).reshape(2, 3)
-    assert [state["key"] for state in games.get_state()] == [[int(low[g]), int(high[g])] for g in range(3)]
-    alone = open_game(engine)
-    alone.reset(seed)
-    assert alone.get_state() == games.get_state([0])[0], "a single game is game 0"
-
-
-def test_G10_the_event_never_starts_over_and_wraps_as_a_word(engine: str) -> None:
-    games = open_games(engine, 1)
-    games.reset(3)
-    for _ in range(130):
-        games.step([UP])
-    state = games.get_state()[0]
-    assert state["event"] == 130
-    assert state["steps"] < 130, "somebody starved meanwhile"
-    assert play(engine, made(event=2**32 - 1), UP).state["event"] == 0
-
-
 # --- rewards
 
 
@@ -322,26 +259,3 @@ def test_G12_each_engine_pays_the_declared_prices_and_only_the_handhold_shapes(e
     assert earned(10, poison=there) == paid(step=step, poison=poison, death=death)
     shaped = play(engine, made(food=[(2, 0)]), RIGHT, mode=mode).rewards.get("shaping", 0)
     assert shaped == (99 * 333 - 100 * 200 if MODES[mode].rewarded_for == "handhold" else 0)
-
-
-# --- states
-
-
-@EVERY_MODE
-def test_G13_a_state_put_back_is_the_same_game(engine: str, mode: str) -> None:
-    game: Engine = open_game(engine, mode)
-    game.reset(11)
-    for action in range(8):
-        game.step(action)
-    state = game.get_state()
-    assert list(state) == ["food", "poison", "x", "y", "energy", "steps", "event", "key", "foodCount", "poisonCount"]
-    assert all(state[name] == sorted(state[name]) for name in ("food", "poison"))
-    other = open_game(engine, mode)
-    other.reset(12)
-    other.set_state(state)
-    assert other.get_state() == state
-    for action in (3, 3, 5, 7):
-        one, another = game.step(action), other.step(action)
-        np.testing.assert_array_equal(one.observation, another.observation)
-        assert one.components.tolist() == another.components.tolist()
-    assert game.get_state() == other.get_state()

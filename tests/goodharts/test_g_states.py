@@ -102,12 +102,6 @@ def test_G9_the_defaults_are_the_published_numbers() -> None:
 @pytest.mark.parametrize(
     ("numbers", "said"),
     [
-        ({"start_energy": 0}, "start_energy must be a whole number from 1 to 10,000,000, not 0."),
-        ({"step_energy": -1}, "step_energy must be a whole number from 0 to 10,000,000, not -1."),
-        ({"food_energy": 1.5}, "food_energy must be a whole number from -10,000,000 to 10,000,000, not 1.5."),
-        ({"poison_interest": True}, "poison_interest must be a whole number"),
-        ({"reward_clip": -1}, "reward_clip must be a whole number from 0 to 1,000,000,000, not -1."),
-        ({"max_steps": 0}, "max_steps must be a whole number from 1 to"),
         ({"min_food": 5, "max_food": 4}, "min_food is 5 and max_food 4: the least must not be above the most."),
         ({"min_poison": 300}, "min_poison is 300 and max_poison 256"),
         (
@@ -115,7 +109,6 @@ def test_G9_the_defaults_are_the_published_numbers() -> None:
             "max_food and max_poison are 16,001 together: a grid is given at most 16,000 items.",
         ),
         ({"evaluation_food": 16_000}, "evaluation_food and evaluation_poison are 16,128 together"),
-        ({"evaluation_poison": -1}, "evaluation_poison must be a whole number from 0 to 16,000, not -1."),
     ],
     ids=str,
 )

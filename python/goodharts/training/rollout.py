@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from goodharts.rules import ACTIONS, FOOD, POISON, VIEW
+from goodharts.rules import ACTIONS, FOOD, POISON
 from goodharts.torch_env.env import Games
 from goodharts.training.runs import EPISODE
 
@@ -18,8 +18,8 @@ class Rollout(NamedTuple):
     """``t`` steps of ``n`` games, 137 bytes and a few numbers each.
 
     codes: int8 (t, n, 121); counts: int16 (t, n, 2), the episodes' food and poison; actions: int64 (t, n).
-    next_values: of the episode's own next observation, even where it ended; float32 (t, n), as are log_probs, values
-    and rewards. ended: terminated or truncated; bool (t, n), as is terminated.
+    ended: terminated or truncated; bool (t, n), as is terminated. next_values: of the episode's own next observation,
+    even where it ended; float32 (t, n), as are log_probs, values and rewards.
     episodes: float32 (k, 7), those that ended, with the columns ``EPISODE``.
     """
 
@@ -28,10 +28,10 @@ class Rollout(NamedTuple):
     actions: Tensor
     log_probs: Tensor
     values: Tensor
-    next_values: Tensor
     rewards: Tensor
     terminated: Tensor
     ended: Tensor
+    next_values: Tensor
     episodes: Tensor
 
 
@@ -50,44 +50,38 @@ class Player:
 
     def play(self, steps: int, judge: Judge) -> Rollout:
         """Play so many steps of every game; what ended begins anew (G6)."""
-        games, device = self.games, self.games.device
-        dtypes = torch.int8, torch.int16, torch.int64, *[torch.float32] * 4, *[torch.bool] * 2
-        forms = zip([(VIEW * VIEW,), (2,), *[()] * 7], dtypes, strict=True)
-        fields = [torch.empty((steps, games.games, *shape), dtype=dtype, device=device) for shape, dtype in forms]
-        rollout = Rollout._make([*fields, torch.empty((0, len(EPISODE)), device=device)])
+        games, played = self.games, list[tuple[Tensor, ...]]()
         last: list[tuple[Tensor, Tensor, Tensor]] = []  # where episodes ended, and what they saw and were at their end
-        episodes: list[Tensor] = []
+        episodes = [torch.empty((0, len(EPISODE)), device=games.device)]
         for t in range(steps):
-            counts = self._counts()
-            logits, values = judge(self.codes, counts)
+            seen, counts = self.codes, self._counts()
+            logits, values = judge(seen, counts)
             log_probs = torch.log_softmax(logits, dim=1)
             actions = (log_probs - self._exponential().log()).argmax(dim=1)  # one draw from the policy: Gumbel's way
-            rollout.codes[t], rollout.counts[t], rollout.actions[t] = self.codes, counts, actions
-            rollout.log_probs[t] = log_probs.gather(1, actions[:, None])[:, 0]
-            rollout.values[t] = values
             outcome = games.step(actions)
-            rollout.rewards[t], rollout.terminated[t] = outcome.reward, outcome.terminated
-            rollout.ended[t] = outcome.terminated | outcome.truncated
+            ended = outcome.terminated | outcome.truncated
+            taken = log_probs.gather(1, actions[:, None])[:, 0]
+            played.append((seen, counts, actions, taken, values, outcome.reward, outcome.terminated, ended))
             self.codes = outcome.codes
             self.totals += torch.stack((outcome.reward, outcome.eaten == FOOD, outcome.eaten == POISON), dim=1)
-            rows = rollout.ended[t].nonzero()[:, 0]
+            rows = ended.nonzero()[:, 0]
             if len(rows):
                 episodes.append(self._finished(t, rows, outcome.terminated))
                 last.append((t * games.games + rows, outcome.codes[rows], counts[rows]))
                 self.codes = outcome.codes.index_copy(0, rows, games.restart(rows))
-        self._look_ahead(rollout, judge, last)
-        return rollout._replace(episodes=torch.cat((rollout.episodes, *episodes)))
+        steps_of = [torch.stack(column) for column in zip(*played, strict=True)]
+        following = self._values_after(steps_of[4], judge, last)
+        return Rollout._make([*steps_of, following, torch.cat(episodes)])
 
-    def _look_ahead(self, rollout: Rollout, judge: Judge, last: list[tuple[Tensor, Tensor, Tensor]]) -> None:
-        """Fill in ``next_values``: of the next step's observation, or of the last one of an episode that ended."""
-        places = [places for places, _, _ in last]
+    def _values_after(self, values: Tensor, judge: Judge, last: list[tuple[Tensor, Tensor, Tensor]]) -> Tensor:
+        """``next_values``: of the next step's observation, or of the last one of an episode that ended."""
         codes = torch.cat([self.codes, *(codes for _, codes, _ in last)])
         counts = torch.cat([self._counts(), *(counts for _, _, counts in last)])
-        _, values = judge(codes, counts)
-        rollout.next_values[:-1] = rollout.values[1:]
-        rollout.next_values[-1] = values[: self.games.games]
-        if places:
-            rollout.next_values.view(-1)[torch.cat(places)] = values[self.games.games :]
+        _, later = judge(codes, counts)
+        following = torch.cat((values[1:], later[None, : self.games.games]))
+        if last:
+            following.view(-1)[torch.cat([places for places, _, _ in last])] = later[self.games.games :]
+        return following
 
     def _counts(self) -> Tensor:
         state = self.games.state

@@ -35,9 +35,8 @@ _COMPILERS = ("torch._dynamo", "torch._inductor")
 
 
 class RunResult(NamedTuple):
-    """Result of a run, by its label, with a sentence for the user; files: those it wrote."""
+    """Result of a run, with a sentence for the user; files: those it wrote."""
 
-    label: str
     outcome: Outcome
     sentence: str
     files: tuple[str, ...] = ()
@@ -83,8 +82,10 @@ def train_job(
     report: Callable[[Metrics], None] = lambda metrics: None,
     print_line: Callable[[str], None] = lambda line: None,
     stop: StopRequest | None = None,
-) -> RunResult:
+) -> RunResult | None:
     """Train a mode until its updates are done or it is asked to stop; either way everything is saved.
+
+    Returns None where it is stopped before its first update is complete.
 
     It writes into the folders that ``reserved`` makes and holds. Where ``torchrun`` started several processes, each
     calls this, and only the first one writes. A run that goes back, to a checkpoint that was put aside and put back,
@@ -152,29 +153,23 @@ def _keep_later(job: Job, run: Run) -> None:
         run.print_line(f"This is a branch: the agent and the logs of later updates than {after:,} are in {aside}.")
 
 
-def _result(job: Job, rows: Sequence[Metrics], run: Run, about: Mapping[str, Any]) -> RunResult:
+def _result(job: Job, rows: Sequence[Metrics], run: Run, about: Mapping[str, Any]) -> RunResult | None:
     if not rows:
-        return nothing_to_keep(job.label)
+        return None
     warm = rows[WARM_UP_UPDATES:] if job.is_benchmark else rows[1:] or rows
     if not warm:
-        return RunResult(job.label, "stopped", f"{job.label}: stopped before it was warm; nothing is measured.")
+        return RunResult("stopped", f"{job.label}: stopped before it was warm; nothing is measured.")
     rate = f"{len(warm) / sum(1 / row['steps_per_second'] for row in warm):,.0f} steps/s"
     if job.is_benchmark:
         on = f"{about['network']['kind']} on {about['device']}"
-        return RunResult(job.label, "finished", f"{job.label}: {rate} with the {on} over {len(warm)} updates.")
+        return RunResult("finished", f"{job.label}: {rate} with the {on} over {len(warm)} updates.")
     outcome, row = _outcome(job, rows[-1]), rows[-1]
     done = {"finished": "trained", "stopped": "stopped"}[outcome]
     sentence = f"{job.label}: {done} after update {row['update']:,}, {row['timesteps']:,} steps ({rate})."
     paths = [job.model, job.checkpoint, *map(job.log, KINDS)]
     paths += [run.folder, run.folder / CURVE] if run.folder else []
-    return RunResult(
-        job.label, outcome, sentence, tuple(str(path) for path in paths if path.exists()), not run.writer.failing
-    )
-
-
-def nothing_to_keep(label: str) -> RunResult:
-    """Return the result of a run that is stopped before its first update is complete."""
-    return RunResult(label, "stopped", f"{label}: stopped before the first update was complete; nothing to keep.")
+    files = tuple(str(path) for path in paths if path.exists())
+    return RunResult(outcome, sentence, files, not run.writer.failing)
 
 
 @contextlib.contextmanager

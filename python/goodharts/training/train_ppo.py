@@ -219,7 +219,8 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
     with contextlib.closing(page) if page else contextlib.nullcontext(), stop, progress:
         if is_alone:
             own = {job.label: partial(report, run=job.label) for job in jobs}
-            return [train_job(job, report=own[job.label], print_line=write_line, stop=stop) for job in jobs]
+            found = (train_job(job, report=own[job.label], print_line=write_line, stop=stop) for job in jobs)
+            return [_result(job.label, each) for job, each in zip(jobs, found, strict=True)]
         tasks = [RunTask(job.label, job.folder / RUNS / job.name, [MODULE, COMMAND], job) for job in jobs]
         many = train_many(
             tasks, at_once, report=report, print_line=write_line, ended=ended, should_stop=lambda: stop.requested
@@ -228,11 +229,12 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
 
 
 def _result(label: str, found: Any) -> RunResult:  # noqa: ANN401 - as train_many gives it
-    from goodharts.training.runs import RunResult, nothing_to_keep
+    from goodharts.training.runs import RunResult
 
     if isinstance(found, Exception):
-        return RunResult(label, "failed", f"{label}: {found}")
-    return found if isinstance(found, RunResult) else nothing_to_keep(label)
+        return RunResult("failed", f"{label}: {found}")
+    nothing = f"{label}: stopped before the first update was complete; nothing to keep."
+    return found if isinstance(found, RunResult) else RunResult("stopped", nothing)
 
 
 def action_labels() -> list[ActionLabel]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import psutil
@@ -49,39 +50,19 @@ def only(pattern: str) -> Path:
     return path
 
 
-class StandIn:
-    """A dashboard that records its calls, and acts on metrics as a test wants."""
-
-    on_row: Callable[["StandIn", Mapping[str, Any]], None]
-    last: "StandIn"
-
-    def __init__(self, title: str, totals: Mapping[str, int], stop: StopRequest, **_: object) -> None:
-        self.runs, self.url = list(totals), "http://127.0.0.1/secret/"
-        self.stop = stop
-        self.rows: list[Mapping[str, Any]] = []
-        self.ended: dict[str, tuple[str, str]] = {}
-        self.calls: list[str] = []
-        type(self).last = self
-
-    def start(self) -> None:
-        self.calls.append("start")
-
-    def write(self, metrics: Mapping[str, Any], run: str) -> None:
-        self.rows.append({**metrics, "run": run})
-        type(self).on_row(self, self.rows[-1])
-
-    def finish(self, run: str, outcome: str, sentence: str) -> None:
-        self.ended[run] = outcome, sentence
-
-    def close(self) -> None:
-        self.calls.append("close")
-
-
 @pytest.fixture
-def dashboard(monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
-    monkeypatch.setattr("rlworldkit.runs.live_page.LivePage", StandIn)
-    monkeypatch.setattr(StandIn, "on_row", lambda self, row: None, raising=False)
-    return StandIn
+def opened(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """What opens the dashboard: a page that records its calls, and whose ``write`` a test may act on."""
+    opened = Mock()
+    opened.return_value.url = "http://127.0.0.1/secret/"
+    monkeypatch.setattr("rlworldkit.runs.live_page.LivePage", opened)
+    return opened
+
+
+def request_stop(opened: Mock) -> None:
+    """Press the dashboard's button."""
+    _, _, stop = opened.call_args.args
+    stop.requested = True
 
 
 def test_a_run_leaves_the_documented_files() -> None:
@@ -119,7 +100,7 @@ def test_a_resumed_run_is_the_run_without_a_break_bit_for_bit() -> None:
 
     with reserved([mode]):
         how = train_job(Job(mode, config, "halves"), report=report, stop=stop)
-    assert (how.outcome, done) == ("stopped", [1, 2])
+    assert (how and how.outcome, done) == ("stopped", [1, 2])
     assert main(["--mode", mode, "--resume"]) == 0
 
     again = TorchTrainer(mode, config)
@@ -220,9 +201,7 @@ def test_two_trainers_of_one_mode_are_refused() -> None:
         assert main(["--mode", "proxy", "--updates", "1"]) == 0
 
 
-def test_a_full_disk_is_told_once_and_training_goes_on(
-    dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_told_once_and_training_goes_on(opened: Mock, monkeypatch: pytest.MonkeyPatch) -> None:
     is_full = True
 
     def failing(start: Job) -> None:
@@ -230,14 +209,14 @@ def test_a_full_disk_is_told_once_and_training_goes_on(
             raise OSError(errno.ENOSPC, "No space left on device")
         write_checkpoint(start)
 
-    def on_row(self: StandIn, row: Mapping[str, Any]) -> None:
+    def make_room(row: Mapping[str, Any], run: str) -> None:
         nonlocal is_full
         is_full = row["update"] < until
 
     monkeypatch.setattr("goodharts.training.torch_ppo.write_checkpoint", failing)
     monkeypatch.setattr("goodharts.training.torch_ppo._RETRY_SECONDS", 0.0)
     monkeypatch.setenv("GOODHARTS_RUNTIME_CHECKPOINT_MINUTES", "0.000001")
-    monkeypatch.setattr(StandIn, "on_row", on_row)
+    opened.return_value.write.side_effect = make_room
     until = 3
     ran = run(main, "--updates", "4", "--dashboard")
     notice = "models/ppo_ground_truth.checkpoint.pth could not be written (No space left on device). Training goes on."
@@ -260,8 +239,8 @@ import_module("goodharts.cli.main").main(["train"])
     assert (out[-1], code) == (sentence, INTERRUPTED_EXIT_CODE)
 
 
-def test_a_signal_saves_and_says_how_to_go_on(dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(StandIn, "on_row", lambda self, row: os.kill(os.getpid(), signal.SIGINT))
+def test_a_signal_saves_and_says_how_to_go_on(opened: Mock) -> None:
+    opened.return_value.write.side_effect = lambda row, run: os.kill(os.getpid(), signal.SIGINT)
     ran = run(main, "--updates", "1000", "--dashboard")
     assert "Stopping after this update; a second Ctrl-C ends it at once." in ran.out
     assert "ground_truth: stopped after update 1, 128 steps (" in ran.out
@@ -270,10 +249,8 @@ def test_a_signal_saves_and_says_how_to_go_on(dashboard: type[StandIn], monkeypa
     assert json.loads(only("logs/*_summary.json").read_text(encoding="utf-8"))["outcome"] == "stopped"
 
 
-def test_a_stop_ends_several_modes_at_once_that_have_nothing_to_keep(
-    dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(StandIn, "start", lambda self: setattr(self.stop, "requested", True))
+def test_a_stop_ends_several_modes_at_once_that_have_nothing_to_keep(opened: Mock) -> None:
+    opened.return_value.start.side_effect = lambda: request_stop(opened)
     ran = run(main, "--mode", "ground_truth,proxy", "--updates", "1000", "--dashboard")
     assert ran.code == INTERRUPTED_EXIT_CODE
     for mode in ("ground_truth", "proxy"):
@@ -323,42 +300,39 @@ def test_a_mode_that_had_not_begun_gets_the_settings_of_those_beside_it(monkeypa
     assert (config["seed"], config["n_envs"], config["updates"]) == (7, 3, 1)
 
 
-def test_the_dashboard_is_told_everything_and_its_stop_saves(
-    dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(StandIn, "on_row", lambda self, row: setattr(self.stop, "requested", row["update"] == 2))
+def test_the_dashboard_is_told_everything_and_its_stop_saves(opened: Mock) -> None:
+    page = opened.return_value
+    page.write.side_effect = lambda row, run: request_stop(opened) if row["update"] == 2 else None
     ran = run(main, "--updates", "1000", "--dashboard")
-    page = dashboard.last
-    assert (page.runs, page.calls) == (["ground_truth"], ["start", "close"])
-    assert [row["update"] for row in page.rows] == [1, 2]
+    assert opened.call_args.args[1] == {"ground_truth": 128_000}
+    assert [call[0] for call in page.method_calls] == ["start", "write", "write", "close"]
+    assert [call.args[0]["update"] for call in page.write.call_args_list] == [1, 2]
     assert "ground_truth: stopped after update 2" in ran.out
     assert "Dashboard: http://127.0.0.1/secret/" in ran.out
     assert read_model(MODEL).update == 2
 
 
 @pytest.mark.long
-def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves_them(
-    dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def on_row(self: StandIn, row: Mapping[str, Any]) -> None:
-        if row["run"] == "ground_truth":
+def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves_them(opened: Mock) -> None:
+    page, died = opened.return_value, "ground_truth: ended by signal 9"
+
+    def kill_one_and_stop_the_other(row: Mapping[str, Any], run: str) -> None:
+        if run == "ground_truth":
             workers = [each for each in psutil.Process().children() if "goodharts.cli.main" in each.cmdline()]
             if len(workers) == 2:
                 workers[0].kill()
-        elif "ground_truth" in self.ended:
-            self.stop.requested = True
+        elif page.finish.called:
+            request_stop(opened)
 
-    monkeypatch.setattr(StandIn, "on_row", on_row)
+    page.write.side_effect = kill_one_and_stop_the_other
     ran = run(main, "--mode", "ground_truth,proxy", "--updates", "100000", "--dashboard")
     assert ran.code == 1
-    died = "ground_truth: ended by signal 9"
-    assert dashboard.last.ended["ground_truth"] == ("failed", died)
-    assert dashboard.last.ended["proxy"][0] == "stopped"
+    first, second = (call.args for call in page.finish.call_args_list)
+    assert (first, second[:2]) == (("ground_truth", "failed", died), ("proxy", "stopped"))
     assert died in ran.out
     assert "proxy: stopped after " in ran.out
-    last = dashboard.last.rows[-1]
-    model = read_model(Path("models/ppo_proxy.pth"))
-    assert (last["run"], model.update) == ("proxy", last["update"])
+    row, name = page.write.call_args.args
+    assert (name, read_model(Path("models/ppo_proxy.pth")).update) == ("proxy", row["update"])
     assert not MODEL.exists()
 
 
