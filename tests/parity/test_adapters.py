@@ -19,14 +19,13 @@ from orchard.plain import Game, mix, refuse_bad
 
 from rlparity import Board, State, Tolerance, World
 from rlparity.adapters.draws import key_of
-from rlparity.adapters.gymnasium import GymGame, VectorSide
+from rlparity.adapters.gymnasium import GymGame
 from rlparity.adapters.pairing import Pairing
 from rlparity.adapters.pytree import PytreeGame, functional_game, gymnax_game
 from rlparity.adapters.single import REPLAYED_STATE, Outcome, SingleGame, SingleGames
 from rlparity.adapters.starts import resets_world, starts_of
 from rlparity.core.lockstep import Settings, run
 from rlparity.core.trace import read_trace
-from rlparity.errors import UsageError
 
 FIELDS = ("x", "x_dot", "theta", "theta_dot")
 ROUNDING = Tolerance(ulps=4, absolute=1e-6, reason="Gymnax computes in float32")
@@ -286,8 +285,3 @@ def test_what_resets_draw_is_compared_by_itself() -> None:
     assert run(same, ("one", "two"), Settings(games=2, steps=2)).divergences == []
     (found, *_) = run(other, ("one", "two"), Settings(games=2, steps=2)).divergences
     assert [(each.field, each.expected, each.observed) for each in found.differences] == [("observation", 6, 7)]
-
-
-def test_vector_environments_must_say_what_they_show() -> None:
-    with pytest.raises(UsageError, match="lacks observation_shape"):
-        Pairing("carts", {"carts": VectorSide(lambda games: None)}, ("left", "right")).world()  # type: ignore[arg-type, return-value]

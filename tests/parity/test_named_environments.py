@@ -16,12 +16,10 @@ from command_line import Ran
 from command_line import run as run_command
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Text, Tuple
 
-from rlparity import UsageError
-from rlparity.adapters.gymnasium import VectorGames
 from rlparity.adapters.named import EnvPoolGame
 from rlparity.cli.main import main
 from rlparity.core.lockstep import Settings, run
-from rlparity.engines.registry import load_pair, load_world, world_spec
+from rlparity.engines.registry import load_pair, world_spec
 from rlparity.spaces import action_numbers
 
 CATCH = """
@@ -148,29 +146,6 @@ def test_every_space_is_played_by_single_and_vector_environments_alike(
         numbers = [action_numbers(each) for each in drawn]
         assert all(map(actions.contains, numbers))
         np.testing.assert_array_equal(actions.array(numbers), drawn)
-
-
-def test_a_vector_environment_that_restarts_its_games_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"make it with autoreset_mode=AutoresetMode\.DISABLED"):
-        VectorGames(2, lambda games: gymnasium.make_vec("CartPole-v1", games), 2, lambda seed: seed + 1)
-
-
-def test_a_vector_environment_keeps_ended_games_and_goes_back_to_states() -> None:
-    world = load_world("gymvec:CartPole-v1")
-    engine = world.engines["gymvec:CartPole-v1"](3)
-    slots = np.arange(3)
-    engine.reset(np.array([3, 4, 5], np.uint64), slots)
-    ended = [0, 0, 0]
-    for _ in range(12):  # pushed to the right, the pole falls
-        step = engine.step(np.array([1, 1, 0], np.int32))
-        ended = [count + bool(end) for count, end in zip(ended, step.ended, strict=True)]
-    assert min(ended) > 1
-    assert step.reward.tolist() == [0.0, 0.0, 0.0]
-    last, states = step.observation.copy(), engine.get_state(slots)
-    engine.reset(np.array([8], np.uint64), slots[1:2])
-    assert np.array_equal(engine.set_state(states[1:], slots[1:]), last[1:])
-    assert np.array_equal(engine.set_state(states, slots), last)
-    engine.close()
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,19 @@
-"""Environments of Gymnasium as engines: single ones, and vector ones without auto-reset."""
+"""Environments of Gymnasium as engines, single ones and vector ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rlparity.adapters.draws import SharedGenerator
 from rlparity.adapters.observations import as_array, declared, json_of, with_float32
-from rlparity.adapters.single import MASK, SEED, TAKEN, NextSeed, Outcome, ReplayedGames, SingleGame
-from rlparity.engine import Array, BatchStep, Slots, State
+from rlparity.adapters.single import MASK, SEED, TAKEN, Outcome, SingleGame
+from rlparity.engine import State
 from rlparity.errors import UsageError
-from rlparity.spaces import Box
 
 if TYPE_CHECKING:
     import gymnasium
@@ -143,120 +141,48 @@ def _set_attributes(state: State, env: Any) -> None:
         setattr(env, name, np.array(value, old.dtype) if isinstance(old, np.ndarray) else type(old)(value))
 
 
-class VectorGames(ReplayedGames):
-    """The games of one vector environment of ``make(games)``, compared by what they show.
+class VectorGame(SingleGame):
+    """One game of ``make()``, a vector environment of Gymnasium that has this game alone.
 
-    It must not reset by itself (``autoreset_mode=AutoresetMode.DISABLED``), and its ``reset`` must take a list of seeds
-    and the option ``reset_mask``, as those of ``gymnasium.make_vec`` do. Going back to states plays all games again.
+    Its ``reset`` must take a list of seeds, and its last step must not show the next game already, as those of
+    ``gymnasium.make_vec`` do.
     """
 
-    def __init__(
-        self,
-        games: int,
-        make: Callable[[int], gymnasium.vector.VectorEnv[Any, Any, Any]],
-        actions: int | Box,
-        next_seed: NextSeed,
-    ) -> None:
-        super().__init__(games, actions, next_seed)
-        self._env: Any = make(games)
-        mode = self._env.metadata.get("autoreset_mode")
-        if getattr(mode, "name", mode) != "DISABLED":
-            self._env.close()
-            raise UsageError("its games restart by themselves: make it with autoreset_mode=AutoresetMode.DISABLED")
-        self._first = _first_action(self._env.single_action_space)
-        self._last: BatchStep | None = None
-        self._over = np.zeros(games, np.bool_)
-        self._infos: list[dict[str, Any]] = [{} for _ in range(games)]
+    _space: Any = None
+    _dtype: Any = None
+    _first: Any = 0
 
-    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
-        self._seeds[slots] = seeds
-        for slot in slots:
-            self._taken[slot] = []
-        return self._begin(slots)[slots]
+    def __init__(self, make: Callable[[], gymnasium.vector.VectorEnv[Any, Any, Any]]) -> None:
+        self._env: Any = make()
+        actions, self._space = self._env.single_action_space, self._env.single_observation_space
+        self._dtype, self._first = actions.dtype, _first_action(actions)
 
-    def _begin(self, slots: Slots | Sequence[int]) -> Array:
-        mask = np.zeros(self.games, np.bool_)
-        mask[slots] = True
-        options = None if mask.all() else {"reset_mask": mask}
-        observation, infos = self._env.reset(seed=self._seeds.tolist(), options=options)
-        self._take(infos, mask)
-        self._over[slots] = False
-        return self._array(observation, "reset")
+    def begin(self, seed: int) -> Any:
+        return self._shown(*self._env.reset(seed=[seed]))
 
-    def _array(self, observation: Any, call: str) -> Array:
-        array = as_array(_batched(self._env.single_observation_space, observation), axes=1)
-        return self.demand_form(array, (array.dtype, array.shape[1:]), call).copy()
+    def act(self, action: Any) -> Outcome:
+        given = np.asarray(action + self._first, self._dtype)[None]
+        observation, reward, terminated, truncated, infos = self._env.step(given)
+        return Outcome(self._shown(observation, infos), float(reward[0]), terminated[0], truncated[0])
 
-    def step(self, actions: NDArray[Any]) -> BatchStep:
-        for taken, action in zip(self._taken, actions, strict=True):
-            taken.append(action)
-        return self._play(actions)
+    def _shown(self, observation: Any, infos: Mapping[str, Any]) -> Any:
+        self.info = _info_of(infos)
+        return as_array(_batched(self._space, observation), axes=1)[0]
 
-    def _play(self, actions: NDArray[Any]) -> BatchStep:
-        over, before = self._over.copy(), self._last
-        if over.any():  # another game goes on in their place, which nobody sees
-            self._begin(np.flatnonzero(over))
-        shown, rewards, *flags, infos = self._env.step(
-            (actions + self._first).astype(self._env.single_action_space.dtype)
-        )
-        self._take(infos, ~over)
-        observation, reward = self._array(shown, "step"), np.array(rewards)
-        terminated, truncated = (np.array(flag, np.bool_) for flag in flags)
-        if before is not None and over.any():
-            assert before.truncated is not None
-            reward[over], observation[over] = 0, before.observation[over]
-            terminated[over], truncated[over] = before.terminated[over], before.truncated[over]
-        self._last = BatchStep(observation, reward.reshape(self.games, -1), reward, terminated, truncated)
-        self._over = self._last.ended
-        return self._last
-
-    def set_state(self, states: Sequence[State], slots: Slots) -> Array:
-        for state, slot in zip(states, slots, strict=True):
-            self._seeds[slot], self._taken[slot] = state[SEED], self.actions_in(state)
-        longest = max(map(len, self._taken))
-        # a game begins so late that it has played its actions when the longest has; until then it plays any
-        late = [longest - len(taken) for taken in self._taken]
-        any_action = next((taken[0] for taken in self._taken if taken), 0)
-        observation = self._begin(range(self.games))
-        for time in range(longest + 1):
-            if begin := [slot for slot in range(self.games) if late[slot] == time > 0]:
-                observation[begin] = self._begin(begin)[begin]
-            if time < longest:
-                given = zip(self._taken, late, strict=True)
-                actions = [taken[time - wait] if time >= wait else any_action for taken, wait in given]
-                observation = self._play(np.array(actions)).observation
-        return observation[slots]
-
-    def _take(self, infos: Mapping[str, Any], slots: NDArray[np.bool_]) -> None:
-        for slot in np.flatnonzero(slots):
-            self._infos[slot] = json_of(_info_of(infos, int(slot)))
-
-    def mask(self) -> NDArray[np.bool_]:
-        return self.whole_masks(info.get(MASK) for info in self._infos)
-
-    def infos(self) -> list[dict[str, Any]] | None:
-        return [*map(self.other_infos, self._infos)]
+    def mask(self) -> ArrayLike | None:
+        return (self.info or {}).get(MASK)
 
     def declarations(self) -> Mapping[str, Any]:
-        spaces = self._env.single_observation_space, self._env.single_action_space
-        return {**_declared(self._env, *spaces), "masks": self.has_masks, "replays_states": True}
+        return _declared(self._env, self._space, self._env.single_action_space)
 
     def close(self) -> None:
         self._env.close()
 
 
-@dataclass(frozen=True)
-class VectorSide:
-    """A vector environment as a side of a pairing: ``make(games)`` as ``VectorGames`` takes it."""
-
-    make: Callable[[int], gymnasium.vector.VectorEnv[Any, Any, Any]]
-
-
-def _info_of(infos: Mapping[str, Any], slot: int) -> dict[str, Any]:
-    """The infos of one game of a vector environment, which has arrays, and flags of who has a value."""
-    own = {name: value for name, value in infos.items() if (flags := infos.get(f"_{name}")) is None or flags[slot]}
-    parts = {name: value for name, value in own.items() if not (name.startswith("_") and name[1:] in infos)}
-    return {name: _info_of(value, slot) if isinstance(value, Mapping) else value[slot] for name, value in parts.items()}
+def _info_of(infos: Mapping[str, Any]) -> dict[str, Any]:
+    """The infos of the only game of a vector environment, which has arrays, and flags of who has a value."""
+    parts = {name: value for name, value in infos.items() if not (name.startswith("_") and name[1:] in infos)}
+    return {name: _info_of(value) if isinstance(value, Mapping) else value[0] for name, value in parts.items()}
 
 
 def _declared(env: Any, observations: Any, actions: Any) -> dict[str, Any]:

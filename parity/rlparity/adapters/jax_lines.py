@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +16,6 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 Place = tuple[Path, int]
 Index = tuple[int, ...]
@@ -71,149 +70,140 @@ def lines_of(
     foreign: folders beside JAX's own of which no lines are given.
     """
     traced = jax.make_jaxpr(function)(*arguments)
-    call = _Call(traced.jaxpr, traced.consts, [partial(np.asarray, each) for each in jax.tree.leaves(arguments)])
+    given = [_Value(np.asarray(each)) for each in jax.tree.leaves(arguments)]
     folders = (Path(jax.__file__).parent, *foreign)
-    found = (places for each in call.origins(call.jaxpr.outvars[leaf], index) if (places := _places(each, folders)))
+    made = _origins(_results(traced, given)[leaf], index)
+    found = (places for each in made if (places := _places(each, folders)))
     first = next(found, [])
     return list(dict.fromkeys([*first[:2], *(places[0] for places in found)]))
 
 
-def _places(made: tuple[_Call, Any], foreign: Sequence[Path]) -> list[Place]:
+@dataclass(eq=False)
+class _Operation:
+    """An operation of a traced function. caller: the call of the function, None at the top."""
+
+    equation: Any
+    operands: Sequence[_Value]
+    caller: _Operation | None
+    given: Sequence[Any] = ()
+    """What it gives, once that is computed."""
+
+    @property
+    def kind(self) -> str:
+        """The name of its primitive."""
+        return self.equation.primitive.name
+
+    def bind(self, *operands: Any) -> Any:
+        """What it gives for these operands."""
+        primitive = self.equation.primitive
+        return primitive.bind(*operands, **primitive.get_bind_params(self.equation.params))
+
+
+@dataclass(eq=False)
+class _Value:
+    """A value that is known, or else given by an operation."""
+
+    known: Any = None
+    made: _Operation | None = None
+    at: int = 0
+
+    def array(self) -> Any:
+        """The value, computed when it is asked for."""
+        if self.made is None:
+            return self.known
+        if not self.made.given:
+            given = self.made.bind(*map(_Value.array, self.made.operands))
+            self.made.given = given if self.made.equation.primitive.multiple_results else [given]
+        return self.made.given[self.at]
+
+
+def _results(called: Any, arguments: Sequence[_Value], caller: _Operation | None = None) -> list[_Value]:
+    """The values that a traced function gives, none of them computed yet."""
+    jaxpr, consts = getattr(called, "jaxpr", called), getattr(called, "consts", ())
+    values = dict(zip(jaxpr.constvars, map(_Value, consts), strict=True))
+    values |= zip(jaxpr.invars, arguments, strict=True)
+
+    def value_of(variable: Any) -> _Value:
+        return _Value(variable.val) if hasattr(variable, "val") else values[variable]
+
+    for equation in jaxpr.eqns:
+        made = _Operation(equation, [*map(value_of, equation.invars)], caller)
+        values |= {each: _Value(made=made, at=at) for at, each in enumerate(equation.outvars)}
+    return [*map(value_of, jaxpr.outvars)]
+
+
+def _places(made: _Operation, foreign: Sequence[Path]) -> list[Place]:
     """The lines of an operation, innermost first; those of the call that it is in where it has none."""
-    call, equation = made
-    frames = equation.source_info.traceback.frames if equation.source_info.traceback else ()
-    places = [(Path(frame.file_name), frame.line_num) for frame in frames]
+    traceback = made.equation.source_info.traceback
+    places = [(Path(frame.file_name), frame.line_num) for frame in (traceback.frames if traceback else ())]
     own = [each for each in places if each[0].is_file() and not any(map(each[0].is_relative_to, foreign))]
-    return own or (_places(call.caller, foreign) if call.caller else [])
+    return own or (_places(made.caller, foreign) if made.caller else [])
 
 
-class _Call:
-    """One call of a traced function: its values, each computed when it is asked for.
+def _origins(value: _Value, index: Index) -> Iterator[_Operation]:
+    """The operation that made or chose an element, then those that it was chosen by."""
+    last, choices = list[_Operation](), list[_Operation]()
+    while (made := value.made) is not None:
+        last = [made]
+        if (step := _followed(made, value.at, index)) is None:
+            break
+        if made.kind in ("select_n", "cond") and (by := _chooser(made.operands[0])):
+            choices.append(by)
+        value, index = step
+    yield from (*last, *reversed(choices))
 
-    given: what computes its arguments; sources: the calls and variables that they come from. caller: the operation
-    that is this call.
-    """
 
-    def __init__(
-        self,
-        jaxpr: Any,
-        consts: Sequence[Any],
-        given: Sequence[Callable[[], Any]],
-        sources: Sequence[tuple[_Call, Any]] = (),
-        caller: tuple[_Call, Any] | None = None,
-    ) -> None:
-        self.jaxpr, self.caller = jaxpr, caller
-        self._values = dict(zip(jaxpr.constvars, consts, strict=True))
-        self._given = dict(zip(jaxpr.invars, given, strict=True))
-        self._sources = dict(zip(jaxpr.invars, sources, strict=False))
-        self._made = {made: (each, at) for each in jaxpr.eqns for at, made in enumerate(each.outvars)}
+def _chooser(value: _Value) -> _Operation | None:
+    """The operation that made a choice, whatever its type and form were then."""
+    while (made := value.made) is not None and made.kind in _SAME | _FORMS:
+        value = made.operands[0]
+    return made
 
-    def value(self, variable: Any) -> Any:
-        """The value of a variable or a literal."""
-        if hasattr(variable, "val"):
-            return variable.val
-        if variable not in self._values:
-            if variable in self._given:
-                self._values[variable] = self._given[variable]()
-            else:
-                equation, _ = self._made[variable]
-                inputs = list(dict.fromkeys(each for each in equation.invars if not hasattr(each, "val")))
-                alone = self.jaxpr.replace(constvars=[], invars=inputs, outvars=equation.outvars, eqns=[equation])
-                made = jaxpr_as_fun(ClosedJaxpr(alone, ()))(*map(self.value, inputs))
-                self._values.update(zip(equation.outvars, made, strict=True))
-        return self._values[variable]
 
-    def origins(self, variable: Any, index: Index) -> Iterator[tuple[_Call, Any]]:
-        """The operation, with its call, that made or chose an element, then those that it was chosen by."""
-        last, choices = list[Any](), list[Any]()
-        call, variable = self._source(variable)
-        while not hasattr(variable, "val") and variable in call._made:
-            made, at = call._made[variable]
-            last = [(call, made)]
-            if (step := call._followed(made, at, index)) is None:
-                break
-            if made.primitive.name in ("select_n", "cond") and (by := call._maker(made.invars[0])):
-                choices.append(by)
-            call, variable, index = step
-            call, variable = call._source(variable)
-        yield from (*last, *reversed(choices))
+def _followed(made: _Operation, at: int, index: Index) -> tuple[_Value, Index] | None:
+    """The value and index that an element was taken from; None where it was computed."""
+    parameters, operands = made.equation.params, made.operands
+    if made.kind in _SAME:
+        return operands[0], index
+    if made.kind in _MOVES:
+        return _moved(made, index)
+    if made.kind in _ARITHMETIC:
+        shape, number = made.equation.outvars[0].aval.shape, np.asarray(_Value(made=made).array())[index]
+        same = [each for each in operands if np.broadcast_to(each.array(), shape)[index] == number]
+        return (same[0], index) if len(same) == 1 else None
+    if made.kind == "cond":
+        branch = int(np.clip(operands[0].array(), 0, len(parameters["branches"]) - 1))
+        return _results(parameters["branches"][branch], operands[1:], made)[at], index
+    if made.kind == "while":
+        return _looped(made, at, index)
+    called = next((parameters[name] for name in _CALLS & parameters.keys() if made.kind != "scan"), None)
+    return called and (_results(called, operands, made)[at], index)
 
-    def _source(self, variable: Any) -> tuple[_Call, Any]:
-        """The call in which a variable was made that may be an argument here, and what it is there."""
-        call = self
-        while not hasattr(variable, "val") and variable in call._sources:
-            call, variable = call._sources[variable]
-        return call, variable
 
-    def _maker(self, variable: Any) -> tuple[_Call, Any] | None:
-        """The operation that made a variable, whatever its type and form were then."""
-        call, variable = self._source(variable)
-        while not hasattr(variable, "val") and variable in call._made:
-            equation, _ = call._made[variable]
-            if equation.primitive.name not in _SAME | _FORMS:
-                return call, equation
-            call, variable = call._source(equation.invars[0])
-        return None
+def _moved(made: _Operation, index: Index) -> tuple[_Value, Index]:
+    """Where an operation that moves numbers took one from: it is done with their places in its operands instead."""
+    first = int(made.kind == "select_n")
+    taken = made.operands[first:]
+    avals = [each.aval for each in made.equation.invars[first:]]
+    ends = np.cumsum([each.size for each in avals])
+    parts = zip(np.split(np.arange(ends[-1], dtype=np.int32), ends[:-1]), avals, strict=True)
+    places = [part.reshape(each.shape) for part, each in parts]
+    chosen = map(_Value.array, made.operands[:first])
+    place = int(np.asarray(made.bind(*chosen, *places))[index])
+    which = int(np.searchsorted(ends, place, side="right"))
+    return taken[which], tuple(map(int, np.argwhere(places[which] == place)[0]))
 
-    def _followed(self, equation: Any, at: int, index: Index) -> tuple[_Call, Any, Index] | None:
-        """The call, variable and index that an element was taken from; None where it was computed."""
-        kind, parameters, inputs = equation.primitive.name, equation.params, equation.invars
-        if kind in _SAME:
-            return self, inputs[0], index
-        if kind in _MOVES:
-            return self._moved(equation, index)
-        if kind in _ARITHMETIC:
-            made, *taken = (
-                np.broadcast_to(self.value(each), equation.outvars[0].aval.shape)
-                for each in (*equation.outvars, *inputs)
-            )
-            same = [each for each, values in zip(inputs, taken, strict=True) if values[index] == made[index]]
-            return (self, same[0], index) if len(same) == 1 else None
-        if kind == "cond":
-            branch = int(np.clip(self.value(inputs[0]), 0, len(parameters["branches"]) - 1))
-            return self._inside(equation, parameters["branches"][branch], inputs[1:], at, index)
-        if kind == "while":
-            return self._looped(equation, at, index)
-        if called := next((parameters[name] for name in _CALLS & parameters.keys() if kind != "scan"), None):
-            return self._inside(equation, called, inputs, at, index)
-        return None
 
-    def _moved(self, equation: Any, index: Index) -> tuple[_Call, Any, Index]:
-        """Where an operation that moves numbers took one from: it is done with their places in its operands instead."""
-        first = int(equation.primitive.name == "select_n")
-        taken = equation.invars[first:]
-        ends = np.cumsum([each.aval.size for each in taken])
-        parts = zip(np.split(np.arange(ends[-1], dtype=np.int32), ends[:-1]), taken, strict=True)
-        places = [part.reshape(each.aval.shape) for part, each in parts]
-        made = equation.primitive.bind(*map(self.value, equation.invars[:first]), *places, **equation.params)
-        place = int(np.asarray(made)[index])
-        which = int(np.searchsorted(ends, place, side="right"))
-        return self, taken[which], tuple(map(int, np.argwhere(places[which] == place)[0]))
-
-    def _inside(
-        self, equation: Any, called: Any, inputs: Sequence[Any], at: int, index: Index
-    ) -> tuple[_Call, Any, Index]:
-        jaxpr, consts = getattr(called, "jaxpr", called), getattr(called, "consts", ())
-        given, sources = [partial(self.value, each) for each in inputs], [(self, each) for each in inputs]
-        return _Call(jaxpr, consts, given, sources, (self, equation)), jaxpr.outvars[at], index
-
-    def _looped(self, equation: Any, at: int, index: Index) -> tuple[_Call, Any, Index] | None:
-        """The variable in the last round of a loop, or before it where it has none; None where it has too many."""
-        parameters, sources = equation.params, [(self, each) for each in equation.invars]
-        test, body = parameters["cond_jaxpr"], parameters["body_jaxpr"]
-        begin = parameters["cond_nconsts"] + parameters["body_nconsts"]
-        of_test, of_body = sources[: parameters["cond_nconsts"]], sources[parameters["cond_nconsts"] : begin]
-        carried = sources[begin:]
-        for _ in range(MOST_ROUNDS):
-            asked = self._round(equation, test, [*of_test, *carried])
-            if not asked.value(asked.jaxpr.outvars[0]):
-                return *carried[at], index
-            call = self._round(equation, body, [*of_body, *carried])
-            carried = [(call, each) for each in call.jaxpr.outvars]
-            for _, each in carried:  # in this order, so that no call waits for a hundred others
-                call.value(each)
-        return None
-
-    def _round(self, equation: Any, called: Any, sources: Sequence[tuple[_Call, Any]]) -> _Call:
-        given = [partial(call.value, each) for call, each in sources]
-        return _Call(called.jaxpr, called.consts, given, sources, (self, equation))
+def _looped(made: _Operation, at: int, index: Index) -> tuple[_Value, Index] | None:
+    """The value in the last round of a loop, or before it where it has none; None where it has too many."""
+    parameters, operands = made.equation.params, made.operands
+    of_test, of_body = parameters["cond_nconsts"], parameters["body_nconsts"]
+    test, body, carried = operands[:of_test], operands[of_test : of_test + of_body], operands[of_test + of_body :]
+    for _ in range(MOST_ROUNDS):
+        (goes_on,) = _results(parameters["cond_jaxpr"], [*test, *carried], made)
+        if not goes_on.array():
+            return carried[at], index
+        carried = _results(parameters["body_jaxpr"], [*body, *carried], made)
+        for each in carried:  # in this order, so that no round waits for a hundred others
+            each.array()
+    return None

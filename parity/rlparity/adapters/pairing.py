@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from rlparity.adapters.gymnasium import VectorGames, VectorSide
 from rlparity.adapters.observations import Shape, shape_of
 from rlparity.adapters.single import REPLAYED_STATE, SEED, SingleGame, SingleGames
 from rlparity.agent import Policy
@@ -25,7 +24,7 @@ def draw_state(state: State) -> Board:
     )
 
 
-Maker = Callable[[], SingleGame] | VectorSide
+Maker = Callable[[], SingleGame]
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Pairing:
     Games that have states are compared by them and can be brought to the same start (``--mode injected``); others see
     the same seeds and actions, and are compared by what they show.
 
-    name: of the world. games: name -> maker of a game, or a ``VectorSide``; the first is the original.
+    name: of the world. games: name -> maker of a game; the first is the original.
     actions: their names, or the space of those that are arrays. observation_shape: of both, or name -> shape of the
     parts of one that is a dict; None: as the original shows it, which is opened once for that.
     players: how many are rewarded.
@@ -67,7 +66,10 @@ class Pairing:
         """The world of these environments."""
         space = self.actions if isinstance(self.actions, Box) else None
         names = () if isinstance(self.actions, Box) else tuple(self.actions)
-        shape = self._original_shape() if self.observation_shape is None else self.observation_shape
+        shape = self.observation_shape
+        if shape is None:
+            with closing(next(iter(self.games.values()))()) as game:
+                shape = shape_of(game.begin(0))
         parts = shape if isinstance(shape, Mapping) else {}
         by_player = tuple(f"reward of player {number}" for number in range(self.players))
         return World(
@@ -90,21 +92,12 @@ class Pairing:
             policies=self.policies,
         )
 
-    def _original_shape(self) -> Shape:
-        make = next(iter(self.games.values()))
-        if isinstance(make, VectorSide):
-            raise UsageError(f"the world '{self.name}' lacks observation_shape: vector environments need it.")
-        with closing(make()) as game:
-            return shape_of(game.begin(0))
-
     def _factory(self, make: Maker) -> EngineFactory:
         actions = self.actions if isinstance(self.actions, Box) else len(self.actions)
         first = next(iter(self.games.values()))
-        original = first if self.mirrored and make is not first and not isinstance(first, VectorSide) else None
+        original = first if self.mirrored and make is not first else None
 
         def open_engine(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
-            if isinstance(make, VectorSide):
-                return VectorGames(games, make.make, actions, _next_seed)
             engine = SingleGames(games, make, actions, _next_seed, original and original())
             if engine.declarations()["replays_states"] == bool(self.state_fields):
                 wrong = (

@@ -1,7 +1,7 @@
 """An engine made of single games that know no more than ``begin`` and ``act``."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -97,58 +97,11 @@ class SingleGame(ABC):
         """Let go of what the environment holds."""
 
 
-class ReplayedGames(BatchEngine):
-    """``games`` games whose states are the seed and the actions since, and how the next game follows an ended one.
-
-    actions: their number, or the space of those that are arrays.
-    """
-
-    def __init__(self, games: int, actions: int | Box, next_seed: NextSeed) -> None:
-        self.games, self._next_seed = games, next_seed
-        self._space = actions if isinstance(actions, Box) else None
-        self._actions = 0 if isinstance(actions, Box) else actions
-        self._seeds = np.zeros(games, np.uint64)
-        self._taken: list[list[Any]] = [[] for _ in range(games)]
-        self._form: tuple[Any, ...] | None = None
-        self.has_masks = False
-
-    def restart(self, slots: Slots) -> Array:
-        return self.reset(np.array([self._next_seed(int(self._seeds[slot])) for slot in slots], np.uint64), slots)
-
-    def seeds(self) -> NDArray[np.uint64]:
-        return self._seeds.copy()
-
-    def whole_masks(self, masks: Iterable[ArrayLike | None]) -> NDArray[np.bool_]:
-        """The mask of every game, of which those without one allow all; ``has_masks``: one had one."""
-        given = [None if self._space else mask for mask in masks]
-        self.has_masks = self.has_masks or any(mask is not None for mask in given)
-        return np.array([np.ones(self._actions) if mask is None else mask for mask in given], np.bool_)
-
-    def other_infos(self, info: Mapping[str, Any]) -> dict[str, Any]:
-        """Infos without the mask, where that is compared as a mask."""
-        return {name: value for name, value in info.items() if name != MASK or self._space}
-
-    def get_state(self, slots: Slots) -> list[State]:
-        return [{SEED: int(self._seeds[slot]), ACTIONS: [*map(_numbers, self._taken[slot])]} for slot in slots]
-
-    def actions_in(self, state: State) -> list[Any]:
-        """The actions of a state as the games take them."""
-        taken = state[ACTIONS]
-        return [*(taken if self._space is None or not taken else self._space.array(taken))]
-
-    def demand_form(self, array: Array, form: tuple[Any, ...], call: str) -> Array:
-        """Raise EngineError where an observation has another dtype or shape than the first one."""
-        self._form = self._form or form
-        if form != self._form:
-            one, other = (" ".join(map(str, each)) for each in (self._form, form))
-            raise EngineError(f"its {call} returns an observation of {other}, after one of {one}: return one form")
-        return array
-
-
-class SingleGames(ReplayedGames):
+class SingleGames(BatchEngine):
     """``games`` games of ``make()`` side by side, played one after another.
 
-    ``original``: a game in whose state they begin after its reset, instead of their own.
+    actions: their number, or the space of those that are arrays. next_seed: of the game that follows an ended one.
+    original: a game in whose state they begin after its reset, instead of their own.
     """
 
     def __init__(
@@ -159,12 +112,23 @@ class SingleGames(ReplayedGames):
         next_seed: NextSeed,
         original: SingleGame | None = None,
     ) -> None:
-        super().__init__(games, actions, next_seed)
-        self._original = original
+        self.games, self._next_seed, self._original = games, next_seed, original
+        self._space = actions if isinstance(actions, Box) else None
+        self._actions = 0 if isinstance(actions, Box) else actions
+        self._seeds = np.zeros(games, np.uint64)
+        self._taken: list[list[Any]] = [[] for _ in range(games)]
+        self._form: tuple[Any, ...] | None = None
+        self._has_masks = False
         self._games = [make() for _ in range(games)]
         self._ends: list[Outcome | None] = [None] * games  # of the games that are over, which are not played on
         self._returned: list[tuple[list[Array], list[bytes]]] = [([], [])] * games
         self._has_states = self._games[0].has_states
+
+    def restart(self, slots: Slots) -> Array:
+        return self.reset(np.array([self._next_seed(int(self._seeds[slot])) for slot in slots], np.uint64), slots)
+
+    def seeds(self) -> NDArray[np.uint64]:
+        return self._seeds.copy()
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
         self._seeds[slots] = seeds
@@ -179,7 +143,9 @@ class SingleGames(ReplayedGames):
         return self._checked(slot, game.push({SEED: seed} | self._original.pull()), "reset")
 
     def mask(self) -> NDArray[np.bool_]:
-        return self.whole_masks(game.mask() for game in self._games)
+        masks = [None if self._space else game.mask() for game in self._games]
+        self._has_masks = self._has_masks or any(mask is not None for mask in masks)
+        return np.array([np.ones(self._actions) if mask is None else mask for mask in masks], np.bool_)
 
     def step(self, actions: NDArray[Any]) -> BatchStep:
         outcomes = [self._act(slot, action) for slot, action in enumerate(actions)]
@@ -213,19 +179,27 @@ class SingleGames(ReplayedGames):
         leaves = leaves_in(observation)
         self._returned[slot] = leaves, [leaf.tobytes() for leaf in leaves]
         array = as_array(observation)
-        return self.demand_form(array, (array.dtype, array.shape), call).copy()
+        form = array.dtype, array.shape
+        self._form = self._form or form
+        if form != self._form:
+            one, other = (" ".join(map(str, each)) for each in (self._form, form))
+            raise EngineError(f"its {call} returns an observation of {other}, after one of {one}: return one form")
+        return array.copy()
 
     def get_state(self, slots: Slots) -> list[State]:
-        if not self._has_states:
-            return super().get_state(slots)
-        return [{SEED: int(self._seeds[slot])} | self._games[slot].pull() for slot in slots]
+        if self._has_states:
+            return [{SEED: int(self._seeds[slot])} | self._games[slot].pull() for slot in slots]
+        return [{SEED: int(self._seeds[slot]), ACTIONS: [*map(_numbers, self._taken[slot])]} for slot in slots]
 
     def infos(self) -> list[dict[str, Any]] | None:
-        infos = [game.info for game in self._games]
-        return None if infos[0] is None else [json_of(self.other_infos(info or {})) for info in infos]
+        if self._games[0].info is None:
+            return None
+        masks = () if self._space else (MASK,)  # which are compared as masks
+        infos = (game.info or {} for game in self._games)
+        return [json_of({name: value for name, value in info.items() if name not in masks}) for info in infos]
 
     def declarations(self) -> Mapping[str, Any]:
-        own = {"masks": self.has_masks, "replays_states": not self._has_states}
+        own = {"masks": self._has_masks, "replays_states": not self._has_states}
         return {**self._games[0].declarations(), **own}
 
     def set_state(self, states: Sequence[State], slots: Slots) -> Array:
@@ -237,8 +211,8 @@ class SingleGames(ReplayedGames):
             self._seeds[slot], self._ends[slot] = state[SEED], None
             return observation
         self._seeds[slot] = state[SEED]
-        observation = self._begun(slot)
-        for action in self.actions_in(state):
+        observation, taken = self._begun(slot), state[ACTIONS]
+        for action in self._space.array(taken) if self._space and taken else taken:
             observation = self._act(slot, action).observation
         return observation
 
