@@ -47,45 +47,41 @@ class Difference:
 
 def rows_that_differ(world: World, expected: Fields, observed: Fields) -> NDArray[np.bool_]:
     """(rows,) bool: the games in which any field differs. Fields that only one side has differ everywhere."""
-    rows = len(next(iter(expected.values())))
-    if expected.keys() != observed.keys() and any(
-        not _is_ignored(world, name) for name in expected.keys() ^ observed.keys()
-    ):
-        return np.ones(rows, dtype=np.bool_)
-    differ = np.zeros(rows, dtype=np.bool_)
-    for name, values in expected.items():
-        if name in observed:
-            differ |= _field_rows(world, name, values, observed[name])
+    differ = np.zeros(len(next(iter(expected.values()))), dtype=np.bool_)
+    for name, one, other in _compared(world, expected, observed):
+        if one is None or other is None:
+            differ[:] = True
+        elif isinstance(one, list) or isinstance(other, list):
+            pairs = zip(one, other, strict=True)
+            differ |= np.array([not _same_state(world, *both, name) for both in pairs], dtype=np.bool_)
+        else:
+            differ |= elements_that_differ(one, other, world.tolerance_of(name)).reshape(len(differ), -1).any(axis=1)
     return differ
 
 
-def _is_ignored(world: World, name: str) -> bool:
-    tolerance = world.tolerance_of(name)
-    return tolerance is not None and tolerance.ignored
+def _compared(world: World, expected: Fields, observed: Fields) -> Iterator[tuple[str, Any, Any]]:
+    """Fields that are compared, with the values of both sides, None where one has none; those of dicts one by one."""
+    for name in dict.fromkeys([*expected, *observed]):
+        one, other = expected.get(name), observed.get(name)
+        if (tolerance := world.tolerance_of(name)) is not None and tolerance.ignored:
+            continue
+        if world.observation_fields and name == OBSERVATION and one is not None and other is not None:
+            parts = ({f"{name}.{part}": side[part] for part in world.observation_fields} for side in (one, other))
+            yield from _compared(world, *parts)
+        else:
+            yield name, one, other
 
 
-def _field_rows(
-    world: World, name: str, expected: Array | list[State], observed: Array | list[State]
-) -> NDArray[np.bool_]:
-    if isinstance(expected, list) or isinstance(observed, list):
-        pairs = zip(expected, observed, strict=True)
-        return np.array([not _same_state(world, *both, name) for both in pairs], dtype=np.bool_)
-    differ = elements_that_differ(world, name, expected, observed)
-    return np.asarray(differ.reshape(len(differ), -1).any(axis=1))
-
-
-def elements_that_differ(world: World, name: str, expected: Array, observed: Array) -> NDArray[np.bool_]:
+def elements_that_differ(expected: Array, observed: Array, tolerance: Tolerance | None) -> NDArray[np.bool_]:
     """The elements (rows, …) of an array field that differ: all of them where the arrays have different forms."""
-    if _is_ignored(world, name):
-        return np.zeros((len(expected), 1), dtype=np.bool_)
-    if world.observation_fields and name == OBSERVATION:
-        parts = ((f"{name}.{each}", expected[each], observed[each]) for each in world.observation_fields)
-        rows = (elements_that_differ(world, *part).reshape(len(expected), -1).any(axis=1) for part in parts)
-        return np.stack([*rows], axis=1)
-    tolerance = world.tolerance_of(name)
     if not _same_form(expected, observed, tolerance):
         return np.ones(expected.shape if expected.size else (len(expected), 1), dtype=np.bool_)
-    return _elements_differ(expected, observed, tolerance)
+    differ = _bits_differ(expected, observed)
+    if tolerance is None:
+        return differ
+    types = [side.dtype for side in (expected, observed) if np.issubdtype(side.dtype, np.floating)]
+    narrowest = min(types, key=lambda kind: kind.itemsize, default=None)
+    return differ & ~_are_near(expected, observed, tolerance, narrowest)
 
 
 def _same_state(world: World, expected: object, observed: object, path: str) -> bool:
@@ -100,15 +96,6 @@ def _same_form(expected: Array, observed: Array, tolerance: Tolerance | None) ->
         return expected.shape == observed.shape
     floating = np.issubdtype(expected.dtype, np.floating) or np.issubdtype(observed.dtype, np.floating)
     return expected.shape == observed.shape and (not floating or expected.dtype == observed.dtype)
-
-
-def _elements_differ(expected: Array, observed: Array, tolerance: Tolerance | None) -> NDArray[np.bool_]:
-    differ = _bits_differ(expected, observed)
-    if tolerance is None:
-        return differ
-    types = [side.dtype for side in (expected, observed) if np.issubdtype(side.dtype, np.floating)]
-    narrowest = min(types, key=lambda kind: kind.itemsize, default=None)
-    return differ & ~_are_near(expected, observed, tolerance, narrowest)
 
 
 def _bits_differ(expected: Array, observed: Array) -> NDArray[np.bool_]:
@@ -136,30 +123,21 @@ def _are_near(
 
 def explain(world: World, expected: Fields, observed: Fields, row: int) -> list[Difference]:
     """Every place in which game ``row`` differs, in the order of the fields; empty when it does not."""
-    names = list(dict.fromkeys([*expected, *observed]))
-    return [difference for name in names for difference in _explain_field(world, name, expected, observed, row)]
-
-
-def _explain_field(world: World, name: str, expected: Fields, observed: Fields, row: int) -> Iterator[Difference]:
-    if _is_ignored(world, name):
-        return
-    if name not in expected or name not in observed:
-        yield Difference(name, *("present" if name in side else ABSENT for side in (expected, observed)))
-        return
-    one, other, tolerance = expected[name], observed[name], world.tolerance_of(name)
-    if isinstance(one, list) or isinstance(other, list):
-        yield from state_differences(world, one[row], other[row], name)
-    elif world.observation_fields and name == OBSERVATION:
-        for part in world.observation_fields:
-            label = f"{name}.{part}"
-            yield from _explain_field(world, label, {label: one[part]}, {label: other[part]}, row)
-    elif not _same_form(one, other, tolerance):
-        yield Difference(name, f"{one.dtype} {one.shape[1:]}", f"{other.dtype} {other.shape[1:]}")
-    else:
-        places = np.argwhere(_elements_differ(one[row : row + 1], other[row : row + 1], tolerance)[0])
-        for place in map(tuple, places.tolist()):
-            label = _label(world, name, place)
-            yield Difference(label, one[(row, *place)].item(), other[(row, *place)].item())
+    found: list[Difference] = []
+    for name, one, other in _compared(world, expected, observed):
+        tolerance = world.tolerance_of(name)
+        if one is None or other is None:
+            found.append(Difference(name, *(ABSENT if side is None else "present" for side in (one, other))))
+        elif isinstance(one, list) or isinstance(other, list):
+            found += state_differences(world, one[row], other[row], name)
+        elif not _same_form(one, other, tolerance):
+            found.append(Difference(name, f"{one.dtype} {one.shape[1:]}", f"{other.dtype} {other.shape[1:]}"))
+        else:
+            differ = elements_that_differ(one[row : row + 1], other[row : row + 1], tolerance)[0]
+            for place in map(tuple, np.argwhere(differ).tolist()):
+                values = one[(row, *place)].item(), other[(row, *place)].item()
+                found.append(Difference(_label(world, name, place), *values))
+    return found
 
 
 def _label(world: World, name: str, place: tuple[int, ...]) -> str:
@@ -184,7 +162,8 @@ def state_differences(world: World, expected: object, observed: object, path: st
     Numbers have the tolerances of their path without indices, such as ``state.enemies.row``, else those of ``state``;
     ULPs are those of float32.
     """
-    if world.tolerances and _is_ignored(world, re.sub(r"\[\d+\]", "", path)):
+    place = re.sub(r"\[\d+\]", "", path) if world.tolerances else path
+    if (tolerance := world.tolerance_of(place)) is not None and tolerance.ignored:
         return
     if isinstance(expected, dict) and isinstance(observed, dict):
         for key in dict.fromkeys([*expected, *observed]):
@@ -193,18 +172,18 @@ def state_differences(world: World, expected: object, observed: object, path: st
         for index in range(max(len(expected), len(observed))):
             one, other = (side[index] if index < len(side) else ABSENT for side in (expected, observed))
             yield from state_differences(world, one, other, f"{path}[{index}]")
-    elif json.dumps(expected) != json.dumps(observed) and not _are_near_in_state(world, expected, observed, path):
-        yield Difference(path, expected, observed)
+    elif json.dumps(expected) != json.dumps(observed):
+        tolerance = tolerance or world.tolerance_of(path.split(".")[0])
+        if tolerance is None or not _are_near_numbers(expected, observed, tolerance):
+            yield Difference(path, expected, observed)
 
 
-def _are_near_in_state(world: World, expected: object, observed: object, path: str) -> bool:
+def _are_near_numbers(expected: object, observed: object, tolerance: Tolerance) -> bool:
     values = expected, observed
-    if not (world.tolerances and all(map(is_number, values)) and any(isinstance(each, float) for each in values)):
+    if not (all(map(is_number, values)) and any(isinstance(each, float) for each in values)):
         return False
-    place = re.sub(r"\[\d+\]", "", path)
     one, other = np.float64(expected), np.float64(observed)  # type: ignore[arg-type]
-    tolerance = world.tolerance_of(place) or world.tolerance_of(path.split(".")[0])
-    return tolerance is not None and bool(_are_near(one, other, tolerance, np.float32))
+    return bool(_are_near(one, other, tolerance, np.float32))
 
 
 @lru_cache

@@ -143,9 +143,10 @@ class Measurements:
         if (known := self.fields.get(name)) is None:
             known = self.fields[name] = Variation(values, whole=whole)
         known.add(values)
-        if self.world.tolerances and self.world.tolerance_of(name) is not None and not values.dtype.hasobject:
+        tolerance = self.world.tolerance_of(name)
+        if tolerance is not None and not tolerance.ignored and not values.dtype.hasobject:
             first = np.broadcast_to(known.first.reshape(values.shape[1:]), values.shape)
-            sides = (elements_that_differ(world, name, first, values) for world in (self._exact, self.world))
+            sides = (elements_that_differ(first, values, each) for each in (None, tolerance))
             self._reach(name, *(side.any(axis=0) for side in sides))
 
     def _note_states(self, name: str, key: str, states: list[State]) -> None:
