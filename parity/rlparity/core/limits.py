@@ -14,7 +14,7 @@ from rlparity.core.pair import Pair
 from rlparity.core.prices import prices_in_reward
 from rlparity.core.settings import FREE_RUNNING, STRICT, Noise, Settings
 from rlparity.core.sources import TRACES
-from rlparity.core.verdict import Check, Reason, Verdict
+from rlparity.core.verdict import Check, divergent, inconclusive, limited
 from rlparity.tolerance import Tolerance
 from rlparity.world import World
 
@@ -37,7 +37,7 @@ def limits_of(
     asked = steps if of_traces else settings.games * settings.steps
     is_short = steps < _FEW * asked and settings.mode != FREE_RUNNING
     allow = f"{steps:,} of {asked:,}: allow more time, and explain less"
-    yield Reason(Verdict.INCONCLUSIVE, "steps", "too few steps", "are compared", allow), is_short or not steps
+    yield inconclusive("steps", "too few steps", "are compared", allow), is_short or not steps
     explained = measured.explained / max(measured.rows, 1)
     narrow = f"{explained:.0%} of the steps: narrow its entries"
     yield limited("ledger", "the ledger", "explains most steps", narrow), explained > _MANY
@@ -59,9 +59,9 @@ def declaration_checks(pair: Pair) -> Iterator[Check]:
         mine, theirs = (side[name] if is_one_library else _of_any_library(side[name]) for side in (one, other))
         found = next(state_differences(exact, mine, theirs, name), None)
         place = found and f"{found.field} is {value_text(found.expected)} and {value_text(found.observed)}: correct one"
-        yield Reason(Verdict.DIVERGENT, "space", name, "is declared differently", place or "correct one"), bool(found)
+        yield divergent("space", name, "is declared differently", place or "correct one"), bool(found)
     for name in names["left_out"]:  # which is no reason against accepting it of another pair
-        yield Reason(Verdict.DIVERGENT, "space", name, "is declared differently", "declare it"), None
+        yield divergent("space", name, "is declared differently", "declare it"), None
 
 
 def declarations_of(pair: Pair) -> dict[str, list[str]]:
@@ -82,18 +82,13 @@ def is_without_injection(pair: Pair, settings: Settings) -> bool:
     return settings.mode not in (STRICT, FREE_RUNNING) and pair.replays_states
 
 
-def limited(kind: str, subject: str, states: str, remedy: str) -> Reason:
-    """A reason for a limited verdict."""
-    return Reason(Verdict.LIMITED, kind, subject, states, remedy)
-
-
 def _of_engines(pair: Pair, measured: Measurements, settings: Settings) -> Iterator[Check]:
     one, other = pair.names
     other_one = "name another with --engines"
     yield limited("engine", "the engine", "is compared with itself", other_one), one == other
-    yield Reason(Verdict.INCONCLUSIVE, "engine", "both engines", "are one and the same", other_one), measured.are_one
+    yield inconclusive("engine", "both engines", "are one and the same", other_one), measured.are_one
     write = "their states are seeds and actions: write games with pull and push"
-    yield Reason(Verdict.INCONCLUSIVE, "state", "nothing", "is injected", write), is_without_injection(pair, settings)
+    yield inconclusive("state", "nothing", "is injected", write), is_without_injection(pair, settings)
 
 
 def are_one(pair: Pair) -> bool:
@@ -144,7 +139,7 @@ def _left_out(pair: Pair, measured: Measurements, settings: Settings) -> Iterato
     parts = {f"{OBSERVATION}.{part}" for part in pair.world.observation_fields}
     ignored |= {OBSERVATION} if parts and parts <= ignored else set()
     fields = {name.split(".")[0] for name in measured.fields} - {"seed", "mask", "facts", "events"}
-    nothing = Reason(Verdict.INCONCLUSIVE, "field", "nothing", "is compared", "take tolerances off World.tolerances")
+    nothing = inconclusive("field", "nothing", "is compared", "take tolerances off World.tolerances")
     yield nothing, bool(fields) and fields <= ignored
 
 
@@ -165,12 +160,12 @@ def _of_fields(measured: Measurements) -> Iterator[Check]:
     world, fields = measured.world, measured.fields
     shown = (OBSERVATION, "reward", STATE)
     telling = [field for name, field in fields.items() if name.startswith(shown) and name != f"{STATE}.seed"]
-    empty = Reason(Verdict.INCONCLUSIVE, "field", "nothing", "varies", _PLAY)
+    empty = inconclusive("field", "nothing", "varies", _PLAY)
     yield empty, bool(telling) and all(field.is_constant for field in telling)
     for name, field in fields.items():
         if name.startswith((OBSERVATION, STATE)):
             yield limited("field", name, "never varies", _PLAY), field.is_constant
-        nan = Reason(Verdict.INCONCLUSIVE, "field", name, "holds nothing but NaN", "correct both engines")
+        nan = inconclusive("field", name, "holds nothing but NaN", "correct both engines")
         yield nan, name.startswith((OBSERVATION, "reward")) and field.is_empty
     if (reward := fields.get("reward")) is not None:
         yield limited("field", "reward", "is always 0", _PLAY), reward.is_zero

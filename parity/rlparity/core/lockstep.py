@@ -23,7 +23,7 @@ from rlparity.core.replay import Divergence, differs_at, last_differences
 from rlparity.core.settings import FREE_RUNNING, RESYNCHRONISED, STRICT, Noise, Outcome, Settings
 from rlparity.core.sources import TRACES
 from rlparity.core.trace import Action, RecordedRun, Trace, check_actions, read_trace, trace_files
-from rlparity.core.verdict import Reason, Verdict, judged
+from rlparity.core.verdict import Reason, divergent, judged
 from rlparity.engine import Slots
 from rlparity.errors import EngineError, StateRefused, UsageError
 from rlparity.io.strict_json import json_text
@@ -82,7 +82,7 @@ def run(
 
 def _reason_of_fault(sentence: str) -> Reason:
     what, _, remedy = sentence.removesuffix(".").rpartition(": ")
-    return Reason(Verdict.DIVERGENT, "ledger", what, "", remedy)
+    return divergent("ledger", what, "", remedy)
 
 
 def _reason_of(pair: Pair, found: Divergence) -> Reason:
@@ -90,7 +90,7 @@ def _reason_of(pair: Pair, found: Divergence) -> Reason:
     where, remedy = f"differs at step {found.step} in {fields}", "replay its trace"
     if pair.world.states_replay and found.step == 0:
         remedy = "if they draw differently, write a rlparity.Pairing whose games have states, and give --mode injected"
-    return Reason(Verdict.DIVERGENT, "difference", f"game {found.game}", where, remedy)
+    return divergent("difference", f"game {found.game}", where, remedy)
 
 
 def _run_games(pair: Pair, settings: Settings, progress: Callable[[], object]) -> Outcome:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from rlparity.core.replay import ReplayMoment
 from rlparity.core.trace import RESTART, Action, batch_of
 from rlparity.engine import Phase, State
 from rlparity.errors import EngineError
-from rlparity.world import World
 
 Phases = tuple[Phase, ...] | None
 """Of one engine; None: it tells none."""
@@ -38,17 +37,23 @@ NOWHERE = Parting()
 """Nobody knows where."""
 
 
-@dataclass(frozen=True)
 class StepPhases:
-    """The phases of one step on the reference and the other engine, each of which is asked when it is needed."""
+    """The phases of one step on the reference and the other engine, from each engine's own state ``before``.
 
-    world: World
-    asks: tuple[Callable[[], Phases], Callable[[], Phases]]
+    ``pair`` gives the engines when they are asked for their phases, which raises EngineError where one fails.
+    """
 
-    @property
+    def __init__(self, pair: Callable[[], Pair], before: tuple[State, State], action: Action | None) -> None:
+        self._pair, self._before, self._action = pair, before, action
+
+    @cached_property
     def sides(self) -> tuple[Phases, Phases]:
-        """The phases that each engine tells; the same object twice where there is but one engine."""
-        return self.asks[0](), self.asks[1]()
+        """The phases that each engine tells, none at a start; the same object twice where there is but one engine."""
+        if self._action in (None, RESTART) or self._pair().is_black_box:
+            return None, None
+        world, asked = self._pair().world, zip(self._pair().both, self._before, strict=False)
+        told = [engine.phases(state, batch_of(world, self._action)) for engine, state in asked]
+        return told[0], told[-1]
 
     def rows(self) -> Iterator[PhaseRow]:
         """The phases in their order; nothing differs where an engine tells none."""
@@ -60,7 +65,7 @@ class StepPhases:
             elif one is None or other is None or one.name != other.name:
                 found = (Difference("phase", one and one.name, other and other.name),)
             else:
-                found = tuple(state_differences(self.world, one.state, other.state))
+                found = tuple(state_differences(self._pair().world, one.state, other.state))
             yield name, (one, other), found
 
     @property
@@ -74,21 +79,6 @@ class StepPhases:
         return Parting("The states agree after every phase.")
 
 
-def step_phases(pair: Callable[[], Pair], before: tuple[State, State], action: Action | None) -> StepPhases:
-    """The phases of a step from each engine's own state, none at a start.
-
-    ``pair`` gives the engines when they are asked, which raises EngineError where one fails.
-    """
-
-    def ask(side: int) -> Phases:
-        if action in (None, RESTART) or pair().is_black_box:
-            return None
-        return pair().both[side].phases(before[side], batch_of(pair().world, action))
-
-    asks = [cache(partial(ask, side)) for side in range(len(pair().both))]
-    return StepPhases(pair().world, (asks[0], asks[-1]))
-
-
 def parting_of(pair: Pair, moments: Sequence[ReplayMoment]) -> Parting:
     """Where the engines part in the last step, where they differ after it.
 
@@ -98,7 +88,7 @@ def parting_of(pair: Pair, moments: Sequence[ReplayMoment]) -> Parting:
         return NOWHERE
     (*_, before, last), found = moments, NOWHERE
     with suppress(EngineError):
-        found = step_phases(lambda: pair, before.states, last.action).parting
+        found = StepPhases(lambda: pair, before.states, last.action).parting
     if last.action in (None, RESTART) or pair.is_black_box or len(pair.both) == 1:
         return found
     action, fields = batch_of(pair.world, last.action), [each.field for each in last.differences]

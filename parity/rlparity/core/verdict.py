@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from itertools import groupby
 
 from rlparity.world import World
@@ -46,6 +47,7 @@ class Reason:
         return f"{self.subject} {self.states}".strip()
 
 
+limited, inconclusive, divergent = (partial(Reason, verdict) for verdict in [*Verdict][1:])
 Check = tuple[Reason, bool | None]
 """A reason that there may be, and whether there is; None: that was not measured."""
 _ACCEPTABLE, _EMPTY = "space", "engine"
@@ -65,14 +67,13 @@ def judged(world: World, checks: Iterable[Check], *, acceptances_hold: bool) -> 
             (accepted if may_be and name in world.accept else reasons).append(reason)
     for name in world.accept if acceptances_hold else ():
         if name not in found:
-            reasons.append(_not_so(name, "is accepted, and there is no such limitation", "correct World.accept"))
+            states, remedy = "is accepted, and there is no such limitation", "correct World.accept"
         elif not found[name][1] and found[name][1] is not None:
-            reasons.append(_not_so(name, "is accepted, and no longer so", "take it off World.accept"))
+            states, remedy = "is accepted, and no longer so", "take it off World.accept"
+        else:
+            continue
+        reasons.append(divergent("acceptance", f"'{name}'", states, remedy))
     return reasons, accepted
-
-
-def _not_so(name: str, states: str, remedy: str) -> Reason:
-    return Reason(Verdict.DIVERGENT, "acceptance", f"'{name}'", states, remedy)
 
 
 def worst(reasons: Iterable[Reason]) -> Verdict:

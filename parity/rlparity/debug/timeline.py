@@ -10,7 +10,7 @@ import numpy as np
 from rlparity.core.compare import STATE, Fields, rows_that_differ
 from rlparity.core.pair import Pair
 from rlparity.core.replay import ReplayMoment, act, components_of, differences_of, fired_marks, start
-from rlparity.core.step_phases import StepPhases, step_phases
+from rlparity.core.step_phases import StepPhases
 from rlparity.core.trace import Action, Case
 from rlparity.engine import Array, State
 from rlparity.errors import EngineError, StateRefused
@@ -169,7 +169,7 @@ class Timeline:
         other = one if is_alone else _kept(seen.observed)
         states = one[STATE][0], other[STATE][0]
         marks = fired_marks(self.pair, before, self._counts)
-        phases = step_phases(lambda: self.pair, since, action)  # an engine that failed is opened anew
+        phases = StepPhases(lambda: self.pair, since, action)  # an engine that failed is opened anew
         return Moment(action, states, components_of(seen), marks, differences, step, (one, other), phases)
 
     def _marks(self) -> list[Array | None]:

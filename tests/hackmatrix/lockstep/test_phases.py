@@ -19,7 +19,7 @@ from hackmatrix.world import WORLD
 from rlparity import BatchEngine, Draw, EngineError, EngineOptions, State, UsageError, View
 from rlparity.core.pair import Pair
 from rlparity.core.sources import choose_actions
-from rlparity.core.step_phases import step_phases
+from rlparity.core.step_phases import StepPhases
 from rlparity.core.trace import Case
 from rlparity.debug import Session
 from rlworldkit.jax.engine import JaxEngine
@@ -76,7 +76,7 @@ def test_both_engines_are_the_same_after_every_phase() -> None:
             pair.set_state([state], ONLY)
             (before,) = pair.reference.get_state(ONLY)
             for action in np.flatnonzero(pair.reference.mask()[0])[:6].tolist():
-                phases = step_phases(lambda: pair, (before, before), action)
+                phases = StepPhases(lambda: pair, (before, before), action)
                 assert phases.parting.text == "The states agree after every phase."
                 names |= {phase.name for phase in phases.sides[0] or ()}
     assert len(names) == 8
