@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -215,12 +213,3 @@ def test_a_directed_start_that_is_no_state_is_one_sentence(change: dict[str, Any
     world = orchard(starts={"wrong": lambda rng: {**WORLD.starts["end game"](rng), **change}})
     said = rlparity("run", "--source", "directed", world=world).refusal(3)
     assert f"a directed start of world 'orchard' is refused: {sentence}" in said
-
-
-def test_a_comparison_imports_neither_git_nor_processes_nor_tools() -> None:
-    code = "import sys, rlparity.core.lockstep; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    folders = {name.split(".")[1] for name in loaded if name.startswith("rlparity.")}
-    contract = {"agent", "engine", "errors", "mutant", "spaces", "tolerance", "views", "world"}
-    assert folders == {"core", "io", *contract}
-    assert not {"rich", "subprocess"} & {*loaded}

@@ -46,7 +46,6 @@ def test_the_first_phase_that_differs_is_that_of_the_planted_fault(engine: str, 
             session.run_until(condition)
             assert session.diff()
             assert session.moment.phases.parting.text == f"The engines first differ in phase '{phase}'."
-            assert session.moment.phases.parting.text == f"The engines first differ in phase '{phase}'."
 
 
 def test_the_state_after_the_last_phase_is_that_after_the_step_and_asking_changes_no_game() -> None:
