@@ -9,6 +9,8 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from rlparity import UsageError, World
+from rlparity.io.arguments import Parser
+from rlparity.io.console import typed_command
 from rlworldkit.ppo.config import TrainConfig
 
 if TYPE_CHECKING:
@@ -92,6 +94,14 @@ class Program:
     def train_config(self) -> type[TrainConfig]:
         """The class of the settings of ``train``."""
         return train_config_of(self.world)
+
+    def typed(self, *words: str | Path) -> str:
+        """The command with these words as it can be typed here."""
+        return typed_command(self.name, self.module, *words)
+
+    def parser(self, command: str, description: str, epilog: str | None = None) -> Parser:
+        """The parser of a command."""
+        return Parser(prog=f"{self.name} {command}", description=description, epilog=epilog, allow_abbrev=False)
 
     def world_of(self, mode: str | None = None, path: Path | None = None) -> World:
         """The world of a mode, or else that of an agent's file or a trace, or the first.

@@ -35,6 +35,7 @@ from rlparity.tools.mutant_judges import project_bench
 from rlparity.tools.project import read_tables
 from rlworldkit.agents.onnx_policy import read_onnx
 from rlworldkit.agents.reader import read_agent
+from rlworldkit.cli.group_plan import read_group
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.ppo.checkpoints import (
     Log,
@@ -48,7 +49,6 @@ from rlworldkit.ppo.checkpoints import (
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.state import LossStats, RolloutMetrics, RunnerState, UpdateStats, init_runner
 from rlworldkit.ppo.training import keeps_games
-from rlworldkit.runs.group import read_group
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.saved_config import read_saved_config
 from rlworldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv

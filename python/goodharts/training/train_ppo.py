@@ -190,7 +190,7 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
     from goodharts.training.jobs import RUNS
     from goodharts.training.runs import train_job
     from rlworldkit.runs.console import ConsoleProgress
-    from rlworldkit.runs.live_page import open_page
+    from rlworldkit.runs.live_page import LivePage
     from rlworldkit.runs.pool import RunTask, train_many
 
     is_alone, port = len(jobs) == 1 or is_launched(), jobs[0].config.runtime.dashboard_port
@@ -201,7 +201,7 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
         lambda: write_line("Stopping after this update; a second Ctrl-C ends it at once."),
         (lambda: print_nothing_to_save(console)) if is_alone else None,  # many end each that has nothing to keep
     )
-    page = open_page(TITLE, totals, stop, write_line, port, action_labels()) if with_dashboard else None
+    page = LivePage(TITLE, totals, stop, port=port, actions=action_labels()) if with_dashboard else None
     lines = {job.label: max(job.config.training.updates // _LINES_PER_RUN, 1) for job in jobs}
 
     def report(metrics: Metrics, run: str) -> None:
@@ -216,7 +216,7 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
             result = _result(label, found)
             page.finish(label, result.outcome, result.sentence)
 
-    with contextlib.closing(page) if page else contextlib.nullcontext(), stop, progress:
+    with page.opened(write_line) if page else contextlib.nullcontext(), stop, progress:
         if is_alone:
             own = {job.label: partial(report, run=job.label) for job in jobs}
             found = (train_job(job, report=own[job.label], print_line=write_line, stop=stop) for job in jobs)

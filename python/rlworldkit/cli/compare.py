@@ -123,12 +123,11 @@ def add_group_flags(parser: Parser, *, required: bool = True) -> None:
 
 
 def _parser(program: Program) -> Parser:
-    parser = Parser(
-        prog=f"{program.name} compare",
-        description="Let agents play the same games, and compare groups of them: interquartile mean, median and "
-        "probability of improvement with 95% stratified bootstrap intervals, and differences of runs from one seed. An "
-        f"interval needs {FEWEST} runs or seeds.",
-        allow_abbrev=False,
+    parser = program.parser(
+        "compare",
+        "Let agents play the same games, and compare groups of them: interquartile mean, median and probability of "
+        "improvement with 95% stratified bootstrap intervals, and differences of runs from one seed. An interval needs "
+        f"{FEWEST} runs or seeds.",
     )
     add_group_flags(parser)
     add_evaluation_flags(parser, program, 300)

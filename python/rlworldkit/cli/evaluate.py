@@ -57,11 +57,10 @@ def add_evaluation_flags(parser: Parser, program: Program, episodes: int, also: 
 
 
 def _parser(program: Program) -> Parser:
-    parser = Parser(
-        prog=f"{program.name} evaluate",
-        description="Evaluate an agent over whole games, with 95% intervals: the percentile bootstrap over games, "
-        "Wilson's for shares.",
-        allow_abbrev=False,
+    parser = program.parser(
+        "evaluate",
+        "Evaluate an agent over whole games, with 95% intervals: the percentile bootstrap over games, Wilson's for "
+        "shares.",
     )
     parser.add_argument("player", metavar="AGENT", help=agents_text(program.world))
     add_evaluation_flags(parser, program, 1000, (BOTH,) * (len(program.world.engines) > 1))

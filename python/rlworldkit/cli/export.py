@@ -56,13 +56,9 @@ def main(program: Program, argv: Sequence[str]) -> int:
 
 
 def _parser(program: Program) -> Parser:
-    parser = Parser(
-        prog=f"{program.name} export",
-        description="Write the policy of an agent as a file for other programs, and a model card beside it.",
-        allow_abbrev=False,
-    )
-    agents = agents_text(program.world)
-    parser.add_argument("agent", type=Path, metavar="PATH", help=agents)
+    description = "Write the policy of an agent as a file for other programs, and a model card beside it."
+    parser = program.parser("export", description)
+    parser.add_argument("agent", type=Path, metavar="PATH", help=agents_text(program.world))
     players.add_mode_flag(parser, program)
     kinds = "a graph that onnxruntime computes, or the parameters alone (default: as FILE is named, or onnx)"
     parser.add_argument("--format", choices=FORMATS, help=kinds)

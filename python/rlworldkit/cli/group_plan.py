@@ -2,39 +2,74 @@
 
 import argparse
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rlparity.core.prices import read_prices
 from rlparity.errors import UsageError, quoted
-from rlparity.io.arguments import SEED, FileName
-from rlparity.io.console import typed_command
+from rlparity.io.arguments import SEED, SEEDS, FileName
+from rlparity.io.atomic_write import write_text
+from rlparity.io.safe_read import MIB, Unreadable, is_object, read_json, refused
+from rlparity.io.strict_json import json_text
 from rlworldkit.cli.train_plan import TrainOptions, config_of, initial_of, parser_of_train, without
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import params_path, trained_files
 from rlworldkit.program import Program
 from rlworldkit.runs.folder import LATEST, fresh_run_name, make_folder
-from rlworldkit.runs.group import GROUP, Group, read_group
 from rlworldkit.runs.lock import locked
 from rlworldkit.runs.pool import RunTask
 from rlworldkit.settings import from_flags
 
+GROUP = "group.json"
+"""The file in which a group says what it is, written before any of its runs begins."""
 
-class Variant(NamedTuple):
-    """A name, and the prices that are not the game's own, such as ``kills=0.4``."""
 
-    name: str = ""
-    prices: Sequence[str] = ()
+class Group(NamedTuple):
+    """Runs from ``seeds`` seeds, of which ``seed`` is the first, of each variant.
+
+    variants: values of ``--variant``. words: those of ``train`` that all runs share.
+    """
+
+    seed: int
+    seeds: int
+    variants: Sequence[str]
+    words: Sequence[str]
+
+    def write(self, path: Path) -> None:
+        """Write the file at once; raises UsageError where it cannot be written."""
+        others = {"variants": [*self.variants], "words": [*self.words]}
+        write_text(path, json_text({"seed": self.seed, "seeds": self.seeds, "others": others}, indent=2) + "\n")
+
+    def tasks(self, module: str, folder: Path, *, is_resumed: bool) -> dict[str, list[RunTask]]:
+        """The runs by the name of their variant, "" without one; ``is_resumed``: those with an agent go on.
+
+        Raises UsageError for a variant that cannot be one.
+        """
+
+        def task_of(name: str, prices: Sequence[str], seed: int) -> RunTask:
+            own, parent = folder / name / f"seed-{seed}", folder / name
+            words = [*self.words, *(f"--price={price}" for price in prices)]
+            if is_resumed and trained_files(own):
+                words = [*without(words, "init-from"), "--resume", LATEST, "--checkpoint-dir", str(own)]
+            else:
+                if is_resumed and own.exists():
+                    with locked(own):  # lest somebody trains into it
+                        shutil.rmtree(own)  # killed before it saved: it begins anew
+                words += ["--seed", str(seed), "--run-name", own.name, "--checkpoint-dir", str(parent)]
+            return RunTask(f"{name} {own.name}".strip(), own, [module, "train", *words])
+
+        seeds = range(self.seed, self.seed + self.seeds)
+        variants = [_variant(word) for word in self.variants] or [("", [])]
+        return {name: [task_of(name, prices, seed) for seed in seeds] for name, prices in variants}
 
 
 class GroupPlan(NamedTuple):
-    """What is to be trained. config: of the first run. resume: the command that goes on with the group."""
+    """What is to be trained. config: of the first run. tasks: by variant. resume: the command that goes on with it."""
 
     config: TrainConfig
-    variants: list[Variant]
     folder: Path
-    tasks: list[RunTask]
+    tasks: dict[str, list[RunTask]]
     resume: str
 
     def has_ended(self, task: RunTask) -> bool:
@@ -47,70 +82,47 @@ def plan_group(
 ) -> GroupPlan:
     """Read what a group is, and write it into the group's folder; raises UsageError where it cannot be trained."""
     flags = without(argv, "seed", "seeds", "run-name", "checkpoint-dir", "resume")
-    words, before = without(flags, "variant", "seeds-mode"), dict[str, Any]()
-    words = [word for word in words if word != "--dashboard"]
+    words = [word for word in without(flags, "variant", "seeds-mode") if word != "--dashboard"]
     if options.resume not in (None, LATEST):
         raise UsageError(f"--seeds resumes all of its runs: give --resume {LATEST} and the group's --checkpoint-dir.")
-    if options.resume:
+    if is_resumed := options.resume is not None:
         group = _resumed(arguments, options, words)
-        before, words = {"seed": group.seed}, [*group.words]
-        arguments = parser_of_train(program).parse_args([*words, *argv])
+        arguments = parser_of_train(program).parse_args([*group.words, *argv])
         options = from_flags(arguments, TrainOptions)
-    config = config_of(program, arguments, options, before)
-    if not options.resume:
+        config = config_of(program, arguments, options, {"seed": group.seed})
+    else:
+        config = config_of(program, arguments, options, {})
         group = Group(config.seed, options.seeds or 1, arguments.variant, words)
-    variants = [*map(_variant, group.variants)] or [Variant()]
-    _check(program, options, group, variants)
+    _check(program, options, group)
     initial_of(program, options, config)  # raises before any run begins
     name = options.run_name or f"{fresh_run_name(program.name, group.seed)}-to-{group.seed + group.seeds - 1}"
-    folder = options.checkpoint_dir / ("" if options.resume else name)
+    folder = options.checkpoint_dir / ("" if is_resumed else name)
     of_group = [f"--seed={group.seed}", f"--seeds={group.seeds}", "--resume", LATEST, f"--checkpoint-dir={folder}"]
-    resume = typed_command(program.name, program.module, "train", *flags, *of_group)
+    resume = program.typed("train", *flags, *of_group)
     make_folder(folder, "choose another --checkpoint-dir")
-    if not options.resume and any(map(trained_files, _folders_of_runs(folder))):
+    if not is_resumed and any(map(trained_files, [*folder.glob("seed-*"), *folder.glob("*/seed-*")])):
         raise UsageError(f"{folder} already holds runs: choose another --run-name, or {resume}")
     group.write(folder / GROUP)  # before any run begins: one that is killed at once is not forgotten
-    seeds = range(group.seed, group.seed + group.seeds)
-    tasks = tasks_of(program.module, folder, seeds, variants, words, is_resumed=bool(options.resume))
-    return GroupPlan(config, variants, folder, tasks, resume)
+    return GroupPlan(config, folder, group.tasks(program.module, folder, is_resumed=is_resumed), resume)
 
 
-def tasks_of(
-    module: str,
-    folder: Path,
-    seeds: Iterable[int],
-    variants: Sequence[Variant],
-    flags: Sequence[str],
-    *,
-    is_resumed: bool,
-) -> list[RunTask]:
-    """The runs of these seeds of each variant.
-
-    flags: what all have in common. is_resumed: those with an agent go on.
-    """
-
-    def task_of(variant: Variant, seed: int) -> RunTask:
-        own, parent = folder / variant.name / f"seed-{seed}", folder / variant.name
-        words = [*flags, *(f"--price={price}" for price in variant.prices)]
-        if is_resumed and trained_files(own):
-            words = [*without(words, "init-from"), "--resume", LATEST, "--checkpoint-dir", str(own)]
-        else:
-            if is_resumed and own.exists():
-                with locked(own):  # lest somebody trains into it
-                    shutil.rmtree(own)  # killed before it saved: it begins anew
-            words += ["--seed", str(seed), "--run-name", own.name, "--checkpoint-dir", str(parent)]
-        return RunTask(f"{variant.name} {own.name}".strip(), own, [module, "train", *words])
-
-    return [task_of(variant, seed) for variant in variants for seed in seeds]
+def read_group(path: Path) -> Group:
+    """The group that a file describes; raises UsageError where it cannot be read."""
+    with refused(
+        path, "group of runs", "give --checkpoint-dir the folder of one", "restore it, or start another group"
+    ):
+        found = read_json(path, MIB)
+        others = found.get("others") if is_object(found) else None
+        if not (is_object(others) and all(_is_list_of_texts(others.get(name)) for name in ("variants", "words"))):
+            raise Unreadable("it describes no group of `train`")
+        for name, values in (("seed", SEED), ("seeds", SEEDS)):
+            if fault := values.fault(found.get(name)):
+                raise Unreadable(f"its {name} {fault}")
+        return Group(found["seed"], found["seeds"], others["variants"], others["words"])
 
 
-def _variant(word: str) -> Variant:
-    name, equals, prices = word.partition("=")
-    # earlier versions wrote PRICE:VALUE
-    pairs = [price.partition("=" if "=" in price else ":") for price in prices.split(",")] if equals else []
-    if FileName().fault(name) or not all(price and value for price, _, value in pairs):
-        raise UsageError(f"--variant must be NAME or NAME=PRICE=VALUE,…, with a name for a folder, got {quoted(word)}.")
-    return Variant(name, [f"{price}={value}" for price, _, value in pairs])
+def _is_list_of_texts(value: Any) -> bool:  # noqa: ANN401 - of JSON
+    return isinstance(value, list) and all(type(each) is str for each in value)
 
 
 def _resumed(arguments: argparse.Namespace, options: TrainOptions, words: list[str]) -> Group:
@@ -129,16 +141,23 @@ def _resumed(arguments: argparse.Namespace, options: TrainOptions, words: list[s
     return Group(group.seed, seeds, variants, words)
 
 
-def _folders_of_runs(folder: Path) -> list[Path]:
-    return [*folder.glob("seed-*"), *folder.glob("*/seed-*")]
+def _variant(word: str) -> tuple[str, list[str]]:
+    """The name of a variant and its values of ``--price``."""
+    name, equals, prices = word.partition("=")
+    # earlier versions wrote PRICE:VALUE
+    pairs = [price.partition("=" if "=" in price else ":") for price in prices.split(",")] if equals else []
+    if FileName().fault(name) or not all(price and value for price, _, value in pairs):
+        raise UsageError(f"--variant must be NAME or NAME=PRICE=VALUE,…, with a name for a folder, got {quoted(word)}.")
+    return name, [f"{price}={value}" for price, _, value in pairs]
 
 
-def _check(program: Program, options: TrainOptions, group: Group, variants: Sequence[Variant]) -> None:
+def _check(program: Program, options: TrainOptions, group: Group) -> None:
     """Raises UsageError for what cannot be trained as a group."""
-    if len({variant.name for variant in variants}) < len(variants):
-        raise UsageError(f"each variant needs a name of its own, got {', '.join(each.name for each in variants)}.")
-    for variant in variants:
-        program.world.with_prices(read_prices(variant.prices, None))
+    variants = [_variant(word) for word in group.variants]
+    if len(dict(variants)) < len(variants):
+        raise UsageError(f"each variant needs a name of its own, got {', '.join(name for name, _ in variants)}.")
+    for _, prices in variants:
+        program.world.with_prices(read_prices(prices, None))
     for flag, value in (("--run-suffix", options.run_suffix), ("--distributed", options.distributed)):
         if value:
             raise UsageError(f"{flag} does not go with --seeds and --variant: leave it out.")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from rlparity.core.prices import changed_prices, price_flags, read_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError
 from rlparity.io.arguments import FloatRange, OutputFile, Parser
-from rlparity.io.console import open_console, typed_command
+from rlparity.io.console import open_console
 from rlworldkit.agents.reader import agents_text
 from rlworldkit.cli import players
 from rlworldkit.extras import install_package
@@ -72,7 +72,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
 def _shows(program: Program, path: Path) -> str:
     """The command that tells most of a saved game."""
     word, what = ("explain", "explains its rewards") if "explain" in program.commands else ("view", "shows it")
-    return f"{typed_command(program.name, program.module, word, path)} {what}"
+    return f"{program.typed(word, path)} {what}"
 
 
 def _keep(program: Program, session: Session) -> None:
@@ -85,7 +85,7 @@ def _keep(program: Program, session: Session) -> None:
             raise UsageError(f"{error} The actions of game {session.game.seed} were: {done}") from error
         words = "--seed", str(session.game.seed), "--actions", done
         prices = price_flags(changed_prices(session.game.world))
-        again = typed_command(program.name, program.module, "explain", *words, *prices)
+        again = program.typed("explain", *words, *prices)
         raise UsageError(f"{error} The game is played again by: {again}") from error
 
 
@@ -99,12 +99,9 @@ def _check_terminal() -> None:
 
 
 def _parser(program: Program) -> Parser:
-    parser = Parser(
-        prog=f"{program.name} play",
-        description=f"Play {program.world.title} in the terminal, with an agent at hand if you like.",
-        epilog=f"Keys: {show_of(program.world).panels.hint}, ? is help, q leaves.",
-        allow_abbrev=False,
-    )
+    description = f"Play {program.world.title} in the terminal, with an agent at hand if you like."
+    keys = f"Keys: {show_of(program.world).panels.hint}, ? is help, q leaves."
+    parser = program.parser("play", description, keys)
     parser.add_argument(
         "--save",
         type=OutputFile(),

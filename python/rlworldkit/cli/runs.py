@@ -1,12 +1,13 @@
 """Options of a training run, and the run itself, for both trainers' commands."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlparity.io.arguments import FileName
-from rlparity.io.console import open_console, typed_command
+from rlparity.io.console import open_console
 from rlworldkit.program import Program
 from rlworldkit.score import score_of
 from rlworldkit.settings import setting
@@ -14,6 +15,7 @@ from rlworldkit.settings import setting
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from rlworldkit.runs.live_page import LivePage
     from rlworldkit.runs.run import Run
     from rlworldkit.runs.stop import StopRequest
 
@@ -78,9 +80,18 @@ def run_of(
     return run
 
 
+def page_of(
+    program: Program, totals: Mapping[str, int], stop: "StopRequest", print_line: Callable[[str], None]
+) -> "AbstractContextManager[LivePage]":
+    """The page that shows runs of so many steps by their names, while its context lasts."""
+    from rlworldkit.runs.live_page import LivePage
+
+    return LivePage(f"{program.world.title} training", totals, stop).opened(print_line)
+
+
 def say_written(program: Program, run: "Run", files: Iterable[Path], agent: Path) -> None:
     """Say which of the files there are, and how the agent in one of them is watched."""
     for path in files:
         if path.exists():
             run.print_line(f"  {path}")
-    run.print_line(f"Watch it play: {typed_command(program.name, program.module, 'watch', agent)}")
+    run.print_line(f"Watch it play: {program.typed('watch', agent)}")

@@ -16,9 +16,10 @@ import numpy as np
 from rich.console import Console
 
 from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
-from rlparity.io.console import counted, open_console, typed_command
+from rlparity.io.console import counted, open_console
 from rlparity.io.table import Table
 from rlworldkit.cli.group_plan import GroupPlan, plan_group
+from rlworldkit.cli.runs import page_of
 from rlworldkit.cli.train_plan import PROCESSES, VMAP, TrainOptions, job_of, parser_of_train
 from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.params import trained_files
@@ -32,7 +33,7 @@ from rlworldkit.runs.stop import StopRequest
 from rlworldkit.settings import from_flags
 
 if TYPE_CHECKING:
-    from rlworldkit.ppo.training import TrainJob
+    from rlworldkit.ppo.loop import TrainJob
 
 
 def train_group(program: Program, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> int:
@@ -41,7 +42,8 @@ def train_group(program: Program, argv: Sequence[str], arguments: argparse.Names
     argv: the words after ``train``. Raises UsageError for flags of a single run, and for a folder that cannot be used.
     """
     plan = plan_group(program, argv, arguments, options)
-    folder, left = plan.folder, [task for task in plan.tasks if not plan.has_ended(task)]
+    folder, every = plan.folder, [task for of in plan.tasks.values() for task in of]
+    left = [task for task in every if not plan.has_ended(task)]
     if not left:
         raise UsageError(f"The runs in {folder} have had all their steps: ask for more with --total-timesteps.")
     import jax  # here: a mistaken command line should not have to wait for it
@@ -55,20 +57,15 @@ def train_group(program: Program, argv: Sequence[str], arguments: argparse.Names
         (lambda: print_nothing_to_save(console)) if is_vmapped else None,
     )
     totals = {task.name: plan.config.num_updates * plan.config.batch_size for task in left}
-    from rlworldkit.runs.live_page import open_page
-
-    shown = partial(open_page, f"{program.world.title} training", totals, stop, partial(print_line, console))
-    page = shown() if options.dashboard else None
-    with (
-        contextlib.closing(page) if page else contextlib.nullcontext(),
-        stop,
-        ConsoleProgress(totals, console) as progress,
-    ):
+    with contextlib.ExitStack() as stack:
+        pages = [page_of(program, totals, stop, partial(print_line, console))] if options.dashboard else []
+        reports = [stack.enter_context(page).write for page in pages]
+        stack.enter_context(stop)
+        reports.append(stack.enter_context(ConsoleProgress(totals, console)).write)
 
         def report(metrics: Metrics, run: str) -> None:
-            progress.write(metrics, run)
-            if page:
-                page.write(metrics, run)
+            for each in reports:
+                each(metrics, run)
 
         environment = {"WANDB_RUN_GROUP": folder.name}
         if is_vmapped:
@@ -77,9 +74,8 @@ def train_group(program: Program, argv: Sequence[str], arguments: argparse.Names
         else:
             should_stop = lambda: stop.requested  # noqa: E731
             results = train_many(left, at_once, report=report, should_stop=should_stop, environment=environment)
-    return _sum_up(
-        program, plan, console, dict(zip((task.name for task in left), results, strict=True)), stop.requested
-    )
+    by_name = dict(zip((task.name for task in left), results, strict=True))
+    return _sum_up(program, plan, console, by_name, stop.requested)
 
 
 def _train_vmapped(
@@ -117,30 +113,28 @@ def _sum_up(program: Program, plan: GroupPlan, console: Console, results: Mappin
     """Show what the runs came to, and what comes next; return the exit code. results: of those that were left."""
     folder = plan.folder
     has_failed = any(isinstance(result, Exception) for result in results.values())
-    by_variant = {
-        each.name: {task.name: task for task in plan.tasks if task.folder.parent == folder / each.name}
-        for each in plan.variants
-    }
-    rows = {task.name: read_csv(task.folder / METRICS) for task in plan.tasks}
-    outcomes = {task.name: _outcome(plan, results.get(task.name), plan.has_ended(task)) for task in plan.tasks}
-    console.print(_table(by_variant, rows, outcomes))
+    rows, outcomes = dict[str, list[dict[str, float]]](), dict[str, str]()
+    for task in (task for of in plan.tasks.values() for task in of):
+        rows[task.name] = read_csv(task.folder / METRICS)
+        outcomes[task.name] = _outcome(results.get(task.name), plan.has_ended(task))
+    console.print(_table(plan.tasks, rows, outcomes))
     if not any(rows.values()):
         return 1 if has_failed else INTERRUPTED_EXIT_CODE
     from rlworldkit.runs.curve import draw_groups  # matplotlib takes a while to import
 
-    curves = {name or program.world.title: [rows[run] for run in runs] for name, runs in by_variant.items()}
+    curves = {name or program.world.title: [rows[task.name] for task in of] for name, of in plan.tasks.items()}
     draw_groups(curves, folder / CURVE, folder.name)
     print_line(console, f"  {folder / CURVE}")
     if is_stopped or has_failed:
         print_line(console, f"Resume: {plan.resume}")
-    with_agents = [name for name, of in by_variant.items() if any(trained_files(each.folder) for each in of.values())]
+    with_agents = [name for name, of in plan.tasks.items() if any(trained_files(each.folder) for each in of)]
     if with_agents and not is_stopped:
         groups = [f"--group={name or 'all'}={folder / name}" for name in with_agents]
-        print_line(console, f"Compare: {typed_command(program.name, program.module, 'compare', *groups)}")
+        print_line(console, f"Compare: {program.typed('compare', *groups)}")
     return 1 if has_failed else 0
 
 
-def _outcome(plan: GroupPlan, result: object, has_ended: bool) -> str:
+def _outcome(result: object, has_ended: bool) -> str:
     """How a run ended, in a word or a sentence."""
     if isinstance(result, Exception):
         return f"failed: {result if isinstance(result, ParityError) else repr(result)}"
@@ -150,7 +144,7 @@ def _outcome(plan: GroupPlan, result: object, has_ended: bool) -> str:
 
 
 def _table(
-    by_variant: Mapping[str, Mapping[str, RunTask]],
+    tasks: Mapping[str, Sequence[RunTask]],
     rows: Mapping[str, Sequence[Metrics]],
     outcomes: Mapping[str, str],
 ) -> Table:
@@ -160,7 +154,8 @@ def _table(
     from rlworldkit.evaluation.report import interval  # as in evaluate
 
     table = Table("run", "steps", "return", "", box=None)
-    for name, runs in by_variant.items():
+    for name, of in tasks.items():
+        runs = [task.name for task in of]
         returns = [last_value(rows[run], "train/mean_episode_return") for run in runs]
         for run, found in zip(runs, returns, strict=True):
             steps = f"{rows[run][-1]['timesteps']:,.0f}" if rows[run] else "–"

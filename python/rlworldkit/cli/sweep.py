@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError
 from rlparity.io.arguments import Parser
-from rlparity.io.console import open_console, typed_command
+from rlparity.io.console import open_console
 from rlworldkit.jax.xla import enable_compilation_cache, threads_of_a_share
 from rlworldkit.program import Program
 from rlworldkit.runs.console import print_line
@@ -56,19 +56,18 @@ def main(program: Program, argv: Sequence[str]) -> int:
         say(f"No trial has finished{'' if stop.requested else ': give a larger budget'}.")
         return INTERRUPTED_EXIT_CODE if stop.requested else 1
     flags = [word for flag, file in best.items() for word in (flag, file)]
-    say(f"Train with the best: {typed_command(program.name, program.module, 'train', *flags)}")
+    say(f"Train with the best: {program.typed('train', *flags)}")
     return 0
 
 
 def _parser(program: Program) -> Parser:
-    parser = Parser(
-        prog=f"{program.name} sweep",
-        description="Search for settings of `train` and for prices of the reward with Optuna, trial by trial, each one "
-        "or more runs. The same command goes on where a sweep has ended, and on other machines with its storage.",
-        epilog="The file has these options by their names, and the tables [settings] and [prices], in which a name has "
-        "a value for all trials, a list of values, or a range such as { low = 1e-4, high = 1e-2, log = true }. Flags "
-        "go over the file.",
-        allow_abbrev=False,
+    parser = program.parser(
+        "sweep",
+        "Search for settings of `train` and for prices of the reward with Optuna, trial by trial, each one or more "
+        "runs. The same command goes on where a sweep has ended, and on other machines with its storage.",
+        "The file has these options by their names, and the tables [settings] and [prices], in which a name has a "
+        "value for all trials, a list of values, or a range such as { low = 1e-4, high = 1e-2, log = true }. Flags go "
+        "over the file.",
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="a TOML file that describes the sweep")
     add_flags(parser, SweepOptions)

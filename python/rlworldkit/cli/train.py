@@ -4,12 +4,12 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rlparity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from rlparity.io.arguments import ALL_STEPS
-from rlparity.io.console import typed_command
-from rlworldkit.cli.runs import say_written
+from rlworldkit.cli.runs import page_of, say_written
 from rlworldkit.cli.seeds import train_group
 from rlworldkit.cli.train_plan import (
     TRAINER,
@@ -30,8 +30,7 @@ from rlworldkit.runs.pool import Parent, parent_process
 from rlworldkit.settings import as_flags, from_flags
 
 if TYPE_CHECKING:
-    from rlworldkit.ppo.training import TrainJob
-    from rlworldkit.runs.live_page import LivePage
+    from rlworldkit.ppo.loop import TrainJob
     from rlworldkit.runs.sinks import Metrics
 
 
@@ -53,33 +52,25 @@ def main(program: Program, argv: Sequence[str]) -> int:
     if is_group:
         return train_group(program, argv, arguments, options)
     parent, is_first = parent_process(), _joined(options)
-    pages: list[LivePage] = []
+    reports = [parent.report] if parent else []
 
     def report(metrics: "Metrics") -> None:
-        if parent:
-            parent.report(metrics)
-        for page in pages:
-            page.write(metrics, TRAINER)
+        for each in reports:
+            each(metrics)
 
     job = job_of(program, arguments, options, is_first=is_first, stopping="the current chunk", report=report)
     try:
         with contextlib.ExitStack() as stack:
             if options.dashboard and is_first and not parent:
-                pages += _open_page(program, job, stack)
+                totals = {TRAINER: job.config.num_updates * job.config.batch_size}
+                page = stack.enter_context(page_of(program, totals, job.run.stop, job.run.print_line))
+                reports.append(partial(page.write, run=TRAINER))
             return _train(program, job, options, argv, parent)
     except ParityError as error:
         if isinstance(error, UsageError):
             raise
         print(error, file=sys.stderr)
         return 1
-
-
-def _open_page(program: Program, job: "TrainJob", stack: contextlib.ExitStack) -> "list[LivePage]":
-    from rlworldkit.runs.live_page import open_page
-
-    totals = {TRAINER: job.config.num_updates * job.config.batch_size}
-    page = open_page(f"{program.world.title} training", totals, job.run.stop, job.run.print_line)
-    return [stack.enter_context(contextlib.closing(page))] if page else []
 
 
 def _joined(options: TrainOptions) -> bool:
@@ -126,13 +117,9 @@ def _train(program: Program, job: "TrainJob", options: TrainOptions, argv: Seque
     say_written(program, run, files, trained.files[-1])
     longer = 10 * job.config.total_timesteps
     if run.stop.requested:
-        run.print_line(f"Resume: {typed_command(program.name, program.module, 'train', '--resume', trained.files[0])}")
+        run.print_line(f"Resume: {program.typed('train', '--resume', trained.files[0])}")
     elif job.start is None and longer <= ALL_STEPS.most:  # a resumed run's settings are not in its command line
-        run.print_line(f"Next, a run ten times as long: {next_command(program, argv, longer)}")
+        others = without([word for word in argv if word != "--rewind"], "total-timesteps", "run-name", "resume")
+        again = program.typed("train", *others, "--total-timesteps", str(longer))
+        run.print_line(f"Next, a run ten times as long: {again}")
     return 1 if run.writer.failing else 0
-
-
-def next_command(program: Program, given: Sequence[str], total_timesteps: int) -> str:
-    """The command for a longer run with the same settings under a new name, as it can be typed here."""
-    other_flags = without([word for word in given if word != "--rewind"], "total-timesteps", "run-name", "resume")
-    return typed_command(program.name, program.module, "train", *other_flags, "--total-timesteps", str(total_timesteps))

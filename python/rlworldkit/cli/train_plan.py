@@ -30,8 +30,8 @@ from rlworldkit.settings import add_flags, as_flags, from_file, given, saved_set
 if TYPE_CHECKING:
     from rlworldkit.jax.env import JaxEnv
     from rlworldkit.ppo.checkpoints import Checkpoint
+    from rlworldkit.ppo.loop import TrainJob
     from rlworldkit.ppo.params import InitialParams
-    from rlworldkit.ppo.training import TrainJob
 
 
 _HOSTS = "several hosts"
@@ -119,8 +119,8 @@ def job_of(
     Without a folder it is one of the processes that neither write nor speak. outputs: of ``run_of``. Raises ParityError
     where something cannot be used.
     """
+    from rlworldkit.ppo.loop import TrainJob
     from rlworldkit.ppo.saving import SavePlan
-    from rlworldkit.ppo.training import TrainJob
 
     env = jax_env_of(program.world)
     start, before, prices_before = _resumed(options, env), dict[str, Any](), dict[str, Any]()
@@ -149,12 +149,8 @@ def initial_of(program: Program, options: TrainOptions, config: TrainConfig) -> 
 def parser_of_train(program: Program) -> Parser:
     """The parser of the command."""
     kind = program.train_config
-    parser = Parser(
-        prog=f"{program.name} train",
-        description="Train an agent on the JAX engine with masked PPO.",
-        epilog=" ".join(f"--preset {name} is {_preset_text(kind, name)}." for name in kind.presets),
-        allow_abbrev=False,
-    )
+    presets = " ".join(f"--preset {name} is {_preset_text(kind, name)}." for name in kind.presets)
+    parser = program.parser("train", "Train an agent on the JAX engine with masked PPO.", presets)
     add_flags(parser, kind, TrainOptions)
     add_price_flags(parser, lambda: program.world)
     text = "train with other prices of the reward from the same seeds, or by NAME alone with the game's own; repeatable"

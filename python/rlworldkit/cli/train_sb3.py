@@ -9,7 +9,6 @@ from typing import Any
 
 from rlparity.core.prices import add_price_flags, read_prices
 from rlparity.errors import UsageError, quoted
-from rlparity.io.arguments import Parser
 from rlparity.io.console import typed_command
 from rlworldkit.cli.players import add_mode_flag
 from rlworldkit.cli.runs import RUN, RunOptions, run_of, say_written
@@ -43,12 +42,8 @@ class TrainSB3Options(RunOptions):
 
 def main(program: Program, argv: Sequence[str]) -> int:
     """Train; return 0, 1 if a file is not complete, or 130 if stopped before the first step."""
-    parser = Parser(
-        prog=f"{program.name} train-sb3",
-        description="Train an agent with MaskablePPO of Stable-Baselines3.",
-        epilog="Ctrl+C saves and says how to resume.",
-        allow_abbrev=False,
-    )
+    description = "Train an agent with MaskablePPO of Stable-Baselines3."
+    parser = program.parser("train-sb3", description, "Ctrl+C saves and says how to resume.")
     add_flags(parser, MaskablePPOConfig, TrainSB3Options)
     add_mode_flag(parser, program)
     add_price_flags(parser, lambda: program.world)
@@ -91,9 +86,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
     files = (*trained.files, best, folder / CURVE)
     say_written(program, run, files, best if best.exists() else trained.files[-1])
     if run.stop.requested:
-        run.print_line(
-            f"Resume: {typed_command(program.name, program.module, 'train-sb3', '--resume', trained.files[-1])}"
-        )
+        run.print_line(f"Resume: {program.typed('train-sb3', '--resume', trained.files[-1])}")
     tensorboard = typed_command("tensorboard", "tensorboard.main", "--logdir", folder.parent)
     run.print_line(f"Compare runs: {tensorboard}")
     return 1 if run.writer.failing else 0

@@ -11,7 +11,7 @@ import optuna
 from optuna.trial import TrialState
 
 from rlparity.errors import ParityError, UsageError
-from rlworldkit.cli.group_plan import Variant, tasks_of
+from rlworldkit.cli.group_plan import Group
 from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import params_path
@@ -163,11 +163,8 @@ class _TrialRuns:
         make_folder(folder, "choose another --folder")
         write_toml(settings, sweep.settings_of(trial.params))
         write_toml(prices, sweep.prices_of(trial.params))
-        flags, seeds = (
-            ["--config", str(settings), "--prices", str(prices)],
-            range(config.seed, config.seed + sweep.options.seeds),
-        )
-        tasks = tasks_of(module, folder, seeds, [Variant()], flags, is_resumed=True)
+        group = Group(config.seed, sweep.options.seeds, [], ["--config", str(settings), "--prices", str(prices)])
+        (tasks,) = group.tasks(module, folder, is_resumed=True).values()
         self.agents = [params_path(task.folder, config.num_updates) for task in tasks]
         self.left = [task for task, agent in zip(tasks, self.agents, strict=True) if not agent.exists()]
         self.rows: dict[str, list[Metrics]] = {task.name: [*read_csv(task.folder / METRICS)] for task in tasks}

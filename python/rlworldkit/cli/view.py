@@ -17,7 +17,6 @@ from rlparity.core.prices import changed_prices, read_prices
 from rlparity.errors import UsageError
 from rlparity.io.arguments import OutputFile, Parser
 from rlparity.io.atomic_write import check_output
-from rlparity.io.console import typed_command
 from rlworldkit.agents.reader import agent_files, agents_text, is_agent, player_names
 from rlworldkit.cli import players
 from rlworldkit.program import Program
@@ -40,7 +39,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     _check(parser, args, program.world)
     world = program.world_of(args.mode, args.path)
-    command = typed_command(program.name, program.module, "view", *argv)
+    command = program.typed("view", *argv)
     make = _of_trace if args.path.suffix == TRACE and not args.path.is_dir() else _of_agent
     # Imported only now: a mistaken command line should not have to wait.
     from rlparity.viewer.write import write_page
@@ -124,11 +123,8 @@ def _default_name(world: World, path: Path) -> str:
 
 def _parser(program: Program) -> Parser:
     world = program.world
-    parser = Parser(
-        prog=f"{program.name} view",
-        description="Write one HTML page of an agent's games, of a trace file, or of a run of training.",
-        allow_abbrev=False,
-    )
+    description = "Write one HTML page of an agent's games, of a trace file, or of a run of training."
+    parser = program.parser("view", description)
     parser.add_argument("path", type=Path, metavar="PATH", help=f"a trace file (*.json), {agents_text(world)}")
     parser.add_argument(
         "--output",

@@ -194,12 +194,11 @@ def _check(parser: Parser, args: argparse.Namespace) -> None:
 
 def _parser(program: Program, command: str, *, is_endless: bool) -> Parser:
     world = program.world
-    parser = Parser(
-        prog=f"{program.name} {command}",
-        description="Watch a trained agent play, in a window or in the terminal.",
-        epilog="Keys: space pause, s one step, + faster, - slower, n next game, q quit. Without a terminal every board "
-        "is printed as text.",
-        allow_abbrev=False,
+    parser = program.parser(
+        command,
+        "Watch a trained agent play, in a window or in the terminal.",
+        "Keys: space pause, s one step, + faster, - slower, n next game, q quit. Without a terminal every board is "
+        "printed as text.",
     )
     default = "".join(f" (default {name})" for name in [*world.agents][:1])
     parser.add_argument("agent", nargs="?", type=Path, metavar="PATH", help=agents_text(world) + default)

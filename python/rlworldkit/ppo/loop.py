@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,42 +13,53 @@ import numpy as np
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.jax.switches import training_switches
 from rlworldkit.ppo import parallel
-from rlworldkit.ppo.checkpoints import Log, LoopState
+from rlworldkit.ppo.checkpoints import Checkpoint, Log, LoopState
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.metrics import metrics_of
+from rlworldkit.ppo.params import InitialParams
 from rlworldkit.ppo.program import TrainingLoop, make_train
-from rlworldkit.ppo.saving import Saver
+from rlworldkit.ppo.saving import SavePlan, Saver
 from rlworldkit.ppo.state import EpisodeInfo, UpdateStats, init_runner
 from rlworldkit.runs.result import Progress
-from rlworldkit.runs.run import TrainingDiverged
+from rlworldkit.runs.run import Run, TrainingDiverged
 
 CALL_SECONDS = 4.0
 """The longest that one call of the compiled program should take, once it is known how long an update takes."""
 
 
-def training_loop(
-    start: LoopState,
-    config: TrainConfig,
-    env: JaxEnv,
-    *,
-    write: Callable[[Mapping[str, float]], None],
-    should_stop: Callable[[], bool] = lambda: False,
-    begun: Callable[[], None] = lambda: None,
-    saver: Saver | None = None,
-    on_episodes: Callable[[int, EpisodeInfo], None] | None = None,
-) -> TrainingLoop[LoopState]:
-    """Run until ``config.total_timesteps`` steps are done, those of ``start`` included, or ``should_stop`` says so.
+@dataclass(frozen=True)
+class TrainJob:
+    """What a run is to do.
 
-    Every ``config.log_interval`` updates, and at the end, ``write`` gets the metrics of the updates since. A call
-    of the compiled program takes a few seconds at most, so that a stop need not wait longer; how updates are grouped
-    into calls changes nothing. ``begun`` is called after each: from the first one on there is something to save.
-    ``on_episodes`` takes the number of each update and its rollout's episodes, (steps, games), on the host. Raises
-    TrainingDiverged at metrics whose loss is not finite.
+    config: the settings. env: the world. run: where progress, metrics and checkpoints go; by default nowhere.
+    start: a checkpoint to resume from. initial: trained parameters that a run without ``start`` begins with.
+    save_plan: when and where checkpoints are written, if the run has a folder.
+    notes: plain values to keep with the settings in ``config.json`` and in checkpoints.
+    on_episodes: takes the number of each update and its rollout's episodes, (steps, games), on the host.
     """
+
+    config: TrainConfig
+    env: JaxEnv
+    run: Run = field(default_factory=Run)
+    start: Checkpoint | None = None
+    initial: InitialParams | None = None
+    save_plan: SavePlan = SavePlan()
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    on_episodes: Callable[[int, EpisodeInfo], None] | None = None
+
+
+def training_loop(job: TrainJob, start: LoopState, saver: Saver | None = None) -> TrainingLoop[LoopState]:
+    """Run from ``start`` until all steps are done, those of ``start`` included, or the run is asked to stop.
+
+    Every ``config.log_interval`` updates, and at the end, the run is told the metrics of the updates since. A call
+    of the compiled program takes a few seconds at most, so that a stop need not wait longer; how updates are grouped
+    into calls changes nothing. Raises TrainingDiverged at metrics whose loss is not finite.
+    """
+    config, run = job.config, job.run
     runner, progress, log = start
     last_update = progress.updates + (config.total_timesteps - progress.timesteps) // config.batch_size
     fits = 1
-    while progress.updates < last_update and not parallel.any_process(should_stop()):
+    while progress.updates < last_update and not parallel.any_process(run.stop.requested):
         to_log = config.log_interval - progress.updates % config.log_interval
         to_save = saver.updates_left(progress.updates) if saver else to_log
         wanted = min(fits, to_log, to_save, last_update - progress.updates)
@@ -55,18 +68,17 @@ def training_loop(
         progress = Progress(
             progress.updates + chunk, progress.timesteps + chunk * config.batch_size, progress.seconds + seconds
         )
-        begun()
-        if on_episodes and stats.episodes is not None:
-            episodes = jax.tree.map(parallel.on_host, stats.episodes)
+        run.stop.begun()
+        if job.on_episodes and stats.episodes is not None:
             for index in range(chunk):
                 number = progress.updates - chunk + index + 1
-                on_episodes(number, jax.tree.map(lambda leaf, index=index: leaf[index], episodes))
-        entries = jax.tree.map(lambda leaf, chunk=chunk: np.asarray(leaf)[:chunk], stats._replace(episodes=None))
+                job.on_episodes(number, jax.tree.map(lambda leaf, index=index: leaf[index], stats.episodes))
+        entries = jax.tree.map(lambda leaf, chunk=chunk: leaf[:chunk], stats._replace(episodes=None))
         log = log._replace(unlogged=(*log.unlogged, entries))
-        if progress.updates % config.log_interval == 0 or progress.updates == last_update or should_stop():
-            metrics = _metrics_since(log, progress, env, config.natural_games / config.num_envs)
+        if progress.updates % config.log_interval == 0 or progress.updates == last_update or run.stop.requested:
+            metrics = _metrics_since(log, progress, job.env, config.natural_games / config.num_envs)
             log = Log(progress, metrics)
-            write(metrics)
+            run.write(metrics)
             if not math.isfinite(metrics["train/total_loss"]):
                 raise TrainingDiverged(
                     f"Training diverged by update {progress.updates}: the loss is no longer a number; start again "

@@ -15,6 +15,7 @@ from rlworldkit.ppo.params import Params, checkpoint_path, params_path, save_par
 from rlworldkit.runs.folder import LATEST
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.retrying_writer import RetryingWriter, reason
+from rlworldkit.runs.run import Run
 
 _NEVER = 2**31 - 1
 _RETRY_SECONDS = 60.0
@@ -40,23 +41,14 @@ class Saver:
     """Writes checkpoints and trained parameters, ``checkpoint_{updates}.pkl`` and ``params_{updates}.npz`` by default.
 
     A save in the middle of a run that fails (a full disk) is reported once. It is tried again when the next one is due,
-    by time within a minute; earlier files stay. folder: where the files go that ``plan`` says nothing else of.
-    settings: the run's, plain values. print_line: takes a line for the user. upload: takes every file written.
+    by time within a minute; earlier files stay. run: whose folder gets what ``plan`` names no other file for.
+    settings: the run's, plain values.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        settings: dict[str, Any],
-        env: JaxEnv,
-        plan: SavePlan = SavePlan(),
-        *,
-        print_line: Callable[[str], None],
-        upload: Callable[[Path], None] = lambda path: None,
-    ) -> None:
-        self._folder, self._settings, self._env, self._plan = folder, settings, env, plan
+    def __init__(self, run: Run, env: JaxEnv, settings: dict[str, Any], plan: SavePlan = SavePlan()) -> None:
+        self._run, self._env, self._settings, self._plan = run, env, settings, plan
         self._every_updates, self._every_seconds = plan.every_updates, 60 * plan.every_minutes
-        self._writer, self._upload = RetryingWriter(print_line), upload
+        self._writer = RetryingWriter(run.print_line)
         self._last_time = time.monotonic()
         self._last_updates: int | None = None
 
@@ -88,9 +80,9 @@ class Saver:
         return files
 
     def _files(self, state: LoopState) -> list[Path]:
-        updates, plan = state.progress.updates, self._plan
-        checkpoint = plan.checkpoint or checkpoint_path(self._folder, updates)
-        return [checkpoint, plan.agent[0] if plan.agent else params_path(self._folder, updates)]
+        updates, plan, folder = state.progress.updates, self._plan, self._run.folder or Path()
+        checkpoint = plan.checkpoint or checkpoint_path(folder, updates)
+        return [checkpoint, plan.agent[0] if plan.agent else params_path(folder, updates)]
 
     def _write(self, state: LoopState) -> None:
         """Write both files, or the agent alone where only it finds room; raises OSError as writing does."""
@@ -107,4 +99,4 @@ class Saver:
         self._last_time, self._last_updates = time.monotonic(), state.progress.updates
         if is_first:
             for path in (checkpoint, agent):
-                self._upload(path)
+                self._run.upload(path)

@@ -3,8 +3,7 @@
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +29,12 @@ from rlworldkit.ppo.checkpoints import (
     restored,
 )
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.loop import training_loop
-from rlworldkit.ppo.params import InitialParams, later_files, misfit
+from rlworldkit.ppo.loop import TrainJob, training_loop
+from rlworldkit.ppo.params import later_files, misfit
 from rlworldkit.ppo.program import CompiledTraining, TrainingLoop, compile_training, run_loops
-from rlworldkit.ppo.saving import SavePlan, Saver
-from rlworldkit.ppo.state import EpisodeInfo, RunnerState, UpdateStats, init_runner
-from rlworldkit.runs.console import compiling
+from rlworldkit.ppo.saving import Saver
+from rlworldkit.ppo.state import RunnerState, UpdateStats, init_runner
+from rlworldkit.runs.console import working
 from rlworldkit.runs.result import Progress, TrainResult
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.saved_config import BEGAN, began, now
@@ -44,20 +43,6 @@ JAX = "jax"
 """The entry of a run's settings that says what JAX was set to."""
 _PER_UPDATE = ("num_envs", "num_steps", "num_minibatches", "update_epochs")
 """Settings that decide how many gradient steps there are to so many steps of the games."""
-
-
-@dataclass(frozen=True)
-class TrainJob:
-    """What a run is to do; the fields are arguments of ``train``."""
-
-    config: TrainConfig
-    env: JaxEnv
-    run: Run
-    start: Checkpoint | None = None
-    initial: InitialParams | None = None
-    save_plan: SavePlan = SavePlan()
-    notes: Mapping[str, Any] = field(default_factory=dict)
-    on_episodes: Callable[[int, EpisodeInfo], None] | None = None
 
 
 @contextlib.contextmanager
@@ -72,44 +57,30 @@ def _one_sentence_for_memory() -> Iterator[None]:
         ) from error
 
 
-@training_switches()
 @_one_sentence_for_memory()
 def train(
     config: TrainConfig,
     env: JaxEnv,
     run: Run | None = None,
     *,
-    start: Checkpoint | None = None,
-    initial: InitialParams | None = None,
-    save_plan: SavePlan = SavePlan(),
     devices: Sequence[jax.Device] | None = None,
-    notes: Mapping[str, Any] = {},
-    on_episodes: Callable[[int, EpisodeInfo], None] | None = None,
+    **job: Any,  # noqa: ANN401 - of several types
 ) -> TrainResult:
     """Train until ``config.total_timesteps`` steps are done, or until the run is asked to stop.
 
-    Without a ``run`` nothing is printed and nothing written. No setting of the process is changed. Where several
-    processes train together, each calls this, and only the first one's run may have a folder.
+    Without a ``run`` nothing is printed and nothing written; it is entered here. No setting of the process is changed.
+    Where several processes train together, each calls this, and only the first one's run may have a folder.
 
-    Args:
-        config: the settings.
-        env: the world.
-        run: where progress, metrics and checkpoints go; it is entered here.
-        start: a checkpoint to resume from.
-        initial: trained parameters that a run without ``start`` begins with.
-        save_plan: when and where checkpoints are written, if the run has a folder.
-        devices: those to train on; by default all.
-        notes: plain values to keep with the settings in ``config.json`` and in checkpoints.
-        on_episodes: see ``training_loop``.
+    devices: those to train on; by default all. job: further fields of `TrainJob`.
 
     Raises:
         UsageError: the settings cannot be used, or ``start`` has had all their steps.
         TrainingDiverged: the loss is no longer a number.
         ParityError: ``initial`` is of another network, or there is not enough memory.
     """
-    job = TrainJob(config, env, run or Run(), start, initial, save_plan, notes, on_episodes)
-    with job.run:
-        (result,) = train_together([job], job.run.console, devices)
+    run = run or Run()
+    with run:
+        (result,) = train_together([TrainJob(config, env, run, **job)], run.console, devices)
         if isinstance(result, Exception):
             raise result
         return result
@@ -137,7 +108,7 @@ def train_together(
     mesh = parallel.mesh_of_all_devices(config.num_envs, devices)
     print_line = jobs[0].run.print_line if len(jobs) == 1 else lambda line: None
     print_line(_headline(jobs[0], devices or jax.devices()))
-    with compiling(console or Console(quiet=True), reuse_text()):
+    with working(console or Console(quiet=True), f"Compiling ({reuse_text()})"):
         compiled = compile_training(config, env, mesh, tuple(job.config.seed for job in jobs))
     print_line(f"Compiled in {compiled.compile_seconds:.1f} s.")
     loops = [_session(*each, compiled) for each in zip(jobs, compiled.runners, with_games, strict=True)]
@@ -174,22 +145,11 @@ def _session(
         last, files = _first_state(job, compiled.stats, fresh, with_games), list[Path]()
         if not parallel.any_process(run.stop.requested):  # before anything of an earlier session is changed
             settings = _begin(job)
-            saver = Saver(
-                run.folder or Path(), settings, job.env, job.save_plan, print_line=run.print_line, upload=run.upload
-            )
             # of several processes all take part in a save, though only the first has a folder
             saves = parallel.agreed(float(run.folder is not None)) > 0
-            last = yield from training_loop(
-                last,
-                job.config,
-                job.env,
-                write=run.write,
-                should_stop=lambda: run.stop.requested,
-                begun=run.stop.begun,
-                saver=saver if saves else None,
-                on_episodes=job.on_episodes,
-            )
-            if saves and last.progress.updates > done.updates:
+            saver = Saver(run, job.env, settings, job.save_plan) if saves else None
+            last = yield from training_loop(job, last, saver)
+            if saver and last.progress.updates > done.updates:
                 files = saver.save(last)
         params = last.runner.train_state.playable_params
         return TrainResult(last.progress, done, files, compiled.compile_seconds, params)

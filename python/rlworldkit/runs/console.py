@@ -134,11 +134,6 @@ def working(console: Console, text: str, total: int | None = None) -> Iterator[A
         yield partial(shown.advance, shown.add_task(f"{text} ...", total=total))
 
 
-def compiling(console: Console, reuse: str) -> contextlib.AbstractContextManager[object]:
-    """Show that compilation is going on, and who reuses it."""
-    return working(console, f"Compiling ({reuse})")
-
-
 def print_line(console: Console, line: str) -> None:
     """Print a line as it is, however narrow the terminal is; nothing where the terminal has gone."""
     with contextlib.suppress(OSError):

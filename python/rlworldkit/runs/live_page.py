@@ -1,6 +1,7 @@
 """A page of training runs while they train: their figures and curves, and a button that ends them cleanly."""
 
 import base64
+import contextlib
 import hashlib
 import json
 import math
@@ -9,11 +10,11 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 from urllib.parse import parse_qs, urlsplit
 
 from rlparity.errors import UsageError
@@ -84,6 +85,17 @@ class LivePage:
         self._server, self.port = server, server.server_address[1]
         threading.Thread(target=server.serve_forever, args=(0.1,), name="dashboard", daemon=True).start()
 
+    @contextlib.contextmanager
+    def opened(self, print_line: Callable[[str], None]) -> Iterator[Self]:
+        """Keep the page open in a context, and print its address, or why it cannot be had: training goes on."""
+        try:
+            self.start()
+            print_line(f"Dashboard: {self.url}")
+        except UsageError as error:
+            print_line(f"{error} Training goes on without the dashboard.")
+        with contextlib.closing(self):
+            yield self
+
     def write(self, metrics: Metrics, run: str) -> None:
         """Show the newest metrics of a run."""
         with self._lock:
@@ -144,25 +156,6 @@ class LivePage:
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         return type("Handler", (_Handler,), {"page": self, "root": f"/{self._token}/"})
-
-
-def open_page(
-    title: str,
-    totals: Mapping[str, int],
-    stop: StopRequest,
-    print_line: Callable[[str], None],
-    port: int = PORT,
-    actions: Sequence[ActionLabel] = (),
-) -> LivePage | None:
-    """Open the page and print its address; None where it cannot be had, since training does not depend on it."""
-    page = LivePage(title, totals, stop, port=port, actions=actions)
-    try:
-        page.start()
-    except UsageError as error:
-        print_line(f"{error} Training goes on without the dashboard.")
-        return None
-    print_line(f"Dashboard: {page.url}")
-    return page
 
 
 def _hash(text: str) -> str:

@@ -11,11 +11,11 @@ import pickle
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from rlparity.engines.module_paths import search_path
 from rlparity.engines.python_process import python_command, python_environment
@@ -45,14 +45,6 @@ class RunTask(NamedTuple):
     job: Any = None
 
 
-class RunProcess(NamedTuple):
-    """The process of a run, the number of the run, and the pipe to it."""
-
-    number: int
-    process: subprocess.Popen[bytes]
-    pipe: Connection
-
-
 def train_many(
     tasks: Sequence[RunTask],
     at_once: int,
@@ -76,33 +68,34 @@ def train_many(
     shares = {"OMP_NUM_THREADS": str(share_of_cores(at_once)), _PREALLOCATES: "false"}
     shares = {name: os.environ.get(name, value) for name, value in shares.items()} | threads_of_a_share(at_once)
     results: list[Any] = [None] * len(tasks)
-    waiting, running, is_stopping = list(reversed(range(len(tasks)))), list[RunProcess](), False
+    waiting, is_stopping = list(reversed(range(len(tasks)))), False
+    running: dict[Connection, tuple[int, subprocess.Popen[bytes]]] = {}  # by the pipe to it
     try:
         while running or (waiting and not should_stop()):
             while waiting and len(running) < at_once and not should_stop():
                 index = waiting.pop()
-                running.append(RunProcess(index, *_started(tasks[index], {**shares, **environment})))
-            for pipe in wait([run.pipe for run in running], _POLL_SECONDS):
-                run = next(run for run in running if run.pipe is pipe)
-                task, message = tasks[run.number], _received(run.pipe)
+                process, pipe = _started(tasks[index], {**shares, **environment})
+                running[pipe] = index, process
+            for ready in wait([*running], _POLL_SECONDS):
+                pipe = cast(Connection, ready)
+                index, process = running[pipe]
+                task, message = tasks[index], _received(pipe)
                 if isinstance(message, dict):
                     report(message, task.name)
                 elif isinstance(message, str):
                     print_line(f"{task.name}: {message}")
                 elif message is not None:
-                    (results[run.number],) = message
+                    (results[index],) = message
                 else:
-                    results[run.number] = _failure(task, run.process.wait()) or results[run.number]
-                    run.pipe.close()
-                    running.remove(run)
-                    ended(task.name, results[run.number])
+                    results[index] = _failure(task, process.wait()) or results[index]
+                    del running[pipe]
+                    pipe.close()
+                    ended(task.name, results[index])
             if should_stop() and not is_stopping:
                 is_stopping = True
-                for run in running:
-                    _say_stop(run.pipe)
+                _say_stop(running)
     finally:
-        for run in running:
-            _say_stop(run.pipe)
+        _say_stop(running)
     return results
 
 
@@ -131,9 +124,10 @@ def _received(pipe: Connection) -> Any:  # noqa: ANN401 - a row, a line, a resul
         return None
 
 
-def _say_stop(pipe: Connection) -> None:
-    with contextlib.suppress(OSError):  # it has just ended
-        pipe.send("stop")
+def _say_stop(pipes: Iterable[Connection]) -> None:
+    for pipe in pipes:
+        with contextlib.suppress(OSError):  # it has just ended
+            pipe.send("stop")
 
 
 def _failure(task: RunTask, code: int) -> ParityError | None:

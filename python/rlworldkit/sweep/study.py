@@ -18,10 +18,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 from rlparity.errors import UsageError, unknown
 from rlparity.io.atomic_write import write_whole
-from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.reader import RANDOM, read_agent
-from rlworldkit.evaluation.play import play_episodes
-from rlworldkit.evaluation.report import summary
+from rlworldkit.agents.reader import RANDOM
+from rlworldkit.api import evaluate
 from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.pictures import drawn
 from rlworldkit.ppo.loop import metric_names
@@ -118,10 +116,7 @@ def figure_of(program: Program, options: SweepOptions, agent: str, max_steps: in
 
     Raises UsageError where there is no such number.
     """
-    world = program.world
-    player = AgentPlayer(read_agent(world, agent))
-    episodes = play_episodes(world, player, 0, options.episodes, engine="jax", num_envs=256, max_steps=max_steps)
-    figures: dict[str, Any] = summary(world, episodes)
+    figures = evaluate(program.world, agent, games=options.episodes, max_steps=max_steps)
     found: Any = figures
     for key in options.objective.removeprefix(EVALUATE).split("/"):
         found = found.get(key) if isinstance(found, dict) else None

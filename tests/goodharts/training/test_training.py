@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from goodharts.training.runs import reserved, train_job
 from goodharts.training.torch_ppo import TorchTrainer, UpdateResult
 from goodharts.training.train_ppo import main
 from rlparity.errors import INTERRUPTED_EXIT_CODE
+from rlworldkit.runs.live_page import LivePage
 from rlworldkit.runs.sinks import read_csv
 from rlworldkit.runs.stop import StopRequest
 from tests.rlworldkit.runs.test_stop import NATIVE, call
@@ -55,6 +57,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Mock:
     """What opens the dashboard: a page that records its calls, and whose ``write`` a test may act on."""
     opened = Mock()
     opened.return_value.url = "http://127.0.0.1/secret/"
+    opened.return_value.opened = partial(LivePage.opened, opened.return_value)
     monkeypatch.setattr("rlworldkit.runs.live_page.LivePage", opened)
     return opened
 

@@ -11,11 +11,14 @@ import pytest
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.ppo.checkpoints import Log, LoopState
 from rlworldkit.ppo.config import ARCHIVE, TrainConfig
-from rlworldkit.ppo.loop import training_loop
+from rlworldkit.ppo.loop import TrainJob, training_loop
 from rlworldkit.ppo.ppo import collect_rollout
 from rlworldkit.ppo.program import CompiledTraining, TrainFunction, compile_training, run_loops
+from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.state import RolloutMetrics, RunnerState, Transition, init_runner
 from rlworldkit.runs.result import Progress
+from rlworldkit.runs.run import Run
+from rlworldkit.runs.stop import StopRequest
 
 from .orchards import Levelled, PackedOrchard
 
@@ -84,10 +87,14 @@ def run_training(
     start: LoopState,
     config: TrainConfig,
     env: JaxEnv,
-    **outputs: Any,  # noqa: ANN401 - of several types
+    *,
+    write: Callable[[Mapping[str, float]], None] = lambda row: None,
+    stop: StopRequest | None = None,
+    saver: Saver | None = None,
 ) -> LoopState:
-    """Train from a state; outputs: of ``training_loop``."""
-    (result,) = run_loops(train, [training_loop(start, config, env, **outputs)], config, env.prices[None])
+    """Train from a state; ``write`` takes each row."""
+    job = TrainJob(config, env, Run(report=write, stop=stop))
+    (result,) = run_loops(train, [training_loop(job, start, saver)], config, env.prices[None])
     if isinstance(result, Exception):
         raise result
     return result

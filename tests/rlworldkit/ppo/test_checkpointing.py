@@ -35,7 +35,7 @@ from rlworldkit.ppo.checkpoints import (
     restored,
     save_checkpoint,
 )
-from rlworldkit.ppo.loop import training_loop
+from rlworldkit.ppo.loop import TrainJob, training_loop
 from rlworldkit.ppo.params import checkpoint_path, params_of_checkpoint, params_path
 from rlworldkit.ppo.program import CompiledTraining, TrainingLoop
 from rlworldkit.ppo.saving import SavePlan, Saver
@@ -80,17 +80,6 @@ def saved(tmp_path_factory: pytest.TempPathFactory, trainer: CompiledTraining) -
     return path
 
 
-def run(
-    trainer: CompiledTraining,
-    start: LoopState,
-    rows: list[Mapping[str, float]] | None = None,
-    saver: Saver | None = None,
-) -> LoopState:
-    """Train to the end."""
-    write = (lambda row: None) if rows is None else rows.append
-    return run_training(trainer.train, start, SMALL, ENV, write=write, saver=saver)
-
-
 @pytest.fixture(scope="module")
 def at_27(
     tmp_path_factory: pytest.TempPathFactory, trainer: CompiledTraining
@@ -98,9 +87,11 @@ def at_27(
     """A checkpoint between two rows, which are of 20 updates each, of a run to its end, and all rows of the run."""
     folder, rows = tmp_path_factory.mktemp("straight"), list[Mapping[str, float]]()
     uploaded: list[Path] = []
-    saver = Saver(folder, SETTINGS, ENV, SavePlan(27), print_line=print, upload=uploaded.append)
-    straight = run(trainer, LoopState(trainer.runners[0], Progress(), Log()), rows, saver)
-    saver.save(straight)
+    saver, start = Saver(Run(folder), ENV, SETTINGS, SavePlan(27)), LoopState(trainer.runners[0], Progress(), Log())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Run, "upload", lambda _, path: uploaded.append(path))
+        straight = run_training(trainer.train, start, SMALL, ENV, write=rows.append, saver=saver)
+        saver.save(straight)
     assert uploaded == [path(folder, step) for step in (27, 54, 60) for path in (checkpoint_path, params_path)]
     assert sorted(uploaded) == sorted(folder.iterdir())
     return uploaded[0], straight, rows
@@ -150,9 +141,9 @@ def test_with_other_games_the_next_row_is_of_these_alone(
     written: list[Mapping[str, float]] = []
     starts: list[LoopState] = []
 
-    def watched(first: LoopState, *rest: Any, **named: Any) -> TrainingLoop[LoopState]:  # noqa: ANN401 - as they come
+    def watched(job: TrainJob, first: LoopState, saver: Saver | None) -> TrainingLoop[LoopState]:
         starts.append(first)
-        return training_loop(first, *rest, **named)
+        return training_loop(job, first, saver)
 
     monkeypatch.setattr("rlworldkit.ppo.training.compile_training", lambda *_: trainer)
     monkeypatch.setattr("rlworldkit.ppo.training.training_loop", watched)
@@ -186,7 +177,8 @@ def test_going_on_is_as_if_it_had_never_stopped(
     assert (checkpoint.log.at.updates, checkpoint.log.metrics) == (20, rows[0])
     written: list[Mapping[str, float]] = []
     runner = restored(checkpoint, trainer.runners[0])
-    resumed = run(trainer, LoopState(runner, checkpoint.progress, checkpoint.log), written)
+    start = LoopState(runner, checkpoint.progress, checkpoint.log)
+    resumed = run_training(trainer.train, start, SMALL, ENV, write=written.append)
     assert resumed.progress[:2] == straight.progress[:2]
     assert same(resumed.runner, straight.runner)
     assert len(written) == 2
@@ -316,7 +308,7 @@ def at(trainer: CompiledTraining, updates: int) -> LoopState:
 def test_by_time(tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr("rlworldkit.ppo.saving.time.monotonic", lambda: now)
-    saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(every_minutes=10), print_line=print)
+    saver = Saver(Run(tmp_path), ENV, SETTINGS, SavePlan(every_minutes=10))
     for minutes, updates, files in ((9, 1, 0), (10, 2, 2), (19, 3, 2), (20, 4, 4)):
         now = 1000.0 + 60 * minutes
         saver.after(at(trainer, updates))

@@ -21,7 +21,7 @@ from rlworldkit.ppo.config import (
     auto_tune_for_device,
     get_device_config,
 )
-from rlworldkit.ppo.training import TrainJob
+from rlworldkit.ppo.loop import TrainJob
 
 COUNTS = "num_envs", "num_steps", "total_timesteps", "num_minibatches", "update_epochs", "hidden_dim", "num_layers"
 RATES = "learning_rate", "clip_eps", "max_grad_norm", "vf_coef", "ent_coef", "gamma", "gae_lambda"

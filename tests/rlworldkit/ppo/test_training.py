@@ -22,6 +22,7 @@ from rlworldkit.ppo.state import LossStats, RolloutMetrics, UpdateStats, init_ru
 from rlworldkit.ppo.training import train
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.run import TrainingDiverged
+from rlworldkit.runs.stop import StopRequest
 
 from .conftest import SMALL, run_training
 from .orchards import PackedOrchard
@@ -141,10 +142,13 @@ def test_worlds_of_one_class_share_no_kept_program(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_run_that_is_to_stop_ends_after_the_current_chunk(trainer: CompiledTraining, orchard: PackedOrchard) -> None:
-    rows: Rows = []
-    result = run_training(
-        trainer.train, fresh(trainer), SMALL, orchard, write=rows.append, should_stop=lambda: bool(rows)
-    )
+    stop, rows = StopRequest(), Rows()
+
+    def write(row: Mapping[str, float]) -> None:
+        rows.append(row)
+        stop.requested = True
+
+    result = run_training(trainer.train, fresh(trainer), SMALL, orchard, write=write, stop=stop)
     assert (result.progress.updates, len(rows)) == (20, 1)
 
 

@@ -11,8 +11,20 @@ from rlworldkit.jax.env import JaxEnv
 from rlworldkit.jax.switches import switch
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.program import CompiledTraining, compile_training
+from rlworldkit.settings import as_flags
 
 SMALL = TrainConfig(8, 8, 10 * 64, hidden_dim=8, num_layers=1, num_minibatches=2, log_interval=1)
+_SIZES = ("num_envs", "num_steps", "hidden_dim", "num_layers", "num_minibatches", "update_epochs", "log_interval")
+SIZES = as_flags(TrainConfig, {name: getattr(SMALL, name) for name in _SIZES}).split()
+"""The same as flags of ``train``."""
+
+
+@pytest.fixture(scope="module")
+def no_picture() -> Iterator[None]:
+    """Draw no curves, which takes longer than all else."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rlworldkit.runs.curve.draw_curve", lambda rows, path, *_: path.write_bytes(b"picture"))
+        yield
 
 
 @pytest.fixture(scope="package", autouse=True)

@@ -18,20 +18,16 @@ from orchard import WORLD
 
 from rlparity.errors import INTERRUPTED_EXIT_CODE
 from rlworldkit.cli.app import main
-from rlworldkit.cli.group_plan import Variant, tasks_of
+from rlworldkit.cli.group_plan import Group
 from rlworldkit.evaluation.comparison import ScoredRun, compared
 from rlworldkit.ppo.params import load_params
 from rlworldkit.program import Program
-from rlworldkit.runs.group import Group
 from rlworldkit.runs.live_page import LivePage
 from rlworldkit.runs.pool import RunTask, train_many
-from tests.rlworldkit.runs.conftest import SMALL
+from tests.rlworldkit.runs.conftest import SIZES, SMALL
 
 ORCHARD = Path(__file__).resolve().parents[3] / "parity/rlparity/templates"
-SIZES = (
-    "--num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --num-minibatches 2 --update-epochs 4 --log-interval 1"
-)
-FLAGS = ["--no-wandb", *SIZES.split(), "--log-interval=1", f"--total-timesteps={2 * SMALL.batch_size}"]
+FLAGS = ["--no-wandb", *SIZES, f"--total-timesteps={2 * SMALL.batch_size}"]
 TRAINER = """
 import os, signal, sys
 from rlworldkit.runs.pool import parent_process
@@ -151,7 +147,7 @@ def test_runs_that_are_there_are_not_overwritten(group: Path, refused: Callable[
 def test_runs_of_a_group_go_on_where_there_is_an_agent_and_begin_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "seed-3").mkdir()
     (tmp_path / "seed-3" / "checkpoint_2.pkl").touch()
-    begun, new = tasks_of("m", tmp_path, (3, 4), [Variant()], ["--lr=1e-3"], is_resumed=True)
+    begun, new = Group(3, 2, [], ["--lr=1e-3"]).tasks("m", tmp_path, is_resumed=True)[""]
     there = f"--checkpoint-dir {tmp_path}"
     assert " ".join(begun.words) == f"m train --lr=1e-3 --resume latest {there}/seed-3"
     assert " ".join(new.words) == f"m train --lr=1e-3 --seed 4 --run-name seed-4 {there}"

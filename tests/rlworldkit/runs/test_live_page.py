@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from rlparity.errors import UsageError
-from rlworldkit.runs.live_page import LivePage, open_page
+from rlworldkit.runs.live_page import LivePage
 from rlworldkit.runs.stop import StopRequest
 
 from .live_runs import STEPS, UPDATES, is_stopping, metrics, started
@@ -145,7 +145,8 @@ def test_where_nobody_may_listen_a_sentence_says_so(monkeypatch: pytest.MonkeyPa
     with pytest.raises(UsageError, match=re.escape(said)):
         LivePage("", {"proxy": 1}, StopRequest()).start()
     lines = list[str]()
-    assert open_page("", {"proxy": 1}, StopRequest(), lines.append) is None
+    with LivePage("", {"proxy": 1}, StopRequest()).opened(lines.append) as page:
+        page.write(metrics("proxy", 1), "proxy")
     assert lines == [f"{said} Training goes on without the dashboard."]
 
 

@@ -13,10 +13,10 @@ from rlparity.errors import UsageError
 from rlworldkit.runs.folder import run_folder
 from rlworldkit.runs.lock import locked
 from rlworldkit.runs.run import Run
+from tests.rlworldkit.runs.conftest import SIZES
 
 BUSY = "Another process is training into {}: let it end first, or start a run of another name."
-FLAGS = ["--num-envs", "8", "--num-steps", "8", "--hidden-dim", "8", "--num-layers", "1", "--num-minibatches", "2"]
-JAX = ["train", *FLAGS, "--no-wandb", "--log-interval", "1"]
+JAX = ["train", *SIZES, "--no-wandb"]
 SB3 = ["train-sb3", "--num-envs", "2", "--n-steps", "32", "--batch-size", "32", "--no-wandb"]
 
 HOLDING = """

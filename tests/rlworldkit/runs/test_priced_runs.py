@@ -12,23 +12,22 @@ from rlworldkit.cli.app import main
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.runs.sinks import read_csv
 from tests.rlworldkit.ppo.sealing import payload_of, sealed
-from tests.rlworldkit.runs.conftest import SMALL
+from tests.rlworldkit.runs.conftest import SIZES, SMALL
 
-FLAGS = "--no-wandb --num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --num-minibatches 2 --update-epochs 4"
+pytestmark = pytest.mark.usefixtures("no_picture")
 PRICES = ("--price", "step=0.5", "--price", "sting=-2")
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("rlworldkit.runs.curve.draw_curve", lambda rows, path, *_: path.write_bytes(b"picture"))
 
 
 def train(*flags: str, updates: int = 2, name: str = "run") -> Path:
     """Train Orchard, for so many updates in all; the folder of the run."""
     resumes = "--resume" in flags
     sizes = ["--total-timesteps", str(updates * SMALL.batch_size)]
-    named = [] if resumes else [*FLAGS.split(), "--log-interval", "1", "--run-name", name]
+    named = [] if resumes else ["--no-wandb", *SIZES, "--run-name", name]
     assert main(WORLD, ["train", *sizes, *named, *flags]) == 0
     return Path("checkpoints") / name
 

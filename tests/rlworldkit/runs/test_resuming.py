@@ -4,7 +4,6 @@ import dataclasses
 import errno
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,15 +25,8 @@ from rlworldkit.settings import saved_settings
 from tests.rlworldkit.runs.conftest import SMALL
 
 ENV = OrchardJaxEnv()
+pytestmark = pytest.mark.usefixtures("no_picture")
 KINDS = (("checkpoint", "pkl"), ("params", "npz"))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_picture() -> Iterator[None]:
-    """Draw no curves, which takes longer than all else."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rlworldkit.runs.curve.draw_curve", lambda rows, path, *_: path.write_bytes(b"picture"))
-        yield
 
 
 def row(update: int, session: int = 0) -> dict[str, float]:

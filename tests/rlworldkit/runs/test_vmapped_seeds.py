@@ -16,16 +16,18 @@ from rlworldkit.cli.app import main
 from rlworldkit.jax.native.env import native_env
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
+from rlworldkit.ppo.loop import TrainJob
 from rlworldkit.ppo.params import InitialParams
 from rlworldkit.ppo.program import TrainingLoop, make_train, run_loops
 from rlworldkit.ppo.state import init_runner
-from rlworldkit.ppo.training import TrainJob, train, train_together
+from rlworldkit.ppo.training import train, train_together
 from rlworldkit.runs.result import TrainResult
 from rlworldkit.runs.run import Run, TrainingDiverged
 from rlworldkit.runs.sinks import read_csv
-from tests.rlworldkit.runs.conftest import SMALL
+from tests.rlworldkit.runs.conftest import SIZES, SMALL
 
 ENV = OrchardJaxEnv()
+pytestmark = pytest.mark.usefixtures("no_picture")
 SEEDS = (3, 4, 5)
 UPDATES = 4
 
@@ -64,14 +66,6 @@ def optimised_programs() -> Iterator[None]:
     jax.config.update("jax_disable_most_optimizations", False)
     yield
     jax.config.update("jax_disable_most_optimizations", before)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_picture() -> Any:  # noqa: ANN401 - a fixture
-    """Draw no curves, which takes longer than all else."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rlworldkit.runs.curve.draw_curve", lambda rows, path, *_: path.write_bytes(b"picture"))
-        yield
 
 
 def config(seed: int, updates: int = UPDATES) -> TrainConfig:
@@ -151,12 +145,7 @@ def test_a_seed_that_diverges_leaves_the_others_alone(alone: dict[int, Path], tm
 def test_the_command_trains_and_resumes_them(
     alone: dict[int, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sizes = [
-        f"--{name.replace('_', '-')}={getattr(SMALL, name)}"
-        for name in ("num_envs", "num_steps", "hidden_dim", "num_layers", "num_minibatches", "log_interval")
-    ]
-    words = ["train", "--no-wandb", *sizes, f"--lr={SMALL.learning_rate}", f"--update-epochs={SMALL.update_epochs}"]
-    words += ["--seed=3", "--seeds=3", "--seeds-mode=vmap"]
+    words = ["train", "--no-wandb", *SIZES, "--seed=3", "--seeds=3", "--seeds-mode=vmap"]
     begun = [*words, f"--total-timesteps={SMALL.batch_size}", "--run-name=group", f"--checkpoint-dir={tmp_path}"]
     assert main(WORLD, begun) == 0
     (tmp_path / "group" / "seed-5" / "checkpoint_1.pkl").write_bytes(b"damaged")
