@@ -218,8 +218,8 @@ def test_a_fault_is_found_wherever_it_shows(
 
 def told(engine: PlanesEngine, step: BatchStep) -> BatchStep:
     """A step with everything that an engine may report."""
-    truncated, events = (np.zeros(engine.games, kind) for kind in (np.bool_, np.uint32))
-    return replace(step, truncated=truncated, events=events, facts=step.components[:, 1:2].copy())
+    nothing = np.zeros(engine.games, np.uint32)
+    return replace(step, truncated=nothing > 0, events=nothing, facts=step.components[:, 1:2].copy())
 
 
 TALKATIVE = changed(CountingEngine, step=told)

@@ -62,7 +62,8 @@ def rows_that_differ(world: World, expected: Fields, observed: Fields) -> NDArra
 def _compared(world: World, expected: Fields, observed: Fields) -> Iterator[tuple[str, Any, Any]]:
     """Fields that are compared, with the values of both sides, None where one has none; those of dicts one by one."""
     for name in dict.fromkeys([*expected, *observed]):
-        one, other = expected.get(name), observed.get(name)
+        one: Any = expected.get(name)
+        other: Any = observed.get(name)
         if (tolerance := world.tolerance_of(name)) is not None and tolerance.ignored:
             continue
         if world.observation_fields and name == OBSERVATION and one is not None and other is not None:

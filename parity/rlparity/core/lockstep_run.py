@@ -123,7 +123,7 @@ class LockstepRun:
                 continue
             case = self.history.case(slot, *then)
             self.outcome.divergences.append(batch_divergence(self.pair, case, seen, int(row), slot))
-        fired = self.pair.newly_fired()
+        fired = self.pair.newly_fired() if self.pair.compares_marks else None
         # Marks are counted for all games together: once one went apart, they tell nothing about the others.
         if explained or self.outcome.divergences:
             return

@@ -92,7 +92,9 @@ class Pair(Closable):
             reads_arrays = has_dicts and not (alone and games == 1)  # the dict of a game without another will do
             self._arrays = reads_arrays and all(engine.state_arrays() is not None for engine in self.both)
             self._left_out: tuple[Array | int, ...] = 0, 0
-            self._counted = self.marks() if (marks if compare_marks is None else compare_marks) else None
+            self.compares_marks = marks if compare_marks is None else compare_marks
+            is_counted = self.compares_marks or (marks and all(engine.marks() is not None for engine in self.both))
+            self._counted = self.marks() if is_counted else None
             undo.pop_all()
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots | None = None) -> Observed:
@@ -224,7 +226,7 @@ class Pair(Closable):
         return counts[0] - self._left_out[0], counts[-1] - self._left_out[1]
 
     def newly_fired(self) -> Observed | None:
-        """Counts of all marks since the last call, one row; None where marks are not compared.
+        """Counts of all marks since the last call, one row; None where an engine counts none.
 
         Engines count all games together, so the row says that some game differs, not which.
         """

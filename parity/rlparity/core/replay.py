@@ -1,6 +1,6 @@
 """Playing one case on both engines, up to the first difference."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,8 @@ from rlparity.core.trace import RESTART, Action, Case, batch_of
 from rlparity.engine import Array, BatchEngine, Slots, State
 
 _ONLY: Slots = np.zeros(1, dtype=np.intp)
+Played = tuple[Action | None, Observed, State, Observed | None]
+"""An action, what both engines give, the reference's state before, if the ledger looks at it, and the marks."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ def begin(engine: BatchEngine, case: Case) -> Array:
 
 def start(pair: Pair, case: Case) -> Observed:
     """Start a case on a pair of one game. Raises StateRefused where an engine does not take its state."""
+    pair.newly_fired()  # those before are none of the start's
     if case.state is not None:
         return pair.set_state([case.state], _ONLY)
     return pair.reset(np.array([case.seed], np.uint64))
@@ -74,8 +77,8 @@ def differs_at(pair: Pair, case: Case, *, only_valid: bool = False) -> Divergenc
     no action that the reference's mask forbids, but end there.
     """
     while True:
-        for done, (action, seen, before) in enumerate(_play(pair, case, only_valid=only_valid)):
-            differences = differences_of(pair, seen)
+        for done, (action, seen, before, fired) in enumerate(_play(pair, case, only_valid=only_valid)):
+            differences = differences_of(pair, seen, fired)
             known = pair.known(before, action, differences) if differences else None
             is_placed = done == 0 and case.state is not None  # which resynchronising again would not change
             if differences and (known is None or (is_placed and known == RESYNCHRONISE)):
@@ -94,14 +97,14 @@ def last_differences(pair: Pair, case: Case) -> tuple[State, Action | None, tupl
 
     ``pair`` has one game.
     """
-    for action, seen, before in _play(pair, case):
-        last = before, action, seen
-    return last[0], last[1], differences_of(pair, last[2])
+    for action, seen, before, fired in _play(pair, case):
+        last = before, action, (seen, fired)
+    return last[0], last[1], differences_of(pair, *last[2])
 
 
-def differences_of(pair: Pair, seen: Observed) -> tuple[Difference, ...]:
+def differences_of(pair: Pair, seen: Observed, fired: Observed | None) -> tuple[Difference, ...]:
     """What differs in a game played alone, its marks too where they are compared; nothing where all is ignored."""
-    both = (seen, pair.newly_fired())
+    both = (seen, fired if pair.compares_marks else None)
     differing = (each for each in both if each and pair.rows_that_differ(each)[0])
     differences = tuple(difference for each in differing for difference in pair.explain(each, 0, 0))
     return () if all(map(pair.ignores, differences)) else differences
@@ -110,29 +113,24 @@ def differences_of(pair: Pair, seen: Observed) -> tuple[Difference, ...]:
 def moments(pair: Pair, case: Case) -> list[ReplayMoment]:
     """The start and every action up to the first difference, recorded. ``pair`` has one game."""
     recorded: list[ReplayMoment] = []
-    counts = [engine.marks() for engine in pair.both]
-    for action, seen, state in _play(pair, case):
-        before, counts = counts, [engine.marks() for engine in pair.both]
-        differences = differences_of(pair, seen)
+    for action, seen, state, fired in _play(pair, case):
+        differences = differences_of(pair, seen, fired)
         if differences and pair.known(state, action, differences):
             differences = ()
         states = pair.reference.get_state(_ONLY)[0], pair.other.get_state(_ONLY)[0]
-        recorded.append(
-            ReplayMoment(action, states, components_of(seen), fired_marks(pair, before, counts), differences)
-        )
+        recorded.append(ReplayMoment(action, states, components_of(seen), fired_marks(pair, fired), differences))
         if differences:
             break
     return recorded
 
 
-def _play(pair: Pair, case: Case, *, only_valid: bool = False) -> Iterator[tuple[Action | None, Observed, State]]:
-    """Each action, what both engines give and, if the ledger looks at it, the reference's state before."""
-    yield None, start(pair, case), {}
+def _play(pair: Pair, case: Case, *, only_valid: bool = False) -> Iterator[Played]:
+    yield None, start(pair, case), {}, pair.newly_fired()
     for action in case.actions:
         if only_valid and isinstance(action, int) and not pair.reference.mask()[0, action]:
             return
         before = {} if action == RESTART else next(iter(pair.states_before(_ONLY)), {})
-        yield action, act(pair, case, action), before
+        yield action, act(pair, case, action), before, pair.newly_fired()
 
 
 def batch_divergence(pair: Pair, case: Case, seen: Observed, row: int, slot: int) -> Divergence:
@@ -154,13 +152,10 @@ def components_of(seen: Observed, row: int = 0) -> tuple[tuple[int | float, ...]
     return tuple(one), tuple(other)
 
 
-def fired_marks(
-    pair: Pair, before: Sequence[Array | None], after: Sequence[Array | None]
-) -> tuple[dict[str, int], dict[str, int]] | None:
-    """How often each mark fired between two counts of both engines; None where one counts none."""
-    fired = [
-        {mark: int(new - old) for mark, old, new in zip(pair.world.marks, then, now, strict=True) if new > old}
-        for then, now in zip(before, after, strict=True)
-        if then is not None and now is not None
-    ]
-    return (fired[0], fired[1]) if len(fired) == 2 else None
+def fired_marks(pair: Pair, fired: Observed | None) -> tuple[dict[str, int], dict[str, int]] | None:
+    """How often each mark fired on each side, of those that did; None where an engine counts none."""
+    if fired is None:
+        return None
+    counts = (dict(zip(pair.world.marks, side["marks"][0], strict=True)) for side in (fired.expected, fired.observed))
+    one, other = ({mark: int(count) for mark, count in side.items() if count} for side in counts)
+    return one, other

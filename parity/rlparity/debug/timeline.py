@@ -12,7 +12,7 @@ from rlparity.core.pair import Pair
 from rlparity.core.replay import ReplayMoment, act, components_of, differences_of, fired_marks, start
 from rlparity.core.step_phases import StepPhases
 from rlparity.core.trace import Action, Case
-from rlparity.engine import Array, State
+from rlparity.engine import State
 from rlparity.errors import EngineError, StateRefused
 
 
@@ -99,7 +99,6 @@ class Timeline:
         self.pair = open_pair()
         self._has_failed = False
         self._now: Moment | None = None
-        self._counts: Sequence[Array | None] = ()
 
     def forget_place(self) -> None:
         """Tell that something else used the engines."""
@@ -158,23 +157,16 @@ class Timeline:
         self, fork: Fork, step: int, action: Action | None = None, since: tuple[State, State] = ({}, {})
     ) -> Moment:
         """Play a fork's start, or an action where the engines stand, which have the states ``since``."""
-        if action is None:
-            self._counts = self._marks()  # those fired before are none of the start's
-            self.pair.newly_fired()
         seen = start(self.pair, fork.case) if action is None else act(self.pair, fork.case, action)
         is_alone = len(self.pair.both) == 1
-        differences = () if is_alone else differences_of(self.pair, seen)
-        before, self._counts = self._counts, self._marks()
+        fired = self.pair.newly_fired()
+        differences = () if is_alone else differences_of(self.pair, seen, fired)
         one = _kept(seen.expected)
         other = one if is_alone else _kept(seen.observed)
         states = one[STATE][0], other[STATE][0]
-        marks = fired_marks(self.pair, before, self._counts)
+        marks = fired_marks(self.pair, fired)
         phases = StepPhases(lambda: self.pair, since, action)  # an engine that failed is opened anew
         return Moment(action, states, components_of(seen), marks, differences, step, (one, other), phases)
-
-    def _marks(self) -> list[Array | None]:
-        counts = [engine.marks() for engine in self.pair.both]
-        return [counts[0], counts[-1]]
 
 
 def _kept(fields: Fields) -> dict[str, Any]:
