@@ -28,6 +28,11 @@ def changed(base: Any = PlanesEngine, **changes: Callable[..., Any]) -> Any:  # 
     return type("Changed", (base,), {name: method(name, change) for name, change in changes.items()})
 
 
+def playing(game: type[Game]) -> type[PlainEngine]:
+    """The plain engine by the rules of another game."""
+    return type("Playing", (PlainEngine,), {"game": game})
+
+
 class CountingEngine(PlanesEngine):
     """Knows how many steps it has taken."""
 
@@ -42,15 +47,14 @@ DoubleEngine = changed(PlainEngine, observations=lambda engine, seen: seen.astyp
 """Observes in double precision."""
 
 
-class _Restless(Game):
+class Restless(Game):
+    """Resting does not heal once the score is 4: takes a few picks to show."""
+
     def rest(self) -> None:
         self.hp = self.hp if self.score >= 4 else min(3, self.hp + 1)
 
 
-class RestlessEngine(PlainEngine):
-    """Resting does not heal once the score is 4: takes a few picks to show."""
-
-    game = _Restless
+RestlessEngine = playing(Restless)
 
 
 class MiscountingEngine(PlanesEngine):

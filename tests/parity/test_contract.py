@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import orchard, rlparity
-from faulty_orchard import WORLD, changed
+from faulty_orchard import WORLD, changed, playing
 from numpy.typing import NDArray
 from orchard.plain import Game, PlainEngine
 from orchard.planes import PlanesEngine
@@ -49,34 +49,24 @@ class _Hidden(PlanesEngine):
         return replace(step, observation=self.observe())
 
 
-class _DeafGame(Game):
-    """Draws from one and the same seed, and says it was the given one."""
+def deaf(heard: Callable[[int], int]) -> type[PlainEngine]:
+    """An engine that draws from another seed than the one that it is given, and says it was that."""
 
-    heard: Callable[[int], int] = staticmethod(lambda seed: 5)
+    class Deaf(Game):
+        def start(self, seed: int) -> None:
+            super().start(heard(seed))
+            self.seed = seed
 
-    def start(self, seed: int) -> None:
-        super().start(self.heard(seed))
-        self.seed = seed
+        def fly(self) -> int:
+            given, self.seed = self.seed, heard(self.seed)
+            sting = super().fly()
+            self.seed = given
+            return sting
 
-    def fly(self) -> int:
-        given, self.seed = self.seed, self.heard(self.seed)
-        sting = super().fly()
-        self.seed = given
-        return sting
-
-
-class _Deaf(PlainEngine):
-    game = _DeafGame
+    return playing(Deaf)
 
 
-class _ShortGame(_DeafGame):
-    """Cuts its seeds to 32 bits."""
-
-    heard = staticmethod(lambda seed: seed % 2**32)
-
-
-class _Short(PlainEngine):
-    game = _ShortGame
+DEAF, SHORT = deaf(lambda seed: 5), deaf(lambda seed: seed % 2**32)
 
 
 def state_with(change: Callable[[PlanesEngine, State], State]) -> type[PlanesEngine]:
@@ -114,8 +104,8 @@ def tried(engine: Any) -> str:  # noqa: ANN401 - whatever a stranger calls an en
         ),
         (_Restoring, "engine 'tried' does not round-trip its state: after set_state(get_state()) state.hp is "),
         (_Hidden, "engine 'tried' does not round-trip its state: after set_state(get_state()) and a step "),
-        (_Deaf, "engine 'tried' plays the same game from the seeds 0 and 64: its reset must start from the seed"),
-        (_Short, "its draws must depend on all 64 bits of a seed"),
+        (DEAF, "engine 'tried' plays the same game from the seeds 0 and 64: its reset must start from the seed"),
+        (SHORT, "its draws must depend on all 64 bits of a seed"),
     ],
 )
 def test_an_engine_that_breaks_the_contract_is_one_sentence_and_3(
@@ -129,7 +119,7 @@ def test_an_engine_that_breaks_the_contract_is_one_sentence_and_3(
 
 def test_a_port_that_reads_32_bits_of_its_seeds_differs_from_its_original() -> None:
     words = "--engines", "plain,tried", "--steps", "1", "--games", "2", "--no-report"
-    assert rlparity("run", *words, world=tried(_Short)).code == 1
+    assert rlparity("run", *words, world=tried(SHORT)).code == 1
 
 
 def test_every_second_game_of_a_run_starts_from_a_seed_above_32_bits() -> None:
@@ -198,7 +188,7 @@ def test_a_field_of_a_world_of_another_type_is_named(name: str, value: Any, sent
 
 
 def test_a_world_without_chance_says_so() -> None:
-    fixed = replace(WORLD, engines={"plain": PlainEngine, "tried": _Deaf})
+    fixed = replace(WORLD, engines={"plain": PlainEngine, "tried": DEAF})
     settings = Settings(steps=20, games=8)
     with pytest.raises(EngineError, match="plays the same game"):
         run(fixed, ("tried", "tried"), settings)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from faulty_orchard import WORLD
+from faulty_orchard import WORLD, playing
 from numpy.typing import NDArray
 from orchard.exploration import end_game
 from orchard.plain import Game, PlainEngine
@@ -26,15 +26,14 @@ SEED = 4
 """One with which a game begins without apples, which is rare."""
 
 
-class _RestlessWhenOld(Game):
+class RestlessWhenOld(Game):
     """Resting does not heal from turn 64 on, which few games reach, and none in fewer steps but from a late start."""
 
     def rest(self) -> None:
         self.hp = self.hp if self.turn >= 64 else min(3, self.hp + 1)
 
 
-class _LateEngine(PlainEngine):
-    game = _RestlessWhenOld
+LATE = playing(RestlessWhenOld)
 
 
 def held_to(other: Any, settings: Settings = EXPLORE, **parts: Any) -> Outcome:  # noqa: ANN401 - an engine; of a world
@@ -77,8 +76,8 @@ def test_play_is_directed_until_it_shows_nothing_new(monkeypatch: pytest.MonkeyP
 
 def test_a_fault_in_a_rare_state_is_found_and_made_small() -> None:
     short = replace(EXPLORE, steps=60)
-    assert not any(held_to(_LateEngine, replace(short, source="uniform", seed=seed)).divergences for seed in range(3))
-    world = replace(WORLD, engines={"planes": PlanesEngine, "other": _LateEngine})
+    assert not any(held_to(LATE, replace(short, source="uniform", seed=seed)).divergences for seed in range(3))
+    world = replace(WORLD, engines={"planes": PlanesEngine, "other": LATE})
     for seed in range(3, 6):
         (found,) = run(world, ("planes", "other"), replace(short, seed=seed)).divergences
         with Pair(world, ("planes", "other"), 1) as pair:

@@ -6,35 +6,24 @@ from dataclasses import replace
 
 import pytest
 from command_line import rlparity
-from faulty_orchard import WORLD
+from faulty_orchard import WORLD, changed, playing
 from orchard.plain import PICK, REST, Game, PlainEngine, draw
 
-from rlparity import Draw, EngineError, Phase, State
+from rlparity import Draw, EngineError, Phase
 from rlparity.core.trace import Case
 from rlparity.debug import Session
 
 
-class _Stingless(Game):
+class Stingless(Game):
+    """The wasp hurts nobody, and pays as if it did."""
+
     def fly(self) -> int:
         hurt = super().fly()
         self.hp += hurt
         return hurt
 
 
-class StinglessEngine(PlainEngine):
-    """The wasp hurts nobody, and pays as if it did."""
-
-    game = _Stingless
-
-
-class SilentEngine(PlainEngine):
-    """Tells no phases."""
-
-    def phases(self, state: State, actions: object) -> None:  # type: ignore[override]
-        return None
-
-
-STINGLESS = replace(WORLD, engines={**WORLD.engines, "stingless": StinglessEngine, "silent": SilentEngine})
+STINGLESS = replace(WORLD, engines={**WORLD.engines, "stingless": playing(Stingless)})
 
 
 @pytest.mark.parametrize(
@@ -72,12 +61,8 @@ def test_an_action_that_is_valid_on_one_side_alone_differs_in_its_first_phase() 
         def mask(self) -> list[bool]:
             return [*super().mask()[:REST], False]
 
-    class LazyEngine(PlainEngine):
-        game = Lazy
-
-    with Session(
-        replace(WORLD, engines={"plain": PlainEngine, "lazy": LazyEngine}), case=Case((REST,), seed=4)
-    ) as session:
+    world = replace(WORLD, engines={"plain": PlainEngine, "lazy": playing(Lazy)})
+    with Session(world, case=Case((REST,), seed=4)) as session:
         session.step()
         assert session.moment.phases.parting.text == "The engines first differ in phase 'walker'."
 
@@ -103,11 +88,8 @@ def test_the_command_names_the_phase_of_the_step_at_which_it_stops() -> None:
 
 
 def test_phases_that_are_no_json_are_refused() -> None:
-    class Wrong(PlainEngine):
-        def phases(self, *given: object) -> tuple[Phase, ...]:
-            return (Phase("walker", {"hp": (1,)}),)
-
-    with Session(replace(WORLD, engines={"plain": PlainEngine, "wrong": Wrong}), seed=3) as session:
+    wrong = changed(PlainEngine, phases=lambda *_: (Phase("walker", {"hp": (1,)}),))
+    with Session(replace(WORLD, engines={"plain": PlainEngine, "wrong": wrong}), seed=3) as session:
         session.step()
         with pytest.raises(EngineError, match=r"'wrong' gives the state after phase 'walker'\.hp as tuple"):
             _ = session.moment.phases.sides

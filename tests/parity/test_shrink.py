@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from faulty_orchard import WORLD, changed
+from faulty_orchard import WORLD, changed, playing
 from numpy.typing import NDArray
 from orchard.plain import PICK, REST, Game, PlainEngine
 from orchard.planes import PlanesEngine
@@ -103,12 +103,8 @@ class _TwoFaults(Game):
         self.turn += 0 < self.score < 4
 
 
-class _TwoFaultsEngine(PlainEngine):
-    game = _TwoFaults
-
-
 def test_a_case_becomes_none_in_which_another_field_differs_too() -> None:
-    world = replace(WORLD, engines={**WORLD.engines, "two faults": _TwoFaultsEngine})
+    world = replace(WORLD, engines={**WORLD.engines, "two faults": playing(_TwoFaults)})
     start = {"seed": 9, "walker": 0, "wasp": 15, "hp": 1, "score": 7, "turn": 0, "apples": [{"cell": 3, "ripeness": 1}]}
     case = Case((REST,), state=start)
     with open_alone(world, ("plain", "two faults"), case, timeout=60) as pair:
