@@ -146,26 +146,22 @@ def test_the_engines_own_auto_reset_is_a_path_of_its_own() -> None:
     assert len(small.actions) == 1
 
 
-class _MiscountsBatches(PlanesEngine):
-    """Counts a mark too often where it plays several games."""
-
-    def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        self.count("rest", int(self.games > 1))
-        return super().step(actions)
+def miscount(engine: PlanesEngine, step: BatchStep) -> BatchStep:
+    """Count a mark too often where several games are played."""
+    engine.count("rest", int(engine.games > 1))
+    return step
 
 
-class _LastStep(CountingEngine):
-    """Spoils the state only after everything about step 5 was reported."""
-
-    def seeds(self) -> NDArray[np.uint64]:
-        if self.taken == 5:
-            self.score[0] = 40
-            self.taken += 1
-        return super().seeds()
+def spoil_last(engine: CountingEngine, seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spoil the state only after everything about step 5 was reported."""
+    if engine.taken == 5:
+        engine.score[0] = 40
+        engine.taken += 1
+    return seeds
 
 
 class _LastLook(CountingEngine):
-    """The same for the mask alone, which no state shows."""
+    """Spoils the mask alone, which no state shows, after step 5."""
 
     looks = 0
 
@@ -197,8 +193,8 @@ BLINKING = wrong_turns(4, 4, lambda engine, arrays: None)
     [
         ("double", "plain", {}, ["observation"]),
         ("miscounting", "plain", {"marks": True}, ["marks[sting]"]),
-        (_MiscountsBatches, "plain", {"marks": True}, ["marks[rest]"]),
-        (_LastStep, "plain", {"steps": 5, "invalid": 0}, ["state.score"]),
+        (changed(step=miscount), "plain", {"marks": True}, ["marks[rest]"]),
+        (changed(CountingEngine, seeds=spoil_last), "plain", {"steps": 5, "invalid": 0}, ["state.score"]),
         # One game, which goes on after its fifth step: nobody asks for its mask again but the last comparison.
         (_LastLook, "plain", {"steps": 5, "games": 1, "seed": 1, "invalid": 0}, ["mask[rest]"]),
         # Where no engine offers arrays, states are compared at every step, and now and then where both do.
