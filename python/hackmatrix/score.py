@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hackmatrix import rules
-from hackmatrix.explain.transition import around, place_of
+from hackmatrix.cells import around, place_of
 from hackmatrix.rules import ACTIONS, SIPHON, WON_STAGE
 from rlparity import State
 from rlworldkit.evaluation.report import interval, mean, percent, share, shares

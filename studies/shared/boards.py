@@ -8,7 +8,8 @@ import jax
 import numpy as np
 
 from hackmatrix import jax_env
-from hackmatrix.exploration.starts import CELLS, ENEMY_HP, Place, at
+from hackmatrix.cells import CELLS, Place
+from hackmatrix.exploration.starts import ENEMY_HP, at
 from hackmatrix.rules import ENEMIES, MOVES, NUM_STAGES
 from hackmatrix.world import open_swift
 from rlparity import BatchEngine, State

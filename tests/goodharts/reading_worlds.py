@@ -1,14 +1,10 @@
-"""The worlds of Goodharts with one more engine, the reading, to hold both others to.
+"""The worlds of Goodharts with one more engine, the reading, to hold both others to."""
 
-In this folder: ``rlparity run --world reading_worlds:GROUND_TRUTH``, and so on for the other modes.
-"""
-
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from reading.engine import Reading
-from reading.game import Numbers as NumbersOfReading
 
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import WORLDS, open_jax, open_torch
@@ -18,7 +14,7 @@ from rlparity import World
 def world_of(mode: str, numbers: Numbers = DEFAULT_NUMBERS, *, evaluating: bool = False) -> World:
     """A mode with these numbers on all three engines; ``evaluating``: by the rules of an evaluation (G6)."""
     world, how = WORLDS[mode], dict[str, Any](numbers=numbers, evaluating=evaluating)
-    read = partial(Reading, mode, tuple(world.marks), **{**how, "numbers": NumbersOfReading(**asdict(numbers))})
+    read = partial(Reading, mode, tuple(world.marks), **how)
     both = {"torch": partial(open_torch, MODES[mode], **how), "jax": partial(open_jax, MODES[mode], **how)}
     accept = () if evaluating else world.accept  # what starves in an evaluation ends
     return replace(world, engines={**both, "reading": read}, accept=accept)
@@ -27,10 +23,3 @@ def world_of(mode: str, numbers: Numbers = DEFAULT_NUMBERS, *, evaluating: bool 
 PAIRED = {name: world_of(name) for name in MODES}
 SIMILAR = ("ground_truth_blinded", "proxy_mortal")
 """Modes made of parts that others are made of, too: they are compared in all ways only where minutes count."""
-
-
-def __getattr__(name: str) -> World:
-    """The world of a mode by its name in capitals, as entry points have it."""
-    if name.lower() not in PAIRED:
-        raise AttributeError(name)
-    return PAIRED[name.lower()]

@@ -22,19 +22,6 @@ def nobody_ate() -> Evaluation:
 BOTH = [evaluation_by_hand(), nobody_ate()]
 
 
-# The files
-
-
-def test_evaluations_are_read_as_they_were_written(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text(as_json(BOTH))
-    read = read_results(tmp_path / "a.json")
-    assert read[0] == BOTH[0]
-    assert as_json(read) == as_json(BOTH)  # nan, which is never equal to itself, included
-
-
-# The command
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder, in which commands run, with models and the JSON of two evaluations."""

@@ -259,12 +259,6 @@ def test_the_command_evaluates_models_and_chance(models: Path) -> None:
     assert found[1]["published"] is None
 
 
-def test_json_on_standard_output_is_alone_there(models: Path) -> None:
-    ran = run(main, "evaluate", "--mode", "proxy", *SIZE, "--deterministic", "--json", "-")
-    assert (ran.code, "likeliest actions" in ran.err) == (0, True)
-    assert ran.json["evaluations"][0]["settings"]["deterministic"] is True
-
-
 def test_a_model_says_its_mode_itself_and_the_configuration_what_flags_do_not(models: Path) -> None:
     write_model(models / "mine.pth", small_model("ground_truth_handhold"))
     (models / "config.toml").write_text("[evaluation]\ngames = 3\nsteps = 50\n")

@@ -69,18 +69,17 @@ def test_without_torch_one_sentence_says_what_to_install(monkeypatch: pytest.Mon
 
 
 @OPPOSITES
-def test_an_episode_shows_what_its_mode_sees_and_sums_up_what_was_eaten_and_earned_G4_G5_G7_G12(mode: str) -> None:
+def test_an_episode_tells_and_sums_up_what_was_eaten_and_earned_G5_G12(mode: str) -> None:
     env = make(mode, max_episode_steps=300, prices={"food": 0})  # what is eaten is counted, not what is paid for it
     assert env.observation_space == gym.spaces.Box(0.0, 1.0, OBSERVATION_SHAPE, np.float32)
     assert env.action_space == gym.spaces.Discrete(8)
-    rng, found, observations = np.random.default_rng(0), Counter[str](), []
+    rng, found = np.random.default_rng(0), Counter[str]()
     for seed in range(3):
         _, info = env.reset(seed=seed)
         eaten = Counter[str]()
         while "episode_stats" not in info:
             energy = info["energy"]
-            observation, reward, terminated, _, info = env.step(int(rng.integers(8)))
-            observations.append(observation)
+            _, reward, terminated, _, info = env.step(int(rng.integers(8)))
             assert tuple(info["reward_breakdown"]) == COMPONENTS
             assert type(reward) is float
             assert reward == pytest.approx(sum(info["reward_breakdown"].values()), abs=1e-6)
@@ -94,13 +93,6 @@ def test_an_episode_shows_what_its_mode_sees_and_sums_up_what_was_eaten_and_earn
         assert (stats["food"], stats["poison"]) == (eaten["food"], eaten["poison"])
         found += eaten
     assert min(found["food"], found["poison"]) > 0
-    seen = np.stack(observations)
-    if mode in ("ground_truth", "ground_truth_handhold"):
-        assert set(np.unique(seen)) == {0.0, 1.0}
-        assert not (seen[:, 0] * seen[:, 1]).any()
-    else:
-        assert set(np.unique(seen)) == {0.0, 0.5, 1.0}
-        np.testing.assert_array_equal(seen[:, 0], seen[:, 1])
 
 
 def test_make_vec_takes_the_native_one() -> None:

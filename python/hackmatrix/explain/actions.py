@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from hackmatrix import rules
-from hackmatrix.explain.transition import Place, place_of, places
+from hackmatrix.cells import Place, place_of, places
 from rlparity import State
 from rlworldkit.render.panels import Obstacle
 

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hackmatrix.explain.transition import WAIT, Place, Transition, around, place_of
+from hackmatrix.cells import Place, around, place_of
+from hackmatrix.explain.transition import WAIT, Transition
 from hackmatrix.rules import ENEMIES, NUM_STAGES, SIPHON
 from rlparity import State
 

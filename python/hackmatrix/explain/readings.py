@@ -7,17 +7,8 @@ the states. The quantities are a witness of their own beside both engines; the p
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from hackmatrix.explain.transition import (
-    CELLS,
-    RESET,
-    Place,
-    Transition,
-    around,
-    cell_name,
-    exit_distance,
-    place_of,
-    places,
-)
+from hackmatrix.cells import CELLS, Place, around, cell_name, place_of, places
+from hackmatrix.explain.transition import RESET, Transition, exit_distance
 from hackmatrix.rules import COMPONENTS, SIPHON
 from rlparity import State
 

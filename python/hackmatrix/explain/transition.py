@@ -1,41 +1,13 @@
 """One step of one game: the states around it, and what follows from them by the rules alone."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
-from typing import Any
 
+from hackmatrix.cells import CELLS, Place, around, cell_name, place_of, places
 from hackmatrix.rules import ACTIONS, DIRECTIONS, MOVES, SIPHON, SIZE, WON_STAGE
 from rlparity import State
 
-Place = tuple[int, int]
-"""(row, col)"""
-
 WARP, UNDO, RESET, WAIT, _PUSH, _PULL = map(ACTIONS.index, ("WARP", "UNDO", "RESET", "WAIT", "PUSH", "PULL"))
-CELLS: tuple[Place, ...] = tuple(product(range(SIZE), range(SIZE)))
-"""In row-major order (A1)."""
-
-
-def place_of(entry: Mapping[str, Any]) -> Place:
-    """The cell of an entry of a state."""
-    return entry["row"], entry["col"]
-
-
-def places(entries: Iterable[Mapping[str, Any]]) -> set[Place]:
-    """The cells of entries of a state."""
-    return {place_of(entry) for entry in entries}
-
-
-def around(place: Place) -> list[Place]:
-    """The orthogonal neighbours on the board, in direction order (A2)."""
-    row, col = place
-    return [near for up, right in DIRECTIONS if (near := (row + up, col + right)) in CELLS]
-
-
-def cell_name(place: Place) -> str:
-    """A cell in words: ``(row,col)``."""
-    return "({},{})".format(*place)
 
 
 def exit_distance(state: State) -> int | None:

@@ -1,16 +1,15 @@
 """States that playing seldom reaches, for directed runs: dicts S of the protocol, made from its ranges alone."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hackmatrix import rules
+from hackmatrix.cells import CELLS, Place, around, place_of
 from rlparity import StartMaker, State
 
-Place = tuple[int, int]
-CELLS: tuple[Place, ...] = tuple((row, column) for row in range(rules.SIZE) for column in range(rules.SIZE))
 CORNER_CELLS = tuple(CELLS[corner] for corner in rules.CORNERS)
 PROGRAM_ACTIONS = tuple(range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS))
 ENEMY_HP = {"virus": 2, "daemon": 3, "glitch": 2, "cryptog": 2}
@@ -39,7 +38,7 @@ class _Maker:
     def below(self, count: int) -> int:
         return int(self.rng.integers(count))
 
-    def one_of(self, choices: tuple[Any, ...]) -> Any:  # noqa: ANN401 - an element of what is given
+    def one_of(self, choices: Sequence[Any]) -> Any:  # noqa: ANN401 - an element of what is given
         return choices[self.below(len(choices))]
 
     def origin(self) -> dict[str, bool]:
@@ -129,17 +128,7 @@ def at(place: Place) -> dict[str, int]:
     return {"row": place[0], "col": place[1]}
 
 
-def place_of(entry: State) -> Place:
-    """The cell of something in a state."""
-    return entry["row"], entry["col"]
-
-
-def _beside(corner: Place) -> tuple[Place, Place]:
-    row, column = corner
-    return (row + (1 if row == 0 else -1), column), (row, column + (1 if column == 0 else -1))
-
-
-def _without(state: State, places: tuple[Place, ...]) -> State:
+def _without(state: State, places: Container[Place]) -> State:
     """The state with nothing on some cells but what their ground is."""
     lists = ("enemies", "transmissions", "blocks")
     return {**state, **{name: [entry for entry in state[name] if place_of(entry) not in places] for name in lists}}
@@ -157,7 +146,7 @@ def doorstep(rng: np.random.Generator) -> State:
     stages = (*range(1, rules.NUM_STAGES), *2 * (rules.NUM_STAGES,))
     maker = _Maker(rng, beings=float(rng.choice([0.1, 0.5])), stages=stages)
     corner = maker.one_of(CORNER_CELLS)
-    door = maker.one_of(_beside(corner))
+    door = maker.one_of(around(corner))
     return _without(maker.state(door, corner), (corner, door))
 
 
@@ -165,9 +154,9 @@ def crowded_doorstep(rng: np.random.Generator) -> State:
     """One step from the exit, and so full that the next stage finds few cells for blocks, or none that are valid."""
     maker = _Maker(rng, blocks=0.0, stages=(1, 3, 6))
     corner = maker.one_of(CORNER_CELLS)
-    door = maker.one_of(_beside(corner))
+    door = maker.one_of(around(corner))
     other = maker.one_of(tuple(place for place in CORNER_CELLS if place != corner))
-    left_free = {*_beside(other), door, corner}
+    left_free = {*around(other), door, corner}
     if maker.chance(0.3):
         left_free |= {place for place in CELLS if maker.chance(0.1)}
     empty = _without(maker.state(door, corner), CELLS)
@@ -198,7 +187,7 @@ def walled_exit(rng: np.random.Generator) -> State:
     """Blocks on both sides of the exit: no path leads there."""
     maker = _Maker(rng, beings=0.2, blocks=0.15)
     corner = maker.one_of(CORNER_CELLS)
-    walls = _beside(corner)
+    walls = around(corner)
     player = maker.one_of(tuple(place for place in CELLS if place not in (*walls, corner)))
     state = _without(maker.state(player, corner), walls)
     blocks = [*state["blocks"], *map(maker.block, walls)]
@@ -231,12 +220,11 @@ def saturated(rng: np.random.Generator) -> State:
 def surrounded(rng: np.random.Generator) -> State:
     """Low hp and enemies on every side, many of them from siphons."""
     maker = _Maker(rng, beings=0.15, blocks=0.15, hp=(1, 1, 2))
-    player = row, column = (1 + maker.below(rules.SIZE - 2), 1 + maker.below(rules.SIZE - 2))
-    around = tuple((row + up, column + right) for up, right in rules.DIRECTIONS)
-    state = _without(maker.state(player), around)
+    player = (1 + maker.below(rules.SIZE - 2), 1 + maker.below(rules.SIZE - 2))
+    state = _without(maker.state(player), around(player))
     attackers = [
         {**maker.enemy(place), "stunned": False, "disabledTurns": 0, "spawnedFromSiphon": maker.chance(0.7)}
-        for place in around
+        for place in around(player)
     ]
     return {**state, "enemies": [*state["enemies"], *attackers]}
 

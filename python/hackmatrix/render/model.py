@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from hackmatrix.cells import Place
 from hackmatrix.rules import ACTIONS, NUM_CELLS, SIZE, WON_STAGE
-
-Place = tuple[int, int]
-"""(row, col)"""
 
 
 @dataclass(frozen=True, slots=True)

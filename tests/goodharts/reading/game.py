@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 from .randomness import FOOD_COUNT, PLACE, POISON_COUNT, REAPPEAR, RESPAWN, Pair, from_range, word
 
@@ -22,28 +23,6 @@ RINGS = {
 }
 """The cells at each king's distance, from where one stands."""
 
-
-@dataclass(frozen=True)
-class Numbers:
-    """The numbers that a configuration may change (G9), each as the rules have it."""
-
-    start_energy: int = 1000
-    step_energy: int = 10
-    food_energy: int = 1000
-    poison_energy: int = -2000
-    food_interest: int = 1000
-    poison_interest: int = 500
-    reward_clip: int = 2_000_000
-    max_steps: int = 512
-    min_food: int = 64
-    max_food: int = 256
-    min_poison: int = 64
-    max_poison: int = 256
-    evaluation_food: int = 128
-    evaluation_poison: int = 128
-
-
-PUBLISHED = Numbers()
 
 PRICES = {
     "ground_truth": (-1000, 100_000, -200_000, -400_000),
@@ -74,12 +53,13 @@ class Outcome:
 class Game:
     """One game; ``grid`` says what each cell holds, and ``marks`` counts which rules fired.
 
-    ``prices``: of a step, food, poison and a death; None: the game's own.
+    ``numbers``: of the world, by the names of its settings (G9). ``prices``: of a step, food, poison and a death; None:
+    the game's own.
     """
 
     mode: str
     key: Pair
-    numbers: Numbers = PUBLISHED
+    numbers: Any
     evaluating: bool = False
     x: int = 0
     y: int = 0

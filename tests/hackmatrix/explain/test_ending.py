@@ -2,8 +2,9 @@
 
 import pytest
 
+from hackmatrix.cells import place_of
 from hackmatrix.explain.ending import attackers, ending
-from hackmatrix.explain.transition import Transition, place_of
+from hackmatrix.explain.transition import Transition
 from rlparity import State
 from tests.hackmatrix.rules.builders import LEFT as GO_LEFT
 from tests.hackmatrix.rules.builders import RIGHT, SIPHON, UP, WAIT, state
