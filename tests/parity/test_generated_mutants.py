@@ -14,7 +14,7 @@ from rlparity.core.lockstep import Settings
 from rlparity.engines.remote import RemoteEngine, RemoteFactory
 from rlparity.tools.generated import edits, generated_mutants
 from rlparity.tools.mutant_judges import LockstepJudge
-from rlparity.tools.mutants import SAME, SURVIVED, MutantLog, MutantVerdict, mutated_text, require_fit, run_mutants
+from rlparity.tools.mutants import SAME, SURVIVED, mutated_text, require_fit, run_mutants
 
 (BENCH,) = WORLD.benches
 
@@ -105,32 +105,6 @@ def test_a_mutant_that_is_the_same_program_is_not_judged() -> None:
     mutants = {mutant.name: mutant for mutant in BENCH.mutants}
     (same,) = run_mutants(bench, [mutants["no-op"]], judge, jobs=1)
     assert (same.result, same.is_judged) == (SAME, False)
-
-
-def test_a_campaign_goes_on_where_it_was_cut(tmp_path: Path) -> None:
-    log = tmp_path / "verdicts.jsonl"
-    words = ("mutants", "--generate", "3", "--steps", "20", "--games", "4", "--seed", "3", "--json", "--log", str(log))
-    first = rlparity(*words).json
-    lines = log.read_text().splitlines()
-    assert len(lines) == 3
-    log.write_text(f"{lines[0]}\n".replace('"detail":', '"detail":"from the file","was":'))
-    again = rlparity(*words).json
-    told = [entry["detail"] for entry in again["mutants"]]
-    assert told.count("from the file") == 1
-    assert len(log.read_text().splitlines()) == 3
-    assert [entry["result"] for entry in again["mutants"]] == [entry["result"] for entry in first["mutants"]]
-    log.write_text("[]\n")
-    assert "cannot be read as a log of mutants: it holds what is no verdict" in rlparity(*words).refusal()
-
-
-def test_a_log_holds_for_its_settings_and_texts_only(tmp_path: Path) -> None:
-    (mutant, other) = generated_mutants(WORLD, BENCH, 2, 3)
-    log = MutantLog(tmp_path / "log", ["directed", 20])
-    log.add(BENCH, mutant, MutantVerdict(mutant.name, (), "planes", SURVIVED, 80))
-    again = MutantLog(tmp_path / "log", ["directed", 20])
-    assert {each: verdict.steps for each, verdict in again.known(BENCH, [mutant, other]).items()} == {mutant: 80}
-    assert not MutantLog(tmp_path / "log", ["directed", 30]).known(BENCH, [mutant])
-    assert not again.known(BENCH, [replace(mutant, new=f"{mutant.new}  # or so")])
 
 
 def test_the_reference_plays_on_against_the_next_mutant(monkeypatch: pytest.MonkeyPatch) -> None:

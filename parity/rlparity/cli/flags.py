@@ -177,7 +177,6 @@ MUTANTS: Flags = {
         GAMES,
     ),
     "--only": several("MUTANT", "only this mutant"),
-    "--log": value("FILE", "append each verdict as a line of JSON, and do not judge again what the file holds", Path),
     "--jobs": value("N", "mutants at a time (default: %(default)s, the cores)", IntRange(1, 1024), os.cpu_count() or 1),
 }
 DIFF: Flags = {

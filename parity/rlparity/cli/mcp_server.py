@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from subprocess import DEVNULL, PIPE
 from typing import Any
@@ -18,7 +18,6 @@ from rlparity import __version__
 from rlparity.debug import debugger
 from rlparity.engines.python_process import python_command
 from rlparity.errors import unknown
-from rlparity.io.arguments import FloatRange, IntRange, OneOf
 from rlparity.io.documents import schema_of
 from rlparity.tools.documents import DOCUMENTS
 
@@ -32,8 +31,8 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
 }
 """Commands that are tools, and what the server adds to their words."""
 DEBUG, DEBUG_COMMAND = "debug", "debug_command"
-_LEFT_OUT = "help", "json", "debug", "commands"
-"""Arguments of commands that the server adds, or that need a terminal."""
+_WORDS = {"type": "array", "items": {"type": "string"}, "description": "what follows the command, such as --games, 8"}
+_COMMAND = {"type": "string", "description": "such as: continue differs state.hp"}
 _END = b"\n}\n"
 """Of a document."""
 _LONGEST_ANSWER = 256 * 2**20
@@ -57,18 +56,16 @@ class Tools:
     async def list(self, _: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
         """All tools: what they do, take and give."""
         lines = "\n".join(f"{name} {text}" for name, (_, _, text) in debugger.COMMANDS.items())
-        command = {"type": "string", "description": "such as: continue differs state.hp"}
-        takes = {"type": "object", "properties": {"command": command}, "required": ["command"]}
-        told = {name: (each.description or "", _input_schema(each)) for name, each in self._parsers.items()}
-        told[DEBUG_COMMAND] = f"Carry out a command in the session that {DEBUG} opened.\n\n{lines}", takes
+        told = {name: (each.format_help(), {"arguments": _WORDS}) for name, each in self._parsers.items()}
+        carries_out = f"Carry out a command in the session that {DEBUG} opened.\n\n{lines}"
+        told[DEBUG_COMMAND] = carries_out, {"command": _COMMAND}
         gives = {name: schema_of(kind) for name, kind in DOCUMENTS.items()}
         gives[DEBUG_COMMAND] = gives[DEBUG]
-        return ListToolsResult(
-            tools=[
-                Tool(name=name, description=text, input_schema=takes, output_schema=gives.get(name))
-                for name, (text, takes) in told.items()
-            ]
-        )
+        tools = []
+        for name, (text, properties) in told.items():
+            takes = {"type": "object", "properties": properties, "required": [*properties]}
+            tools.append(Tool(name=name, description=text, input_schema=takes, output_schema=gives.get(name)))
+        return ListToolsResult(tools=tools)
 
     async def call(self, _: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         """What a command prints, or where the debugger stands; a fault is one sentence."""
@@ -78,8 +75,8 @@ class Tools:
                 return await self._carry_out(str(arguments.get("command", "")))
         if name not in COMMANDS:
             return _fault(f"there is no tool {unknown(name, (*COMMANDS, DEBUG_COMMAND))}.")
-        words = (*COMMANDS[name], *_words(self._parsers[name], arguments))
-        command = python_command("-m", "rlparity", name, *words)
+        words = map(str, arguments.get("arguments", ()))
+        command = python_command("-m", "rlparity", name, *COMMANDS[name], *words)
         if name != DEBUG:
             ended = await anyio.run_process(command, stdin=DEVNULL, check=False)
             return _result(ended.stdout, ended.stderr)
@@ -152,45 +149,3 @@ def _result(output: bytes, log: bytes = b"") -> CallToolResult:
 
 def _fault(sentence: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(text=sentence)], is_error=True)
-
-
-def _arguments(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
-    return {each.dest: each for each in parser._actions if each.dest not in _LEFT_OUT}
-
-
-def _input_schema(parser: argparse.ArgumentParser) -> dict[str, Any]:
-    """The JSON Schema of a command's arguments."""
-    arguments = _arguments(parser)
-    return {
-        "type": "object",
-        "properties": {name: _argument_schema(action, parser.prog) for name, action in arguments.items()},
-        "required": [name for name, action in arguments.items() if action.required],
-        "additionalProperties": False,
-    }
-
-
-def _argument_schema(action: argparse.Action, program: str) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": "string"}
-    if isinstance(action.type, IntRange | FloatRange):
-        kind = "integer" if isinstance(action.type, IntRange) else "number"
-        schema = {"type": kind, "minimum": action.type.least, "maximum": action.type.most}
-    elif isinstance(action.type, OneOf):
-        schema = {"enum": [*action.type.words]}
-    elif action.nargs == 0:
-        schema = {"type": "boolean"}
-    elif isinstance(action.default, list):
-        schema = {"type": "array", "items": schema}
-    return schema | {"description": (action.help or "") % {**vars(action), "prog": program}}
-
-
-def _words(parser: argparse.ArgumentParser, arguments: Mapping[str, Any]) -> Iterator[str]:
-    """The words of a command line; the command refuses those that it does not know."""
-    known = _arguments(parser)
-    positional = [name for name, action in known.items() if not action.option_strings]
-    for name, value in arguments.items():
-        flag = f"--{name.replace('_', '-')}"
-        if value is True:
-            yield flag
-        elif name not in positional and not (value is False and name in known and known[name].nargs == 0):
-            yield from (f"{flag}={each}" for each in (value if isinstance(value, list) else [value]))
-    yield from (str(arguments[name]) for name in positional if name in arguments)

@@ -18,7 +18,6 @@ from rlparity.tools.mutants import (
     UNBUILDABLE,
     UNSOUND,
     Judge,
-    MutantLog,
     MutantVerdict,
     chosen_benches,
     chosen_mutants,
@@ -54,11 +53,10 @@ def mutants(options: Namespace) -> Answer:
         if options.generate:
             world = replace(world, benches=tuple(_generated(world, bench, options) for bench in world.benches))
         chosen = chosen_benches(world, options.engine, options.only)
-    log = MutantLog(options.log, [getattr(options, name) for name in ("source", "steps", "games", "seed", "invalid")])
     verdicts: list[MutantVerdict] = []
     with progress_bar(options.json, "mutants", sum(len(mutants) for _, mutants in chosen)) as advance:
         for bench, planted in chosen:
-            verdicts += run_mutants(bench, planted, judge, options.jobs, log, advance)
+            verdicts += run_mutants(bench, planted, judge, options.jobs, advance)
     judged = [verdict for verdict in verdicts if verdict.is_judged]
     caught = sum(verdict.noticed for verdict in judged)
     document = MutantsDocument(

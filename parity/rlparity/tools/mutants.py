@@ -1,6 +1,5 @@
 """Does anybody notice? Faults are planted one at a time in a copy of an engine or a project, and must be caught."""
 
-import hashlib
 import queue
 import shutil
 import subprocess
@@ -8,22 +7,18 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from rlparity.errors import EngineError, UsageError, unknown
-from rlparity.io.safe_read import GIB, Unreadable, is_object, json_of, read_bytes, refused
-from rlparity.io.strict_json import json_text
 from rlparity.mutant import Mutant, MutationBench
 from rlparity.tools.mutant_table import planted
 from rlparity.world import World
 
 CAUGHT, FAILED, HUNG, SURVIVED = "caught", "engine failed", "hung", "survived"
 UNBUILDABLE, UNSOUND, SAME = "does not build", "fails without it too", "is the same program"
-_DIGEST, _TOLD = "digest", ("result", "steps", "detail")
-"""What a log holds of a verdict, beside its names."""
 
 
 @dataclass(frozen=True)
@@ -102,69 +97,21 @@ def chosen_mutants(
     return [(bench, mutants) for bench, mutants in picked if mutants]
 
 
-class MutantLog:
-    """Verdicts in a file, a line of JSON for each, so that a campaign that was cut goes on; without a path none.
-
-    how: settings of the run: what was judged with others, or is another fault by now, is judged anew.
-    """
-
-    def __init__(self, path: Path | None, how: Sequence[object]) -> None:
-        self._path = path
-        self._how = json_text([*how])
-        self._entries: dict[str, list[Any]] = {}
-        if path is not None and path.exists():
-            with refused(path, "log of mutants", broken="name another file"):
-                for line in read_bytes(path, GIB).splitlines():
-                    entry = json_of(line)
-                    if not is_object(entry) or not {_DIGEST, *_TOLD} <= entry.keys():
-                        raise Unreadable("it holds what is no verdict")
-                    self._entries[str(entry[_DIGEST])] = [entry[name] for name in _TOLD]
-
-    def known(self, bench: MutationBench, mutants: Sequence[Mutant]) -> dict[Mutant, MutantVerdict]:
-        """The verdicts that the file holds of these mutants."""
-        found = ((mutant, self._entries.get(self._digest(bench, mutant))) for mutant in mutants)
-        return {mutant: MutantVerdict.of(bench, mutant, *entry) for mutant, entry in found if entry}
-
-    def add(self, bench: MutationBench, mutant: Mutant, verdict: MutantVerdict) -> None:
-        """Append the verdict of a mutant; raises UsageError where the file cannot be written."""
-        if self._path is None:
-            return
-        line = json_text(asdict(verdict) | {_DIGEST: self._digest(bench, mutant)})
-        try:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(line + "\n")
-        except OSError as error:
-            raise UsageError(f"{self._path} cannot be written ({error.strerror}): name another file.") from error
-
-    def _digest(self, bench: MutationBench, mutant: Mutant) -> str:
-        parts = bench.engine, mutant.file, mutated_text(bench.source, mutant), *mutant.tests, self._how
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
-
-
 def run_mutants(
     bench: MutationBench,
     mutants: Sequence[Mutant],
     judge: Judge,
     jobs: int,
-    log: MutantLog | None = None,
     progress: Callable[[], object] = lambda: None,
 ) -> list[MutantVerdict]:
     """Plant, build and judge each mutant, ``jobs`` at a time, each worker in a copy of its own.
 
-    Those that the log holds are not judged again. ``progress`` is called after each mutant.
-
-    First every edit is tried on the text, and the unchanged copy is tried: where that fails already,
-    nothing that follows would mean anything. Raises UsageError and EngineError then.
+    ``progress`` is called after each mutant. First every edit is tried on the text, and the unchanged copy is tried:
+    where that fails already, nothing that follows would mean anything. Raises UsageError and EngineError then.
     """
     require_fit(bench, mutants)
-    log = log or MutantLog(None, ())
-    verdicts = log.known(bench, mutants)
-    for _ in verdicts:
-        progress()
-    if not (left := [mutant for mutant in mutants if mutant not in verdicts]):
-        return [verdicts[mutant] for mutant in mutants]
     with tempfile.TemporaryDirectory(prefix="rlparity-mutants-", ignore_cleanup_errors=True) as folder:
-        workers = min(jobs, len(left))
+        workers = min(jobs, len(mutants))
         copies: queue.SimpleQueue[Path] = queue.SimpleQueue()
         first = Path(folder) / "copy-0"
         for part in bench.parts or (".",):
@@ -178,7 +125,7 @@ def run_mutants(
             copies.put(Path(shutil.copytree(first, Path(folder) / f"copy-{number}", symlinks=True)))
         unchanged = dict[Path, bytes]()  # the program of each copy, once it was needed
 
-        def judge_one(mutant: Mutant) -> None:
+        def judge_one(mutant: Mutant) -> MutantVerdict:
             copy = copies.get()
             try:
                 verdict = judge.confirmed(bench, _verdict(bench, mutant, judge, copy), copy)
@@ -190,13 +137,11 @@ def run_mutants(
                     verdict = replace(verdict, result=SAME) if program == unchanged[copy] else verdict
             finally:
                 copies.put(copy)
-            log.add(bench, mutant, verdict)
-            verdicts[mutant] = verdict
             progress()
+            return verdict
 
         with ThreadPool(workers) as pool:  # which an interrupt ends without waiting for what its threads judge
-            list(pool.imap(judge_one, left))
-    return [verdicts[mutant] for mutant in mutants]
+            return list(pool.imap(judge_one, mutants))
 
 
 def require_fit(bench: MutationBench, mutants: Sequence[Mutant]) -> None:

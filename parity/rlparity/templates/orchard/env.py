@@ -13,6 +13,7 @@ from orchard.world import WORLD
 from rlparity import BatchEngine, EngineOptions, State
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.env import JaxEnv, StepMetrics, StepOutput
+from rlworldkit.jax.exact import divided
 
 _SINGLE = ("walker", "wasp", "hp", "score", "turn")
 
@@ -45,7 +46,7 @@ class OrchardJaxEnv(JaxEnv, world=WORLD):
         return in_jax.mask(state)
 
     def reward(self, components: Array) -> Array:
-        return in_jax.thousandths(components.sum())
+        return divided(components.sum(), 1000)
 
     def metrics(self, step: StepOutput, action: Array) -> StepMetrics:
         return StepMetrics({"actions/pick_frac": action == in_jax.PICK}, {"stats/best_score": step.final.score})

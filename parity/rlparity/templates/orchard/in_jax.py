@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
+
+from rlworldkit.jax.exact import divided
 
 SIDE, CELLS = 4, 16
 PICK, REST = 4, 5
@@ -120,24 +121,11 @@ def turn(game: Orchard, action: Array, prices: ArrayLike) -> tuple[Orchard, Turn
 
 
 def observation(game: Orchard) -> Array:
-    """Float32 (34,), as the plain engine's: correctly rounded quotients, from tables."""
-    thirds = jnp.array(np.arange(4) / 3, jnp.float32)
-    fiftieths = jnp.array(np.minimum(1, np.arange(52) / 50), jnp.float32)
+    """Float32 (34,), as the plain engine's."""
     cells = jnp.arange(CELLS)
     places = jnp.where(cells == game.walker, 1.0, jnp.where(cells == game.wasp, 0.5, 0.0))
-    head = jnp.stack([thirds[game.hp], fiftieths[jnp.minimum(game.score, 51)]])
-    return jnp.concatenate([head, thirds[game.fruit], places.astype(jnp.float32)])
-
-
-def thousandths(total: Array) -> Array:
-    """O-REWARD: float32(total) / float32(1000) to the last bit; XLA would multiply by a rounded reciprocal.
-
-    The reciprocal is split in two, the first part so short that its product with a small total is exact.
-    """
-    first = np.float32(1 / 1000).view(np.uint32) & np.uint32(0xFFFFF000)
-    second = np.float32(1 / 1000 - float(first.view(np.float32)))
-    value = total.astype(jnp.float32)
-    return value * first.view(np.float32) + value * second
+    head = jnp.stack([divided(game.hp, 3), divided(jnp.minimum(game.score, 50), 50)])
+    return jnp.concatenate([head, divided(game.fruit, 3), places.astype(jnp.float32)])
 
 
 def next_seed(game: Orchard) -> Int64Pair:
