@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,16 @@ import pytest
 from command_line import Ran
 from command_line import run as run_command
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Text, Tuple
+from gymnasium.vector import AutoresetMode
 
+from rlparity import UsageError
+from rlparity.adapters.gymnasium import GymGame, VectorGames, VectorSide
 from rlparity.adapters.named import EnvPoolGame
+from rlparity.adapters.pairing import Pairing
 from rlparity.cli.main import main
 from rlparity.core.lockstep import Settings, run
-from rlparity.engines.registry import load_pair, world_spec
+from rlparity.core.verdict import Verdict
+from rlparity.engines.registry import load_pair, load_world, world_spec
 from rlparity.spaces import action_numbers
 
 CATCH = """
@@ -146,6 +152,50 @@ def test_every_space_is_played_by_single_and_vector_environments_alike(
         numbers = [action_numbers(each) for each in drawn]
         assert all(map(actions.contains, numbers))
         np.testing.assert_array_equal(actions.array(numbers), drawn)
+
+
+def test_a_vector_environment_that_restarts_its_games_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"make it with autoreset_mode=AutoresetMode\.DISABLED"):
+        VectorGames(2, lambda games: gymnasium.make_vec("CartPole-v1", games), 2, lambda seed: seed + 1)
+
+
+def test_a_vector_environment_keeps_ended_games_and_goes_back_to_states() -> None:
+    world = load_world("gymvec:CartPole-v1")
+    engine = world.engines["gymvec:CartPole-v1"](3)
+    slots = np.arange(3)
+    engine.reset(np.array([3, 4, 5], np.uint64), slots)
+    ended = [0, 0, 0]
+    for _ in range(12):  # pushed to the right, the pole falls
+        step = engine.step(np.array([1, 1, 0], np.int32))
+        ended = [count + bool(end) for count, end in zip(ended, step.ended, strict=True)]
+    assert min(ended) > 1
+    assert step.reward.tolist() == [0.0, 0.0, 0.0]
+    last, states = step.observation.copy(), engine.get_state(slots)
+    engine.reset(np.array([8], np.uint64), slots[1:2])
+    assert np.array_equal(engine.set_state(states[1:], slots[1:]), last[1:])
+    assert np.array_equal(engine.set_state(states, slots), last)
+    engine.close()
+
+
+class Disturbed(gymnasium.vector.SyncVectorEnv):
+    """Its last game takes the action of the first one."""
+
+    def step(self, actions: Any) -> Any:  # noqa: ANN401 - an array, and arrays
+        return super().step([*actions[:-1], actions[0]])
+
+
+def test_games_that_disturb_each_other_in_a_vector_environment_are_found() -> None:
+    make = partial(gymnasium.make, "CartPole-v1")
+
+    def vector(games: int) -> Disturbed:
+        return Disturbed([make] * games, autoreset_mode=AutoresetMode.DISABLED)
+
+    games: dict[str, Any] = {"vector": VectorSide(vector), "single": partial(GymGame, make)}
+    world = Pairing("carts", games, ("left", "right")).world()
+    assert world.observation_shape == (4,)
+    outcome = run(world, ("vector", "single"), Settings(games=3, steps=40))
+    assert (outcome.verdict, outcome.divergences[0].game) == (Verdict.DIVERGENT, 2)
+    assert run(world, ("vector", "single"), Settings(games=1, steps=40)).divergences == []
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 | adapter | plays |
 |---|---|
 | `GymGame` | an environment of Gymnasium |
-| `VectorGame` | a vector environment of Gymnasium that has one game |
+| `VectorSide` | a vector environment of Gymnasium |
 | `PytreeGame` | pure functions of JAX |
 | `gymnax_game`, `pgx_game`, `jumanji_game`, `jax_env_game` | environments of Gymnax, pgx, Jumanji and rlworldkit |
 | `functional_game` | functional environments of Gymnasium, such as of `gymnasium.envs.phys2d` |
@@ -32,7 +32,7 @@ names on the command line, see ``rlparity.adapters.named``.
 """
 
 from rlparity.adapters.draws import Draws, SharedGenerator, key_of
-from rlparity.adapters.gymnasium import GymGame, VectorGame
+from rlparity.adapters.gymnasium import GymGame, VectorSide
 from rlparity.adapters.pairing import Pairing
 from rlparity.adapters.pytree import PytreeGame, functional_game, gymnax_game, jax_env_game, jumanji_game, pgx_game
 from rlparity.adapters.single import Outcome, SingleGame
@@ -46,7 +46,7 @@ __all__ = [
     "PytreeGame",
     "SharedGenerator",
     "SingleGame",
-    "VectorGame",
+    "VectorSide",
     "functional_game",
     "gymnax_game",
     "jax_env_game",

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rlparity.adapters.draws import SharedGenerator
 from rlparity.adapters.observations import as_array, declared, json_of, with_float32
-from rlparity.adapters.single import MASK, SEED, TAKEN, Outcome, SingleGame
-from rlparity.engine import State
+from rlparity.adapters.single import MASK, SEED, TAKEN, NextSeed, Outcome, SingleGame, SingleGames
+from rlparity.engine import Array, BatchStep, Slots, State
 from rlparity.errors import UsageError
+from rlparity.spaces import Box
 
 if TYPE_CHECKING:
     import gymnasium
@@ -141,48 +143,106 @@ def _set_attributes(state: State, env: Any) -> None:
         setattr(env, name, np.array(value, old.dtype) if isinstance(old, np.ndarray) else type(old)(value))
 
 
-class VectorGame(SingleGame):
-    """One game of ``make()``, a vector environment of Gymnasium that has this game alone.
+class VectorGames(SingleGames):
+    """The games of one vector environment of ``make(games)``, compared by what they show.
 
-    Its ``reset`` must take a list of seeds, and its last step must not show the next game already, as those of
-    ``gymnasium.make_vec`` do.
+    It must not reset by itself (``autoreset_mode=AutoresetMode.DISABLED``), and its ``reset`` must take a list of seeds
+    and the option ``reset_mask``, as those of ``gymnasium.make_vec`` do. Going back to states plays all games again.
     """
 
-    _space: Any = None
-    _dtype: Any = None
-    _first: Any = 0
+    def __init__(
+        self,
+        games: int,
+        make: Callable[[int], gymnasium.vector.VectorEnv[Any, Any, Any]],
+        actions: int | Box,
+        next_seed: NextSeed,
+    ) -> None:
+        self._env: Any = make(games)
+        mode = self._env.metadata.get("autoreset_mode")
+        if getattr(mode, "name", mode) != "DISABLED":
+            self._env.close()
+            raise UsageError("its games restart by themselves: make it with autoreset_mode=AutoresetMode.DISABLED")
+        self._first = _first_action(self._env.single_action_space)
+        self._rows = [VectorRow() for _ in range(games)]
+        super().__init__(games, iter(self._rows).__next__, actions, next_seed)
 
-    def __init__(self, make: Callable[[], gymnasium.vector.VectorEnv[Any, Any, Any]]) -> None:
-        self._env: Any = make()
-        actions, self._space = self._env.single_action_space, self._env.single_observation_space
-        self._dtype, self._first = actions.dtype, _first_action(actions)
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
+        self._seeds[slots] = seeds
+        nothing = np.zeros(self.games)
+        observation, infos = self._begin(slots)
+        self._show(slots, observation, nothing, nothing, nothing, infos)
+        return super().reset(seeds, slots)
 
-    def begin(self, seed: int) -> Any:
-        return self._shown(*self._env.reset(seed=[seed]))
+    def _begin(self, slots: Slots) -> tuple[Any, Any]:
+        mask = np.zeros(self.games, np.bool_)
+        mask[slots] = True
+        return self._env.reset(seed=self._seeds.tolist(), options=None if mask.all() else {"reset_mask": mask})
 
-    def act(self, action: Any) -> Outcome:
-        given = np.asarray(action + self._first, self._dtype)[None]
-        observation, reward, terminated, truncated, infos = self._env.step(given)
-        return Outcome(self._shown(observation, infos), float(reward[0]), terminated[0], truncated[0])
+    def _show(self, slots: Slots, observation: Any, reward: Any, terminated: Any, truncated: Any, infos: Any) -> None:
+        shown = as_array(_batched(self._env.single_observation_space, observation), axes=1)
+        for slot in slots:
+            outcome = Outcome(shown[slot], float(reward[slot]), terminated[slot], truncated[slot])
+            self._rows[slot].outcome, self._rows[slot].info = outcome, _info_of(infos, int(slot))
 
-    def _shown(self, observation: Any, infos: Mapping[str, Any]) -> Any:
-        self.info = _info_of(infos)
-        return as_array(_batched(self._space, observation), axes=1)[0]
+    def step(self, actions: NDArray[Any]) -> BatchStep:
+        is_over = np.array([end is not None for end in self._ends])
+        if is_over.any():  # another game goes on in their place, which nobody sees
+            self._begin(np.flatnonzero(is_over))
+        step = self._env.step((actions + self._first).astype(self._env.single_action_space.dtype))
+        self._show(np.flatnonzero(~is_over), *step)
+        return super().step(actions)
 
-    def mask(self) -> ArrayLike | None:
-        return (self.info or {}).get(MASK)
+    def set_state(self, states: Sequence[State], slots: Slots) -> Array:
+        for state, slot in zip(states, slots, strict=True):
+            self._seeds[slot], self._taken[slot] = state[SEED], self._actions_in(state)
+        histories = [*self._taken]
+        longest = max(map(len, histories))
+        # a game begins so late that it has played its actions when the longest has; until then it plays any
+        late = np.array([longest - len(taken) for taken in histories])
+        any_action = next((taken[0] for taken in histories if taken), 0)
+        self.reset(self._seeds.copy(), np.arange(self.games))
+        for time in range(longest):
+            given = zip(histories, late.tolist(), strict=True)
+            self.step(np.array([taken[time - wait] if time >= wait else any_action for taken, wait in given]))
+            if (begin := np.flatnonzero(late == time + 1)).size:
+                self.reset(self._seeds[begin], begin)
+        return np.stack([self._rows[slot].outcome.observation for slot in slots])
 
     def declarations(self) -> Mapping[str, Any]:
-        return _declared(self._env, self._space, self._env.single_action_space)
+        spaces = self._env.single_observation_space, self._env.single_action_space
+        return {**_declared(self._env, *spaces), **super().declarations()}
 
     def close(self) -> None:
         self._env.close()
 
 
-def _info_of(infos: Mapping[str, Any]) -> dict[str, Any]:
-    """The infos of the only game of a vector environment, which has arrays, and flags of who has a value."""
-    parts = {name: value for name, value in infos.items() if not (name.startswith("_") and name[1:] in infos)}
-    return {name: _info_of(value) if isinstance(value, Mapping) else value[0] for name, value in parts.items()}
+class VectorRow(SingleGame):
+    """A game of a vector environment, which begins and steps with the others and tells what came of it."""
+
+    outcome: Outcome
+
+    def begin(self, seed: int) -> Any:
+        return self.outcome.observation
+
+    def act(self, action: Any) -> Outcome:
+        return self.outcome
+
+    def mask(self) -> ArrayLike | None:
+        return (self.info or {}).get(MASK)
+
+
+@dataclass(frozen=True)
+class VectorSide:
+    """A vector environment as a side of a pairing: ``make(games)`` as ``VectorGames`` takes it."""
+
+    make: Callable[[int], gymnasium.vector.VectorEnv[Any, Any, Any]]
+
+
+def _info_of(infos: Mapping[str, Any], slot: int) -> dict[str, Any]:
+    """The infos of one game of a vector environment, which has arrays, and flags of who has a value."""
+    own = {name: value for name, value in infos.items() if (flags := infos.get(f"_{name}")) is None or flags[slot]}
+    parts = {name: value for name, value in own.items() if not (name.startswith("_") and name[1:] in infos)}
+    return {name: _info_of(value, slot) if isinstance(value, Mapping) else value[slot] for name, value in parts.items()}
 
 
 def _declared(env: Any, observations: Any, actions: Any) -> dict[str, Any]:

@@ -18,13 +18,14 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rlparity.adapters.agents import ParallelGame, jaxmarl_game, joint_actions
-from rlparity.adapters.gymnasium import GymGame, VectorGame, require_fixed_form
-from rlparity.adapters.observations import Shape, declared, range_of, shape_of
+from rlparity.adapters.gymnasium import GymGame, VectorSide, require_fixed_form
+from rlparity.adapters.observations import Shape, as_array, declared, range_of, shape_of
 from rlparity.adapters.pairing import Maker, Pairing
 from rlparity.adapters.pytree import gymnax_game, jumanji_game, pgx_game
-from rlparity.adapters.single import Outcome, SingleGame
+from rlparity.adapters.single import MASK, Outcome, SingleGame
 from rlparity.errors import FOREIGN_FAULTS, ParityError, UsageError, install_command
 from rlparity.spaces import Box, box_of
 from rlparity.world import World
@@ -131,9 +132,11 @@ def _gym(what: str) -> Environment:
 
 def _gymvec(what: str) -> Environment:
     import gymnasium
+    from gymnasium.vector import AutoresetMode
 
-    make = partial(gymnasium.make_vec, what, vectorization_mode="sync")
-    return _gym(what)._replace(make=lambda: VectorGame(make))
+    parts = {"autoreset_mode": AutoresetMode.DISABLED}
+    make = partial(gymnasium.make_vec, what, vectorization_mode="sync", vector_kwargs=parts)
+    return _gym(what)._replace(make=VectorSide(make))
 
 
 def _gymnax(what: str) -> Environment:
@@ -223,30 +226,35 @@ class DmEnvGame(SingleGame):
             self._env.close()
 
 
-class EnvPoolGame(VectorGame):
+class EnvPoolGame(SingleGame):
     """One game of ``make(seed)``, a pool of one environment with ``env_type="gymnasium"``."""
 
     def __init__(self, make: Callable[[int], Any]) -> None:
         self._make = make
-        self._env = None
+        self._pool: Any = None
 
     def begin(self, seed: int) -> Any:
-        self._env = self._make(seed)
-        return self._shown(*self._env.reset())
+        self._pool = self._make(seed)
+        observation, infos = self._pool.reset()
+        return self._shown(observation, infos)
 
     def _shown(self, observation: Any, infos: Mapping[str, Any]) -> Any:
-        return super()._shown(
-            observation, {name: each for name, each in infos.items() if not isinstance(each, Mapping)}
-        )
+        self.info = {name: value[0] for name, value in infos.items() if not isinstance(value, Mapping)}
+        return as_array(observation, axes=1)[0]
+
+    def act(self, action: Any) -> Outcome:
+        given = np.asarray(action)[None]
+        observation, reward, terminated, truncated, infos = self._pool.step(given)
+        return Outcome(self._shown(observation, infos), float(reward[0]), terminated[0], truncated[0])
+
+    def mask(self) -> ArrayLike | None:
+        return None if self.info is None else self.info.get(MASK)
 
     def declarations(self) -> Mapping[str, Any]:
-        if self._env is None:
+        if self._pool is None:
             return {}
-        spaces = declared("gymnasium", self._env.observation_space, self._env.action_space)
-        return {**spaces, "time_limit": self._env.spec.config.max_episode_steps}
-
-    def close(self) -> None:
-        """Leave the pool to the library."""
+        spaces = declared("gymnasium", self._pool.observation_space, self._pool.action_space)
+        return {**spaces, "time_limit": self._pool.spec.config.max_episode_steps}
 
 
 def _spaces(world: World) -> Iterator[str]:

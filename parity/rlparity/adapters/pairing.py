@@ -4,6 +4,9 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from rlparity.adapters.gymnasium import VectorGames, VectorSide
 from rlparity.adapters.observations import Shape, shape_of
 from rlparity.adapters.single import REPLAYED_STATE, SEED, SingleGame, SingleGames
 from rlparity.agent import Policy
@@ -24,7 +27,7 @@ def draw_state(state: State) -> Board:
     )
 
 
-Maker = Callable[[], SingleGame]
+Maker = Callable[[], SingleGame] | VectorSide
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Pairing:
     Games that have states are compared by them and can be brought to the same start (``--mode injected``); others see
     the same seeds and actions, and are compared by what they show.
 
-    name: of the world. games: name -> maker of a game; the first is the original.
+    name: of the world. games: name -> maker of a game, or a ``VectorSide``; the first is the original.
     actions: their names, or the space of those that are arrays. observation_shape: of both, or name -> shape of the
     parts of one that is a dict; None: as the original shows it, which is opened once for that.
     players: how many are rewarded.
@@ -68,8 +71,9 @@ class Pairing:
         names = () if isinstance(self.actions, Box) else tuple(self.actions)
         shape = self.observation_shape
         if shape is None:
-            with closing(next(iter(self.games.values()))()) as game:
-                shape = shape_of(game.begin(0))
+            with closing(self._factory(next(iter(self.games.values())))(1)) as engine:
+                (observation,) = engine.reset(np.zeros(1, np.uint64), np.arange(1))
+            shape = shape_of(observation)
         parts = shape if isinstance(shape, Mapping) else {}
         by_player = tuple(f"reward of player {number}" for number in range(self.players))
         return World(
@@ -95,9 +99,11 @@ class Pairing:
     def _factory(self, make: Maker) -> EngineFactory:
         actions = self.actions if isinstance(self.actions, Box) else len(self.actions)
         first = next(iter(self.games.values()))
-        original = first if self.mirrored and make is not first else None
+        original = first if self.mirrored and make is not first and not isinstance(first, VectorSide) else None
 
         def open_engine(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
+            if isinstance(make, VectorSide):
+                return VectorGames(games, make.make, actions, _next_seed)
             engine = SingleGames(games, make, actions, _next_seed, original and original())
             if engine.declarations()["replays_states"] == bool(self.state_fields):
                 wrong = (

@@ -211,10 +211,15 @@ class SingleGames(BatchEngine):
             self._seeds[slot], self._ends[slot] = state[SEED], None
             return observation
         self._seeds[slot] = state[SEED]
-        observation, taken = self._begun(slot), state[ACTIONS]
-        for action in self._space.array(taken) if self._space and taken else taken:
+        observation = self._begun(slot)
+        for action in self._actions_in(state):
             observation = self._act(slot, action).observation
         return observation
+
+    def _actions_in(self, state: State) -> list[Any]:
+        """The actions of a state as the games take them."""
+        taken = state[ACTIONS]
+        return [*(taken if self._space is None or not taken else self._space.array(taken))]
 
     def origins(
         self, before: State, actions: NDArray[Any], states: tuple[State, State], fields: Sequence[str]

@@ -56,7 +56,9 @@ class Tools:
     async def list(self, _: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
         """All tools: what they do, take and give."""
         lines = "\n".join(f"{name} {text}" for name, (_, _, text) in debugger.COMMANDS.items())
-        told = {name: (each.format_help(), {"arguments": _WORDS}) for name, each in self._parsers.items()}
+        told: dict[str, tuple[str, dict[str, Any]]] = {
+            name: (each.format_help(), {"arguments": _WORDS}) for name, each in self._parsers.items()
+        }
         carries_out = f"Carry out a command in the session that {DEBUG} opened.\n\n{lines}"
         told[DEBUG_COMMAND] = carries_out, {"command": _COMMAND}
         gives = {name: schema_of(kind) for name, kind in DOCUMENTS.items()}
