@@ -244,24 +244,24 @@ def test_an_original_begins_where_its_port_does_and_draws_what_it_draws() -> Non
     class Original(SingleGame):
         def begin(self, seed: int) -> Any:  # noqa: ANN401 - an observation
             self.seed, self.turn, self.count = seed, 0, start(seed)
-            return {"count": self.count}
+            return {"all": {"count": self.count}}
 
         def act(self, action: int) -> Outcome:
             self.turn += 1
             self.count = self.count + action * np.asarray(drawn(key_of(self.seed, self.turn)))
-            return Outcome({"count": self.count}, 1.0, False, False)
+            return Outcome({"all": {"count": self.count}}, 1.0, False, False)
 
     def step(key: Any, state: Any, action: Any) -> Any:  # noqa: ANN401 - pytrees
         after = state + action * drawn(key)
-        return {"count": jnp.where(after < 300, after, 300)}, after, jnp.float32(1), False
+        return {"all": {"count": jnp.where(after < 300, after, 300)}}, after, jnp.float32(1), False
 
     def reset(key: Any) -> Any:  # noqa: ANN401 - pytrees
         state = drawn(key)
-        return {"count": state}, state
+        return {"all": {"count": state}}, state
 
     games = {"original": Original, "port": lambda: PytreeGame(reset, step)}
     world = Pairing("count", games, ("stay", "up"), draws=None).world()
-    assert world.observation_fields == {"count": (2,)}
+    assert world.observation_fields == {"all.count": (2,)}
     assert run(world, ("original", "port"), Settings(games=8, steps=2)).divergences == []
     found = run(world, ("original", "port"), Settings(games=8, steps=12)).divergences
     assert {field.observed for each in found for field in each.differences} == {300}

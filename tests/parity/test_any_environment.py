@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import faulty_orchard
 import gymnasium
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from command_line import Ran, rlparity
@@ -29,23 +26,21 @@ PARTS: dict[str, tuple[int, ...]] = {"agent.at": (2,), "agent.coins": (), "grid"
 Game = Callable[[], SingleGame]
 
 
-class Grid(gymnasium.Env[Any, Any]):
+class Grid(SingleGame):
     """A coin lies in a corner of a board of 3 x 3 cells; a wall is all around, and nine moves end the game."""
 
-    action_space = gymnasium.spaces.Discrete(4)
-    observation_space = gymnasium.spaces.Dict()
+    edge = 2
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        mixed = ((seed or 0) ^ ((seed or 0) >> 16)) * 40503
-        self.at = np.array([mixed // 3 % 3, mixed % 3])
+    def begin(self, seed: int) -> Any:  # noqa: ANN401 - a dict
+        self.at = np.random.default_rng(seed).integers(0, 3, 2)
         self.coin, self.moves = bool((self.at != 2).any()), 0
-        return self.seen(), {}
+        return self.seen()
 
-    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        self.at = np.clip(self.at + MOVES[action], 0, 2)
+    def act(self, action: int) -> Outcome:
+        self.at = np.clip(self.at + MOVES[action], 0, [self.edge, 2])
         earned = float(self.coin and (self.at == 2).all())
         self.coin, self.moves = self.coin and not earned, self.moves + 1
-        return self.seen(), earned, self.moves == 9, False, {}
+        return Outcome(self.seen(), earned, self.moves == 9, False)
 
     def seen(self) -> dict[str, Any]:
         grid = np.zeros((3, 3), np.uint8)
@@ -54,43 +49,28 @@ class Grid(gymnasium.Env[Any, Any]):
         return {"grid": grid, "agent": agent, "mission": "take it" if self.coin else "walk"}
 
 
-def port(edge: int = 2, shown: Callable[[Any], Any] = lambda seen: seen) -> Game:
-    """The grid world in JAX; with another ``edge`` the lowest row is elsewhere. ``shown``: of what it observes."""
-
-    def observe(state: Any) -> Any:  # noqa: ANN401 - a pytree
-        grid = jnp.zeros((3, 3), jnp.uint8).at[2, 2].set(state["coin"].astype(jnp.uint8))
-        return {"agent": {"at": state["at"], "coins": 1 - state["coin"]}, "grid": grid}
-
-    def step(_: Any, state: Any, action: Any) -> Any:  # noqa: ANN401 - pytrees
-        at = jnp.clip(state["at"] + jnp.asarray(MOVES, jnp.int32)[action], 0, jnp.array([edge, 2]))
-        earned = state["coin"] * (at == 2).all()
-        after = {"at": at, "coin": state["coin"] - earned, "moves": state["moves"] + 1}
-        return observe(after), after, earned.astype(jnp.float32), after["moves"] == 9
-
-    compiled = jax.jit(step)
-
-    class Port(PytreeGame):
-        def begin(self, seed: int) -> Any:  # noqa: ANN401 - a dict
-            super().begin(seed)
-            mixed = (seed ^ (seed >> 16)) * 40503
-            at = np.array([mixed // 3 % 3, mixed % 3], np.int32)
-            self._state = {"at": at, "coin": np.int32((at != 2).any()), "moves": np.int32(0)}
-            return shown(observe(self._state))
-
-        def act(self, action: Any) -> Outcome:  # noqa: ANN401 - a number
-            outcome = super().act(action)
-            return replace(outcome, observation=shown(outcome.observation))
-
-    return lambda: Port(lambda key: (None, None), compiled)
+class SameGrid(Grid):
+    """The same a second time."""
 
 
-def with_mission(observation: Any) -> Any:  # noqa: ANN401 - a dict
-    return {**observation, "mission": "take it" if observation["agent"]["coins"] == 0 else "walk"}
+class LowGrid(Grid):
+    """Its wall is elsewhere."""
+
+    edge = 1
 
 
-def grid_world(edge: int = 2) -> World:
-    games: dict[str, Game] = {"gym": lambda: GymGame(Grid), "jax": port(edge, with_mission)}
-    return Pairing("grid", games, NAMES, PARTS).world()
+class SilentGrid(Grid):
+    def seen(self) -> dict[str, Any]:
+        return {**super().seen(), "mission": ""}
+
+
+class TextlessGrid(Grid):
+    def seen(self) -> dict[str, Any]:
+        return {name: part for name, part in super().seen().items() if name != "mission"}
+
+
+def grid_world(port: Game, **parts: Any) -> World:  # noqa: ANN401 - of a pairing
+    return Pairing("grid", {"grid": Grid, "port": port}, NAMES, PARTS, **parts).world()
 
 
 def play(world: World, *words: Any) -> Ran:  # noqa: ANN401 - words of a command
@@ -98,13 +78,13 @@ def play(world: World, *words: Any) -> Ran:  # noqa: ANN401 - words of a command
     return rlparity("run", *words, "--games", "8", "--steps", "40", world="faulty_orchard:ANY")
 
 
-def test_a_port_of_a_grid_world_with_dict_observations_is_identical(tmp_path: Any) -> None:  # noqa: ANN401
-    assert play(grid_world(), "--no-report").code == 0
-    assert play(grid_world(), "--no-report", "--auto-reset").code == 0
+def test_a_port_of_a_grid_world_with_dict_observations_is_identical() -> None:
+    assert play(grid_world(SameGrid), "--no-report").code == 0
+    assert play(grid_world(SameGrid), "--no-report", "--auto-reset").code == 0
 
 
 def test_a_fault_in_a_part_of_a_dict_observation_is_named_and_shrunk(tmp_path: Any) -> None:  # noqa: ANN401
-    ran = play(grid_world(edge=1), "--out", tmp_path)
+    ran = play(grid_world(LowGrid), "--out", tmp_path)
     assert ran.code == 1
     trace = read_trace(tmp_path / "trace.json")
     assert trace.case.actions in ((1,), (2,), (3,))
@@ -113,16 +93,13 @@ def test_a_fault_in_a_part_of_a_dict_observation_is_named_and_shrunk(tmp_path: A
 
 
 def test_a_tolerance_of_a_part_and_an_ignored_one_say_why() -> None:
-    games: dict[str, Game] = {"gym": lambda: GymGame(Grid), "jax": port()}
-    silent: dict[str, Game] = {**games, "jax": port(shown=lambda seen: {**seen, "mission": ""})}
     reason = Tolerance(ignored=True, reason="the port has no texts")
-    world = Pairing("grid", silent, NAMES, PARTS, tolerances={"observation.mission": reason}).world()
-    ran = play(world, "--no-report")
+    ran = play(grid_world(SilentGrid, tolerances={"observation.mission": reason}), "--no-report")
     assert ran.code == 0
     assert "Not compared bit for bit: observation.mission ignored (the port has no texts)." in ran.out
-    assert play(Pairing("grid", silent, NAMES, PARTS).world(), "--no-report").code == 1
-    said = play(Pairing("grid", games, NAMES, PARTS).world(), "--no-report").refusal(3)
-    assert "engine 'jax' gives observations with agent.at (2,), agent.coins (), grid (3, 3): world 'grid' wants" in said
+    assert play(grid_world(SilentGrid), "--no-report").code == 1
+    said = play(grid_world(TextlessGrid), "--no-report").refusal(3)
+    assert "'port' gives observations with grid (3, 3), agent.at (2,), agent.coins (): world 'grid' wants agent" in said
 
 
 class Pennies(SingleGame):
@@ -266,8 +243,12 @@ def test_a_step_that_gives_other_values_is_refused(given: tuple[Any, ...]) -> No
         game.act(0)
 
 
-class Window(Grid):
+class Window(gymnasium.Env[Any, Any]):
     render_mode = "human"
+
+
+def cart() -> gymnasium.Env[Any, Any]:
+    return gymnasium.make("CartPole-v1")
 
 
 @pytest.mark.parametrize(
@@ -283,11 +264,11 @@ class Window(Grid):
         (Unset, "engine 'bad' failed in step: an observation holds a NoneType, where arrays, numbers and texts"),
         (lambda: GymGame(Window), "engine 'bad' failed in start: its environment opens a window"),
         (
-            lambda: GymGame(Grid, ("at",)),
+            lambda: GymGame(cart, ("state",)),
             "engine 'bad' failed in start: it has to_dict or start alone: give observe, too",
         ),
         (
-            lambda: GymGame(Grid, ("at",), observe=np.asarray),
+            lambda: GymGame(cart, ("state",), observe=np.asarray),
             "engine 'bad' failed in start: its games have states: name their fields, or change state_fields",
         ),
     ],

@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rlparity.agent import View
 from rlparity.core.compare import OBSERVATION, STATE, Difference, explain, rows_that_differ
+from rlparity.core.free_running import FreeRun
 from rlparity.core.pair import Observed, Pair
 from rlparity.core.replay import Divergence
 from rlparity.core.settings import Settings
 from rlparity.core.sources import choose_actions
-from rlparity.core.trace import RESTART, Action, Case, History, batch_of
+from rlparity.core.trace import RESTART, Action, Case, batch_of
 from rlparity.engine import Array, Slots, State
 from rlparity.errors import StateRefused, UsageError, unknown
 from rlparity.spaces import action_numbers
@@ -64,40 +63,40 @@ class Family:
     games: set[int] = field(default_factory=set)
 
 
-class Comparison:
+class Comparison(FreeRun):
     """The same games on two sides, and what differs. Arrays are by side (2) and game.
 
     parted: the number of steps after which a game differed in more than its reward, -1 where it never did.
     compared: steps up to there. components (2, games, components): sums over the compared steps, in units.
-    returns (2, games): rewards of the whole game, which goes its own way on each side once it has parted.
     changes: the largest of components. refused: the number of starts that a side does not take.
     """
 
     def __init__(self, shared: Shared, pair: Pair, parts: Sequence[Part], settings: Settings) -> None:
-        self.shared, self.parts, self.settings = shared, parts, settings
-        self._pair, self._world = pair, shared.world
+        super().__init__(pair, settings)
+        pair.unknown.discard(STATE)  # which is compared, as of no other run that is free
+        self.shared, self.parts, self._world = shared, parts, shared.world
         self._games = [game for part in parts for game in part.games]
         self.episodes = [game.name for game in self._games]
         sizes = [len(part.games) for part in parts]
         self.slots = np.split(pair.all, np.cumsum(sizes)[:-1])
         self.families: dict[str, Family] = {}
         self.changes: list[Change] = []
-        self.refused = self._steps = 0
+        self.refused = 0
         self._is_unexplained = False
         """Some reward differs of which no component does."""
         self.parted = np.full(pair.games, -1)
         self.compared = np.zeros(pair.games, np.int64)
         self.components = np.zeros((2, pair.games, len(self._world.components)))
-        self.returns = np.zeros((2, pair.games))
         self._limits = np.array([settings.steps if game.actions is None else len(game.actions) for game in self._games])
         self._is_agent = np.repeat([part.is_agent for part in parts], sizes)
         invalid = settings.invalid * shared.plays.all()  # else one might be an action that a side lacks
         self._invalid = invalid * np.repeat([part.source is not None and not part.is_agent for part in parts], sizes)
-        self._history = History(pair.games, marks=False, auto_reset=False)
-        self._together = np.ones(pair.games, np.bool_)
-        self._running = np.ones((2, pair.games), np.bool_)
-        self._observations: list[Array] = []
-        self._actions: NDArray[Any] = np.zeros(pair.games, np.int32)
+        self._taken: Array = np.zeros(pair.games, np.int32)
+
+    @property
+    def returns(self) -> Array:
+        """Rewards of whole games (2, games), each of which goes its own way on either side once it has parted."""
+        return self.measures["return"]
 
     def play(self, progress: Callable[[], object] = lambda: None) -> None:
         """Play every game to its end, or to its last step.
@@ -106,8 +105,9 @@ class Comparison:
         together: a game that differs in more than its reward is compared no further. Raises EngineError and UsageError.
         """
         self._begin()
-        while self._running.any():
-            self._advance()
+        while self.running.any():
+            self.advance()
+            self._end_games()
             progress()
         order = sorted(self.families.items(), key=lambda entry: (entry[1].first.step, entry[0] == REWARD))
         self.families = dict(order)
@@ -127,84 +127,73 @@ class Comparison:
 
     def case(self, slot: int) -> Case:
         """The compared course of a game."""
-        return self._history.case(slot).prefix(int(self.compared[slot]))
+        return self.history.case(slot).prefix(int(self.compared[slot]))
 
     def _begin(self) -> None:
         """Start every game on both sides; one whose start a side refuses is left out."""
         starts = [game.start for game in self._games]
         seeds = np.array([0 if isinstance(start, dict) else start for start in starts], np.uint64)
-        self._observations = [engine.reset(seeds, self._pair.all).copy() for engine in self._pair.both]
+        self._observations = [engine.reset(seeds, self.pair.all).copy() for engine in self.pair.both]
         for slot, start in enumerate(starts):
-            self._history.begin(slot, start)
+            self.history.begin(slot, start)
             answers = [self._put(side, slot, start) if isinstance(start, dict) else _TAKEN for side in range(2)]
             if answers != [_TAKEN, _TAKEN]:
                 self.refused += 1
-                self._together[slot] = self._running[:, slot] = False
+                self.active[slot] = self.running[:, slot] = False
                 if _TAKEN in answers:
                     self._note(START, slot, (Difference(START, *answers),))
-        look, (one, other) = self._pair.look(), self._observations
+        look, (one, other) = self.pair.look(), self._observations
         begun = Observed({OBSERVATION: one, **look.expected}, {OBSERVATION: other, **look.observed})
-        self._compare(begun, self._pair.all)
+        self.check(begun, self.pair.all)
         self._end_games()
 
     def _put(self, side: int, slot: int, start: State) -> str:
         """Begin a game in a state on one side; returns what that says to it."""
         try:
-            self._observations[side][slot] = self._pair.both[side].set_state([start], np.array([slot]))[0]
+            self._observations[side][slot] = self.pair.both[side].set_state([start], np.array([slot]))[0]
         except StateRefused as error:
             return str(error)
         return _TAKEN
 
-    def _advance(self) -> None:
-        """One action in every game; games that parted go on, each side by itself, for the returns of agents."""
-        others = actions = self._choose(0, self._running[0])
-        if (apart := self._running[1] & ~self._together).any():
-            others = np.where(apart.reshape(-1, *(1,) * (actions.ndim - 1)), self._choose(1, apart), actions)
-        seen = self._pair.step(actions, others=others)
-        self._history.add(actions)
-        self._actions, self._steps = actions, self._steps + 1
-        self.compared += self._together
-        earned = [np.asarray(side["components"]) for side in (seen.expected, seen.observed)]
-        self.components += np.where(self._together[:, None], earned, 0)
-        self._compare(seen, self._pair.all)
-        for side, fields in enumerate((seen.expected, seen.observed)):
-            self._observations[side] = np.array(fields[OBSERVATION])
-            # of several players, rewards are summed, and the game ends when it does for all
-            rewards = np.asarray(fields[REWARD]).reshape(self._pair.games, -1).sum(axis=1)
-            ends = np.asarray(fields["terminated"]) | np.asarray(fields.get("truncated", False))
-            self.returns[side] += np.where(self._running[side], rewards, 0.0)
-            self._running[side] &= ~ends.reshape(self._pair.games, -1).all(axis=1)
-        self._end_games()
-
-    def _choose(self, side: int, needed: NDArray[np.bool_]) -> NDArray[Any]:
-        """Actions (games,), of the same draws on both sides.
+    def _actions(self, side: int) -> Array:
+        """Actions (games,), of the same draws on both sides; the other side's are those of games that have parted.
 
         All valid actions weigh the same where no game of a policy is needed, or it cannot read its observation.
         """
-        mask = self._pair.both[side].mask()
+        needed = self.running[side] if side == 0 else self.running[side] & ~self.active
+        if side == 1 and not needed.any():
+            return self._taken
+        mask = self.pair.both[side].mask()
         weights = np.ones(mask.shape)
         for part, slots in zip(self.parts, self.slots, strict=True):
             if part.source is not None and needed[slots].any() and (side == 0 or self.shared.observes):
-                view = View(self._observations[side][slots], mask[slots], slots, self._pair.both[side].get_state)
+                view = View(self._observations[side][slots], mask[slots], slots, self.pair.both[side].get_state)
                 weights[slots] = part.source.weights(view)
-        rng = np.random.default_rng([self.settings.seed, self._steps])
+        rng = np.random.default_rng([self.settings.seed, self.taken])
         actions = choose_actions(rng, weights, mask, self._invalid, self._world.action_space)
+        if side == 1:
+            return np.where(needed.reshape(-1, *(1,) * (actions.ndim - 1)), actions, self._taken)
         for slot, game in enumerate(self._games):
-            if game.actions is not None and self._steps < len(game.actions):
-                actions[slot] = batch_of(self._world, game.actions[self._steps])[0]
+            if game.actions is not None and self.taken < len(game.actions):
+                actions[slot] = batch_of(self._world, game.actions[self.taken])[0]
+        self._taken = actions
         return actions
 
-    def _compare(self, seen: Observed, slots: Slots, *then: Action) -> None:
+    def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
         """Note what differs in games that are compared; those that differ in more than their reward leave."""
         sides = seen.expected, seen.observed
+        if seen.step is not None:
+            self._observations = [np.array(side[OBSERVATION]) for side in sides]
+            self.compared += self.active
+            self.components += np.where(self.active[:, None], [side["components"] for side in sides], 0)
         others = [{name: side[name] for name in side if name not in _EARNED} for side in sides]
         rewards = [{name: side[name] for name in _EARNED if name in side} for side in sides]
         earned = Observed(rewards[0], rewards[1])  # to explain no more than that wherever nothing else differs
         leave = rows_that_differ(self._world, *others)
         differ = leave | rows_that_differ(self._world, *rewards) if any(rewards) else leave
-        for row in np.flatnonzero(differ & self._together[slots]).tolist():
+        for row in np.flatnonzero(differ & self.active[slots]).tolist():
             slot = int(slots[row])
-            differences = tuple(self._pair.explain(seen if leave[row] else earned, row, slot))
+            differences = tuple(self.pair.explain(seen if leave[row] else earned, row, slot))
             if any(each.field == "components" for each in differences):  # of other types: their values, too
                 one, other = ({"components": np.asarray(side["components"], np.float64)} for side in rewards)
                 differences += tuple(explain(self._world, one, other, row))
@@ -213,34 +202,34 @@ class Comparison:
             for name in families:
                 self._note(name, slot, differences, *then)
             self._is_unexplained |= REWARD in families and not found
-            step = self.episodes[slot], self._steps - 1, action_numbers(self._actions[slot])
+            step = self.episodes[slot], self.taken - 1, action_numbers(self._taken[slot])
             self.changes += [
                 Change(*step, component, each.expected, each.observed)
                 for name, each in found.items()
                 if (component := name.partition(":")[2])  # none where the sides have other types
             ]
             if leave[row]:
-                self._together[slot] = False
-                self._running[:, slot] &= self._is_agent[slot]
-                self.parted[slot] = self._steps
+                self.active[slot] = False
+                self.running[:, slot] &= self._is_agent[slot]
+                self.parted[slot] = self.taken
 
     def _end_games(self) -> None:
         """Compare the last states of games that are over and, where an end is due, the next ones' beginning."""
-        ended = self._together & ~self._running[0]
-        over = ended | (self._steps >= self._limits)
+        ended = self.active & ~self.running[0]
+        over = ended | (self.taken >= self._limits)
         if not self.shared.plays.all():
-            over |= ~self._pair.reference.mask().any(axis=1)  # only actions that a side lacks are left
-        if (slots := np.flatnonzero(over & self._together)).size:
-            self._compare(self._pair.check_states(slots), slots)
+            over |= ~self.pair.reference.mask().any(axis=1)  # only actions that a side lacks are left
+        if (slots := np.flatnonzero(over & self.active)).size:
+            self.check(self.pair.check_states(slots), slots)
         if (slots := np.flatnonzero(ended)).size:
-            begun, states = self._pair.restart(slots), self._pair.check_states(slots)
+            begun, states = self.pair.restart(slots), self.pair.check_states(slots)
             both = Observed({**begun.expected, **states.expected}, {**begun.observed, **states.observed})
-            self._compare(both, slots, RESTART)
-        self._together &= ~over
-        self._running &= ~over
+            self.check(both, slots, RESTART)
+        self.active &= ~over
+        self.running &= ~over
 
     def _note(self, name: str, slot: int, differences: tuple[Difference, ...], *then: Action) -> None:
         if name not in self.families:
-            self.families[name] = Family(Divergence(self._history.case(slot, *then), differences, slot))
+            self.families[name] = Family(Divergence(self.history.case(slot, *then), differences, slot))
         self.families[name].transitions += 1
         self.families[name].games.add(slot)
