@@ -135,7 +135,7 @@ def points_of(env: HackMatrixJaxEnv, name: str, samples: Samples) -> list[Point]
 
     def learn(params: Params, samples: Samples) -> Params:
         gradient = jax.grad(ppo_loss, has_aux=True)
-        grads, _ = gradient(params, network.apply, env.expand, samples, config, encoder is not None)
+        grads, _ = gradient(params, network.apply, samples, config, env, None, encoder is not None)
         return jax.tree.map(lambda leaf, grad: leaf - 1e-6 * grad, params, grads)
 
     def evaluate(total: Array, given: tuple[Params, Array]) -> Array:

@@ -24,7 +24,7 @@ from rlparity.errors import ParityError
 from rlworldkit.cli.app import main
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.params import load_params
-from rlworldkit.ppo.saving import SavePlan
+from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.training import train as train_jax
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.sinks import AppendedFile, CsvLog, read_csv
@@ -258,7 +258,7 @@ def test_an_outage_costs_the_checkpoints_of_its_time_in_jax(small_disk: SmallDis
     folder, said = folder_on(small_disk), io.StringIO()
     stop = Outage(small_disk, full=4, free=8)
     with Run(folder, console=Console(file=said, width=1000), stop=stop) as run:
-        trained = train_jax(SMALL, OrchardJaxEnv(), run, save_plan=SavePlan(every_updates=1))
+        trained = train_jax(SMALL, OrchardJaxEnv(), run, saver=Saver(every_updates=1))
     saved = {int(path.stem.split("_")[1]) for path in folder.glob("checkpoint_*.pkl")}
     assert {1, 10} <= saved < set(range(1, 11))
     assert [path.name for path in trained.files] == ["checkpoint_10.pkl", "params_10.npz"]

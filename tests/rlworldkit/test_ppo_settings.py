@@ -23,7 +23,7 @@ from rlworldkit.ppo.optimizer import Rates, optimizer_of, rates_at
 from rlworldkit.ppo.params import checkpoint_path, load_initial_params, load_params, params_of_checkpoint
 from rlworldkit.ppo.ppo import collect_rollout, evaluate, learn, ppo_loss, samples_of
 from rlworldkit.ppo.program import compile_training
-from rlworldkit.ppo.saving import SavePlan
+from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.state import LossStats, RunnerState, Samples, TrainState, init_runner
 from rlworldkit.ppo.targets import ADVANTAGE_EPSILON
 from rlworldkit.ppo.training import train
@@ -95,7 +95,7 @@ def rolled(**settings: Any) -> tuple[TrainConfig, TrainState, Samples]:  # noqa:
 def loss_of(config: TrainConfig, state: TrainState, samples: Samples, rates: Rates | None = None) -> LossStats:
     @jax.jit
     def loss(rates: Rates | None, samples: Samples) -> LossStats:
-        return ppo_loss(state.params, state.apply_fn, WORLD.expand, samples, config, rates=rates)[1]
+        return ppo_loss(state.params, state.apply_fn, samples, config, WORLD, rates)[1]
 
     stats: LossStats = loss(rates, samples)
     return stats
@@ -220,7 +220,7 @@ def test_advantages_of_a_batch_are_scaled_together_and_diagnostics_are_of_the_up
     assert told.pop("entropy_floor_penalty") == 0
     scaled = samples._replace(advantage=(raised - raised.mean()) / (raised.std() + ADVANTAGE_EPSILON))
     gradient = jax.jit(
-        lambda params: jax.grad(ppo_loss, has_aux=True)(params, state.apply_fn, WORLD.expand, scaled, config)[0]
+        lambda params: jax.grad(ppo_loss, has_aux=True)(params, state.apply_fn, scaled, config, WORLD)[0]
     )(state.params)
     norm = sum(float(jnp.square(leaf).sum()) for leaf in jax.tree.leaves(gradient)) ** 0.5
     assert told == {"grad_norm": pytest.approx(norm, rel=1e-4)}
@@ -233,7 +233,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TrainRes
     with pytest.MonkeyPatch.context() as patch, Run(tmp_path_factory.mktemp("run")) as run:
         patch.setattr(Run, "write", lambda _, row: rows.append(row))
         patch.setattr("rlworldkit.ppo.training.compile_training", cache(compile_training))  # for whoever resumes it
-        yield train(ALL, ALMANAC, run, save_plan=SavePlan(every_updates=1)), rows
+        yield train(ALL, ALMANAC, run, saver=Saver(every_updates=1)), rows
 
 
 def test_all_of_it_trains_and_a_resumed_run_is_the_run_without_a_break(

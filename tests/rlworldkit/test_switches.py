@@ -22,7 +22,7 @@ from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.switches import RECORDED
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.saving import SavePlan
+from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.training import train
 from rlworldkit.runs.run import Run
 
@@ -76,7 +76,7 @@ def test_a_jax_engine_plays_the_same_games_whatever_the_shell_says() -> None:
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     folder = tmp_path_factory.mktemp("run")
     with Run(folder) as run:
-        return folder, train(CONFIG, OrchardJaxEnv(), run, save_plan=SavePlan(every_updates=1)).params
+        return folder, train(CONFIG, OrchardJaxEnv(), run, saver=Saver(every_updates=1)).params
 
 
 def around() -> tuple[object, ...]:

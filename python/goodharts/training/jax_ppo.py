@@ -44,7 +44,7 @@ def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
 
     from goodharts.env import env_by
     from goodharts.networks import torch_weights
-    from rlworldkit.ppo.saving import SavePlan
+    from rlworldkit.ppo.saving import Saver
     from rlworldkit.ppo.training import train as train_in_jax
 
     config = job.config
@@ -68,7 +68,7 @@ def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
             env_by(config, job.mode),
             run,
             start=job.state,
-            save_plan=SavePlan(
+            saver=Saver(
                 every_minutes=config.runtime.checkpoint_minutes,
                 checkpoint=job.checkpoint,
                 agent=(job.model, write_agent),

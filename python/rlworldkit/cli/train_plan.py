@@ -120,7 +120,7 @@ def job_of(
     where something cannot be used.
     """
     from rlworldkit.ppo.loop import TrainJob
-    from rlworldkit.ppo.saving import SavePlan
+    from rlworldkit.ppo.saving import Saver
 
     env = jax_env_of(program.world)
     start, before, prices_before = _resumed(options, env), dict[str, Any](), dict[str, Any]()
@@ -133,8 +133,8 @@ def job_of(
     initial = initial_of(program, options, config)
     folder = _folder_of(program, options, config, start) if is_first else None
     run = run_of(program, options, folder, TRAINER, upload=not options.no_artifact, rewind=options.rewind, **outputs)
-    save_plan = SavePlan(options.save_interval, options.save_interval_minutes)
-    return TrainJob(config, env, run, start, initial, save_plan, {PRICES: prices})
+    saver = Saver(options.save_interval, options.save_interval_minutes)
+    return TrainJob(config, env, run, start, initial, saver, {PRICES: prices})
 
 
 def initial_of(program: Program, options: TrainOptions, config: TrainConfig) -> "InitialParams | None":

@@ -22,11 +22,12 @@ from rlworldkit.runs.pool import last_value, train_many
 from rlworldkit.runs.sinks import Metrics, read_csv
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.sweep.space import Sweep
-from rlworldkit.sweep.storage import Attribute, owner_of
 from rlworldkit.sweep.study import (
     PARTS,
+    Attribute,
     figure_of,
     folder_of,
+    owner_of,
     postpone,
     running_trials,
     spent_share,

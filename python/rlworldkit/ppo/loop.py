@@ -18,7 +18,7 @@ from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.metrics import metrics_of
 from rlworldkit.ppo.params import InitialParams
 from rlworldkit.ppo.program import TrainingLoop, make_train
-from rlworldkit.ppo.saving import SavePlan, Saver
+from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.state import EpisodeInfo, UpdateStats, init_runner
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.run import Run, TrainingDiverged
@@ -33,7 +33,7 @@ class TrainJob:
 
     config: the settings. env: the world. run: where progress, metrics and checkpoints go; by default nowhere.
     start: a checkpoint to resume from. initial: trained parameters that a run without ``start`` begins with.
-    save_plan: when and where checkpoints are written, if the run has a folder.
+    saver: when and where checkpoints are written, if the run has a folder.
     notes: plain values to keep with the settings in ``config.json`` and in checkpoints.
     on_episodes: takes the number of each update and its rollout's episodes, (steps, games), on the host.
     """
@@ -43,9 +43,19 @@ class TrainJob:
     run: Run = field(default_factory=Run)
     start: Checkpoint | None = None
     initial: InitialParams | None = None
-    save_plan: SavePlan = SavePlan()
+    saver: Saver = field(default_factory=Saver)
     notes: Mapping[str, Any] = field(default_factory=dict)
     on_episodes: Callable[[int, EpisodeInfo], None] | None = None
+
+    @property
+    def done(self) -> Progress:
+        """How far the run is before it begins or goes on."""
+        return self.start.progress if self.start else Progress()
+
+    @property
+    def updates_left(self) -> int:
+        """Whole updates that are left of the steps that are asked for."""
+        return (self.config.total_timesteps - self.done.timesteps) // self.config.batch_size
 
 
 def training_loop(job: TrainJob, start: LoopState, saver: Saver | None = None) -> TrainingLoop[LoopState]:

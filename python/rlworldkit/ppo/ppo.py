@@ -180,23 +180,21 @@ def samples_of(
 def ppo_loss(
     params: Params,
     apply: Callable[..., tuple[Array, Array]],
-    expand: Callable[[Compact], Array],
     samples: Samples,
     config: TrainConfig,
-    is_sorted: bool = False,
-    *,
-    privileges: Callable[[Compact], Array | None] = lambda compact: None,
+    env: JaxEnv,
     rates: Rates | None = None,
+    is_sorted: bool = False,
 ) -> tuple[Array, LossStats]:
     """The loss of a minibatch, with the action mask that was in force when each action was chosen.
 
     Clipped surrogate + ``vf_coef`` x value loss - ``ent_coef`` x entropy, and the price of entropy below its floor.
-    ``apply`` is that of an ``ActorCritic``. ``is_sorted``: samples are sorted by ``JaxEnv.sort_key``. ``privileges``
-    are those of the ``JaxEnv``. ``rates``: of the update; without them those of the settings.
+    ``apply`` is that of an ``ActorCritic``. ``rates``: of the update; without them those of the settings.
+    ``is_sorted``: samples are sorted by ``JaxEnv.sort_key``.
     """
     clip_eps, ent_coef, *_ = rates or Rates(config.clip_eps, config.ent_coef)
     transition = samples.transition
-    obs, known = expand(transition.obs), privileges(transition.obs)
+    obs, known = env.expand(transition.obs), env.privileges(transition.obs)
     logits, value_outputs = apply(params, obs, known, is_sorted, method="outputs")
     policy = masked_categorical(logits, transition.action_mask)
 
@@ -282,12 +280,11 @@ def update_epoch(
 
     Each minibatch is sorted by ``sort_key``, int32 (batch,), where there is one.
     """
-    loss = partial(ppo_loss, privileges=env.privileges, rates=rates)
 
     def gradient_step(train_state: TrainState, indices: Array) -> tuple[TrainState, LossStats]:
         minibatch = parallel.split(jax.tree.map(lambda leaf: leaf[indices], samples), mesh)
-        grads, stats = jax.grad(loss, has_aux=True)(
-            train_state.params, train_state.apply_fn, env.expand, minibatch, config, sort_key is not None
+        grads, stats = jax.grad(ppo_loss, has_aux=True)(
+            train_state.params, train_state.apply_fn, minibatch, config, env, rates, sort_key is not None
         )
         if config.diagnostics:
             stats = stats._replace(diagnostics={**stats.diagnostics, "grad_norm": optax.tree.norm(grads)})

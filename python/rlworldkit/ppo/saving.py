@@ -22,9 +22,12 @@ _RETRY_SECONDS = 60.0
 """Seconds until a save that failed is tried again."""
 
 
-@dataclass(frozen=True)
-class SavePlan:
-    """Schedule and files of a run's saves; a run with a folder is always saved at its end.
+@dataclass
+class Saver:
+    """Schedule and files of a run's saves, and who makes them; a run with a folder is always saved at its end.
+
+    A save in the middle of a run that fails (a full disk) is reported once. It is tried again when the next one is due,
+    by time within a minute; earlier files stay.
 
     every_updates: if given, every so many updates, else every_minutes.
     checkpoint: the file that holds the latest checkpoint; None: ``checkpoint_{updates}.pkl`` in the folder.
@@ -36,34 +39,25 @@ class SavePlan:
     checkpoint: Path | None = None
     agent: tuple[Path, Callable[[Params, Progress], None]] | None = None
 
-
-class Saver:
-    """Writes checkpoints and trained parameters, ``checkpoint_{updates}.pkl`` and ``params_{updates}.npz`` by default.
-
-    A save in the middle of a run that fails (a full disk) is reported once. It is tried again when the next one is due,
-    by time within a minute; earlier files stay. run: whose folder gets what ``plan`` names no other file for.
-    settings: the run's, plain values.
-    """
-
-    def __init__(self, run: Run, env: JaxEnv, settings: dict[str, Any], plan: SavePlan = SavePlan()) -> None:
-        self._run, self._env, self._settings, self._plan = run, env, settings, plan
-        self._every_updates, self._every_seconds = plan.every_updates, 60 * plan.every_minutes
+    def begin(self, run: Run, env: JaxEnv, settings: dict[str, Any]) -> None:
+        """Begin to save a run; settings: its own, plain values."""
+        self._run, self._env, self._settings = run, env, settings
         self._writer = RetryingWriter(run.print_line)
-        self._last_time = time.monotonic()
-        self._last_updates: int | None = None
+        self._last_time, self._last_updates = time.monotonic(), -1
 
     def updates_left(self, updates: int) -> int:
         """After how many more updates it must be asked again whether to save."""
-        return self._every_updates - updates % self._every_updates if self._every_updates else _NEVER
+        return self.every_updates - updates % self.every_updates if self.every_updates else _NEVER
 
     def after(self, state: LoopState) -> None:
         """Save if it is time."""
-        if self._every_updates:
-            is_due = state.progress.updates % self._every_updates == 0
+        seconds = 60 * self.every_minutes
+        if self.every_updates:
+            is_due = state.progress.updates % self.every_updates == 0
         else:
-            is_due = bool(parallel.agreed(time.monotonic() - self._last_time >= self._every_seconds))
+            is_due = bool(parallel.agreed(time.monotonic() - self._last_time >= seconds))
         if is_due and not self._writer.attempt(self._files(state)[0], partial(self._write, state), "checkpoint"):
-            self._last_time = time.monotonic() - self._every_seconds + min(_RETRY_SECONDS, self._every_seconds)
+            self._last_time = time.monotonic() - seconds + min(_RETRY_SECONDS, seconds)
 
     def save(self, state: LoopState) -> list[Path]:
         """Save now, unless this update is saved already; the files. Raises ParityError where they cannot be."""
@@ -80,9 +74,9 @@ class Saver:
         return files
 
     def _files(self, state: LoopState) -> list[Path]:
-        updates, plan, folder = state.progress.updates, self._plan, self._run.folder or Path()
-        checkpoint = plan.checkpoint or checkpoint_path(folder, updates)
-        return [checkpoint, plan.agent[0] if plan.agent else params_path(folder, updates)]
+        updates, folder = state.progress.updates, self._run.folder or Path()
+        checkpoint = self.checkpoint or checkpoint_path(folder, updates)
+        return [checkpoint, self.agent[0] if self.agent else params_path(folder, updates)]
 
     def _write(self, state: LoopState) -> None:
         """Write both files, or the agent alone where only it finds room; raises OSError as writing does."""
@@ -92,8 +86,8 @@ class Saver:
             save_checkpoint(checkpoint, state, self._settings, self._env)
         finally:
             params = state.runner.train_state.playable_params
-            if is_first and self._plan.agent:
-                self._plan.agent[1](params, state.progress)
+            if is_first and self.agent:
+                self.agent[1](params, state.progress)
             elif is_first:
                 save_params(agent, params)
         self._last_time, self._last_updates = time.monotonic(), state.progress.updates

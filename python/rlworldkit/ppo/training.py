@@ -32,7 +32,6 @@ from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.loop import TrainJob, training_loop
 from rlworldkit.ppo.params import later_files, misfit
 from rlworldkit.ppo.program import CompiledTraining, TrainingLoop, compile_training, run_loops
-from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.state import RunnerState, UpdateStats, init_runner
 from rlworldkit.runs.console import working
 from rlworldkit.runs.result import Progress, TrainResult
@@ -139,26 +138,24 @@ def _session(
     job: TrainJob, fresh: RunnerState, with_games: bool, compiled: CompiledTraining
 ) -> TrainingLoop[TrainResult]:
     """A run from its first state to its last save."""
-    run, start = job.run, job.start
-    done = start.progress if start else Progress()
+    run, done = job.run, job.done
     with run:
         last, files = _first_state(job, compiled.stats, fresh, with_games), list[Path]()
         if not parallel.any_process(run.stop.requested):  # before anything of an earlier session is changed
             settings = _begin(job)
             # of several processes all take part in a save, though only the first has a folder
             saves = parallel.agreed(float(run.folder is not None)) > 0
-            saver = Saver(run, job.env, settings, job.save_plan) if saves else None
-            last = yield from training_loop(job, last, saver)
-            if saver and last.progress.updates > done.updates:
-                files = saver.save(last)
+            job.saver.begin(run, job.env, settings)
+            last = yield from training_loop(job, last, job.saver if saves else None)
+            if saves and last.progress.updates > done.updates:
+                files = job.saver.save(last)
         params = last.runner.train_state.playable_params
         return TrainResult(last.progress, done, files, compiled.compile_seconds, params)
 
 
 def _begin(job: TrainJob) -> dict[str, Any]:
     """Begin the run's files; return its settings."""
-    config, run, start = job.config, job.run, job.start
-    done = start.progress if start else Progress()
+    config, run, start, done = job.config, job.run, job.start, job.done
     # of more updates, but for the checkpoint to resume from, whatever its name
     later = later_files(run.folder, done.updates) if run.folder else []
     later = [path for path in later if start is None or path.resolve() != start.path.resolve()]
@@ -169,14 +166,9 @@ def _begin(job: TrainJob) -> dict[str, Any]:
         JAX: recorded_switches(),
         **job.notes,
     }
-    total = done.timesteps + _updates_left(job) * config.batch_size
+    total = done.timesteps + job.updates_left * config.batch_size
     run.begin(settings, total, after=done.updates, is_resumed=start is not None, later=later)
     return settings
-
-
-def _updates_left(job: TrainJob) -> int:
-    done = job.start.progress.timesteps if job.start else 0
-    return (job.config.total_timesteps - done) // job.config.batch_size
 
 
 def _began(folder: Path | None, start: Checkpoint | None) -> str:
@@ -197,7 +189,7 @@ def _headline(job: TrainJob, devices: Sequence[jax.Device]) -> str:
     if job.initial:
         before = f", from the parameters in {job.initial.path}"
     return (
-        f"Training {counted(_updates_left(job), 'update')} of {counted(config.num_envs, 'game')} x "
+        f"Training {counted(job.updates_left, 'update')} of {counted(config.num_envs, 'game')} x "
         f"{counted(config.num_steps, 'step')} ({counted(config.update_epochs, 'epoch')} of "
         f"{counted(config.num_minibatches, 'minibatch', 'es')}) on {on}, "
         f"seed {config.seed}{before}."

@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Self
 
@@ -22,13 +22,11 @@ from rich.progress import (
 from rich.segment import ControlType
 
 from rlparity.io.table import Table
-from rlworldkit.runs.sinks import Metrics
+from rlworldkit.runs.sinks import Metrics, Milestone, seconds_left
 
 Advance = Callable[[int], None]
 """Is told how much more has been done."""
-Headline = tuple[str, str, str]
-"""A figure: its name, its metric and its format."""
-HEADLINES: tuple[Headline, ...] = (
+HEADLINES = (
     ("steps/s", "steps_per_second", ",.0f"),
     ("return", "train/mean_episode_return", ".3f"),
     ("length", "train/mean_episode_length", ".1f"),
@@ -36,13 +34,15 @@ HEADLINES: tuple[Headline, ...] = (
     ("KL", "train/approx_kl", ".4f"),
     ("clipped", "train/clip_frac", ".1%"),
 )
+"""The figures: name, metric and format."""
 
 
 class ConsoleProgress:
     """A context that shows progress of runs, with so many steps by name: a panel on a terminal, else plain lines."""
 
-    def __init__(self, totals: Mapping[str, int], console: Console, headlines: Sequence[Headline] = HEADLINES) -> None:
-        self._console, self._headlines, self._totals = console, headlines, totals
+    def __init__(self, totals: Mapping[str, int], console: Console, milestone: Milestone | None = None) -> None:
+        self._console, self._totals = console, totals
+        self._headlines = (*HEADLINES, *([(milestone.name, milestone.metric, ".0f")] if milestone else []))
         self._newest: dict[str, Metrics] = {run: {} for run in totals}
         self._first: dict[str, Metrics] = {}
         self._bars = Progress(
@@ -109,13 +109,10 @@ class ConsoleProgress:
 
     def _line(self, run: str) -> str:
         metrics, total = self._newest[run], self._totals[run]
-        steps, seconds = (metrics[name] - self._first[run][name] for name in ("timesteps", "seconds"))
-        if not steps:  # the first line of a resumed run also counts the sessions before
-            steps, seconds = metrics["timesteps"], metrics["seconds"]
-        seconds_left = (total - metrics["timesteps"]) * seconds / steps
+        left = duration(seconds_left(self._first[run], metrics, total))
         figures = "  ".join(f"{shown} {_formatted(metrics, name, style)}" for shown, name, style in self._headlines)
         name = f"{run}  " if len(self._totals) > 1 else ""
-        return f"{name}{metrics['timesteps']:,.0f} of {total:,} steps  {figures}  {duration(seconds_left)} left"
+        return f"{name}{metrics['timesteps']:,.0f} of {total:,} steps  {figures}  {left} left"
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rlworldkit.runs.sinks import Metrics
+from rlworldkit.runs.sinks import Metrics, seconds_left
 
 Outcome = Literal["finished", "stopped", "failed"]
 MOST_POINTS = 150
@@ -42,10 +42,6 @@ class RunState:
 
     def plain(self, actions: int) -> dict[str, Any]:
         """The run as JSON values."""
-        steps, seconds = (self.newest.get(name, 0) - self._first.get(name, 0) for name in ("timesteps", "seconds"))
-        if not steps:  # the first row
-            steps, seconds = self.newest.get("timesteps", 0), self.newest.get("seconds", 0)
-        left = (self.total - self.newest.get("timesteps", 0)) * seconds / steps if steps else math.nan
         width, points = thinned(np.array(self._rows or np.empty((0, len(_COLUMNS)))))
         figures = [self.newest.get(name, math.nan) for name in _COLUMNS]
         shares = [self.newest.get(f"train/action_prob_{action}", math.nan) for action in range(actions)]
@@ -54,7 +50,7 @@ class RunState:
             "sentence": self.sentence,
             "timesteps": self.newest.get("timesteps", 0),
             "total": self.total,
-            "seconds_left": _plain(left),
+            "seconds_left": _plain(seconds_left(self._first, self.newest, self.total) if self.newest else math.nan),
             "figures": [*map(_plain, figures)],
             "actions": [*map(_plain, shares)],
             "width": width,

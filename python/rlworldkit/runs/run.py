@@ -11,7 +11,7 @@ from rich.console import Console
 
 from rlparity.errors import ParityError
 from rlparity.io.strict_json import json_text
-from rlworldkit.runs.console import HEADLINES, ConsoleProgress
+from rlworldkit.runs.console import ConsoleProgress
 from rlworldkit.runs.folder import CONFIG, CURVE, METRICS, METRICS_LINES, RECORDS, make_folder, move_aside
 from rlworldkit.runs.lock import LOCK, locked
 from rlworldkit.runs.retrying_writer import RetryingWriter
@@ -93,8 +93,7 @@ class Run:
         later steps is dropped at once. Raises UsageError where a file of an earlier session cannot be read, or
         ``later`` cannot be moved.
         """
-        own = [(self._milestone.name, self._milestone.metric, ".0f")] if self._milestone else []
-        self._progress = ConsoleProgress({"training": total_timesteps}, self.console, (*HEADLINES, *own))
+        self._progress = ConsoleProgress({"training": total_timesteps}, self.console, self._milestone)
         if folder := self.folder:
             kept = read_saved_config(folder).get("wandb_id") if is_resumed else None
             logs = [  # first, since these may refuse what an earlier session left

@@ -47,6 +47,14 @@ class Milestone:
     most: int
 
 
+def seconds_left(first: Metrics, newest: Metrics, total: int) -> float:
+    """The time that a run still takes to its ``total`` steps, by its first row and its newest one."""
+    steps, seconds = (newest[name] - first[name] for name in ("timesteps", "seconds"))
+    if not steps:  # the first row of a resumed run also counts the sessions before
+        steps, seconds = newest["timesteps"], newest["seconds"]
+    return (total - newest["timesteps"]) * seconds / steps
+
+
 _Row = Mapping[str, Any]
 """A row as it stands in a file: cells of text, or values of JSON."""
 

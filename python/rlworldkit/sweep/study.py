@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import uuid
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -14,10 +15,12 @@ import matplotlib
 import optuna
 from optuna.distributions import distribution_to_json
 from optuna.pruners import MedianPruner, NopPruner, SuccessiveHalvingPruner
+from optuna.storages import BaseStorage, JournalStorage, RDBStorage
+from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
 from rlparity.errors import UsageError, unknown
-from rlparity.io.atomic_write import write_whole
+from rlparity.io.atomic_write import write_text, write_whole
 from rlworldkit.agents.reader import RANDOM
 from rlworldkit.api import evaluate
 from rlworldkit.jax.engine_backend import jax_env_of
@@ -26,15 +29,20 @@ from rlworldkit.ppo.loop import metric_names
 from rlworldkit.program import Program
 from rlworldkit.sweep.options import EVALUATE, HALVING, MEDIAN, NONE, SweepOptions
 from rlworldkit.sweep.space import Sweep
-from rlworldkit.sweep.storage import Attribute, open_storage, shown_storage
 
 PARTS = 20
 """A trial is reported, and may be given up, after each of so many parts of its run."""
 _FREE_PARTS = PARTS // 4
 """Before so many parts nothing is given up."""
-_SWEEP = "sweep"
+_SWEEP, _OWNER = "sweep", "sweep.id"
 _LENGTH = {"total_timesteps", "num_envs", "num_steps"}
 """Settings that decide how many steps a trial takes."""
+
+
+class Attribute:
+    """Names of what a trial costs, its folder, who runs it, and the number of the trial whose runs it goes on with."""
+
+    STEPS, CORE_SECONDS, FOLDER, OWNER, CONTINUES = "steps", "core_seconds", "folder", "owner", "continues"
 
 
 def open_study(program: Program, sweep: Sweep) -> optuna.Study:
@@ -76,6 +84,28 @@ def open_study(program: Program, sweep: Sweep) -> optuna.Study:
             f"The study {sweep.name} in {shown} differs in its {other}: give this sweep's file another name."
         )
     return study
+
+
+def open_storage(where: str) -> BaseStorage:
+    """Open a database by its URL, or a journal's file."""
+    if "://" not in where:
+        return JournalStorage(JournalFileBackend(where))
+    is_sqlite = where.startswith("sqlite:")
+    return RDBStorage(where, {"connect_args": {"timeout": 60}} if is_sqlite else None)  # seconds for another's writing
+
+
+def shown_storage(where: str) -> str:
+    """A storage as a message names it: of a database on a server the scheme alone, since the rest holds secrets."""
+    scheme, colon, _ = where.partition("://")
+    return where if scheme in ("sqlite", where) else f"{scheme}{colon}…"
+
+
+def owner_of(folder: Path) -> str:
+    """The name by which the folder's trials are known, whatever the machine and the path: made once, and kept in it."""
+    path = folder / _OWNER
+    if not path.exists():
+        write_text(path, uuid.uuid4().hex)
+    return path.read_text(errors="replace")
 
 
 def _identity(program: Program, sweep: Sweep) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""GAE, the network and the PPO loss in plain NumPy, written from the papers."""
-
-from collections.abc import Mapping
-from typing import Any
+"""GAE and the PPO loss in plain NumPy, written from the papers."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,20 +35,6 @@ def gae(
                 if terminated[step, game] or truncated[step, game]:
                     break
     return advantages
-
-
-def network(params: Mapping[str, Any], obs: NDArray[np.float32]) -> tuple[Floats, Floats]:
-    """Logits (n, actions) and values (n,) of the tanh network."""
-    layers = params["params"]
-    hidden = obs.astype(np.float64)
-    for layer in range(sum(name.startswith("hidden_") for name in layers)):
-        hidden = np.tanh(dense(layers[f"hidden_{layer}"], hidden))
-    return dense(layers["policy"], hidden), dense(layers["value"], hidden)[:, 0]
-
-
-def dense(layer: Mapping[str, Any], inputs: Floats) -> Floats:
-    outputs: Floats = inputs @ np.asarray(layer["kernel"], np.float64) + np.asarray(layer["bias"], np.float64)
-    return outputs
 
 
 def loss(

@@ -38,7 +38,7 @@ from rlworldkit.ppo.checkpoints import (
 from rlworldkit.ppo.loop import TrainJob, training_loop
 from rlworldkit.ppo.params import checkpoint_path, params_of_checkpoint, params_path
 from rlworldkit.ppo.program import CompiledTraining, TrainingLoop
-from rlworldkit.ppo.saving import SavePlan, Saver
+from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.state import RunnerState, init_runner
 from rlworldkit.ppo.training import keeps_games, train
 from rlworldkit.runs.result import Progress
@@ -87,9 +87,10 @@ def at_27(
     """A checkpoint between two rows, which are of 20 updates each, of a run to its end, and all rows of the run."""
     folder, rows = tmp_path_factory.mktemp("straight"), list[Mapping[str, float]]()
     uploaded: list[Path] = []
-    saver, start = Saver(Run(folder), ENV, SETTINGS, SavePlan(27)), LoopState(trainer.runners[0], Progress(), Log())
+    saver, start = Saver(27), LoopState(trainer.runners[0], Progress(), Log())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Run, "upload", lambda _, path: uploaded.append(path))
+        saver.begin(Run(folder), ENV, SETTINGS)
         straight = run_training(trainer.train, start, SMALL, ENV, write=rows.append, saver=saver)
         saver.save(straight)
     assert uploaded == [path(folder, step) for step in (27, 54, 60) for path in (checkpoint_path, params_path)]
@@ -191,12 +192,13 @@ def test_going_on_is_as_if_it_had_never_stopped(
 def put(saved: Path, tmp_path: Path) -> Callable[..., Path]:
     """Makes a checkpoint of a run in a folder, younger than any before it or as old as is said."""
 
-    def put(folder: str, updates: int, *, age: int = 0, **settings: str) -> Path:
+    def put(folder: str, updates: int, settings: Mapping[str, str] = {}, *, age: int = 0, name: str = "") -> Path:
         payload = payload_of(saved.read_bytes())
         payload["progress"]["updates"] = updates
         payload |= {"logged": payload["progress"], "unlogged": []}
         payload["config"] |= settings
         path = checkpoint_path(tmp_path / folder, updates)
+        path = path.with_name(name or path.name)
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(sealed(payload))
         if settings:
@@ -207,13 +209,27 @@ def put(saved: Path, tmp_path: Path) -> Callable[..., Path]:
     return put
 
 
-def test_the_furthest_is_taken_however_old_its_file(put: Callable[..., Path], tmp_path: Path) -> None:
-    put("run", 20)
-    furthest = put("run", 30, age=1000)
-    put("run", 9, age=10)
-    furthest = furthest.rename(furthest.with_name("checkpoint_1.pkl"))  # the step is the one in the file
-    checkpoint, faults = latest_checkpoint(tmp_path, ENV)
-    assert (checkpoint.path, checkpoint.progress.updates, faults) == (furthest, 30, [])
+EARLIER, LATER = {BEGAN: "2026-01-01T00:00:00.000+00:00"}, {BEGAN: "2026-01-02T00:00"}
+MINE = {"run_name": "mine", **EARLIER}
+
+
+@pytest.mark.parametrize(
+    ("folder", "updates", "settings", "others"),
+    [
+        ("run", 30, {}, [("run", 20), ("run", 9)]),  # the furthest, by what stands in it
+        ("it", 10, LATER, [("one", 50, EARLIER)]),  # of the run that began last, however short it is
+        ("mine", 10, LATER, [("nothing-says-when", 50)]),
+        ("mine", 20, MINE, [("mine-copied", 20, MINE), ("mine-copied", 10, MINE)]),  # and not of its copy
+    ],
+)
+def test_latest_is_the_furthest_of_the_run_that_began_last_however_old_the_file(
+    folder: str, updates: int, settings: dict[str, str], others: list[Any], put: Callable[..., Path], tmp_path: Path
+) -> None:
+    wanted = put(folder, updates, settings, age=1000, name="checkpoint_1.pkl")
+    for other in others:
+        put(*other)
+        checkpoint, faults = latest_checkpoint(tmp_path, ENV)
+        assert (checkpoint.path, checkpoint.progress.updates, faults) == (wanted, updates, [])
 
 
 def test_damaged_ones_and_what_is_no_file_are_passed_over(put: Callable[..., Path], tmp_path: Path) -> None:
@@ -221,7 +237,7 @@ def test_damaged_ones_and_what_is_no_file_are_passed_over(put: Callable[..., Pat
     put("b", 20, age=2)
     put("b", 40).write_bytes(b"damaged")
     (tmp_path / "b" / "checkpoint_50.pkl.part").write_bytes(b"half")
-    put("c", 60, began="2026-01-02T00:00").write_bytes(b"damaged")  # the run that began last has no good one
+    put("c", 60, LATER).write_bytes(b"damaged")  # the run that began last has no good one
     (tmp_path / "a" / "checkpoint_70.pkl").symlink_to(tmp_path / "nowhere")
     os.mkfifo(tmp_path / "a" / "checkpoint_71.pkl")
     (tmp_path / "a" / "checkpoint_72.pkl").mkdir()
@@ -230,30 +246,6 @@ def test_damaged_ones_and_what_is_no_file_are_passed_over(put: Callable[..., Pat
     assert sorted(re.findall(r"checkpoint_\d+\.pkl", " ".join(map(str, faults)))) == [
         f"checkpoint_{updates}.pkl" for updates in (40, 60, 70, 71, 72)
     ]
-
-
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ({"folder": "one", BEGAN: "2026-01-01T00:00:00.000+00:00"}, {"folder": "it", BEGAN: "2026-01-02T00:00"}),
-        ({"folder": "nothing-says-when"}, {"folder": "mine", BEGAN: "2026-01-02T12:00:00.000+00:00"}),
-    ],
-)
-def test_the_run_that_began_last_is_taken_however_old_and_short_it_is(
-    put: Callable[..., Path], earlier: dict[str, Any], later: dict[str, Any], tmp_path: Path
-) -> None:
-    newer = put(updates=10, age=1000, **later)
-    put(updates=50, **earlier)
-    assert latest_checkpoint(tmp_path, ENV)[0].path == newer
-
-
-def test_a_copied_run_does_not_come_before_its_original(put: Callable[..., Path], tmp_path: Path) -> None:
-    settings = {"run_name": "mine", BEGAN: "2026-01-01T00:00:00.000+00:00"}
-    put("mine-copied", 20, **settings)
-    original = put("mine", 20, age=1000, **settings)
-    assert latest_checkpoint(tmp_path, ENV)[0].path == original
-    put("mine-copied", 10, **settings)
-    assert latest_checkpoint(tmp_path, ENV)[0].path == original
 
 
 def test_a_full_disk_leaves_the_old_file_and_no_rubbish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,7 +300,8 @@ def at(trainer: CompiledTraining, updates: int) -> LoopState:
 def test_by_time(tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr("rlworldkit.ppo.saving.time.monotonic", lambda: now)
-    saver = Saver(Run(tmp_path), ENV, SETTINGS, SavePlan(every_minutes=10))
+    saver = Saver(every_minutes=10)
+    saver.begin(Run(tmp_path), ENV, SETTINGS)
     for minutes, updates, files in ((9, 1, 0), (10, 2, 2), (19, 3, 2), (20, 4, 4)):
         now = 1000.0 + 60 * minutes
         saver.after(at(trainer, updates))

@@ -4,7 +4,6 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -18,12 +17,10 @@ from orchard.in_jax import Orchard
 
 from rlparity.errors import UsageError
 from rlworldkit.ppo import curriculum
-from rlworldkit.ppo.checkpoints import LoopState, named_leaves, read_checkpoint, restored, save_checkpoint
+from rlworldkit.ppo.checkpoints import LoopState
 from rlworldkit.ppo.config import ARCHIVE, TrainConfig
 from rlworldkit.ppo.curriculum import BANDS, SLOTS, Archive, EpisodeState
-from rlworldkit.ppo.program import CompiledTraining
 from rlworldkit.ppo.state import init_runner
-from rlworldkit.ppo.training import keeps_games
 
 from .conftest import LEVELLED, SMALL
 from .orchards import LEVELS, RESEEDED, Levelled, PackedOrchard
@@ -183,15 +180,3 @@ def test_a_curriculum_that_the_world_does_not_have_is_named() -> None:
     for unknown in ("early", "archive+early", "late+none"):
         with pytest.raises(UsageError, match=rf"curriculum must be none or archive or late, got {re.escape(unknown)}"):
             init_runner(dataclasses.replace(SMALL, curriculum=unknown), Levelled())
-
-
-def test_going_on_is_as_if_it_had_never_stopped(levelled: CompiledTraining, levelled_run: Run, tmp_path: Path) -> None:
-    state, path = levelled_run[0], tmp_path / "checkpoint_8.pkl"
-    save_checkpoint(path, state, dataclasses.asdict(LEVELLED), Levelled())
-    checkpoint = read_checkpoint(path, Levelled())
-    assert keeps_games(checkpoint, levelled.runners[0], dataclasses.replace(LEVELLED, seed=9))
-    back = restored(checkpoint, levelled.runners[0])
-    straight, resumed = (named_leaves(levelled.train([each], jnp.int32(1))[0][0]) for each in (state.runner, back))
-    assert any(name.startswith(".archive") for name in straight)
-    for name, leaf in straight.items():
-        np.testing.assert_array_equal(leaf, resumed[name], err_msg=name)

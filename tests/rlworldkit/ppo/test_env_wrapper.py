@@ -29,8 +29,6 @@ LIMIT = 5
 class Played(NamedTuple):
     """A batch of games played at random; leaves have leading axes (steps, games)."""
 
-    first_obs: Callable[[Array], Array]
-    """The observations of new games of ``NUM_GAMES`` seeds."""
     before: EnvState
     mask: Array
     action: Array
@@ -39,6 +37,10 @@ class Played(NamedTuple):
     reward: Array
     done: Array
     info: dict[str, Any]
+    seeds: Array
+    """Of the games that follow those of ``before``."""
+    first_obs: Array
+    """Their first observations."""
 
 
 def play(max_steps: int | None) -> Played:
@@ -52,15 +54,14 @@ def play(max_steps: int | None) -> Played:
         obs, after, reward, done, info = jax.vmap(env.step, in_axes=(None, 0, 0))(key, state, actions)
         return after, (state, mask, actions, obs, after, reward, done, info)
 
-    def begin(seeds: Array) -> tuple[EnvState, Array]:
-        start = jax.vmap(env.reset_from_seed)(seeds)
-        return start, jax.vmap(env.observe)(start)
+    @jax.jit
+    def played(keys: Array) -> Any:  # noqa: ANN401 - the fields
+        start = jax.vmap(env.reset_from_seed)(WORLD.initial_seeds(11, NUM_GAMES))
+        _, records = jax.lax.scan(step, start, keys)
+        seeds = jnp.stack(in_jax.mix(records[0].game.seed), axis=-1)
+        return *records, seeds, jax.vmap(jax.vmap(lambda seed: env.observe(env.reset_from_seed(seed))))(seeds)
 
-    begun = jax.jit(begin)
-    start, _ = begun(WORLD.initial_seeds(11, NUM_GAMES))
-    keys = jax.random.split(jax.random.key(5), NUM_STEPS)
-    _, records = jax.jit(lambda start, keys: jax.lax.scan(step, start, keys))(start, keys)
-    return Played(lambda seeds: begun(seeds)[1], *jax.tree.map(np.asarray, records))
+    return Played(*jax.tree.map(np.asarray, played(jax.random.split(jax.random.key(5), NUM_STEPS))))
 
 
 @pytest.fixture(scope="module")
@@ -71,11 +72,6 @@ def played() -> Played:
 @pytest.fixture(scope="module")
 def limited() -> Played:
     return play(LIMIT)
-
-
-def following(seeds: Array) -> Array:
-    """The seeds of the games that follow those with these seeds."""
-    return jnp.stack(in_jax.mix((seeds[:, 0], seeds[:, 1])), axis=-1)
 
 
 def seeds_of(state: EnvState) -> Array:
@@ -102,15 +98,8 @@ def test_a_step_has_the_documented_arrays_and_its_reward_is_the_sum_of_its_compo
 def test_a_finished_game_is_followed_by_the_one_with_the_next_seed_and_others_go_on(played: Played) -> None:
     done = played.done
     assert 0 < done.sum() < done.size
-    seeds = following(seeds_of(played.before)[done])
-    np.testing.assert_array_equal(seeds_of(played.after)[done], seeds)
-    # as many at once as the games are, so that nothing is compiled anew
-    for first in range(0, len(seeds), NUM_GAMES):
-        some = seeds[first : first + NUM_GAMES]
-        padded = jnp.resize(some, (NUM_GAMES, *some.shape[1:]))
-        np.testing.assert_array_equal(
-            played.obs[done][first : first + NUM_GAMES], played.first_obs(padded)[: len(some)]
-        )
+    np.testing.assert_array_equal(seeds_of(played.after)[done], played.seeds[done])
+    np.testing.assert_array_equal(played.obs[done], played.first_obs[done])
     assert (played.after.steps[done] == 0).all()
     np.testing.assert_array_equal(seeds_of(played.after)[~done], seeds_of(played.before)[~done])
     np.testing.assert_array_equal(played.after.steps[~done], played.before.steps[~done] + 1)
@@ -143,8 +132,7 @@ def test_a_limit_truncates_the_episodes_that_have_not_ended(limited: Played) -> 
     np.testing.assert_array_equal(truncated, (steps == LIMIT) & ~terminated)
     np.testing.assert_array_equal(limited.done, truncated | terminated)
     assert (terminated & (steps == LIMIT)).any(), "no episode both ended and reached the limit"
-    seeds = following(seeds_of(limited.before)[truncated])
-    np.testing.assert_array_equal(seeds_of(limited.after)[truncated], seeds)
+    np.testing.assert_array_equal(seeds_of(limited.after)[truncated], limited.seeds[truncated])
 
 
 def test_reset_draws_the_seed_from_the_key(key: Array) -> None:

@@ -11,12 +11,11 @@ import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from rlworldkit.runs.console import HEADLINES, ConsoleProgress
+from rlworldkit.runs.console import ConsoleProgress
 from rlworldkit.runs.curve import draw_curve
 from rlworldkit.runs.sinks import CsvLog, JsonLinesLog, Milestone, TensorBoardLog, read_csv
 
 MILESTONE = Milestone("stats/best_score", name="best score", title="Best score", unit="score", least=0, most=48)
-HEADLINES_HERE = (*HEADLINES, (MILESTONE.name, MILESTONE.metric, ".0f"))
 ROW = {
     "update": 10,
     "timesteps": 250_000,
@@ -86,7 +85,7 @@ def test_tensorboard_forgets_what_comes_again_after_a_resume(tmp_path: Path) -> 
 
 def test_without_a_terminal_progress_is_one_plain_line_per_interval() -> None:
     output = io.StringIO()
-    with ConsoleProgress({"run": 1_000_000}, Console(file=output, width=40), HEADLINES_HERE) as progress:
+    with ConsoleProgress({"run": 1_000_000}, Console(file=output, width=40), MILESTONE) as progress:
         progress.write(ROW)
         progress.write({**ROW, "train/mean_episode_return": math.nan})
     lines = output.getvalue().splitlines()

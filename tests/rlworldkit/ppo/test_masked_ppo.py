@@ -69,7 +69,7 @@ def test_before_the_first_gradient_step_every_ratio_is_one(rollout: Rollout) -> 
     def judged() -> tuple[LossStats, Array]:
         state, env = rollout.before.train_state, rollout.env
         samples = samples_of(rollout.after, rollout.transitions, rollout.config, env)
-        _, stats = ppo_loss(state.params, state.apply_fn, env.expand, samples, rollout.config)
+        _, stats = ppo_loss(state.params, state.apply_fn, samples, rollout.config, env)
         policy = masked_categorical(evaluate(state, env, samples.transition.obs)[0], samples.transition.action_mask)
         return stats, jnp.exp(policy.log_prob(samples.transition.action) - samples.transition.log_prob)
 
@@ -169,14 +169,13 @@ def test_the_loss_is_that_of_the_papers(rollout: Rollout, samples: Samples) -> N
     )
     samples = Samples(transition, samples.advantage, disturbed(samples.target, 0.5))
     state, config = rollout.before.train_state, rollout.config
-    loss = jax.jit(lambda params, samples: ppo_loss(params, state.apply_fn, rollout.env.expand, samples, config))
+    loss = jax.jit(lambda params, samples: ppo_loss(params, state.apply_fn, samples, config, rollout.env))
     total, stats = loss(state.params, samples)
 
-    observations = jax.jit(rollout.env.expand)(transition.obs)
-    logits, value = reference.network(state.params, np.asarray(observations))
+    logits, value = jax.jit(lambda: evaluate(state, rollout.env, transition.obs))()
     expected = reference.loss(
-        logits,
-        value,
+        np.asarray(logits, np.float64),
+        np.asarray(value, np.float64),
         np.asarray(transition.action_mask),
         np.asarray(transition.action),
         np.asarray(transition.log_prob, np.float64),

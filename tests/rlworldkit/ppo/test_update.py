@@ -141,7 +141,7 @@ def test_the_losses_are_the_means_over_epochs_and_minibatches(
 
     @jax.jit
     def loss(state: TrainState) -> LossStats:
-        return ppo_loss(state.params, state.apply_fn, orchard.expand, samples, SMALLEST)[1]
+        return ppo_loss(state.params, state.apply_fn, samples, SMALLEST, orchard)[1]
 
     after_one, first = learnt(orchard, state, samples, num_minibatches=1, update_epochs=1)
     _, both = learnt(orchard, state, samples, num_minibatches=1, update_epochs=2)

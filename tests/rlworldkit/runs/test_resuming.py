@@ -15,7 +15,7 @@ from rlworldkit.agents.reader import agent_files
 from rlworldkit.ppo.checkpoints import latest_checkpoint, read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import trained_files
-from rlworldkit.ppo.saving import SavePlan
+from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.training import train
 from rlworldkit.runs.folder import LATEST
 from rlworldkit.runs.run import Run
@@ -74,7 +74,7 @@ class TestGoingBack:
             config = TrainConfig(**saved_settings(TrainConfig, start.config, start.path))
         config = dataclasses.replace(config, **{"total_timesteps": 64 * updates, **changes})  # type: ignore[arg-type]
         with Run(folder, stop=stop) as run:
-            train(config, ENV, run, start=start, save_plan=SavePlan(1))
+            train(config, ENV, run, start=start, saver=Saver(1))
 
     @pytest.fixture(scope="class")
     def went_back(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
