@@ -14,7 +14,7 @@ from hackmatrix.world import WORLD
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.reader import read_agent
 from rlworldkit.show.play.app import PlayApp
-from rlworldkit.show.play.game import open_table
+from rlworldkit.show.play.game import Table
 from rlworldkit.show.play.panes import layout_of
 from rlworldkit.show.play.session import Session
 from rlworldkit.show.watch.controls import Controls
@@ -23,7 +23,7 @@ from rlworldkit.show.watch.controls import Controls
 def draw(path: Path, seed: int, step: int) -> None:
     """Draw the game after so many steps; raises ParityError for a bad file."""
     player = AgentPlayer(read_agent(WORLD, path))
-    with closing(open_table(WORLD, "swift")) as table, TemporaryDirectory() as folder:
+    with closing(Table(WORLD, "swift")) as table, TemporaryDirectory() as folder:
         session = Session(table, seed, Path(folder) / "game.json", player)
         while len(session.game.turns) < step:
             if session.game.ending:

@@ -27,7 +27,7 @@ from rlworldkit.envs.spaces import env_id
 from rlworldkit.jax import engine as jax_engine
 from rlworldkit.ppo.networks import make_network
 from rlworldkit.ppo.params import MLP, save_params
-from rlworldkit.show.play.game import open_table
+from rlworldkit.show.play.game import Table
 from rlworldkit.show.play.panes import title
 from rlworldkit.show.play.session import Session
 
@@ -127,7 +127,7 @@ def test_what_is_watched_viewed_and_played_says_its_prices(tmp_path: Path, capsy
     assert said.endswith(data["episodes"][0]["verdict"])
     assert data["episodes"][0]["verdict"].endswith("return 4.500")
 
-    with closing(open_table(WORLD.with_prices({"step": 0.5}), "plain")) as table:
+    with closing(Table(WORLD.with_prices({"step": 0.5}), "plain")) as table:
         session = Session(table, 3, trace)
         session.act(5)
         assert str(title(session, "", 80)).startswith("game 3, step 1, prices step 0.5 ")

@@ -39,7 +39,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
     _check_terminal()
     # Imported only now: a mistaken command line should not have to wait.
     from rlworldkit.show.play.app import PlayApp
-    from rlworldkit.show.play.game import open_table
+    from rlworldkit.show.play.game import Table
     from rlworldkit.show.play.panes import layout_of
     from rlworldkit.show.play.session import Session
 
@@ -47,12 +47,12 @@ def main(program: Program, argv: Sequence[str]) -> int:
     player = None if args.agent is None else players.player_of(world, args.agent, args)
     chosen: list[str] = []
     args.engine = players.engine_of(world, args.engine, chosen.append)
-    with closing(open_table(world, args.engine)) as table:
+    with closing(Table(world, args.engine)) as table:
         session = Session(table, args.seed, args.save, player)
         require_room(open_console(), "playing", layout_of(session, large=False).size)
         print(*chosen, sep="\n", end="\n" * len(chosen), file=sys.stderr)
         with players.playing(program, [args.engine]):  # before the screen is taken over
-            table.look(int(session.game.position.mask.argmax()))
+            table.look(session.game, int(session.game.mask.argmax()))
         app = PlayApp(session, Controls(args.speed))
         try:
             failure = app.run()

@@ -67,10 +67,6 @@ class Pen:
         """A line."""
         pygame.draw.line(self.surface, colour, self.at(start), self.at(end), round(self.SCALE * width))
 
-    def path(self, points: Sequence[Point], colour: Colour, width: float = 1) -> None:
-        """A line through two points or more."""
-        pygame.draw.lines(self.surface, colour, False, [self.at(point) for point in points], round(self.SCALE * width))
-
     def arc(self, centre: Point, radius: float, angles: tuple[float, float], colour: Colour, width: float) -> None:
         """A part of a ring, between two angles in radians."""
         x, y = self.at((centre[0] - radius, centre[1] - radius))

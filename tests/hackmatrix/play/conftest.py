@@ -15,7 +15,7 @@ from rlparity import EngineError
 from rlworldkit.agents.agent import Agent, AgentPlayer
 from rlworldkit.agents.choice import LIKELIEST, Choice
 from rlworldkit.show.play.app import PlayApp
-from rlworldkit.show.play.game import Table, open_table, signed
+from rlworldkit.show.play.game import Table, signed
 from rlworldkit.show.play.session import Session
 from rlworldkit.show.watch.controls import Controls
 
@@ -30,7 +30,7 @@ Act = Callable[[Pilot[EngineError]], Awaitable[object]]
 
 @pytest.fixture(scope="session")
 def table(swift_built: None) -> Iterator[Table]:
-    table = open_table(WORLD, "swift")
+    table = Table(WORLD, "swift")
     yield table
     table.close()
 

@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from hackmatrix.explain.play import explained_steps
 from hackmatrix.rules import ACTIONS, COMPONENTS, MOVES, NUM_ACTIONS, SIPHON
-from hackmatrix.world import WORLD
-from rlparity.core.guard import GuardedEngine
 from rlparity.core.trace import read_trace
 from rlparity.errors import UsageError
-from rlworldkit.show.play.game import Position, Table
+from rlworldkit.show.play.game import PlayedGame, Table
 from rlworldkit.show.play.session import NO_AGENT, Session
 from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import rich
@@ -50,7 +48,7 @@ def test_a_look_shows_what_would_come_and_enter_plays_it(session: Session) -> No
     assert "a look knows what chance will bring" in " ".join(session.message.lines)
     session.press(UP)
     assert session.game.turns == ()
-    assert session.displayed.position.state["player"]["row"] == 1
+    assert session.displayed.state["player"]["row"] == 1
     assert session.message.lines[0].startswith(f"up would earn {NEARER}")
     seen = session.displayed
     session.press(DOWN)
@@ -58,7 +56,7 @@ def test_a_look_shows_what_would_come_and_enter_plays_it(session: Session) -> No
     assert session.displayed is session.game
     session.press(UP)
     session.confirm()
-    assert session.game.position.state == seen.position.state
+    assert session.game.state == seen.state
     assert session.game.earned == seen.earned
     assert not session.is_looking
 
@@ -80,7 +78,7 @@ def test_the_agent_plays_on_until_its_key_or_any_action_takes_over(advised: Sess
 
 def test_a_saved_game_replays_to_the_same_components(advised: Session) -> None:
     for _ in range(6):
-        advised.act(UP if advised.game.position.mask[UP] else RIGHT)
+        advised.act(UP if advised.game.mask[UP] else RIGHT)
         advised.toggle_agent()
         advised.let_agent_act()
     advised.save()
@@ -88,7 +86,7 @@ def test_a_saved_game_replays_to_the_same_components(advised: Session) -> None:
     assert (trace.world, trace.case.seed, trace.component_names) == ("hackmatrix", 7, COMPONENTS)
     _, *steps = explained_steps(["swift"], trace.case)
     assert [step.values[0] for step in steps] == list(trace.components or ())
-    assert steps[-1].state == advised.game.position.state
+    assert steps[-1].state == advised.game.state
     assert all(step.sound for step in steps)
     assert len(steps) == len(advised.game.turns) == 12
 
@@ -110,7 +108,7 @@ def test_what_was_done_since_is_saved_and_nothing_is_not(session: Session) -> No
 def test_at_the_end_the_game_is_saved_and_the_next_seed_is_one_key_away(table: Table, tmp_path: Path) -> None:
     session = Session(table, 2**64 - 1, tmp_path / "game.json")
     while not session.game.ending:  # nobody survives walking to and fro
-        session.act(next(action for action in (UP, DOWN, LEFT, RIGHT) if session.game.position.mask[action]))
+        session.act(next(action for action in (UP, DOWN, LEFT, RIGHT) if session.game.mask[action]))
     first = session.path
     assert session.game.ending == "died"
     assert session.message.lines[0].startswith(f"game {2**64 - 1}: died in stage 1 after ")
@@ -121,7 +119,7 @@ def test_at_the_end_the_game_is_saved_and_the_next_seed_is_one_key_away(table: T
     session.next_game()
     assert (session.game.seed, session.game.turns) == (0, ())
     assert session.path == first.with_name("game-2.json")
-    session.act(int(session.game.position.mask.argmax()))
+    session.act(int(session.game.mask.argmax()))
     session.keep()
     assert session.saved.keys() == {first, session.path}
 
@@ -150,11 +148,11 @@ def test_a_game_that_cannot_be_saved_is_said_and_goes_on(table: Table, tmp_path:
 SEEDS = st.integers(0, 2**64 - 1)
 
 
-def course(random: np.random.Generator, table: Table, seed: int, steps: int) -> list[Position]:
-    positions = [table.start(seed)]
-    while len(positions) <= steps and positions[-1].mask.any():
-        positions.append(table.play(int(random.choice(np.flatnonzero(positions[-1].mask)))))
-    return positions
+def course(random: np.random.Generator, table: Table, seed: int, steps: int) -> list[PlayedGame]:
+    games = [table.start(seed)]
+    while len(games) <= steps and games[-1].mask.any():
+        games.append(table.play(games[-1], int(random.choice(np.flatnonzero(games[-1].mask)))))
+    return games
 
 
 @settings(max_examples=10, deadline=None)
@@ -162,10 +160,10 @@ def course(random: np.random.Generator, table: Table, seed: int, steps: int) -> 
 def test_what_a_look_shows_is_what_playing_then_gives(table: Table, seed: int, choices: int, steps: int) -> None:
     random = np.random.default_rng(choices)
     here = course(random, table, seed, steps)[-1]
-    seen = [table.look(int(action)) for action in np.flatnonzero(here.mask)]
+    seen = [table.look(here, int(action)) for action in np.flatnonzero(here.mask)]
     if seen:
         chosen = int(random.integers(len(seen)))
-        played = table.play(int(np.flatnonzero(here.mask)[chosen]))
+        played = table.play(here, int(np.flatnonzero(here.mask)[chosen]))
         assert played.state == seen[chosen].state
         assert played.components == seen[chosen].components
         np.testing.assert_array_equal(played.mask, seen[chosen].mask)
@@ -174,8 +172,7 @@ def test_what_a_look_shows_is_what_playing_then_gives(table: Table, seed: int, c
 
 def test_a_look_leaves_the_game_alone_even_where_no_action_is_invalid(table: Table) -> None:
     """Then the game that is played is moved too, and must be put back."""
-    engine = GuardedEngine(WORLD, "swift", 2)
-    table = Table(WORLD, engine, table.panels)
+    engine = table.engine
     everything = rich(
         *(virus(2, 5), daemon(5, 2), glitch(4, 4), coming("virus", 0, 0, turns=3)),
         *(data(3, 3, points=4), data(4, 4, points=4)),
@@ -185,11 +182,10 @@ def test_a_look_leaves_the_game_alone_even_where_no_action_is_invalid(table: Tab
         siphoned=((0, 5),),
         stage=2,
     )
-    table.start(0)
+    game = table.start(0)
     engine.set_state([{**everything, "history": everything}], np.array([0]))
     before = engine.get_state(np.array([0]))
     assert engine.mask()[0].all(), [ACTIONS[action] for action in np.flatnonzero(~engine.mask()[0])]
     for action in range(0, NUM_ACTIONS, 3):
-        table.look(action)
+        table.look(game, action)
         assert engine.get_state(np.array([0])) == before
-    table.close()

@@ -5,13 +5,8 @@ import pytest
 
 from rlworldkit.render.window import Window
 
-SIZE = (30, 20)
-PICTURE = pygame.Surface(SIZE)
+PICTURE = pygame.Surface((30, 20))
 PICTURE.fill((200, 0, 0))
-
-
-def window_of(fps: float = 1000, title: str = "a world") -> Window:
-    return Window(title, fps)
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +17,7 @@ def pretended_display(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_person_may_close_it_which_is_seen_at_once_and_it_stays_closed() -> None:
     for shows_again in (False, True):
-        window = window_of()
+        window = Window("a world", 1000)
         window.show(PICTURE)
         pygame.event.post(pygame.event.Event(pygame.QUIT))
         if shows_again:

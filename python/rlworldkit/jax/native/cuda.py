@@ -63,8 +63,9 @@ def kernels(closed: ClosedJaxpr, outputs: tuple[int, ...]) -> Kernels:
     parts = split(closed)
     if parts is None:
         return Kernels(_kernel(closed))
-    saved = parts.common.out_avals[len(outputs) :]
-    return Kernels(_kernel(parts.common, len(outputs)), _kernel(parts.rest, is_rare=True), parts.changed, tuple(saved))
+    common, rest, changed = parts
+    saved = tuple(common.out_avals[len(outputs) :])
+    return Kernels(_kernel(common, len(outputs)), _kernel(rest, is_rare=True), changed, saved)
 
 
 def _kernel(closed: ClosedJaxpr, asked: int | None = None, *, is_rare: bool = False) -> Kernel:

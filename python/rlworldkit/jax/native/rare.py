@@ -1,7 +1,7 @@
 """Split the program of one game where rare, heavy work begins, so that a GPU does that work for few games together."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
@@ -11,20 +11,12 @@ from jax.interpreters import partial_eval
 from rlworldkit.jax.batching import RARE_WORK
 
 
-class Parts(NamedTuple):
-    """A program in two parts.
+def split(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, ClosedJaxpr, tuple[int, ...]] | None:
+    """A program in two parts, split at the longest of its rare works; None where it does none.
 
-    common: gives the program's results as if the work were not wanted, whether it is, and the values that the rest
-    needs. rest: takes these values, and gives those results, by their numbers in ``changed``, that the work changes.
+    The first gives the program's results as if the work were not wanted, whether it is, and the values that the second
+    takes. That gives those results, by their numbers in the third of what is returned, that the work changes.
     """
-
-    common: ClosedJaxpr
-    rest: ClosedJaxpr
-    changed: tuple[int, ...]
-
-
-def split(closed: ClosedJaxpr) -> Parts | None:
-    """The parts of a program, split at the longest of its rare works; None where it does none."""
     jaxpr = closed.jaxpr
     places = [place for place, eqn in enumerate(jaxpr.eqns) if eqn.params.get("name") == RARE_WORK]
     if not places:
@@ -42,7 +34,7 @@ def split(closed: ClosedJaxpr) -> Parts | None:
     saved = [variable for variable, is_used in zip(known, used, strict=True) if is_used]
     eqns, results = [*before, _with_answer(work, False), *after], [*jaxpr.outvars, work.invars[-1], *saved]
     common, _ = _program(closed, jaxpr.invars, eqns, results, keeps_inputs=True)
-    return Parts(common, rest, changed)
+    return common, rest, changed
 
 
 def equations(part: Any) -> Iterator[JaxprEqn]:

@@ -73,14 +73,10 @@ def ctype(dtype: Any) -> str:
 
 
 def literal(value: Any, dtype: str) -> str:
-    """A number as a C constant."""
-    if dtype == "bool":
-        return "1" if value else "0"
-    if dtype == "float32":
-        number = float(np.float32(value))
-        if np.isfinite(number):
-            return f"((f32){number.hex()})"
-        return "NAN" if np.isnan(number) else "INFINITY" if number > 0 else "(-INFINITY)"
-    number, type_ = int(value), ctype(dtype)
-    lowest = number == -(2**63)  # which no constant of C is
-    return f"(({type_}){number + lowest}{'u' if type_[0] == 'u' else ''}ll{' - 1' * lowest})"
+    """A number as a C constant: an integer by its two's complement of 64 bits."""
+    if dtype != "float32":
+        return f"(({ctype(dtype)}){int(value) % 2**64}ull)"
+    number = float(np.float32(value))
+    if np.isfinite(number):
+        return f"((f32){number.hex()})"
+    return "NAN" if np.isnan(number) else "INFINITY" if number > 0 else "(-INFINITY)"

@@ -37,8 +37,9 @@ class PlayApp(App[EngineError]):
     GameScreen { background: ansi_default; color: ansi_default; }
     #title, #board, #status, #actions, #rewards { text-wrap: nowrap; text-overflow: ellipsis; }
     #title { height: 1; }
-    #middle { layout: vertical; }
-    #left { layout: horizontal; }
+    #middle { layout: vertical; height: auto; }
+    #left { layout: horizontal; height: auto; }
+    #board, .large #left { width: auto; }
     #status { padding-left: 1; }
     #message { height: 2; }
     #below { height: 1fr; layout: horizontal; }
@@ -48,7 +49,7 @@ class PlayApp(App[EngineError]):
     .large #middle { layout: horizontal; }
     .large #left { layout: vertical; }
     .large #status { padding: 0; }
-    .large #actions { width: 1fr; }
+    .large #actions { width: 1fr; padding-left: 2; }
     .small #title, .small #middle, .small #message, .small #below { display: none; }
     .small #small { display: block; }
     """
@@ -110,17 +111,6 @@ class GameScreen(Screen[None]):
         layout = self._layout
         self.set_class(self._is_small, "small")
         self.set_class(layout.large, "large")
-        middle = layout.size[1] - 3
-        left = middle if layout.large else middle - layout.rows
-        for name, (columns, lines) in {
-            "#middle": (None, middle),
-            "#left": (layout.board[0] if layout.large else None, left),
-            "#board": layout.board,
-            "#status": layout.status,
-            "#actions": (None, layout.rows),
-        }.items():
-            styles = self.query_one(name).styles
-            styles.width, styles.height = columns, lines
         below = self.size.height - layout.size[1]
         self.query_one("#below").display = below >= _LEAST_BELOW
         self.query_one("#rewards").display = below >= len(self._session.game.world.components) + 2
@@ -184,7 +174,7 @@ class GameScreen(Screen[None]):
         session, layout = self._session, self._layout
         game, large = session.displayed, layout.large
         self._put("#title", panes.title(session, self._controls.pace, self.size.width))
-        self._put("#board", as_text(session.panels.board(game.position.state, large=large)))
+        self._put("#board", as_text(session.panels.board(game.state, large=large)))
         self._put("#status", panes.status(session, large=large))
         self._put("#actions", panes.actions(session, layout))
         self._put("#message", panes.message(session))

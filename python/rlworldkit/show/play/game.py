@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rlparity import BatchEngine, State, World
+from rlparity import State, World
 from rlparity.core.guard import GuardedEngine
 from rlparity.core.prices import changed_prices
 from rlparity.core.trace import Case, Trace, write_trace
@@ -29,70 +29,6 @@ Components = tuple[int, ...]
 _PLAYED, _AHEAD = np.array([0]), np.array([1])
 
 
-@dataclass(frozen=True, eq=False)
-class Position:
-    """A game as it stands.
-
-    state: complete. observation: (*shape,). mask: bool (actions,).
-    components: what the step that led here earned; nothing at the start.
-    ending: how the game ended, in the words of `evaluate`; None while it goes on.
-    """
-
-    state: State
-    observation: NDArray[np.float32]
-    mask: NDArray[np.bool_]
-    components: Components
-    ending: str | None = None
-
-
-class Table:
-    """A game in slot 0 of an engine of two games, and slot 1 to look ahead in; ``close`` ends the engine.
-
-    Everything raises EngineError where the engine fails.
-    """
-
-    def __init__(self, world: World, engine: BatchEngine, panels: Panels) -> None:
-        self.world, self.panels, self._engine = world, panels, engine
-        self.close = engine.close
-
-    def start(self, seed: int) -> Position:
-        """Begin the game of a seed."""
-        observation = self._engine.reset(self.world.game_seeds(seed, 1), _PLAYED)
-        return self._position(_PLAYED, observation[0], np.zeros(len(self.world.components), np.int32))
-
-    def play(self, action: int) -> Position:
-        """Play an action."""
-        return self._step(action, _PLAYED)
-
-    def look(self, action: int) -> Position:
-        """Look ahead: the result of an action, with the draws that the game would make; the game stays as it is.
-
-        A step moves both games, so the one that is played is put back afterwards.
-        """
-        here = self._engine.get_state(_PLAYED)
-        self._engine.set_state(here, _AHEAD)
-        ahead = self._step(action, _AHEAD)
-        self._engine.set_state(here, _PLAYED)
-        return ahead
-
-    def _step(self, action: int, slot: Slots) -> Position:
-        step, (game,) = self._engine.step(np.array([action, action], np.int32)), slot
-        ending = None
-        if step.ended[game]:
-            events = 0 if step.events is None else int(step.events[game])
-            ending = ending_of(self.world, events, terminated=bool(step.terminated[game]))
-        return self._position(slot, step.observation[game], step.components[game], ending)
-
-    def _position(self, slot: Slots, observation: Array, components: Array, ending: str | None = None) -> Position:
-        (state,), mask = self._engine.get_state(slot), self._engine.mask()[slot[0]].copy()
-        return Position(state, np.array(observation), mask, tuple(components.tolist()), ending)
-
-
-def open_table(world: World, engine: str) -> Table:
-    """A table on one of the world's engines; raises EngineError where it cannot start."""
-    return Table(world, GuardedEngine(world, engine, 2), show_of(world).panels(world, engine))
-
-
 @dataclass(frozen=True)
 class Turn:
     """An action, whose it was, and what it earned."""
@@ -104,24 +40,22 @@ class Turn:
 
 @dataclass(frozen=True, eq=False)
 class PlayedGame:
-    """The game of a seed after some turns: where it stands, and what the episode earned so far."""
+    """The game of a seed as it stands after some turns.
+
+    state: complete. observation: (*shape,). mask: bool (actions,).
+    components: what the last step earned. earned: what the episode did so far.
+    ending: how the game ended, in the words of `evaluate`; None while it goes on.
+    """
 
     world: World
     seed: int
-    position: Position
+    state: State
+    observation: NDArray[np.float32]
+    mask: NDArray[np.bool_]
+    components: Components
     earned: Components
+    ending: str | None = None
     turns: tuple[Turn, ...] = ()
-
-    def after(self, action: int, position: Position, *, by_agent: bool) -> PlayedGame:
-        """The game after one more action, which led to ``position``."""
-        earned = tuple(one + more for one, more in zip(self.earned, position.components, strict=True))
-        turns = (*self.turns, Turn(action, by_agent, position.components))
-        return replace(self, position=position, turns=turns, earned=earned)
-
-    @property
-    def ending(self) -> str | None:
-        """The end of the game, in the words of `evaluate`; None while it goes on."""
-        return self.position.ending
 
     def in_rewards(self, components: Components) -> list[float]:
         """Components, or their sums, in units of the reward."""
@@ -130,8 +64,8 @@ class PlayedGame:
     @property
     def verdict(self) -> str:
         """The game so far in one line, as watching an agent tells it."""
-        components, earned = np.array(self.position.components), np.array(self.in_rewards(self.earned))
-        last = self.world, self.seed, len(self.turns), self.position.state, None, components, earned, self.ending
+        components, earned = np.array(self.components), np.array(self.in_rewards(self.earned))
+        last = self.world, self.seed, len(self.turns), self.state, None, components, earned, self.ending
         return Frame(*last).verdict
 
     @property
@@ -147,6 +81,55 @@ class PlayedGame:
             component_names=world.components,
             prices=changed_prices(world),
         )
+
+
+class Table:
+    """A game in slot 0 of an engine of two games, and slot 1 to look ahead in; ``close`` ends the engine.
+
+    engine: one of the world's. Everything raises EngineError where it cannot start, or fails.
+    """
+
+    def __init__(self, world: World, engine: str) -> None:
+        self.world, self.engine = world, GuardedEngine(world, engine, 2)
+        self.panels = show_of(world).panels(world, engine)
+        self.close = self.engine.close
+
+    def start(self, seed: int) -> PlayedGame:
+        """Begin the game of a seed."""
+        observation = self.engine.reset(self.world.game_seeds(seed, 1), _PLAYED)[0]
+        nothing = (0,) * len(self.world.components)
+        return PlayedGame(self.world, seed, *self._seen(_PLAYED, observation), nothing, nothing)
+
+    def play(self, game: PlayedGame, action: int, *, by_agent: bool = False) -> PlayedGame:
+        """Play an action in the game that was started last."""
+        return self._step(game, action, _PLAYED, by_agent=by_agent)
+
+    def look(self, game: PlayedGame, action: int) -> PlayedGame:
+        """Look ahead: the result of an action, with the draws that the game would make; the game stays as it is.
+
+        A step moves both games, so the one that is played is put back afterwards.
+        """
+        here = self.engine.get_state(_PLAYED)
+        self.engine.set_state(here, _AHEAD)
+        ahead = self._step(game, action, _AHEAD, by_agent=False)
+        self.engine.set_state(here, _PLAYED)
+        return ahead
+
+    def _step(self, game: PlayedGame, action: int, slot: Slots, *, by_agent: bool) -> PlayedGame:
+        step, (place,) = self.engine.step(np.array([action, action], np.int32)), slot
+        ending = None
+        if step.ended[place]:
+            events = 0 if step.events is None else int(step.events[place])
+            ending = ending_of(self.world, events, terminated=bool(step.terminated[place]))
+        components = tuple(step.components[place].tolist())
+        earned = tuple(one + more for one, more in zip(game.earned, components, strict=True))
+        turns = (*game.turns, Turn(action, by_agent, components))
+        seen = self._seen(slot, step.observation[place])
+        return PlayedGame(game.world, game.seed, *seen, components, earned, ending, turns)
+
+    def _seen(self, slot: Slots, observation: Array) -> tuple[State, NDArray[np.float32], NDArray[np.bool_]]:
+        (state,), mask = self.engine.get_state(slot), self.engine.mask()[slot[0]].copy()
+        return state, np.array(observation), mask
 
 
 def unused(path: Path) -> Path:
@@ -196,5 +179,5 @@ def outlook(panels: Panels, game: PlayedGame, ahead: PlayedGame) -> tuple[str, s
     """Rewards and changes of the last action of ``ahead``, which is ``game`` and one action more; a line each."""
     turn = ahead.turns[-1]
     would = f"{game.world.actions[turn.action]} would earn {earned(game, turn.components)}"
-    changed = ", ".join(panels.changes(game.position.state, ahead.position.state)) or "nothing that is counted changes"
+    changed = ", ".join(panels.changes(game.state, ahead.state)) or "nothing that is counted changes"
     return shorten(would, LINE, placeholder=MORE), shorten(changed, LINE, placeholder=" …")

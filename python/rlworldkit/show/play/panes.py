@@ -19,33 +19,27 @@ _BESIDE = 24
 
 @dataclass(frozen=True)
 class Layout:
-    """Columns and lines of the parts of a screen.
+    """What a screen needs and how it shows the actions.
 
-    size: the least that it needs. board, status: of these two. rows: of the columns in which actions stand. large:
-    whether all are in one.
+    size: the least columns and lines. rows: of the columns in which actions stand. large: whether all are in one.
     """
 
     size: tuple[int, int]
-    board: tuple[int, int]
-    status: tuple[int, int]
     rows: int
     large: bool
 
 
 def layout_of(session: Session, *, large: bool) -> Layout:
     """The layout of a screen: the numbers below a large board and the actions beside both, or the other way round."""
-    panels, state, count = session.panels, session.game.position.state, len(session.game.world.actions)
-    lines, numbers = panels.board(state, large=large), panels.numbers(state, large=large)
-    board = max(map(width, lines)), len(lines)
+    panels, state, count = session.panels, session.game.state, len(session.game.world.actions)
     if large and panels.large_size:
-        across = board[0] + 2
-        return Layout(panels.large_size, (across, board[1]), (across, len(numbers)), count, large=True)
-    columns = max(WIDTH, board[0] + max(_BESIDE, 2 + max(width(joined(parts)) for parts in numbers)))
-    status = columns - board[0], len(numbers) + panels.beside + 2
+        return Layout(panels.large_size, count, large=True)
+    lines, numbers = panels.board(state, large=False), panels.numbers(state, large=False)
+    board = max(map(width, lines))
+    columns = max(WIDTH, board + max(_BESIDE, 2 + max(width(joined(parts)) for parts in numbers)))
     column = 1 + width(_entry(session, count - 1))
     rows = math.ceil((count - panels.beside) / ((columns + 1) // column))
-    size = columns, 1 + max(board[1], status[1]) + rows + 2
-    return Layout(size, board, status, rows, large=False)
+    return Layout((columns, 3 + max(len(lines), len(numbers) + panels.beside + 2) + rows), rows, large=False)
 
 
 def title(session: Session, pace: str, width: int) -> Text:
@@ -69,8 +63,8 @@ def title(session: Session, pace: str, width: int) -> Text:
 def status(session: Session, *, large: bool) -> Text:
     """The numbers and what was earned, and, where there is little room, the actions that stand beside the board."""
     game, panels = session.displayed, session.panels
-    numbers = panels.numbers(game.position.state, large=large)
-    step: Line = [(f"step {_sum(game, game.position.components)}", "")]
+    numbers = panels.numbers(game.state, large=large)
+    step: Line = [(f"step {_sum(game, game.components)}", "")]
     episode: Line = [(f"episode {_sum(game, game.earned)}", "bold")]
     if large:
         first, second, *others = numbers
@@ -96,7 +90,7 @@ def message(session: Session) -> Text:
 
 def rewards(game: PlayedGame) -> Text:
     """All components of the last step and of the episode, and their sums, in 40 columns."""
-    step, episode = game.position.components, game.earned
+    step, episode = game.components, game.earned
     steps, episodes = (game.in_rewards((*values, sum(values))) for values in (step, episode))
     names = (*game.world.components, "total")
     lines: list[Line] = [[(f"{'reward':<20}{'step':>9}{'episode':>11}", "bold")]]
@@ -122,7 +116,7 @@ def _entry(session: Session, action: int, *, large: bool = False, costs: bool = 
     """Key, name, cost and note of an action, reversed where it is the one that is looked at."""
     names = session.game.world.actions
     entry = [
-        (f"{session.panels.signs[action]} ", "bold" if session.game.position.mask[action] else FAINT),
+        (f"{session.panels.signs[action]} ", "bold" if session.game.mask[action] else FAINT),
         (f"{names[action]:<{max(map(len, names)) + 1}}", ""),
     ]
     texts = [session.panels.cost(each) for each in range(len(names))]

@@ -63,8 +63,7 @@ class Session:
         self._saved_turns = 0
         self.is_looking = self.agent_plays = False
         self.preview: Preview | None = None
-        start = self._table.start(seed)
-        self._arrive(PlayedGame(self._table.world, seed, start, start.components))
+        self._arrive(self._table.start(seed))
         saving = f"Game {seed} begins. It is saved when it ends, when you leave, and now with S, in"
         self.message = Message((saving, shortened(self.path)))
 
@@ -94,7 +93,7 @@ class Session:
             self.preview = Preview(action, None)
             self._refuse(f"{self._world.actions[action]} cannot be played: {reason}.", reason.rules)
             return
-        ahead = self.game.after(action, self._table.look(action), by_agent=False)
+        ahead = self._table.look(self.game, action)
         self.preview = Preview(action, ahead)
         self.message = Message(outlook(self.panels, self.game, ahead))
 
@@ -154,25 +153,25 @@ class Session:
             self._refuse(f"{self._world.actions[action]} is refused: {reason}. The game is as it was.", reason.rules)
             return
         self.is_looking, self.preview = False, None
-        self._arrive(self.game.after(action, self._table.play(action), by_agent=by_agent))
+        self._arrive(self._table.play(self.game, action, by_agent=by_agent))
         self.message = Message((last_turn(self.game),))
         if self.game.ending:
             self._end()
 
     def obstacle(self, action: int) -> Obstacle | None:
         """The reason why an action is invalid; the engine says whether, so that no mistaken reading ends a game."""
-        position = self.game.position
-        if position.mask[action] and not position.ending:
+        game = self.game
+        if game.mask[action] and not game.ending:
             return None
-        return self.panels.obstacle(position.state, action) or (_OVER if position.ending else _INVALID)
+        return self.panels.obstacle(game.state, action) or (_OVER if game.ending else _INVALID)
 
     def _arrive(self, game: PlayedGame) -> None:
         self.game = game
         self.decision = None
         if self._player and not game.ending:
-            here, seeds = game.position, self._world.game_seeds(game.seed, 1)
-            inputs = here.observation[None], here.mask[None], seeds, np.array([len(game.turns)])
-            (self.decision,) = decide(self._player, *inputs, lambda: [here.state])
+            seeds, steps = self._world.game_seeds(game.seed, 1), np.array([len(game.turns)])
+            inputs = game.observation[None], game.mask[None], seeds, steps
+            (self.decision,) = decide(self._player, *inputs, lambda: [game.state])
 
     def _end(self) -> None:
         self.agent_plays = False
