@@ -12,20 +12,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from command_line import orchard, rlparity
 from faulty_orchard import WORLD
 from gymnasium.envs.phys2d.cartpole import CartPoleFunctional
 from orchard.plain import Game, mix, refuse_bad
 
-from rlparity import Board, State, Tolerance, World
+from rlparity import State, Tolerance, World
 from rlparity.adapters.draws import key_of
 from rlparity.adapters.gymnasium import GymGame
 from rlparity.adapters.pairing import Pairing
 from rlparity.adapters.pytree import PytreeGame, functional_game, gymnax_game
-from rlparity.adapters.single import REPLAYED_STATE, Outcome, SingleGame, SingleGames
+from rlparity.adapters.single import Outcome, SingleGame, SingleGames
 from rlparity.adapters.starts import resets_world, starts_of
 from rlparity.core.lockstep import Settings, run
-from rlparity.core.trace import read_trace
 
 FIELDS = ("x", "x_dot", "theta", "theta_dot")
 ROUNDING = Tolerance(ulps=4, absolute=1e-6, reason="Gymnax computes in float32")
@@ -168,13 +166,13 @@ def test_plain_functions_are_compiled_once_for_all_games() -> None:
     assert environment.traced == 1
 
 
-class Blind(SingleGame):
-    """Orchard without its states."""
+class Open(SingleGame):
+    """Orchard with its states."""
 
-    game = Game
+    has_states = True
 
     def begin(self, seed: int) -> Any:  # noqa: ANN401 - an array
-        self._game = self.game()
+        self._game = Game()
         self._game.start(seed)
         return self._game.observation()
 
@@ -186,12 +184,6 @@ class Blind(SingleGame):
     def mask(self) -> list[bool]:
         return self._game.mask()
 
-
-class Open(Blind):
-    """Orchard with its states."""
-
-    has_states = True
-
     def pull(self) -> State:
         return self._game.state()
 
@@ -201,38 +193,17 @@ class Open(Blind):
         return self._game.observation()
 
 
-class Again(Blind):
-    """The same a second time."""
-
-
-class Lame(Blind):
-    """Rests without healing in its fifth turn and later."""
-
-    class game(Game):
-        def rest(self) -> None:
-            self.hp = self.hp if self.turn >= 4 else min(3, self.hp + 1)
-
-
-def factory(game: type[SingleGame]) -> Any:  # noqa: ANN401 - of engines
-    return lambda games, _: SingleGames(games, game, len(WORLD.actions), mix)
-
-
 @pytest.mark.parametrize("auto_reset", [False, True])
 def test_single_games_are_an_engine_like_any_other(auto_reset: bool) -> None:
-    world = replace(WORLD, engines={"planes": WORLD.engines["planes"], "open": factory(Open)})
+    world = replace(
+        WORLD,
+        engines={
+            "planes": WORLD.engines["planes"],
+            "open": lambda games, _: SingleGames(games, Open, len(WORLD.actions), mix),
+        },
+    )
     settings = Settings(source="directed", steps=40, games=8, auto_reset=auto_reset)
     assert run(world, ("planes", "open"), settings).divergences == []
-
-
-def test_games_without_states_are_compared_and_shrunk_by_their_actions(tmp_path: Any) -> None:  # noqa: ANN401
-    engines = {"blind": factory(Blind), "again": factory(Again), "lame": factory(Lame)}
-    parts = {"state_fields": REPLAYED_STATE, "states_replay": True, "draw": lambda state: Board((), state)}
-    world = orchard(engines=engines, starts={}, policies={}, shrinkers=(), **parts)
-    words = "--steps", "40", "--games", "16", "--out", tmp_path
-    assert rlparity("run", "--engines", "blind,again", *words, world=world).code == 0
-    assert rlparity("run", "--engines", "blind,lame", *words, world=world).code == 1
-    case = read_trace(tmp_path / "trace.json").case
-    assert (case.state, len(case.actions), case.actions[-1]) == (None, 5, 5)
 
 
 def test_an_original_begins_where_its_port_does_and_draws_what_it_draws() -> None:

@@ -266,14 +266,5 @@ def _spaces(world: World) -> Iterator[str]:
     yield f"{world.players} player{'s' * (world.players > 1)}"
 
 
-_KINDS: dict[str, Callable[[str], Environment]] = {
-    "gym": _gym,
-    "gymvec": _gymvec,
-    "gymnax": _gymnax,
-    "pgx": _pgx,
-    "jumanji": _jumanji,
-    "envpool": _envpool,
-    "dm_env": _dm_env,
-    "jaxmarl": _jaxmarl,
-    "pettingzoo": _pettingzoo,
-}
+_MAKERS = _gym, _gymvec, _gymnax, _pgx, _jumanji, _envpool, _dm_env, _jaxmarl, _pettingzoo
+_KINDS: dict[str, Callable[[str], Environment]] = {make.__name__.removeprefix("_"): make for make in _MAKERS}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, NoReturn, TypeVar
 
 from rlparity import cli, errors
@@ -47,7 +48,7 @@ class Command(NamedTuple):
 
     does: Callable[[argparse.Namespace], Answer | int]
     flags: flags.Flags
-    defaults: Mapping[str, object]
+    defaults: Mapping[str, object] = MappingProxyType({})
 
 
 ENGINE = {"--engine": flags.value("NAME", "the engine to play") | flags.REQUIRED}
@@ -56,26 +57,25 @@ COMMANDS = (
         init,
         {
             "folder": {"type": Path, "help": "where to write them"},
-            "--full": {"action": "store_true", "help": "also what trains it in JAX, evaluates and shows it"},
+            "--full": flags.switch("also what trains it in JAX, evaluates and shows it"),
         },
-        {"json": False},
     ),
-    Command(skill, {"folder": {"type": Path, "nargs": "?", "help": "where to install it"}}, {"json": False}),
-    Command(doctor, flags.JSON, {}),
+    Command(skill, {"folder": {"type": Path, "nargs": "?", "help": "where to install it"}}),
+    Command(doctor, flags.JSON),
     Command(commands.run, flags.RUN, {"steps": 1000, "games": 64, "source": "uniform"}),
-    Command(commands.replay, flags.REPLAY, {}),
-    Command(debug, flags.DEBUG, {}),
+    Command(commands.replay, flags.REPLAY),
+    Command(debug, flags.DEBUG),
     Command(commands.coverage, flags.COMPARISON, {"steps": 1000, "games": 64, "source": "directed"}),
-    Command(commands.rewards, flags.REWARDS, {}),
+    Command(commands.rewards, flags.REWARDS),
     Command(commands.record, flags.RECORD, {"steps": 200, "games": 8, "source": "uniform"}),
     Command(mutants_command.mutants, flags.MUTANTS, {"steps": 500, "games": 64, "source": "directed"}),
     Command(diff_command.diff, flags.DIFF, {"steps": 200, "games": 16}),
-    Command(transfer_command.transfer, flags.TRANSFER, {}),
-    Command(schema, {"name": {"nargs": "?", "help": "the command (default: list all)"}}, {"json": False}),
-    Command(mcp, {}, {"json": False}),
-    Command(serve, {**flags.WORLD, **ENGINE}, {"json": False}),
+    Command(transfer_command.transfer, flags.TRANSFER),
+    Command(schema, {"name": {"nargs": "?", "help": "the command (default: list all)"}}),
+    Command(mcp, {}),
+    Command(serve, {**flags.WORLD, **ENGINE}),
 )
-OF_LEDGER = (Command(ledger_command.add, flags.LEDGER_ADD, {}), Command(ledger_command.check, flags.LEDGER_CHECK, {}))
+OF_LEDGER = (Command(ledger_command.add, flags.LEDGER_ADD), Command(ledger_command.check, flags.LEDGER_CHECK))
 
 
 class _WrongWords(errors.UsageError):

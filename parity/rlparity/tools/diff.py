@@ -185,15 +185,16 @@ class Comparison(FreeRun):
         if seen.step is not None:
             self._observations = [np.array(side[OBSERVATION]) for side in sides]
             self.compared += self.active
-            self.components += np.where(self.active[:, None], [side["components"] for side in sides], 0)
+            earned = [np.asarray(side["components"]) for side in sides]
+            self.components += np.where(self.active[:, None], earned, 0)
         others = [{name: side[name] for name in side if name not in _EARNED} for side in sides]
         rewards = [{name: side[name] for name in _EARNED if name in side} for side in sides]
-        earned = Observed(rewards[0], rewards[1])  # to explain no more than that wherever nothing else differs
+        alone = Observed(rewards[0], rewards[1])  # to explain no more than that wherever nothing else differs
         leave = rows_that_differ(self._world, *others)
         differ = leave | rows_that_differ(self._world, *rewards) if any(rewards) else leave
         for row in np.flatnonzero(differ & self.active[slots]).tolist():
             slot = int(slots[row])
-            differences = tuple(self.pair.explain(seen if leave[row] else earned, row, slot))
+            differences = tuple(self.pair.explain(seen if leave[row] else alone, row, slot))
             if any(each.field == "components" for each in differences):  # of other types: their values, too
                 one, other = ({"components": np.asarray(side["components"], np.float64)} for side in rewards)
                 differences += tuple(explain(self._world, one, other, row))

@@ -67,15 +67,13 @@ def chosen_benches(
     world: World, engine: str | None, only: Sequence[str]
 ) -> list[tuple[MutationBench, tuple[Mutant, ...]]]:
     """The benches of one engine, or all, with the mutants of the given names, or all; raises UsageError."""
-    if not world.benches:
-        raise UsageError(f"world '{world.name}' has no benches and so no mutants: give it a MutationBench with some.")
-    benches = [bench for bench in world.benches if engine in (None, bench.engine)]
+    filled = [bench for bench in world.benches if bench.mutants]
+    if not filled:
+        raise UsageError(f"world '{world.name}' has no mutants: give it a MutationBench with some.")
+    benches = [bench for bench in filled if engine in (None, bench.engine)]
     if not benches:
-        known = ", ".join(bench.engine for bench in world.benches)
+        known = ", ".join(bench.engine for bench in filled)
         raise UsageError(f"there are no mutants of engine '{engine}': choose among {known}.")
-    if not any(bench.mutants for bench in benches):
-        empty = ", ".join(f"'{bench.engine}'" for bench in benches)
-        raise UsageError(f"the benches of world '{world.name}' ({empty}) hold no mutants: give them some.")
     chosen = chosen_mutants(benches, only)
     if absent := [bench.engine for bench, _ in chosen if not bench.source.is_dir()]:
         raise UsageError(
