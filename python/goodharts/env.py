@@ -68,7 +68,7 @@ class GoodhartsJaxEnv(JaxEnv, world=GROUND_TRUTH):
             state=after,
             reward=rewards.total(components, self._variant.numbers.reward_clip),
             components=components,
-            terminated=outcome.terminated,
+            terminated=outcome.events.died,
             truncated=outcome.truncated,
             final=after,
             events=dict(zip(rules.EVENTS, outcome.events, strict=True)),

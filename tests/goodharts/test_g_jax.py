@@ -70,7 +70,7 @@ def test_G3_any_number_of_items_is_placed_in_as_many_rounds_as_it_takes(counts: 
         items = sum(counts)
         assert np.flatnonzero(flags(episode.food)[game]).tolist() == sorted(distinct[: counts[0]])
         assert np.flatnonzero(flags(episode.poison)[game]).tolist() == sorted(distinct[counts[0] : items])
-        assert int(episode.cell[game]) == distinct[items]
+        assert int(episode.cell()[game]) == distinct[items]
 
 
 def test_G13_a_game_takes_no_more_than_four_and_a_half_kilobytes() -> None:

@@ -18,7 +18,7 @@ from goodharts.rules import MOVES, SIZE
 from rlworldkit.jax.batching import choose, where_wanted
 from rlworldkit.jax.int64_pair import wide
 from rlworldkit.jax.marks import mark
-from rlworldkit.jax.threefry import Draws, Seed
+from rlworldkit.jax.threefry import Seed
 
 _FEWEST, _SHARE = 8, 128
 """Games that start an episode, or that ate, side by side: so many, or one in so many where games are many. Of those
@@ -27,14 +27,13 @@ _COLUMNS, _ROWS = np.array(MOVES, np.int32).T
 
 
 class Outcome(NamedTuple):
-    """Outcome of a step (n,) besides the new state: shaping int32 (G9), all else bool.
+    """Outcome of a step (n,) besides the new state: events and truncations bool, shaping int32 (G9).
 
     ``rewards.components`` pays for the events, of which a death is the termination.
     """
 
     events: StepEvents
     shaping: Array
-    terminated: Array
     truncated: Array
 
 
@@ -64,7 +63,7 @@ def step(variant: Variant, state: State, action: Array) -> tuple[State, Outcome]
     terminated, truncated = _once_known(reached, terminated, truncated)
     events = StepEvents(ate_food, ate_poison, terminated)
     _mark_step(variant, events, truncated)
-    return state, Outcome(events, rewards.shaping(variant, promised, reached, terminated), terminated, truncated)
+    return state, Outcome(events, rewards.shaping(variant, promised, reached, terminated), truncated)
 
 
 def restart(variant: Variant, state: State, wanted: Array) -> State:
@@ -81,14 +80,7 @@ def respawn(variant: Variant, state: State, wanted: Array) -> State:
 
 def _begun(variant: Variant, state: State, wanted: Array) -> State:
     """Begin a new episode where ``wanted``, with the draws of the event as it stands (G3)."""
-
-    def episode(draws: Draws) -> State:
-        new = new_episode(draws, variant)
-        games: State = jax.tree.map(jnp.asarray, blank(len(new.cell)))
-        games = games._replace(food=new.food, poison=new.poison, food_count=new.food_count)
-        games = games._replace(poison_count=new.poison_count, key=draws.seed, event=draws.event_number)
-        return _newborn(variant, games.at(new.cell))
-
+    episode = lambda draws: _newborn(variant, new_episode(draws, variant))  # noqa: E731
     return where_wanted(wanted, episode, state.draws(), state, _FEWEST, _SHARE)
 
 

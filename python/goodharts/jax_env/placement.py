@@ -10,7 +10,7 @@ from jax import Array, lax
 
 from goodharts.jax_env import grid
 from goodharts.jax_env.random import Site, between, drawn_cells
-from goodharts.jax_env.state import State
+from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.tables import Variant
 from goodharts.rules import NUM_CELLS
 from rlworldkit.jax.batching import where_wanted, while_loop
@@ -25,18 +25,8 @@ _CHUNK = 8
 """Games that look at their whole grid side by side: that happens only where it is full."""
 
 
-class Episode(NamedTuple):
-    """Start of a new episode: planes (n, 512), and int32 (n,)."""
-
-    food: Array
-    poison: Array
-    cell: Array
-    food_count: Array
-    poison_count: Array
-
-
-def new_episode(draws: Draws, variant: Variant) -> Episode:
-    """Counts and places by G3."""
+def new_episode(draws: Draws, variant: Variant) -> State:
+    """Games with counts and places by G3, before a life begins in them."""
     numbers = variant.numbers
     if variant.evaluating:
         shape = draws.event_number.shape
@@ -62,7 +52,7 @@ class _Placement(NamedTuple):
     cell: Array
 
 
-def place(draws: Draws, food_count: Array, poison_count: Array) -> Episode:
+def place(draws: Draws, food_count: Array, poison_count: Array) -> State:
     """So much food and poison, and then the agent, in the distinct cells of PLACE in order of first appearance (G3)."""
     items = food_count + poison_count
     games = jnp.arange(len(items))[:, None]
@@ -99,7 +89,9 @@ def place(draws: Draws, food_count: Array, poison_count: Array) -> Episode:
     )
     placed = while_loop(lambda so_far: jnp.any(so_far.distinct <= items), one_round, start)
     food, poison = jnp.split(placed.planes, 2, axis=1)
-    return Episode(food, poison, placed.cell, food_count, poison_count)
+    state: State = jax.tree.map(jnp.asarray, blank(len(items)))
+    state = state._replace(food=food, poison=poison, food_count=food_count, poison_count=poison_count)
+    return state._replace(key=draws.seed, event=draws.event_number).at(placed.cell)
 
 
 def first_empty(state: State, site: Site, games: Array) -> Array:

@@ -3,62 +3,32 @@
 Text, pictures, explanations and the reports of the harness all draw from these.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from dataclasses import dataclass, field
 
-from hackmatrix.cells import Place
-from hackmatrix.rules import ACTIONS, NUM_CELLS, SIZE, WON_STAGE
+from hackmatrix.cells import CELLS
+from hackmatrix.rules import ACTIONS, SIZE, WON_STAGE
+from rlparity import State
 
-
-@dataclass(frozen=True, slots=True)
-class Enemy:
-    """An enemy (A5); ``hidden`` is true of a cryptog that the player does not see (O4)."""
-
-    type: str
-    hp: int
-    stunned: bool = False
-    disabled_turns: int = 0
-    from_siphon: bool = False
-    from_schedule: bool = False
-    last_known: Place | None = None
-    hidden: bool = False
+_NOTHING = {"credits": 0, "energy": 0, "dataSiphon": False}
 
 
-@dataclass(frozen=True, slots=True)
-class Transmission:
-    """A coming enemy (A6); ``type_hidden`` is true while the player does not know its type (O4)."""
-
-    type: str
-    turns_remaining: int
-    from_siphon: bool = False
-    from_schedule: bool = False
-    type_hidden: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A block (A4): ``content`` is a number of points or a program's name, which a question hides from the player."""
-
-    type: str
-    content: int | str
-    spawn_count: int
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Cell:
-    """Everything in one cell (A3); ``last_known`` marks where the player saw a cryptog last that is hidden now."""
+    """Everything in one cell (A3): entries of the state, and what the player does not see of them (O4).
+
+    enemy_hidden: it is a cryptog out of sight. transmission_hidden: its type is not known. last_known: where the player
+    saw a cryptog last that is hidden now.
+    """
 
     row: int
     col: int
     player: bool = False
-    enemy: Enemy | None = None
-    transmission: Transmission | None = None
-    block: Block | None = None
-    credits: int = 0
-    energy: int = 0
-    pickup: bool = False
+    enemy: State | None = None
+    enemy_hidden: bool = False
+    transmission: State | None = None
+    transmission_hidden: bool = False
+    block: State | None = None
+    resource: State = field(default_factory=lambda: _NOTHING)
     exit: bool = False
     siphoned: bool = False
     siphon_center: bool = False
@@ -70,62 +40,55 @@ class Cell:
         return self.block is None or self.siphoned
 
 
-def is_won(state: Mapping[str, Any]) -> bool:
+def content_of(block: State) -> str:
+    """The points or the program's name that a block holds (A4), which a question hides from the player."""
+    return str(block["points"]) if "points" in block else ACTIONS[block["programActionIndex"]]
+
+
+def is_won(state: State) -> bool:
     """Whether the game is won (C3)."""
     return bool(state["stage"] == WON_STAGE)
 
 
-def is_dead(state: Mapping[str, Any]) -> bool:
+def is_dead(state: State) -> bool:
     """Whether the player has died (C4)."""
     return bool(state["player"]["hp"] == 0)
 
 
-def owned_programs(state: Mapping[str, Any]) -> list[str]:
+def owned_programs(state: State) -> list[str]:
     """Their names, in the order of table P."""
     return [ACTIONS[action] for action in sorted(state["ownedPrograms"])]
 
 
-def rows_of(state: Mapping[str, Any]) -> list[tuple[Cell, ...]]:
+def rows_of(state: State) -> list[list[Cell]]:
     """The rows of ``cells_of`` as they are drawn: the top one first."""
     cells = cells_of(state)
     return [cells[SIZE * row : SIZE * (row + 1)] for row in reversed(range(SIZE))]
 
 
-_cell = lru_cache(maxsize=2**16)(Cell)
-"""Cells are values, and most of them stay as they are from step to step: making them anew is what would take long."""
-
-
-def cells_of(state: Mapping[str, Any]) -> tuple[Cell, ...]:
+def cells_of(state: State) -> list[Cell]:
     """The cells of a complete state (``S`` of the protocol) in row-major order, row 0 (the bottom one) first (A1)."""
     player, show = state["player"], state["showActivated"]
-    cells: list[dict[str, Any]] = [{} for _ in range(NUM_CELLS)]
+    cells = [Cell(*place) for place in CELLS]
 
-    def put(place: Mapping[str, Any], **what: Any) -> None:  # noqa: ANN401 - the fields of a Cell
-        cells[SIZE * place["row"] + place["col"]].update(what)
+    def at(entry: State, row: str = "row", col: str = "col") -> Cell:
+        return cells[SIZE * entry[row] + entry[col]]
 
-    put(player, player=True)
-    for entry in state["enemies"]:
-        seen = show or entry["row"] == player["row"] or entry["col"] == player["col"]
-        known = (entry["lastKnownRow"], entry["lastKnownCol"]) if "lastKnownRow" in entry else None
-        hidden = entry["type"] == "cryptog" and not seen
-        condition = entry["hp"], entry["stunned"], entry["disabledTurns"], *_origin(entry)
-        put(entry, enemy=Enemy(entry["type"], *condition, known, hidden))
-        if hidden and known:
-            put({"row": known[0], "col": known[1]}, last_known=True)
-    for entry in state["transmissions"]:
-        put(entry, transmission=Transmission(entry["enemyType"], entry["turnsRemaining"], *_origin(entry), not show))
-    for entry in state["blocks"]:
-        content = entry["points"] if "points" in entry else ACTIONS[entry["programActionIndex"]]
-        put(entry, block=Block(entry["type"], content, entry["spawnCount"]))
-    for entry in state["resources"]:
-        put(entry, credits=entry["credits"], energy=entry["energy"], pickup=entry["dataSiphon"])
-    put(state["exit"], exit=True)
+    at(player).player = True
+    for enemy in state["enemies"]:
+        seen = show or enemy["row"] == player["row"] or enemy["col"] == player["col"]
+        at(enemy).enemy, at(enemy).enemy_hidden = enemy, enemy["type"] == "cryptog" and not seen
+        if at(enemy).enemy_hidden and "lastKnownRow" in enemy:
+            at(enemy, "lastKnownRow", "lastKnownCol").last_known = True
+    for coming in state["transmissions"]:
+        at(coming).transmission, at(coming).transmission_hidden = coming, not show
+    for block in state["blocks"]:
+        at(block).block = block
+    for resource in state["resources"]:
+        at(resource).resource = resource
+    at(state["exit"]).exit = True
     for place in state["siphoned"]:
-        put(place, siphoned=True)
+        at(place).siphoned = True
     for place in state["siphonCenters"]:
-        put(place, siphon_center=True)
-    return tuple(_cell(*divmod(index, SIZE), **what) for index, what in enumerate(cells))
-
-
-def _origin(being: Mapping[str, Any]) -> tuple[bool, bool]:
-    return being["spawnedFromSiphon"], being["isFromScheduledTask"]
+        at(place).siphon_center = True
+    return cells

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hackmatrix.render.colours import BLOCKS, CREDITS, ENEMIES, ENERGY, PICKUP, SPAWN, STUN
-from hackmatrix.render.model import Cell, Enemy, Transmission, cells_of, is_dead, is_won, owned_programs
+from hackmatrix.render.model import Cell, cells_of, content_of, is_dead, is_won, owned_programs
 from hackmatrix.render.words import ENEMY_LETTERS, EXIT, HIDDEN_CONTENT, LAST_KNOWN, PLAYER
 from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_STAGES, PROGRAMS, SIZE
 from rlparity import State
@@ -74,7 +74,7 @@ def _draw_cell(pen: Pen, cell: Cell) -> None:
         _draw_hatch(pen, LINE)
     if cell.exit:
         _draw_exit(pen, occupied)
-    if cell.pickup:
+    if cell.resource["dataSiphon"]:
         _draw_pickup(pen, (80, 19) if occupied else (49, 40), 10 if occupied else 19)
     if cell.siphon_center:
         pen.circle((49, 85), 7, MUTED, 2)
@@ -83,14 +83,14 @@ def _draw_cell(pen: Pen, cell: Cell) -> None:
         _draw_amounts(pen, cell)
     if cell.last_known:
         pen.text(LAST_KNOWN.upper(), (19, 18), 20, mix(ENEMIES["cryptog"], FLOOR, 0.35))
-    if cell.enemy and cell.enemy.hidden:
+    if cell.enemy and cell.enemy_hidden:
         layer = pen.layer((_CELL, _CELL))
         _draw_enemy(layer, cell.enemy)
         pen.lay(layer, _FAINT)
     elif cell.enemy:
         _draw_enemy(pen, cell.enemy)
     if cell.transmission:
-        _draw_transmission(pen, cell.transmission)
+        _draw_transmission(pen, cell.transmission, is_hidden=cell.transmission_hidden)
     if cell.player:
         pen.circle((49, 37), 25, mix(AGENT, FLOOR, 0.65))
         pen.circle((49, 37), 21, AGENT)
@@ -105,7 +105,7 @@ def _draw_hatch(pen: Pen, colour: Colour) -> None:
 
 def _draw_block(pen: Pen, cell: Cell, occupied: bool) -> None:
     assert cell.block is not None
-    fill, edge = BLOCKS[cell.block.type]
+    fill, edge = BLOCKS[cell.block["type"]]
     if cell.siphoned:
         fill, edge = mix(fill, _SIPHONED_FLOOR, 0.75), mix(edge, _SIPHONED_FLOOR, 0.5)
     text = mix(edge, TEXT, 0.35 if cell.siphoned else 0.7)
@@ -113,15 +113,15 @@ def _draw_block(pen: Pen, cell: Cell, occupied: bool) -> None:
     if cell.siphoned:
         _draw_hatch(pen, mix(fill, edge, 0.3))
     pen.box((4, 4), (_CELL - 8, _CELL - 8), edge, width=2, radius=8)
-    is_question = cell.block.type == "question"
-    label = HIDDEN_CONTENT if is_question else str(cell.block.content)
+    is_question = cell.block["type"] == "question"
+    label = HIDDEN_CONTENT if is_question else content_of(cell.block)
     if occupied:
         pen.text(label, (49, 71), 20, text)
     else:
-        pen.text(label, (49, 49), 26 if cell.block.type == "program" else 46, text, fit=78)
-    if cell.block.spawn_count and not is_question:
+        pen.text(label, (49, 49), 26 if cell.block["type"] == "program" else 46, text, fit=78)
+    if cell.block["spawnCount"] and not is_question:
         colour = mix(SPAWN, fill, 0.6) if cell.siphoned else SPAWN
-        pen.text(f"+{cell.block.spawn_count}", (89, 17), 21, colour, align="right")
+        pen.text(f"+{cell.block['spawnCount']}", (89, 17), 21, colour, align="right")
 
 
 def _draw_exit(pen: Pen, occupied: bool) -> None:
@@ -137,12 +137,12 @@ def _draw_pickup(pen: Pen, centre: Point, radius: float) -> None:
 
 
 def _draw_amounts(pen: Pen, cell: Cell) -> None:
-    if cell.credits:
+    if credits := cell.resource["credits"]:
         _draw_coin(pen, (17, 84), 8)
-        pen.text(str(cell.credits), (28, 85), 22, CREDITS, align="left")
-    if cell.energy:
+        pen.text(str(credits), (28, 85), 22, CREDITS, align="left")
+    if energy := cell.resource["energy"]:
         _draw_shape(pen, _BOLT, (69, 84), 8, ENERGY)
-        pen.text(str(cell.energy), (78, 85), 22, ENERGY, align="left")
+        pen.text(str(energy), (78, 85), 22, ENERGY, align="left")
 
 
 def _draw_coin(pen: Pen, centre: Point, radius: float) -> None:
@@ -150,30 +150,32 @@ def _draw_coin(pen: Pen, centre: Point, radius: float) -> None:
     pen.text("$", (centre[0], centre[1] + 0.5), round(radius * 1.9), DARK)
 
 
-def _draw_enemy(pen: Pen, enemy: Enemy) -> None:
-    colour = ENEMIES[enemy.type]
-    _draw_shape(pen, _ENEMY_SHAPES[enemy.type], (49, 33), 29, DARK)
-    _draw_shape(pen, _ENEMY_SHAPES[enemy.type], (49, 33), 26, colour)
-    pen.text(ENEMY_LETTERS[enemy.type], (49, 35), 27, DARK)
-    for pip in range(enemy.hp):
-        x = 49 + 11 * (pip - (enemy.hp - 1) / 2)
+def _draw_enemy(pen: Pen, enemy: State) -> None:
+    kind, hp, disabled = enemy["type"], enemy["hp"], enemy["disabledTurns"]
+    colour = ENEMIES[kind]
+    _draw_shape(pen, _ENEMY_SHAPES[kind], (49, 33), 29, DARK)
+    _draw_shape(pen, _ENEMY_SHAPES[kind], (49, 33), 26, colour)
+    pen.text(ENEMY_LETTERS[kind], (49, 35), 27, DARK)
+    for pip in range(hp):
+        x = 49 + 11 * (pip - (hp - 1) / 2)
         pen.circle((x, 59), 5, DARK)
         pen.circle((x, 59), 4, colour)
-    if enemy.stunned:
+    if enemy["stunned"]:
         _draw_shape(pen, _STAR, (17, 40), 9, STUN)
-    if enemy.disabled_turns:
-        pen.text(f"~{enemy.disabled_turns}", (94, 36), 20, TEXT, align="right", fit=19)
+    if disabled:
+        pen.text(f"~{disabled}", (94, 36), 20, TEXT, align="right", fit=19)
 
 
-def _draw_transmission(pen: Pen, coming: Transmission) -> None:
+def _draw_transmission(pen: Pen, coming: State, *, is_hidden: bool) -> None:
     """Colour and letter give its type, both faint while the player does not know it."""
-    colour = mix(ENEMIES[coming.type], MUTED if coming.type_hidden else FLOOR, 0.6 if coming.type_hidden else 0.1)
+    kind = coming["enemyType"]
+    colour = mix(ENEMIES[kind], MUTED if is_hidden else FLOOR, 0.6 if is_hidden else 0.1)
     for part in range(12):
         start = part * math.pi / 6
         pen.arc((49, 35), 25, (start, start + math.pi / 10), colour, 2.5)
-    pen.text(str(coming.turns_remaining), (49, 36), 30, TEXT, fit=36)
-    letter = mix(colour, FLOOR, 0.4) if coming.type_hidden else colour
-    pen.text(ENEMY_LETTERS[coming.type], (82, 57), 22, letter)
+    pen.text(str(coming["turnsRemaining"]), (49, 36), 30, TEXT, fit=36)
+    letter = mix(colour, FLOOR, 0.4) if is_hidden else colour
+    pen.text(ENEMY_LETTERS[kind], (82, 57), 22, letter)
 
 
 def _draw_shape(pen: Pen, shape: Sequence[Point], centre: Point, radius: float, colour: Colour) -> None:

@@ -1,7 +1,7 @@
 """A board for a terminal as lines of coloured words: large, in 26 lines, or compact, in 13."""
 
 from hackmatrix.render import words
-from hackmatrix.render.model import Cell, is_dead, is_won, owned_programs, rows_of
+from hackmatrix.render.model import Cell, content_of, is_dead, is_won, owned_programs, rows_of
 from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_PROGRAMS, NUM_STAGES, SIZE
 from rlparity import State
 from rlworldkit.render.spans import BAD, FAINT, GOOD, Line, Span, joined, painted, width
@@ -27,9 +27,9 @@ def beings(cell: Cell) -> Line:
         spans.append((words.PLAYER, "bold bright_white"))
     if enemy := cell.enemy:
         word = words.enemy_word(enemy)
-        spans.append((word.lower(), FAINT) if enemy.hidden else (word, _ENEMY_STYLES[enemy.type]))
+        spans.append((word.lower(), FAINT) if cell.enemy_hidden else (word, _ENEMY_STYLES[enemy["type"]]))
     if coming := cell.transmission:
-        spans.append((words.transmission_word(coming), _ENEMY_STYLES[coming.type].removeprefix("bold ")))
+        spans.append((words.transmission_word(coming), _ENEMY_STYLES[coming["enemyType"]].removeprefix("bold ")))
     if cell.last_known:
         spans.append((words.LAST_KNOWN, FAINT))
     return spans
@@ -38,11 +38,11 @@ def beings(cell: Cell) -> Line:
 def fixtures(cell: Cell) -> Line:
     """The fixture of a cell: a block, a data siphon or the exit. A question does not tell what it holds (O4)."""
     if block := cell.block:
-        if block.type == "question":
+        if block["type"] == "question":
             return [(f"[{words.HIDDEN_CONTENT}]", "yellow")]
-        style = FAINT if cell.siphoned else "green" if block.type == "program" else "bright_blue"
-        return [(f"[{block.content}]+{block.spawn_count}", style)]
-    if cell.pickup:
+        style = FAINT if cell.siphoned else "green" if block["type"] == "program" else "bright_blue"
+        return [(f"[{content_of(block)}]+{block['spawnCount']}", style)]
+    if cell.resource["dataSiphon"]:
         return [(words.PICKUP, "bold bright_cyan")]
     return [(words.EXIT, GOOD)] if cell.exit else []
 

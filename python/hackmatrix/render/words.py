@@ -1,9 +1,10 @@
 """The words for what is on a board: the same in a terminal, in explanations and in reports; and legends."""
 
 from collections.abc import Iterable
-from functools import lru_cache
 
-from hackmatrix.render.model import Cell, Enemy, Transmission
+from hackmatrix.cells import cell_name
+from hackmatrix.render.model import Cell, content_of
+from rlparity import State
 
 ENEMY_LETTERS = {"virus": "V", "daemon": "D", "glitch": "G", "cryptog": "C"}
 
@@ -18,23 +19,23 @@ CREDITS = "$"
 ENERGY = "e"
 
 
-def enemy_word(enemy: Enemy) -> str:
+def enemy_word(enemy: State) -> str:
     """``V2`` is a virus with 2 hp, ``V2*`` a stunned one, ``V2~3`` one disabled for 3 turns (A5)."""
-    disabled = f"~{enemy.disabled_turns}" if enemy.disabled_turns else ""
-    return f"{ENEMY_LETTERS[enemy.type]}{enemy.hp}{'*' if enemy.stunned else ''}{disabled}"
+    disabled = f"~{enemy['disabledTurns']}" if enemy["disabledTurns"] else ""
+    return f"{ENEMY_LETTERS[enemy['type']]}{enemy['hp']}{'*' if enemy['stunned'] else ''}{disabled}"
 
 
-def transmission_word(coming: Transmission) -> str:
+def transmission_word(coming: State) -> str:
     """``>C1`` is a cryptog that comes in 1 turn (A6)."""
-    return f">{ENEMY_LETTERS[coming.type]}{coming.turns_remaining}"
+    return f">{ENEMY_LETTERS[coming['enemyType']]}{coming['turnsRemaining']}"
 
 
 def amount_words(cell: Cell) -> list[str]:
     """``$2`` is 2 credits, ``e3`` 3 energy; what a cell has none of is left out (A3)."""
-    return [f"{sign}{amount}" for sign, amount in ((CREDITS, cell.credits), (ENERGY, cell.energy)) if amount]
+    amounts = (CREDITS, cell.resource["credits"]), (ENERGY, cell.resource["energy"])
+    return [f"{sign}{amount}" for sign, amount in amounts if amount]
 
 
-@lru_cache(maxsize=2**16)  # from step to step most cells stay as they are
 def cell_text(cell: Cell) -> str:
     """All that is in a cell, seen by the player or not, from who stands there to what lies there.
 
@@ -43,20 +44,20 @@ def cell_text(cell: Cell) -> str:
     """
     words = [PLAYER] if cell.player else []
     if enemy := cell.enemy:
-        known = "({},{})".format(*enemy.last_known) if enemy.last_known else ""
+        known = cell_name((enemy["lastKnownRow"], enemy["lastKnownCol"])) if "lastKnownRow" in enemy else ""
         words.append(enemy_word(enemy) + known + _origin(enemy))
     if coming := cell.transmission:
         words.append(transmission_word(coming) + _origin(coming))
     if block := cell.block:
-        hidden = HIDDEN_CONTENT if block.type == "question" else ""
-        words.append(f"[{hidden}{block.content}]+{block.spawn_count}")
-    words += amount_words(cell)
-    flags = (PICKUP, cell.pickup), (EXIT, cell.exit), (SIPHONED, cell.siphoned), (SIPHON_CENTER, cell.siphon_center)
+        hidden = HIDDEN_CONTENT if block["type"] == "question" else ""
+        words.append(f"[{hidden}{content_of(block)}]+{block['spawnCount']}")
+    words += amount_words(cell) + [PICKUP] * cell.resource["dataSiphon"]
+    flags = (EXIT, cell.exit), (SIPHONED, cell.siphoned), (SIPHON_CENTER, cell.siphon_center)
     return " ".join([*words, *(word for word, there in flags if there)])
 
 
-def _origin(being: Enemy | Transmission) -> str:
-    return "s" * being.from_siphon + "t" * being.from_schedule
+def _origin(being: State) -> str:
+    return "s" * being["spawnedFromSiphon"] + "t" * being["isFromScheduledTask"]
 
 
 Sign = tuple[str, str]
