@@ -214,8 +214,6 @@ def _fault(path: Path, name: str, fault: str) -> UsageError:
 
 def _entry(path: Path, name: str, worlds: Sequence[str], table: Mapping[str, Any]) -> Entry:
     """The entry in a table; raises UsageError."""
-    if not _is_text(name):
-        raise _fault(path, name, "its name must be of printable signs")
     for key, value in table.items():
         if key not in _KEYS:
             raise _fault(path, name, f"there is no key {quoted(key)}: choose among {', '.join(_KEYS)}")

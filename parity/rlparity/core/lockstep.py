@@ -25,7 +25,7 @@ from rlparity.core.sources import TRACES
 from rlparity.core.trace import Action, RecordedRun, Trace, check_actions, read_trace, trace_files
 from rlparity.core.verdict import Reason, divergent, judged
 from rlparity.engine import Slots
-from rlparity.errors import EngineError, StateRefused, UsageError
+from rlparity.errors import EngineError, StateRefused
 from rlparity.io.strict_json import json_text
 from rlparity.world import World
 
@@ -209,11 +209,9 @@ def noise_floor(
 ) -> dict[str, Noise]:
     """Play an engine against itself in ``settings.noise`` runs; returns what varies, by field.
 
-    Games are put into the same state before each step where the engine has states. Raises UsageError for a tape.
+    Games are put into the same state before each step where the engine has states.
     """
     floor: dict[str, Noise] = {}
-    if isinstance(world.engines[engine], RecordedRun):
-        raise UsageError(f"{engine} plays no game twice: leave --noise out.")
     for number in range(settings.noise):
         with Pair(replace(world, tolerances={}), (engine, engine), settings.games, timeout=settings.timeout) as pair:
             mode = STRICT if pair.replays_states else RESYNCHRONISED

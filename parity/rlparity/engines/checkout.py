@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,46 +52,20 @@ class Tree(NamedTuple):
     commit: str
 
 
-def trees_of(checkout: Path, commit: str) -> list[Tree]:
-    """What a commit consists of: its own tree, then those of the submodules that the checkout has.
+def trees_of(checkout: Path, commit: str, folder: Path = Path()) -> list[Tree]:
+    """What a commit of the repository in a folder of a checkout consists of: its own tree, then those of submodules.
 
-    Raises UsageError where it has no files, or a submodule lacks the commit.
+    These are the submodules that the checkout has. Raises UsageError where one lacks the commit.
     """
-    git_dir = Path(_git(f"git fails in {checkout}", checkout, ("rev-parse", "--absolute-git-dir")))
-    if not _files(git_dir, commit):
-        raise UsageError(f"{commit} in {checkout} has no files: name another revision.")
-    return [*_trees(checkout, Tree(Path(), git_dir, commit))]
-
-
-def _trees(checkout: Path, tree: Tree) -> Iterator[Tree]:
-    yield tree
-    for mode, _, name in (line.partition("\t") for line in _files(tree.git_dir, tree.commit)):
-        if mode.startswith(_SUBMODULE) and (git_dir := _submodule(checkout, tree, name)) is not None:
-            folder, commit = tree.folder / name, mode.split()[2]
-            fault = f"the submodule {folder} of {checkout} has no commit {commit}: fetch that there"
-            _git(fault, git_dir, ("cat-file", "-e", f"{commit}^{{commit}}"), _variables(git_dir))
-            yield from _trees(checkout, Tree(folder, git_dir, commit))
-
-
-def _files(git_dir: Path, commit: str) -> list[str]:
-    words = "ls-tree", "-r", "-z", "--full-tree", commit
-    return _git(f"git ls-tree fails in {git_dir}", git_dir, words, _variables(git_dir)).split("\0")[:-1]
-
-
-def _submodule(checkout: Path, tree: Tree, name: str) -> Path | None:
-    """The repository of a submodule; None: the checkout does without it, or never had it."""
-    folder = checkout / tree.folder / name
-    if folder.is_dir():
-        is_there = (folder / ".git").exists()
-        return Path(_git(f"git fails in {folder}", folder, ("rev-parse", "--absolute-git-dir"))) if is_there else None
-    modules = f"{tree.commit}:.gitmodules"
-    words = "config", "--null", "--blob", modules, "--get-regexp", r"^submodule\..*\.path$"
-    for entry in _git(f"{modules} cannot be read", tree.git_dir, words, _variables(tree.git_dir)).split("\0"):
-        key, _, path = entry.partition("\n")
-        if path == name:
-            there = tree.git_dir / "modules" / key.removeprefix("submodule.").removesuffix(".path")
-            return there if there.is_dir() else None
-    return None
+    repository = checkout / folder
+    git_dir = Path(_git(f"git fails in {repository}", repository, ("rev-parse", "--absolute-git-dir")))
+    fault, words = f"{repository} has no commit {commit}: fetch that", ("ls-tree", "-r", "-z", "--full-tree", commit)
+    trees = [Tree(folder, git_dir, commit)]
+    for line in _git(fault, git_dir, words, _variables(git_dir)).split("\0")[:-1]:
+        mode, _, name = line.partition("\t")
+        if mode.startswith(_SUBMODULE) and (repository / name / ".git").exists():
+            trees += trees_of(checkout, mode.split()[2], folder / name)
+    return trees
 
 
 def check_out(trees: list[Tree], folder: Path) -> None:

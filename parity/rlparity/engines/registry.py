@@ -151,13 +151,10 @@ def load_pair(
         one, other = engines
         return world, spec, (engine_name(world, one), engine_name(world, other))
     names = list(world.engines)
-    if not names:
-        raise UsageError(f"world '{world.name}' has no engines: give it two.")
-    if len(names) < 2 and not one_will_do:
-        raise UsageError(
-            f"world '{world.name}' has only the engine '{names[0]}': register a second one, or give --engines "
-            f"{names[0]},{names[0]} to see whether it repeats itself."
-        )
+    if len(names) < (1 if one_will_do else 2):
+        known = ", ".join(names) or "none"
+        again = "register another one, or give one twice with --engines to see whether it repeats itself"
+        raise UsageError(f"world '{world.name}' has too few engines ({known}): {again}.")
     return world, spec, (names[0], names[1 % len(names)])
 
 
