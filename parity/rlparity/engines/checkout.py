@@ -1,6 +1,5 @@
 """Git checkouts: the repository of a folder, its commits, and their files as git checks them out."""
 
-import functools
 import hashlib
 import os
 import re
@@ -12,8 +11,12 @@ from typing import NamedTuple
 
 from rlparity.errors import UsageError
 
-_CONFIGURATION = {"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"}
-"""Variables that git counts to those of one repository, but people set for all, such as safe.directory."""
+_OF_HOOKS = (
+    *("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_DIR", "GIT_GRAFT_FILE"),
+    *("GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NO_REPLACE_OBJECTS"),
+    *("GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE"),
+)
+"""Of ``git rev-parse --local-env-vars``, without the configuration, which people set for all repositories."""
 _SUBMODULE, _COMMIT = "160000 ", "# branch.oid "
 _READ_TREE = (
     *("-c", "core.hooksPath=/dev/null", "-c", "core.splitIndex=false", "-c", "core.fsmonitor=false"),
@@ -103,16 +106,7 @@ def _git(fault: str, folder: Path, words: tuple[str, ...], variables: Mapping[st
 
 def outside_hooks(environment: Mapping[str, str]) -> dict[str, str]:
     """The variables without those that git sets for its hooks, which name one repository and its index."""
-    return {name: value for name, value in environment.items() if name not in _variables_of_hooks()}
-
-
-@functools.cache
-def _variables_of_hooks() -> frozenset[str]:
-    try:
-        listed = output("git fails", "git", "rev-parse", "--local-env-vars")
-    except UsageError:  # there is no git, and so there are no hooks
-        return frozenset()
-    return frozenset(listed.split()) - _CONFIGURATION
+    return {name: value for name, value in environment.items() if name not in _OF_HOOKS}
 
 
 def output(fault: str, *command: str | Path, env: Mapping[str, str] | None = None) -> str:
