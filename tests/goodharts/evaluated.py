@@ -21,10 +21,12 @@ from rlworldkit.agents.reader import RANDOM
 SMALL = Config().over({"evaluation": {"games": 12, "steps": 40}}, "a test")
 
 
-def small_model(mode: str = "proxy", seed: int = 0, kind: NetworkKind = "mlp", **config: dict[str, Any]) -> Model:
+def small_model(
+    mode: str = "proxy", seed: int = 0, kind: NetworkKind = "mlp", privileged: bool = True, **config: dict[str, Any]
+) -> Model:
     """An untrained model with firm opinions."""
     torch.manual_seed(seed)
-    policy = ActorCritic(NetworkConfig(kind, hidden=32))
+    policy = ActorCritic(NetworkConfig(kind, hidden=32, privileged=privileged))
     nn.init.orthogonal_(policy.policy.weight, 20.0)
     return Model(mode, config, update=7, timesteps=4000, policy=policy.eval())
 

@@ -9,16 +9,14 @@ from typing import Any
 import imageio_ffmpeg
 import numpy as np
 import pytest
-import torch
 from command_line import run
+from evaluated import small_model
 from single_games import made
 
-from goodharts.architecture import NetworkConfig
 from goodharts.cli.main import main
-from goodharts.models import Model, in_evaluation, write_model
+from goodharts.models import in_evaluation, write_model
 from goodharts.render.board import around
 from goodharts.rules import FOOD, MODES, POISON, REACH, Numbers
-from goodharts.torch_networks import ActorCritic
 from goodharts.world import WORLDS, evaluation_world, game_seeds
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.reader import read_agent
@@ -26,28 +24,18 @@ from rlworldkit.envs.episodes import Episodes
 from rlworldkit.show.watch.frames import frames
 
 ROOT = Path(__file__).resolve().parents[2]
-CNN = NetworkConfig("cnn", hidden=32)
-MLP = NetworkConfig("mlp", hidden=32, privileged=False)
 DIES_IN_THREE_STEPS: Any = {"world": {"start_energy": 0.03}, "evaluation": {"food": 0, "poison": 0}}
-
-
-def model(mode: str = "ground_truth", network: NetworkConfig = CNN, **config: dict[str, Any]) -> Model:
-    """An untrained agent that has strong opinions nevertheless."""
-    torch.manual_seed(5)
-    policy = ActorCritic(network)
-    torch.nn.init.orthogonal_(policy.policy.weight, 3.0)
-    return Model(mode, config, 1, 2, policy)
 
 
 @pytest.fixture(autouse=True)
 def folder_with_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models").mkdir()
-    write_model(Path("models/ppo_proxy.pth"), model("proxy", MLP, **DIES_IN_THREE_STEPS))
+    write_model(Path("models/ppo_proxy.pth"), small_model(privileged=False, **DIES_IN_THREE_STEPS))
 
 
 def test_what_it_sees_and_its_hidden_layers_are_those_of_the_step_that_was_decided() -> None:
-    agent = model().agent()
+    agent = small_model("ground_truth", kind="cnn").agent()
     assert agent.layers is not None
     before, *others = frames(Episodes(WORLDS["ground_truth"], 1, max_episode_steps=3), AgentPlayer(agent), 7, 1)
     for frame in others:

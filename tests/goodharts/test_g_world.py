@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from evaluated import small_model
 from reading_worlds import PAIRED
 
-from goodharts.architecture import NetworkConfig
 from goodharts.exploration.starts import STARTS
-from goodharts.models import Model, write_model
+from goodharts.models import write_model
 from goodharts.rules import ACTIONS, MODES
-from goodharts.torch_networks import ActorCritic
 from goodharts.world import GROUND_TRUTH, WORLDS
 from rlparity import State, UsageError, View
 from rlparity.cli.main import main
@@ -58,7 +57,7 @@ def test_an_edit_that_computes_the_same_leaves_the_program_in_jax_as_it_is(tmp_p
 
 
 def test_a_trained_policy_plays_in_its_own_world(tmp_path: Path) -> None:
-    model = Model("proxy", {}, 1, 2, ActorCritic(NetworkConfig("mlp", hidden=8, privileged=False)))
+    model = small_model(privileged=False)
     path = tmp_path / "ppo_proxy.pth"
     write_model(path, model)
     observation = np.random.default_rng(0).random((3, 2, 11, 11), np.float32)

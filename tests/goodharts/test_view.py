@@ -9,14 +9,14 @@ from command_line import run
 from evaluated import small_model
 from written_page import episode_data, page_data
 
-from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
+from goodharts.architecture import NETWORKS, NetworkKind
 from goodharts.cli.main import PROGRAM, main
 from goodharts.config import model_path
-from goodharts.models import Model, read_model, write_model
+from goodharts.models import read_model, write_model
 from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MODES
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import keys_of
-from goodharts.torch_networks import ActorCritic, Inputs
+from goodharts.torch_networks import Inputs
 from goodharts.world import WORLDS, game_seeds
 from rlparity.core.trace import Case, Trace, write_trace
 from rlparity.errors import UsageError
@@ -33,10 +33,7 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models").mkdir()
     for mode, privileged in (("ground_truth", True), ("proxy", False)):
-        torch.manual_seed(5)
-        policy = ActorCritic(NetworkConfig("mlp", hidden=32, privileged=privileged))
-        torch.nn.init.orthogonal_(policy.policy.weight, 3.0)
-        write_model(model_path(mode), Model(mode, {}, 1, 2, policy))
+        write_model(model_path(mode), small_model(mode, privileged=privileged))
     return tmp_path
 
 

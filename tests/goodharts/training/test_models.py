@@ -4,20 +4,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from evaluated import small_model
 
-from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
+from goodharts.architecture import NETWORKS, NetworkKind
 from goodharts.config import model_path
-from goodharts.models import Model, read_model, write_model
-from goodharts.torch_networks import ActorCritic
+from goodharts.models import read_model, write_model
 from goodharts.training.jobs import read_checkpoint
 from rlparity.errors import UsageError
 
 from .small_runs import small_trainer
-
-
-def model(kind: NetworkKind = "mlp", privileged: bool = True) -> Model:
-    policy = ActorCritic(NetworkConfig(kind, hidden=8, privileged=privileged))
-    return Model("proxy", {"training": {"gamma": 0.5}}, 3, 72, policy)
 
 
 @pytest.mark.parametrize("privileged", [True, False])
@@ -25,7 +20,7 @@ def model(kind: NetworkKind = "mlp", privileged: bool = True) -> Model:
 def test_what_is_written_is_read_again(kind: NetworkKind, privileged: bool, tmp_path: Path) -> None:
     path = model_path("proxy", tmp_path)
     assert path == tmp_path / "ppo_proxy.pth"
-    written = model(kind, privileged)
+    written = small_model(kind=kind, privileged=privileged, training={"gamma": 0.5})
     write_model(path, written)
     before = torch.random.get_rng_state()
     read = read_model(path)
@@ -52,6 +47,6 @@ def test_the_values_of_a_model_are_in_units_of_reward() -> None:
 
 
 def test_a_model_is_no_checkpoint(tmp_path: Path) -> None:
-    write_model(tmp_path / "a.pth", model())
+    write_model(tmp_path / "a.pth", small_model())
     with pytest.raises(UsageError, match=r"cannot be read as a checkpoint: .*: leave --resume out to begin anew"):
         read_checkpoint(tmp_path / "a.pth")
