@@ -196,8 +196,6 @@ def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
 
 def _save(trainer: TorchTrainer, job: Job, run: Run) -> bool:
     """Save, where files are written; whether it went well."""
-    if job.is_benchmark:
-        return True
     state = dataclasses.replace(job, progress=trainer.progress, arrays=trainer.arrays())
     if not run.folder:
         return True

@@ -218,9 +218,8 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
 
     with page.opened(write_line) if page else contextlib.nullcontext(), stop, progress:
         if is_alone:
-            own = {job.label: partial(report, run=job.label) for job in jobs}
-            found = (train_job(job, report=own[job.label], print_line=write_line, stop=stop) for job in jobs)
-            return [_result(job.label, each) for job, each in zip(jobs, found, strict=True)]
+            how: dict[str, Any] = {"print_line": write_line, "stop": stop}
+            return [_result(job.label, train_job(job, report=partial(report, run=job.label), **how)) for job in jobs]
         tasks = [RunTask(job.label, job.folder / RUNS / job.name, [MODULE, COMMAND], job) for job in jobs]
         many = train_many(
             tasks, at_once, report=report, print_line=write_line, ended=ended, should_stop=lambda: stop.requested
