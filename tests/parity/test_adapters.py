@@ -195,13 +195,8 @@ class Open(SingleGame):
 
 @pytest.mark.parametrize("auto_reset", [False, True])
 def test_single_games_are_an_engine_like_any_other(auto_reset: bool) -> None:
-    world = replace(
-        WORLD,
-        engines={
-            "planes": WORLD.engines["planes"],
-            "open": lambda games, _: SingleGames(games, Open, len(WORLD.actions), mix),
-        },
-    )
+    engines: Any = {"planes": WORLD.engines["planes"], "open": lambda games, _: SingleGames(games, Open, 6, mix)}
+    world = replace(WORLD, engines=engines)
     settings = Settings(source="directed", steps=40, games=8, auto_reset=auto_reset)
     assert run(world, ("planes", "open"), settings).divergences == []
 
