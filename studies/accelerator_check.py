@@ -136,8 +136,8 @@ def native(world: str, plan: Plan) -> Rows:
         out = jax.vmap(env.step_autoreset)(state, random_valid_actions(key, mask))
         return out, mask, jax.vmap(env.compact)(out.state)
 
-    env, refused, games = _env(world), list[str](), min(max(plan.games), _COMPARED)
-    worlds, seeds, key = (env, native_env(env, refused.append)), env.initial_seeds(0, games), jax.random.key(0)
+    env, games = _env(world), min(max(plan.games), _COMPARED)
+    worlds, seeds, key = (env, native_env(env)), env.initial_seeds(0, games), jax.random.key(0)
     states = [jax.jit(jax.vmap(each.reset))(seeds) for each in worlds]
     plays, steps = [jax.jit(partial(step, each)) for each in worlds], 0
     row: Row = {"what": "auto-reset", "asked": plan.steps, "episodes": 0}
@@ -150,8 +150,6 @@ def native(world: str, plan: Plan) -> Rows:
                 row |= {"status": DIFFERS, "why": f"step {steps // games}: {jax.tree_util.keystr(path)}"}
         row["episodes"] += int((found[0][0].terminated | found[0][0].truncated).sum())
         states, steps = [each[0].state for each in found], steps + games
-    if refused and "status" not in row:
-        row |= {"status": NOT_RUN, "why": refused[0]}
     yield {**row, "steps": steps, "seconds": time.monotonic() - began}
 
 

@@ -118,7 +118,7 @@ def _program(program: str, network: str, games: int) -> tuple[Any, tuple[Any, ..
     from rlworldkit.ppo.program import make_train
     from rlworldkit.ppo.state import init_runner
 
-    env = native_env(ENV, sys.exit) if program.startswith(NATIVE) else ENV
+    env = native_env(ENV) if program.startswith(NATIVE) else ENV
     program = program.removeprefix(NATIVE)
     if program == STEP:
         play = jax.eval_shape(partial(bench.new_games, ENV, games))

@@ -36,6 +36,46 @@ def test_a_missing_engine_is_one_sentence(
     assert [(file.name, file.read_text()) for file in files] == [("page.html", "an older one")]
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("play --engine go", "--engine"),
+        ("play --save /no/such/folder/game.json", "cannot be written"),
+        ("play --save .", "cannot be written"),
+        ("play --agent nothing.npz", "there is no file of parameters"),
+        ("watch {params} --latest", "give one agent to watch: a file or a folder (PATH or --model), or --latest"),
+        ("watch --latest .", "There is no params_*.npz or checkpoint_*.pkl in"),
+        ("watch empty", "There is no agent in empty"),
+        ("watch {params} --render human", "There is no display to open a window on"),
+        ("watch {params} --record film.avi", "--record writes .mp4, .gif, .png or .html, not 'film.avi'"),
+        ("watch {params} --record /no/such/folder/film.mp4", "cannot be written"),
+        ("watch {params} --hidden-dim 64", "--hidden-dim 16"),
+        ("view /no/such/thing", "there is no /no/such/thing"),
+        ("view notes.txt", "is nothing that can be viewed"),
+        ("view trace.json", "is no trace"),
+        ("view trace.json --max-steps 9", "a trace brings its own game: leave out --max-steps"),
+        (
+            "view {params} --output /no/such/folder/page.html",
+            "/no/such/folder/page.html cannot be written: No such file",
+        ),
+        ("view {params} --output .", "cannot be written"),
+        ("view {params} --hidden-dim 64", "--hidden-dim 16"),
+        ("view empty", "holds no run: name a folder that training wrote"),
+    ],
+)
+def test_a_mistake_is_one_sentence(
+    words: str, sentence: str, params: Path, refused: CommandRefused, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(play, "_check_terminal", lambda: None)
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    for name, content in (("notes.txt", ""), ("trace.json", "{}")):
+        Path(name).write_text(content)
+    Path("empty").mkdir()
+    assert sentence in refused(*words.format(params=params).split())
+
+
 def test_the_help_of_play_needs_no_engine(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -86,7 +86,7 @@ def test_kernels_play_the_same_games(env: JaxEnv, tmp_path: Path) -> None:
         out = env.with_prices(prices).step_autoreset(state, action)
         return out, env.mask(out.state), env.compact(out.state)
 
-    native = native_env(env, pytest.fail)
+    native = native_env(env)
     state, action = (
         jax.eval_shape(env.reset, jax.ShapeDtypeStruct((2,), jnp.uint32)),
         jax.ShapeDtypeStruct((), jnp.int32),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +20,6 @@ VARIABLE = "RLWORLDKIT_ENGINE_BACKEND"
 """The environment variable that chooses, for programs without the flag and for processes that a command starts."""
 AUTO, XLA, NATIVE = "auto", "xla", "native"
 BACKENDS = OneOf((AUTO, XLA, NATIVE))
-_MOST_BYTES = 2**10
-"""Of a game that `auto` has played by native programs: XLA plays larger ones in half the time."""
 HELP = (
     "what plays the games in JAX: `xla`, or `native`, programs that a C compiler makes of the same rules "
     f"(default: {VARIABLE}, else `auto`: native on a processor with a compiler, for games of at most 1 KiB)"
@@ -84,14 +81,4 @@ def _on_backend(env: JaxEnv, name: str) -> JaxEnv:
         )
     if fault and name == NATIVE:
         raise UsageError(f"{fault}, or choose --engine-backend xla.")
-    if fault:
-        return env
-    return native_env(env, _refuse) if name == NATIVE else native_env(env, _tell, _MOST_BYTES)
-
-
-def _refuse(sentence: str) -> None:
-    raise UsageError(f"{sentence.removesuffix('.')}: choose --engine-backend auto.")
-
-
-def _tell(sentence: str) -> None:
-    print(sentence, file=sys.stderr)
+    return env if fault else native_env(env, auto=name == AUTO)

@@ -31,7 +31,6 @@ from rlparity.io.safe_read import json_of
 from rlworldkit.jax import program_cache
 from rlworldkit.jax.cache_entries import replace_damaged_entries
 from rlworldkit.jax.native import compiler
-from rlworldkit.jax.native.call import sources_in
 from rlworldkit.jax.switches import FIXED, RECORDED, switch
 from rlworldkit.jax.xla import CACHE_VARIABLE, PTX_CALL, compiler_options, write_fault
 
@@ -96,9 +95,8 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
     if exported is None:
         jitted = jax.jit(lambda *leaves: function(*jax.tree.unflatten(tree, leaves)))
         checks = [export.DisabledSafetyCheck.custom_call(name) for name in (compiler.TARGET, PTX_CALL)]
-        with compiler.deferred():
+        with compiler.deferred() as sources:
             exported = export.export(jitted, disabled_checks=checks)(*shapes)
-        sources = sources_in(jitted.trace(*shapes).jaxpr)
         _write_trace(path, key, exported, sources)
 
     def compile_it() -> Callable[..., Tree]:

@@ -65,14 +65,3 @@ def test_a_pipe_and_a_missing_extra_are_one_sentence(refused: CommandRefused, mo
     monkeypatch.setattr(play, "find_spec", lambda _: None)
     command = install_command("rlworldkit[play]")
     assert refused("play") == f"This command needs textual: run `{command}`.\n"
-
-
-def test_mistakes_are_one_sentence(refused: CommandRefused, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(play, "_check_terminal", lambda: None)
-    for words, sentence in (
-        (["--engine", "go"], "--engine"),
-        (["--save", "/no/such/folder/game.json"], "cannot be written"),
-        (["--save", tmp_path], "cannot be written"),
-        (["--agent", tmp_path / "nothing.npz"], "there is no file of parameters"),
-    ):
-        assert sentence in refused("play", *words)

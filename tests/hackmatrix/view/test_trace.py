@@ -20,7 +20,6 @@ from rlparity.cli.main import main as rlparity
 from rlparity.core.trace import Case, Trace, read_trace, write_trace
 from rlworldkit.runs.sinks import CsvLog
 from rlworldkit.show.pages.run import curves
-from tests.hackmatrix.conftest import CommandRefused
 from tests.hackmatrix.rules.builders import WAIT, state
 from tests.hackmatrix.rules.movers import daemon
 
@@ -150,24 +149,3 @@ def test_a_run_of_train_sb3_is_shown_with_its_agent_and_without(
     assert data["headline"] == "begun, final_model.zip, drawn actions: games 0 to 1"
     assert len(data["curves"]) == 5
     assert [episode["name"] for episode in data["episodes"]] == ["seed 0", "seed 1"]
-
-
-def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_path: Path) -> None:
-    notes, trace = tmp_path / "notes.txt", tmp_path / "trace.json"
-    notes.write_text("")
-    trace.write_text("{}")
-    (tmp_path / "empty").mkdir()
-    for words, sentence in (
-        (["/no/such/thing"], "there is no /no/such/thing"),
-        ([notes], "is nothing that can be viewed"),
-        ([trace], "is no trace"),
-        ([trace, "--max-steps", "9"], "a trace brings its own game: leave out --max-steps"),
-        (
-            [params, "--output", "/no/such/folder/page.html"],
-            "/no/such/folder/page.html cannot be written: No such file",
-        ),
-        ([params, "--output", tmp_path], "cannot be written"),
-        ([params, "--hidden-dim", "64"], "--hidden-dim 16"),
-        ([tmp_path / "empty"], "holds no run: name a folder that training wrote"),
-    ):
-        assert sentence in refused("view", *words)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from hackmatrix.cli.main import main
-from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import in_terminal
 
 SCRIPTS = Path(__file__).resolve().parents[3] / "python" / "scripts"
@@ -83,16 +82,3 @@ def test_a_record_that_is_not_finished_leaves_the_older_one(
     monkeypatch.setattr("rlworldkit.show.watch.text.print_frame", broken)
     assert main(["watch", str(params), "--record", str(path), "--render", "ansi"]) == 3
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, b"an older one")]
-
-
-def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_path: Path) -> None:
-    for words, sentence in (
-        ([params, "--latest"], "give one agent to watch: a file or a folder (PATH or --model), or --latest"),
-        (["--latest", tmp_path], "There is no params_*.npz or checkpoint_*.pkl in"),
-        ([tmp_path], f"There is no agent in {tmp_path}"),
-        ([params, "--render", "human"], "There is no display to open a window on"),
-        ([params, "--record", "film.avi"], "--record writes .mp4, .gif, .png or .html, not 'film.avi'"),
-        ([params, "--record", "/no/such/folder/film.mp4"], "cannot be written"),
-        ([params, "--hidden-dim", "64"], "--hidden-dim 16"),
-    ):
-        assert sentence in refused("watch", *words)

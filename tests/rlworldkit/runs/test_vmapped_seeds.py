@@ -102,7 +102,7 @@ def assert_same(run: Path, other: Path) -> None:
 
 
 def test_translated_programs_take_prices_of_each_seed() -> None:
-    env = native_env(ENV, pytest.fail)
+    env = native_env(ENV)
     limited = dataclasses.replace(SMALL, max_steps=5)
     runner = jax.eval_shape(lambda: init_runner(limited, env, jax.vmap(env.reset)(env.initial_seeds(0, 8))))
     each = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((3, *leaf.shape), leaf.dtype), runner)

@@ -13,7 +13,6 @@ from jax.extend.core import ClosedJaxpr, Primitive
 from jax.interpreters import batching, mlir, partial_eval, xla
 
 from rlworldkit.jax.native import compiler, cuda
-from rlworldkit.jax.native.rare import equations
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +97,3 @@ batching.primitive_batchers[_play] = _on_batches
 partial_eval.dce_rules[_play] = _without_unused
 for _platform, _how in (("cpu", _on_processor), ("cuda", lambda kernel, *args: cuda.call(kernel.closed, *args))):
     mlir.register_lowering(_play, mlir.lower_fun(partial(_play_batch, _how), multiple_results=True), platform=_platform)
-
-
-def sources_in(jaxpr: Any) -> set[str]:
-    """The sources of the programs that a jaxpr plays on a processor."""
-    return {eqn.params["kernel"].source for eqn in equations(jaxpr) if eqn.primitive is _play} - {""}

@@ -8,8 +8,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from importlib.metadata import version
@@ -34,7 +35,7 @@ _EXECUTOR = ThreadPoolExecutor(2)
 _own_folder = cache(tempfile.TemporaryDirectory[str])
 _programs: dict[str, Future[ctypes.CDLL]] = {}
 """Programs by name, which can be played as soon as they are done."""
-_is_deferred: ContextVar[bool] = ContextVar("is_deferred", default=False)
+_deferred: ContextVar[set[str] | None] = ContextVar("deferred", default=None)
 
 
 @cache
@@ -81,16 +82,21 @@ def start(source: str) -> str:
     return name
 
 
-def deferred() -> AbstractContextManager[None]:
-    """In this thread lower programs before they are compiled, as a context; ``wait`` before they are called."""
-    return holding(_is_deferred, True)
+@contextmanager
+def deferred() -> Iterator[set[str]]:
+    """In this thread lower programs before they are compiled, as a context; it gives their sources to ``wait`` for."""
+    sources = set[str]()
+    with holding(_deferred, sources):
+        yield sources
 
 
 def build(source: str) -> str:
     """Have a program compiled, unless it is ``deferred``; returns its name. Raises UsageError where that fails."""
-    name = start(source)
-    if not _is_deferred.get():
+    name, later = start(source), _deferred.get()
+    if later is None:
         wait(source)
+    else:
+        later.add(source)
     return name
 
 

@@ -1,6 +1,6 @@
 """A ``JaxEnv`` whose games are played by translated programs."""
 
-import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from rlparity.errors import UsageError
 from rlworldkit.jax.batching import is_one_game
 from rlworldkit.jax.env import JaxEnv, State
 from rlworldkit.jax.marks import is_collecting
@@ -17,6 +18,9 @@ from rlworldkit.jax.native.program import traced, translate
 from rlworldkit.jax.native.values import Untranslatable
 from rlworldkit.jax.switches import switch
 from rlworldkit.jax.target import is_tracing_for
+
+_MOST_BYTES = 2**10
+"""Of a game that ``auto`` has played by programs: XLA plays larger ones in half the time."""
 
 
 def _played(name: str) -> Any:
@@ -32,8 +36,7 @@ class _NativeMethods(JaxEnv):
 
     _own: JaxEnv
     _kernels: dict[Any, Callable[[list[Array]], Any] | None]
-    _tell: Callable[[str], None]
-    _most_bytes: float
+    _auto: bool
 
     reset, step, next_game, mask = map(_played, ("reset", "step", "next_game", "mask"))
     step_autoreset, compact = map(_played, ("step_autoreset", "compact"))
@@ -50,7 +53,7 @@ class _NativeMethods(JaxEnv):
             return own(*args)
         args = jax.tree.map(jnp.asarray, args)
         leaves, tree = jax.tree.flatten((jnp.asarray(self.prices, jnp.int32), *args))
-        if sum(leaf.size * leaf.dtype.itemsize for leaf in leaves[1:]) > self._most_bytes:
+        if self._auto and sum(leaf.size * leaf.dtype.itemsize for leaf in leaves[1:]) > _MOST_BYTES:
             return own(*args)
         key = name, is_tracing_for("cpu"), tree, tuple((leaf.shape, leaf.dtype.name) for leaf in leaves)
         if key not in self._kernels:
@@ -69,7 +72,10 @@ class _NativeMethods(JaxEnv):
             closed, results, reads = traced(play, *shapes)
             game = translate(closed)
         except Untranslatable as fault:
-            self._tell(f"{self.name}: XLA compiles {name}, since there is no translation of {fault}.")
+            sentence = f"{self.name}: XLA compiles {name}, since there is no translation of {fault}"
+            if not self._auto:
+                raise UsageError(f"{sentence}: choose --engine-backend auto.") from fault
+            print(f"{sentence}.", file=sys.stderr)
             return None
         if source := compiler.source_of(game) if is_tracing_for("cpu") else "":
             compiler.start(source)
@@ -83,16 +89,16 @@ def _in_place(name: str, state: State, reads: list[int]) -> tuple[tuple[int, int
     return tuple((reads.index(1 + leaf), leaf) for leaf in range(number) if 1 + leaf in reads)
 
 
-def native_env(env: JaxEnv, tell: Callable[[str], None], most_bytes: float = math.inf) -> JaxEnv:
-    """The same world, played by translated programs; ``tell`` takes a sentence about each that cannot be translated.
+def native_env(env: JaxEnv, *, auto: bool = False) -> JaxEnv:
+    """The same world, played by translated programs; a method raises UsageError where it cannot be translated.
 
-    most_bytes: that a method takes of a game; one that takes more is left to XLA.
+    auto: such a method is left to XLA instead, with a sentence on standard error, as is one of a larger game.
     """
     kind = type(env)
     native: Any = object.__new__(
         type(f"Native{kind.__name__}", (_NativeMethods, kind), {"__module__": kind.__module__})
     )
-    vars(native).update(vars(env), _own=env, _kernels={}, _tell=tell, _most_bytes=most_bytes)
+    vars(native).update(vars(env), _own=env, _kernels={}, _auto=auto)
     return native
 
 
