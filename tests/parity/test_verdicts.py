@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium
@@ -33,7 +34,6 @@ from rlparity.adapters.single import SingleGame, SingleGames
 from rlparity.core.ledger import Entry, Ledger
 from rlparity.core.limits import declaration_checks, declarations_of
 from rlparity.core.lockstep import run
-from rlparity.core.pair import Pair
 from rlparity.core.settings import Outcome, Settings
 from rlparity.core.trace import Trace
 from rlparity.core.verdict import Verdict, judged, sentences
@@ -405,34 +405,31 @@ def test_an_empty_comparison_of_environments_is_no_pass(name: str) -> None:
     assert bool(reason) == bool(outcome.reasons)
 
 
+def declaring(one: dict[str, Any], other: dict[str, Any]) -> Any:  # noqa: ANN401 - as a Pair
+    """Two engines that declare this of themselves."""
+    return SimpleNamespace(world=sums(), both=[SimpleNamespace(declarations=lambda it=it: it) for it in (one, other)])
+
+
 def test_spaces_of_two_libraries_are_compared_by_what_both_say() -> None:
     gymnax = pytest.importorskip("gymnax")
-    env, params = gymnax.make("CartPole-v1")
-    own, other = (
-        gymnax_game(env, params)().declarations(),
-        GymGame(lambda: gymnasium.make("CartPole-v1")).declarations(),
-    )
+    own = dict(gymnax_game(*gymnax.make("CartPole-v1"))().declarations())
+    other = dict(GymGame(lambda: gymnasium.make("CartPole-v1")).declarations())
     assert own.keys() == other.keys()
 
     def found(**changed: Any) -> list[str]:  # noqa: ANN401 - declarations
-        world = walks(MASKED, MASKED | {"is_seeded": True})
-        with Pair(world, tuple(world.engines), 1) as pair:  # type: ignore[arg-type]
-            for engine, declared in zip(pair.both, (other, {**own, **changed}), strict=True):
-                engine.declarations = partial(dict, declared)  # type: ignore[method-assign]
-            reasons = [reason for reason, holds in declaration_checks(pair) if holds]
-            assert {reason.verdict for reason in reasons} == {Verdict.DIVERGENT}
-            assert declarations_of(pair) == {"compared": sorted({*own} - {"library"}), "left_out": []}
-            return [reason.remedy for reason in reasons]
+        pair = declaring(other, {**own, **changed})
+        reasons = [reason for reason, holds in declaration_checks(pair) if holds]
+        assert {reason.verdict for reason in reasons} == {Verdict.DIVERGENT}
+        assert declarations_of(pair) == {"compared": sorted({*own} - {"library"}), "left_out": []}
+        return [reason.remedy for reason in reasons]
 
-    world = replace(walks(MASKED, MASKED | {"is_seeded": True}), accept=("reward_range is declared differently",))
-    with Pair(world, tuple(world.engines), 1) as pair:  # type: ignore[arg-type]
-        pair.other.declarations = lambda: {"reward_range": [0, 1]}  # type: ignore[method-assign]
-        assert declarations_of(pair)["left_out"] == ["action_space", "observation_space", "reward_range", "time_limit"]
-        assert judged(world, declaration_checks(pair), acceptances_hold=True) == ([], [])
-    differs = "observation_space.low[1] is -Infinity and -3.4028234663852886e+38: correct one"
-    assert found() == [differs]
+    assert found() == ["observation_space.low[1] is -Infinity and -3.4028234663852886e+38: correct one"]
     assert "action_space.n is 2 and 3: correct one" in found(action_space={**own["action_space"], "n": 3})
     assert "time_limit is 500 and 200: correct one" in found(time_limit=200)
+    pair = declaring(other, {"reward_range": [0, 1]})
+    assert declarations_of(pair)["left_out"] == ["action_space", "observation_space", "reward_range", "time_limit"]
+    world = sums(accept=("reward_range is declared differently",))
+    assert judged(world, declaration_checks(pair), acceptances_hold=True) == ([], [])
 
 
 class Two(Walk):
@@ -481,22 +478,16 @@ def test_an_attribute_that_is_no_json_value_is_no_state() -> None:
         played(world.world())
 
 
-class Spec:
-    """A spec as dm_env and Jumanji have them."""
-
-    def __init__(self, dtype: Any, shape: tuple[int, ...], **parts: Any) -> None:  # noqa: ANN401 - of a spec
-        self.dtype, self.shape = dtype, shape
-        vars(self).update(parts)
-
-
 def test_specs_are_declared_as_spaces_are() -> None:
-    four = Spec(np.int32, (), minimum=0, maximum=3, num_values=4)
+    """Specs as dm_env and Jumanji have them."""
+    spec = partial(SimpleNamespace, shape=())
+    four = spec(dtype=np.int32, minimum=0, maximum=3, num_values=4)
     assert space_values(four) == space_values(gymnasium.spaces.Discrete(4, dtype=np.int32))
-    box = Spec(np.float32, (2,), minimum=np.float32(-1), maximum=np.array([1, 2], np.float32))
+    box = spec(dtype=np.float32, shape=(2,), minimum=np.float32(-1), maximum=np.array([1, 2], np.float32))
     assert space_values(box) == space_values(gymnasium.spaces.Box(-1, np.array([1, 2], np.float32)))
-    assert space_values(Spec(None, (), _specs={"a": four})) == {"a": space_values(four)}
-    assert range_of(Spec(np.float32, (), minimum=-1, maximum=np.float32(2))) == (-1.0, 2.0)
-    assert range_of(Spec(np.float32, ())) is None
+    assert space_values(spec(dtype=None, _specs={"a": four})) == {"a": space_values(four)}
+    assert range_of(spec(dtype=np.float32, minimum=-1, maximum=np.float32(2))) == (-1.0, 2.0)
+    assert range_of(spec(dtype=np.float32)) is None
 
 
 @pytest.mark.parametrize("then", ["ignore", "resynchronise"])
@@ -545,16 +536,13 @@ def test_a_stateless_game_in_a_world_has_nothing_to_inject() -> None:
     assert (found.verdict, found.steps) == (Verdict.INCONCLUSIVE, 0)
 
 
-class Trembling(Sums):
-    """Shows the sum with a little noise."""
-
-    def _seen(self) -> NDArray[Any]:
-        noise = np.random.default_rng().uniform(-1e-3, 1e-3, self.games)
-        return super()._seen() + np.float32(np.stack([np.zeros(self.games), noise], axis=1))
+def tremble(engine: Sums, seen: NDArray[Any]) -> NDArray[Any]:
+    """What is shown, with a little noise on the sum."""
+    return seen + np.float32(np.random.default_rng().uniform(-1e-3, 1e-3, seen.shape) * [0, 1])
 
 
 def test_the_noise_floor_is_measured_and_a_much_wider_tolerance_is_no_pass() -> None:
-    trembling = {"one": partial(Trembling), "other": partial(Trembling, other=abs)}
+    trembling = {name: partial(kind, observation=tremble) for name, kind in (("one", Sums), ("other", Others))}
     found = played(sums(engines=trembling), noise=2, mode="resynchronised")
     assert found.noise is not None
     (floor,) = found.noise.values()
