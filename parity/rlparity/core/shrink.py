@@ -2,8 +2,9 @@
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from rlparity.core.compare import STATE, Difference
 from rlparity.core.pair import Pair
@@ -23,9 +24,6 @@ class _Search:
     only_valid: bool
     ends: float
 
-    def has_time(self) -> bool:
-        return time.monotonic() < self.ends
-
     def still(self, case: Case) -> Case | None:
         """``case`` cut after its first difference, if no field differs there that does not in the original.
 
@@ -39,6 +37,11 @@ class _Search:
             return None
         return found.case
 
+    def first(self, cases: Iterable[Case]) -> Case | None:
+        """The first of some cases that still differs so; None where none does, or time is up."""
+        in_time = takewhile(lambda _: time.monotonic() < self.ends, cases)
+        return next((found for case in in_time if (found := self.still(case))), None)
+
 
 def shrink(pair: Pair, case: Case, seconds: float) -> Case | None:
     """A small case in which the engines of ``pair`` (one game) differ in no field in which they do not in ``case``.
@@ -51,8 +54,8 @@ def shrink(pair: Pair, case: Case, seconds: float) -> Case | None:
     if found is None:
         return None
     search = _Search(pair, fields_of(found.differences), valid is not None, time.monotonic() + seconds)
-    small = found.case if pair.world.states_replay else _shortest_rest(search, found.case)
-    while (smaller := _smaller(search, small)) is not None:
+    small = found.case if pair.world.states_replay else search.first(_rests(pair, found.case)) or found.case
+    while smaller := search.first(_candidates(pair, small)):
         small = smaller
     return small
 
@@ -68,28 +71,17 @@ def fields_of(differences: Sequence[Difference]) -> frozenset[str]:
     return frozenset(re.sub(r"\[.*?\]", "", difference.field) for difference in differences)
 
 
-def _shortest_rest(search: _Search, case: Case) -> Case:
-    """The shortest end of the game that still diverges when begun in the reference's state at that point.
+def _rests(pair: Pair, case: Case) -> Iterator[Case]:
+    """The last 0, 1, 2, 4 … actions of the game, begun in the reference's state at that point.
 
-    A start state is worth it only where it saves actions; lengths 0, 1, 2, 4 … are tried.
+    A start state is worth it only where it saves actions.
     """
-    states = [moment.states[0] for moment in moments(search.pair, case)]
+    states = [moment.states[0] for moment in moments(pair, case)]
     length = 0
-    while length < len(case.actions) and search.has_time():
+    while length < len(case.actions):
         done = len(case.actions) - length
-        if rest := search.still(case.from_state(states[done], done)):
-            return rest
+        yield case.from_state(states[done], done)
         length = max(1, 2 * length)
-    return case
-
-
-def _smaller(search: _Search, case: Case) -> Case | None:
-    for candidate in _candidates(search.pair, case):
-        if not search.has_time():
-            return None
-        if found := search.still(candidate):
-            return found
-    return None
 
 
 def _candidates(pair: Pair, case: Case) -> Iterator[Case]:
