@@ -23,7 +23,6 @@ from rlworldkit.agents.choice import Choice
 from rlworldkit.agents.reader import read_agent
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
-from rlworldkit.envs.statistics import Statistics
 from rlworldkit.envs.vector_env import WorldVectorEnv
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.evaluation.report import as_tables, summary
@@ -64,7 +63,7 @@ WORLD = replace(
     facts=("hp", "baskets"),
     events=("picked", "stung"),
     home=f"{__name__}:WORLD",
-    score=lambda: Score(statistics=lambda counts: {"most_baskets": counts.maxima[:, 1]}),
+    score=lambda: Score(statistics=lambda counts: dict(zip(("most_hp", "most_baskets"), counts.maxima.T, strict=True))),
 )
 
 
@@ -82,16 +81,17 @@ def test_facts_events_and_the_worlds_own_truncation_reach_the_infos() -> None:
     for seed in range(30):
         observation, info = env.reset(seed=seed)
         assert env.observation_space.contains(observation)
-        baskets, steps, over = [info["baskets"]], 0, False
+        facts, steps, over = [(info["hp"], info["baskets"])], 0, False
         while not over:
             _, _, terminated, truncated, info = env.step(choose(info["action_mask"][None], rng)[0])
             steps, over = steps + 1, terminated or truncated
-            baskets.append(info["baskets"])
+            facts.append((info["hp"], info["baskets"]))
             assert ("picked" in info) == (info["reward_breakdown"]["fruit"] > 0)
             assert ("stung" in info) == (info["reward_breakdown"]["sting"] < 0)
             happened |= {"picked", "stung"} & info.keys()
         stats = info["episode_stats"]
-        assert (stats["steps"], stats["most_baskets"]) == (steps, max(baskets))
+        assert (stats["most_hp"], stats["most_baskets"]) == tuple(map(max, zip(*facts, strict=True)))
+        assert stats["steps"] == steps
         assert sum(stats["actions"].values()) == steps <= DUSK
         assert stats["return"] == pytest.approx(sum(stats["reward_breakdown"].values()))
         endings.add((terminated, truncated))
@@ -278,13 +278,3 @@ def test_the_last_seed_is_followed_by_the_first() -> None:
     episodes = play_episodes(world, player, 2**64 - 2, 5, num_envs=2)
     assert [episode.seed for episode in episodes] == [2**64 - 2, 2**64 - 1, 0, 1, 2]
     assert episodes[3:] == play_episodes(world, player, 1, 2, num_envs=1)
-
-
-def test_the_highest_of_a_fact_is_kept_when_it_falls() -> None:
-    statistics = Statistics(components=1, actions=2, facts=np.array([[3], [3]]))
-    for fact in (7, 1):
-        nothing = np.zeros((2, 1), np.int32)
-        statistics.add(
-            np.zeros(2, np.int32), nothing, np.array([[fact], [fact - 1]]), np.ones(2, bool), np.zeros(2, np.uint32)
-        )
-    assert statistics.of(np.arange(2)).maxima.tolist() == [[7], [6]]

@@ -1,15 +1,49 @@
 """A board in a terminal with its legend, and what its picture does not give away."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from hackmatrix import jax_env
 from hackmatrix.render.picture import cell_area, draw_picture
 from hackmatrix.render.text import draw_text
 from rlparity import State
-from tests.hackmatrix.rules.blocks import credits, data, question
-from tests.hackmatrix.rules.movers import cryptog
+from tests.hackmatrix.rules.blocks import credits, data, energy, pickup, program, question
+from tests.hackmatrix.rules.builders import state
+from tests.hackmatrix.rules.engines import Entry
+from tests.hackmatrix.rules.movers import CALLED, SCHEDULED, coming, cryptog, daemon, glitch, virus
 
-from .conftest import Draw
+
+def model(*entries: Entry, **fields: Any) -> State:  # noqa: ANN401 - fields of a state dict
+    """A complete state with these entries and fields, the player in the middle unless said otherwise."""
+    return jax_env.get_state(jax_env.set_state(state(*entries, **fields)))
+
+
+def crowded() -> State:
+    return model(
+        *(virus(5, 0, hp=1, stunned=True, disabledTurns=2), cryptog(4, 0, lastKnownRow=4, lastKnownCol=4, **SCHEDULED)),
+        *(cryptog(0, 2), glitch(3, 1, stunned=True), daemon(5, 5)),
+        *(coming("daemon", 4, 1, turns=3), coming("virus", 0, 0, turns=1, **CALLED)),
+        *(question(3, 0, points=4), program(3, 1, "anti-v"), data(3, 4, points=3, siphoned=True, spawnCount=0)),
+        *(data(1, 1, points=9), program(2, 4, "warp")),
+        *(pickup(0, 0), pickup(0, 5), credits(1, 1, 2), credits(3, 4, 3) | {"energy": 3}),
+        *(credits(2, 0, 2), energy(0, 3, 1)),
+        hp=2,
+        credits=17,
+        energy=9,
+        dataSiphons=2,
+        attackDamage=2,
+        score=41,
+        siphoned=((2, 3),),
+        centres=((2, 3), (3, 4)),
+        owned="hack warp",
+        stage=7,
+        turn=23,
+        nextScheduledTaskTurn=28,
+        stepActive=True,
+    )
+
 
 CROWDED = """
   ┌──────────┬──────────┬──────────┬──────────┬──────────┬──────────┐  stage 7 of 8, turn 23
@@ -46,11 +80,11 @@ def words_of(text: str, row: int, col: int) -> list[str]:
     return " ".join(line.split("│")[1 + col] for line in lines).split()
 
 
-def test_a_board_with_everything_on_it(crowded: State) -> None:
-    assert draw_text(crowded, colour=False) == CROWDED.strip("\n")
+def test_a_board_with_everything_on_it() -> None:
+    assert draw_text(crowded(), colour=False) == CROWDED.strip("\n")
 
 
-def test_a_question_hides_what_it_holds_and_a_block_what_lies_under_it_until_it_is_siphoned(model: Draw) -> None:
+def test_a_question_hides_what_it_holds_and_a_block_what_lies_under_it_until_it_is_siphoned() -> None:
     boards = [model(question(0, 0, **what)) for what in ({"points": 4}, {"points": 9}, {"program": "warp"})]
     assert [words_of(draw_text(board, colour=False), 0, 0) for board in boards] == [["[?]"]] * 3
     assert len({draw_text(board) for board in boards}) == 1
@@ -66,7 +100,7 @@ def changed(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.b
     return np.any(before != after, axis=-1)
 
 
-def test_o4_a_hidden_cryptog_is_fainter_than_one_in_sight_and_its_last_known_cell_is_marked(model: Draw) -> None:
+def test_o4_a_hidden_cryptog_is_fainter_than_one_in_sight_and_its_last_known_cell_is_marked() -> None:
     hidden = cryptog(4, 4, lastKnownRow=0, lastKnownCol=0)
     floor, faint, clear = (
         draw_picture(board)[cell_area(4, 4)].astype(int)
@@ -78,7 +112,7 @@ def test_o4_a_hidden_cryptog_is_fainter_than_one_in_sight_and_its_last_known_cel
     assert changed(first, second)[cell_area(0, 1)].any()
 
 
-def test_o4_what_a_question_holds_and_what_a_block_covers_is_not_drawn(model: Draw) -> None:
+def test_o4_what_a_question_holds_and_what_a_block_covers_is_not_drawn() -> None:
     held = ({"points": 4}, {"points": 9}, {"program": "warp"})
     questions = [draw_picture(model(question(4, 4, **what))) for what in held]
     assert all(np.array_equal(questions[0], other) for other in questions)
