@@ -1,8 +1,10 @@
 """The screen, driven by keys: real games on the Swift engine, in 80 columns x 24 lines and in more."""
 
+import asyncio
 import os
 import re
 import signal
+from collections.abc import Awaitable, Callable
 
 import pytest
 from textual.pilot import Pilot
@@ -10,13 +12,25 @@ from textual.pilot import Pilot
 from hackmatrix.rules import ACTIONS, NUM_ACTIONS, PROGRAMS
 from rlparity import EngineError
 from rlparity.core.trace import read_trace
+from rlworldkit.show.play.app import PlayApp
 from rlworldkit.show.play.dialogs import COMMANDS, help_text
 from rlworldkit.show.play.game import Table
 from rlworldkit.show.play.session import Session
-
-from .conftest import drive, press
+from rlworldkit.show.watch.controls import Controls
 
 WIDTH, HEIGHT = 80, 24
+
+
+def drive(session: Session, act: Callable[[Pilot[EngineError]], Awaitable[object]]) -> PlayApp:
+    """Show a session on a screen, and act on it."""
+
+    async def run() -> PlayApp:
+        app = PlayApp(session, Controls(100))
+        async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+            await act(pilot)
+        return app
+
+    return asyncio.run(run())
 
 
 def test_every_action_and_every_command_has_a_key_of_its_own_and_the_help_fits(table: Table) -> None:
@@ -31,8 +45,15 @@ def test_every_action_and_every_command_has_a_key_of_its_own_and_the_help_fits(t
 
 
 def test_80_columns_and_24_lines_show_all_that_is_needed_and_cut_nothing(advised: Session) -> None:
-    seen = press(advised)
-    assert len(seen.splitlines()) <= HEIGHT
+    lines: list[str] = []
+
+    async def act(pilot: Pilot[EngineError]) -> None:
+        await pilot.pause()
+        lines.extend(strip.text.rstrip() for strip in pilot.app.screen._compositor.render_strips())
+
+    drive(advised, act)
+    seen = "\n".join(lines)
+    assert len(lines) <= HEIGHT
     assert "…" not in seen
     for word in (*PROGRAMS, *ACTIONS[:5]):
         assert re.search(rf"^.*(?<!\S){re.escape(word)}\s+(\S+ )*", seen, re.MULTILINE), word

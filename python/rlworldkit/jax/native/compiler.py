@@ -24,7 +24,7 @@ from rlworldkit.jax.switches import holding
 from rlworldkit.jax.xla import C_FLAGS_VARIABLE
 
 TARGET = "rlworldkit_native"
-"""XLA's custom call that plays games; its attribute ``program`` is the name of a program."""
+"""XLA's custom call that plays games, and its name in C; its attribute ``program`` is the name of a program."""
 _COMPILERS = ("cc", "gcc", "clang", "c++", "g++", "clang++")
 _LEVEL, _LEVEL_OF_LARGE, _LARGE = "-O2", "-O1", 100_000
 """Of optimisation; and of sources of more characters, whose numerous variables take GCC twice as long with the other,
@@ -109,7 +109,7 @@ def wait(source: str) -> None:
 def _register_call() -> None:
     """Have XLA know its custom call; raises UsageError where that cannot be compiled."""
     source = _CALL.read_text()
-    call = _library(source, _cached(name_of(source))).call
+    call = getattr(_library(source, _cached(name_of(source))), TARGET)
     jax.ffi.register_ffi_target(TARGET, jax.ffi.pycapsule(call), platform="cpu")
 
 

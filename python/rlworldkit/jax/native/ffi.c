@@ -63,7 +63,7 @@ static void play_batch(XLA_FFI_CallFrame *frame, Batch *batch) {
 
 // Attributes by their order: "program", its name, and "results", the number of the result that each of its outputs is, -1
 // where nobody wants it.
-EXPORTED XLA_FFI_Error *call(XLA_FFI_CallFrame *frame) {
+EXPORTED XLA_FFI_Error *rlworldkit_native(XLA_FFI_CallFrame *frame) {
   if (frame->extension_start && frame->extension_start->type == XLA_FFI_Extension_Metadata) {
     XLA_FFI_Metadata *metadata = ((XLA_FFI_Metadata_Extension *)frame->extension_start)->metadata;
     metadata->api_version.major_version = XLA_FFI_API_MAJOR;
