@@ -129,7 +129,7 @@ def _integer(name: str, value: Any, low: int, high: int) -> int:
     if isinstance(value, bool) or not whole:
         raise StateRefused(f"{name} must be a whole number, not {abridged(value)}.")
     if not low <= value <= high:
-        raise StateRefused(f"{name} is {value}, outside {low} to {high}.")
+        raise StateRefused(f"{name} is {abridged(value)}, outside {low} to {high}.")
     return int(value)
 
 

@@ -1,7 +1,7 @@
 """One small interface to both engines, on state dicts."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hackmatrix.prices import PRICES
 from hackmatrix.rules import COMPONENTS, EVENTS
 from hackmatrix.world import WORLD
-from rlparity import BatchEngine, EngineOptions, Slots
+from rlparity import BatchEngine, Slots
 
 from .tables import PROGRAM_TABLE
 
@@ -98,14 +98,13 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine by its name; longer lists of games are played in pieces. ``prices``: None for the game's own."""
+    """An engine by its name; longer lists of games are played in pieces."""
 
     name: str
-    prices: tuple[int, ...] | None = None
 
     @cached_property
     def _games(self) -> BatchEngine:
-        return WORLD.engines[self.name](WIDTH, EngineOptions(prices=self.prices))
+        return WORLD.engines[self.name](WIDTH)
 
     def reset(self, seed: int) -> StateDict:
         return only(self.resets([seed]))
@@ -123,10 +122,8 @@ class Engine:
         self._games.set_state([state], np.arange(1))
         return only(self._games.get_state(np.arange(1)))
 
-    def play(self, state: StateDict, *actions: int, prices: Mapping[str, int] = {}) -> Outcome:
-        """``prices``: those that are not the game's own."""
-        engine = Engine(self.name, tuple({**PRICE, **prices}.values())) if prices else self
-        (outcome,) = engine.plays([state], *([action] for action in actions))
+    def play(self, state: StateDict, *actions: int) -> Outcome:
+        (outcome,) = self.plays([state], *([action] for action in actions))
         return outcome
 
     def plays(self, states: Sequence[StateDict], *actions: Sequence[int]) -> list[Outcome]:
@@ -171,24 +168,20 @@ JAX, SWIFT = ENGINES.values()
 
 @dataclass(frozen=True)
 class Case:
-    """A state, some actions, and facts after the last of them, by the names of ``Outcome.facts``.
-
-    prices: those that are not the game's own.
-    """
+    """A state, some actions, and facts after the last of them, by the names of ``Outcome.facts``."""
 
     start: StateDict
     actions: tuple[int, ...]
     expected: dict[str, Any]
-    prices: Mapping[str, int] = field(default_factory=dict)
 
     def seen_by(self, engine: Engine) -> dict[str, Any]:
-        facts = engine.play(self.start, *self.actions, prices=self.prices).facts
+        facts = engine.play(self.start, *self.actions).facts
         return {name: facts[name] for name in self.expected}
 
 
-def case(what: str, start: StateDict, *actions: int, prices: Json = None, **expected: Json) -> Json:
+def case(what: str, start: StateDict, *actions: int, **expected: Json) -> Json:
     """A row of a table: a state, one or more actions, and what the last of them gives."""
-    return pytest.param(Case(start, actions, expected, prices or {}), id=what)
+    return pytest.param(Case(start, actions, expected), id=what)
 
 
 def paid(**quantities: int) -> dict[str, Any]:

@@ -234,33 +234,3 @@ def test_W3_doing_and_undoing_earns_nothing_but_the_costs(engine: Engine, action
 )
 def test_W_rewards(engine: Engine, case: Case) -> None:
     assert case.seen_by(engine) == case.expected
-
-
-def other(component: str, value: int, start: StateDict, *actions: int, **prices: int) -> Json:
-    """A row that says what a component is worth at other prices."""
-    what = f"W_{component}: {', '.join(f'{name} {price}' for name, price in prices.items())}"
-    return case(what, start, *actions, prices=prices, **{component: value})
-
-
-@cases(
-    *(other("stage_completion", 17, doorstep(stage=s), UP, **{f"stage_completion_{s}": 17}) for s in range(1, 9)),
-    *(other("death_penalty", 17, dying(stage=s), WAIT, **{f"death_penalty_{s}": 17}) for s in range(1, 9)),
-    other("victory", 3 - 2 * 7, doorstep(stage=8, score=7), UP, victory=3, victory_per_score=-2),
-    other("step_penalty", 5, WALK, UP, step_penalty=5),
-    case("W_step_penalty: nothing that is invalid", doorstep(), RIGHT, prices={"step_penalty": 5}, step_penalty=0),
-    other("score_gain", 2 * 9, SCORING, SIPHON, score_gain=2),
-    other("kills", -7 * 2, *TWO_KILLS, kills=-7),
-    other("data_siphon", 0, state(pickup(3, 2)), UP, data_siphon=0),
-    other("distance_shaping", 9, WALK, UP, distance_shaping=9),
-    other("resource_gain", 2 * 5, RESOURCES, SIPHON, resource_gain=2),
-    other("resource_holding", 3 * 30, doorstep(**HOLDING), UP, resource_holding=3),
-    other("damage_penalty", 7 * 2, PAIN, WAIT, damage_penalty=7),
-    other("hp_recovery", -5, doorstep(hp=2), UP, hp_recovery=-5),
-    other("siphon_quality", 5 * 2, BETTER, SIPHON, siphon_quality=5),
-    other("siphon_death_penalty", 1, KILLER, WAIT, siphon_death_penalty=1),
-    other("program_waste", 9, *run("reset", hp=2), program_waste=9),
-    case("W3: at other prices", COUNTED, UNDO, prices={"kills": 7, "data_siphon": -3}, kills=-28, data_siphon=3),
-    other("distance_shaping", -7, rich(owned="undo"), UP, UNDO, distance_shaping=7),
-)
-def test_W_rewards_at_other_prices(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected

@@ -1,24 +1,21 @@
 """The bridge to the Swift engine: rows, states, refusals, prices of its JSON mode, and the end of its process."""
 
 import gc
-import json
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import psutil
 import pytest
 
 from hackmatrix import rules
-from hackmatrix.prices import PRICES
 from hackmatrix.rules import EVENTS
 from hackmatrix.swift_env import CommandRefused, SwiftEngine, SwiftEngineError
 from hackmatrix.swift_env.memory import MEMORY, PIPE
-from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
+from hackmatrix.swift_env.process import BINARY_VARIABLE
 from hackmatrix.swift_env.protocol import VERSION
 from hackmatrix.world import open_swift
 from rlparity import EngineOptions, StateRefused
@@ -137,20 +134,6 @@ def test_an_action_outside_the_range_is_refused(engine: SwiftEngine) -> None:
     assert [state["turn"] for state in engine.get_state(SLOTS)] == [0] * GAMES
 
 
-def test_both_modes_play_the_same_games(engine: SwiftEngine) -> None:
-    taken = []
-    for _ in range(8):
-        taken.append(engine.mask().argmax(axis=1).astype(np.int32))
-        engine.step(taken[-1])
-    for game, state in enumerate(engine.get_state(SLOTS)):
-        lines = [{"action": "reset", "seed": game}]
-        lines += [{"action": "step", "actionIndex": int(actions[game])} for actions in taken]
-        lines += [{"action": "getState"}]
-        command = [str(binary_path()), "--headless-cli"]
-        answers = subprocess.check_output(command, input="\n".join(map(json.dumps, lines)), text=True)
-        assert json.loads(answers.splitlines()[-1])["state"] == state
-
-
 def test_marks_are_counted_from_the_opening_on_and_starting_anew_is_no_event() -> None:
     engine = open_swift(2, EngineOptions(marks=True))
     assert not np.any(np.asarray(engine.marks()))
@@ -181,60 +164,3 @@ def test_the_state_and_marks_that_come_with_a_step_are_those_after_it(transport:
     assert asked.get_state(only) == other.get_state(only)
     for engine in (asked, other):
         engine.close()
-
-
-BY_NAME = {price.name: 10_007 + 101 * place for place, price in enumerate(PRICES)}
-UNDO = 14
-TO_UNDO = {
-    "player": {"row": 0, "col": 0, "credits": 9},
-    "ownedPrograms": [UNDO],
-    "history": {"player": {"row": 0, "col": 0, "credits": 9}},
-    "killsSinceHistory": 4,
-    "pickupsSinceHistory": 1,
-}
-
-
-def answers(*commands: dict[str, Any]) -> list[dict[str, Any]]:
-    """The answers of the JSON mode."""
-    asked = "".join(json.dumps(command) + "\n" for command in commands)
-    done = subprocess.run([binary_path(), "--headless-cli"], input=asked, stdout=subprocess.PIPE, text=True, check=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def set_prices(prices: Any) -> dict[str, Any]:  # noqa: ANN401 - what is refused, too
-    return {"action": "setPrices", "prices": prices}
-
-
-def test_prices_by_name_are_those_of_the_declaration_and_are_paid() -> None:
-    told, _, undone = answers(
-        set_prices(BY_NAME),
-        {"action": "setState", "state": TO_UNDO},
-        {"action": "step", "actionIndex": UNDO},
-    )
-    assert told == {"prices": BY_NAME}
-    breakdown = {name: value for name, value in undone["info"]["reward_breakdown"].items() if value}
-    assert breakdown == {
-        "step_penalty": BY_NAME["step_penalty"] / 1000,
-        "kills": -4 * BY_NAME["kills"] / 1000,
-        "data_siphon": -BY_NAME["data_siphon"] / 1000,
-        "resource_gain": -BY_NAME["resource_gain"] / 1000,
-    }
-
-
-@pytest.mark.parametrize(
-    ("prices", "fault"),
-    [
-        ({"kills": 1, "kill": 1}, "unknown field prices.kill; the fields are damage_penalty, "),
-        ({"kills": 1, "victory": 2**31}, "prices.victory must be an integer from -2147483648 to 2147483647"),
-        ({"kills": 1, "victory": -(2**31) - 1}, "prices.victory must be an integer from "),
-        ({"kills": 1, "victory": None}, "prices.victory must be an integer from "),
-        ({"kills": 1, "victory": [1]}, "prices.victory must be an integer from "),
-        ({"kills": 0.4}, "prices.kills must be an integer from "),
-        ([1], "prices must be an object"),
-        (None, "prices must be an object"),
-    ],
-)
-def test_what_is_no_price_is_refused_and_changes_nothing(prices: object, fault: str) -> None:
-    before, refused, after = answers(set_prices({}), set_prices(prices), set_prices({}))
-    assert refused["error"].startswith(fault)
-    assert after == before

@@ -13,6 +13,7 @@ import pytest
 
 from hackmatrix import rules
 from hackmatrix.exploration.starts import STARTS
+from hackmatrix.prices import PRICES
 from hackmatrix.swift_env import SwiftEngine
 from hackmatrix.swift_env.process import SwiftProcess, binary_path
 from hackmatrix.swift_env.protocol import Command, games_of, hello, request, states_with_games
@@ -117,8 +118,9 @@ def test_mutated_json_messages_leave_the_game_as_it_was(count: int) -> None:
     assert seen["accepted"] > count // 20
 
 
-def test_json_answers_tell_rewards_and_valid_actions_as_rows_do() -> None:
-    rng, lines, rewards = np.random.default_rng(2), [{"action": "reset", "seed": 5}], [np.float32(0)]
+def test_both_modes_play_the_same_games_with_the_same_rewards_and_valid_actions() -> None:
+    rng, rewards = np.random.default_rng(2), [np.float32(0)]
+    lines: list[dict[str, Any]] = [{"action": "reset", "seed": 5}]
     masks: list[list[int]] = []
     with SwiftEngine(1) as engine:
         engine.reset(np.array([5], np.uint64), np.arange(1))
@@ -130,10 +132,41 @@ def test_json_answers_tell_rewards_and_valid_actions_as_rows_do() -> None:
             step = engine.step(np.array([action], np.int32))
             rewards.append(np.float32(step.components[0].sum()) / np.float32(1000))
             is_over = bool(step.terminated[0])
-    told = [json.loads(answer) for answer in answers(json.dumps(line).encode() for line in lines)]
+        (state,) = engine.get_state(np.arange(1))
+    lines.append({"action": "getState"})
+    *told, last = (json.loads(answer) for answer in answers(json.dumps(line).encode() for line in lines))
+    assert last["state"] == state
     assert [answer["validActions"] for answer in told[: len(masks)]] == masks
     assert [np.float32(answer.get("reward", 0)) for answer in told] == rewards
     assert len({*rewards}) > 2
+
+
+BY_NAME = {price.name: 10_007 + 101 * place for place, price in enumerate(PRICES)}
+UNDO = 14
+TO_UNDO = {
+    "player": {"row": 0, "col": 0, "credits": 9},
+    "ownedPrograms": [UNDO],
+    "history": {"player": {"row": 0, "col": 0, "credits": 9}},
+    "killsSinceHistory": 4,
+    "pickupsSinceHistory": 1,
+}
+
+
+def test_prices_by_name_are_those_of_the_declaration_and_are_paid() -> None:
+    commands = (
+        {"action": "setPrices", "prices": BY_NAME},
+        {"action": "setState", "state": TO_UNDO},
+        {"action": "step", "actionIndex": UNDO},
+    )
+    told, _, undone = map(json.loads, answers(json.dumps(command).encode() for command in commands))
+    assert told == {"prices": BY_NAME}
+    breakdown = {name: value for name, value in undone["info"]["reward_breakdown"].items() if value}
+    assert breakdown == {
+        "step_penalty": BY_NAME["step_penalty"] / 1000,
+        "kills": -4 * BY_NAME["kills"] / 1000,
+        "data_siphon": -BY_NAME["data_siphon"] / 1000,
+        "resource_gain": -BY_NAME["resource_gain"] / 1000,
+    }
 
 
 MONSTROUS = {
