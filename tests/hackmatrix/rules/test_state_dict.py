@@ -7,6 +7,7 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -99,7 +100,27 @@ EVERYTHING = rich(
     siphoned=((1, 1), (4, 4)),
     centres=((4, 4),),
 )
-WRONG = (-1, 0, 2, 4, 5, 6, 10, rules.NUM_ACTIONS, 36, 256, 10_000, 2**32, 2**64, 0.5, True, "7", None, [], {})
+WRONG: tuple[Any, ...] = (
+    -1,
+    0,
+    2,
+    4,
+    5,
+    6,
+    10,
+    rules.NUM_ACTIONS,
+    36,
+    256,
+    10_000,
+    2**32,
+    2**64,
+    0.5,
+    True,
+    "7",
+    None,
+    [],
+    {},
+)
 """Among them the numbers just beyond all ranges."""
 
 
