@@ -183,6 +183,7 @@ def test_convolutions_and_their_gradients_are_torchs(accelerator: bool, monkeypa
             np.testing.assert_allclose(ours[f"conv{number}_{ending}"], wanted, rtol=1e-3, atol=1e-7)  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("few_channels")
 def test_weights_begin_as_torchs_do() -> None:
     policy, network, _ = networks("cnn")
     drawn: Any = jax.jit(network.init)(jax.random.key(1), np.zeros((1, 2, 11, 11)), np.zeros((1, 244)))
