@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Iterator
 from functools import cache, partial
-from itertools import pairwise
 from typing import Any
 
 import jax
@@ -25,7 +24,6 @@ from rlworldkit.ppo.ppo import collect_rollout, evaluate, learn, ppo_loss, sampl
 from rlworldkit.ppo.program import compile_training
 from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.state import LossStats, RunnerState, Samples, TrainState, init_runner
-from rlworldkit.ppo.targets import ADVANTAGE_EPSILON
 from rlworldkit.ppo.training import train
 from rlworldkit.ppo.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
 from rlworldkit.runs.result import TrainResult
@@ -162,22 +160,6 @@ class TestRates:
             expected = [0.2 - 0.1 * done, 0.15 + 0.2 * done, 0.05 - 0.04 * done]
             np.testing.assert_allclose(rates, expected, rtol=1e-6)
 
-    def test_a_run_steps_as_far_as_the_rate_of_its_update(self) -> None:
-        """Adam's first steps are as long as the rate; the last update's is a thousandth of the first one's."""
-        settings: dict[str, Any] = {"total_timesteps": 2 * CONFIG.batch_size, "learning_rate_end": 5e-5}
-        settings |= {"num_minibatches": 1, "update_epochs": 1, "learning_rate_steps": "updates"}
-        config, _, samples = rolled(**settings)
-        states, update = [init_runner(config, WORLD).train_state], jax.jit(partial(learn, config=config, env=WORLD))
-        for _ in range(2):
-            states.append(update(states[-1], samples, KEY)[0])
-        moves = (
-            jax.tree.map(lambda old, new: jnp.abs(new - old).max(), before.params, after.params)
-            for before, after in pairwise(states)
-        )
-        steps = [float(max(jax.tree.leaves(move))) for move in moves]
-        assert steps[0] == pytest.approx(0.05, rel=0.01)
-        assert steps[1] < 2e-4
-
     def test_the_clipping_range_and_the_bonus_are_those_of_the_update(self) -> None:
         config, state, samples = rolled()
         drawn = jax.random.uniform(jax.random.key(0), samples.advantage.shape)
@@ -198,32 +180,18 @@ def test_entropy_below_the_floor_costs_its_shortfall() -> None:
         assert float(dear.diagnostics["entropy_floor_penalty"]) == pytest.approx(price, abs=1e-5)
 
 
-def test_advantages_of_a_batch_are_scaled_together_and_diagnostics_are_of_the_update() -> None:
+def test_advantages_of_a_batch_are_scaled_together() -> None:
     """At a ratio of 1 the surrogate is minus the mean advantage: of each half of a batch another one."""
-    once = {"learning_rate": 1e-30, "num_minibatches": 1, "update_epochs": 1}
-    config, state, samples = rolled(normalize_advantage="batch", diagnostics=True, **once)
+    config, state, samples = rolled(normalize_advantage="batch")
     raised = samples.advantage + 100 * (jnp.arange(config.batch_size) < config.batch_size // 2)
     half: Samples = jax.tree.map(lambda leaf: leaf[: config.batch_size // 2], samples._replace(advantage=raised))
     assert float(loss_of(config, state, half).pg_loss) == pytest.approx(-float(half.advantage.mean()), rel=1e-4)
-    by_itself = dataclasses.replace(config, normalize_advantage="minibatch", diagnostics=False)
+    by_itself = dataclasses.replace(config, normalize_advantage="minibatch")
     alone = loss_of(by_itself, state, half)
     assert float(alone.pg_loss) == pytest.approx(0, abs=1e-4)
     assert alone.diagnostics == {}
     by_level = dataclasses.replace(by_itself, advantage="levels")  # which are those of a batch too
     assert float(loss_of(by_level, state, half).pg_loss) == pytest.approx(-float(half.advantage.mean()), rel=1e-4)
-
-    _, stats = learnt(config, state, samples._replace(advantage=raised))
-    told = {name: float(value) for name, value in stats.diagnostics.items()}
-    chances = [told.pop(f"action_prob_{action}") for action in range(WORLD.num_actions)]
-    assert sum(chances) == pytest.approx(1)
-    assert told.pop("explained_variance") == pytest.approx(1 - float(raised.var() / samples.target.var()))
-    assert told.pop("entropy_floor_penalty") == 0
-    scaled = samples._replace(advantage=(raised - raised.mean()) / (raised.std() + ADVANTAGE_EPSILON))
-    gradient = jax.jit(
-        lambda params: jax.grad(ppo_loss, has_aux=True)(params, state.apply_fn, scaled, config, WORLD)[0]
-    )(state.params)
-    norm = sum(float(jnp.square(leaf).sum()) for leaf in jax.tree.leaves(gradient)) ** 0.5
-    assert told == {"grad_norm": pytest.approx(norm, rel=1e-4)}
 
 
 @pytest.fixture(scope="module")
@@ -248,24 +216,15 @@ def test_all_of_it_trains_and_a_resumed_run_is_the_run_without_a_break(
     jax.tree.map(lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-6), kept, load_params(params))
 
 
-class TestPrivilegedCritic:
-    def test_the_value_reads_privileges_and_the_policy_does_not(self) -> None:
-        state = init_runner(ALL, ALMANAC).train_state
-        seen = jax.random.uniform(jax.random.key(0), (5, *WORLD.observation_shape))
-        early, late = (evaluate(state, ALMANAC, (seen, jnp.full(5, turn))) for turn in (0, 7))
-        np.testing.assert_array_equal(early[0], late[0])
-        assert (jnp.abs(early[1] - late[1]) > 1e-3).all()
-        np.testing.assert_array_equal(early[1], state.apply_fn(state.params, seen)[1])  # without any they are 0
-
-    def test_parameters_tell_it_and_players_read_them(self, trained: tuple[TrainResult, Any]) -> None:
-        path = trained[0].files[1]
-        params = load_params(path)
-        assert network_of(params, {"mlp": None}).num_privileges == 4
-        seen = jax.random.uniform(jax.random.key(0), (5, *WORLD.observation_shape))
-        ours: Any = network_of(params, {"mlp": None}).apply(params, seen)
-        theirs = NumpyNetwork(params, {"mlp": None})(np.asarray(seen))
-        for mine, plain in zip(ours, theirs, strict=True):
-            np.testing.assert_allclose(mine, plain, rtol=1e-3, atol=1e-5)
-        load_initial_params(path, ALL, ALMANAC)
-        with pytest.raises(UsageError, match="--value-head popart --activation relu --privileged-critic"):
-            load_initial_params(path, CONFIG, ALMANAC)
+def test_parameters_tell_a_privileged_critic_and_players_read_them(trained: tuple[TrainResult, Any]) -> None:
+    path = trained[0].files[1]
+    params = load_params(path)
+    assert network_of(params, {"mlp": None}).num_privileges == 4
+    seen = jax.random.uniform(jax.random.key(0), (5, *WORLD.observation_shape))
+    ours: Any = network_of(params, {"mlp": None}).apply(params, seen)
+    theirs = NumpyNetwork(params, {"mlp": None})(np.asarray(seen))
+    for mine, plain in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine, plain, rtol=1e-3, atol=1e-5)
+    load_initial_params(path, ALL, ALMANAC)
+    with pytest.raises(UsageError, match="--value-head popart --activation relu --privileged-critic"):
+        load_initial_params(path, CONFIG, ALMANAC)

@@ -118,8 +118,10 @@ def test_both_trainers_make_the_same_updates_of_the_same_actions(fresh: RunnerSt
     twin = TorchTrainer("ground_truth", PRICED)
     twin.learner.policy.load_state_dict(weights_of(fresh))
     twin.player.games.state.steps += 500  # of 512: all that live on are truncated in the twelfth step
-    old = fresh.env_state.steps.low + jnp.uint32(500)
-    late = fresh.env_state._replace(steps=fresh.env_state.steps._replace(low=old))
+    twin.player.games.state.energy[::2] = 120  # which every other agent has spent in that step
+    steps, energy = fresh.env_state.steps, fresh.env_state.energy
+    old, tired = steps.low + jnp.uint32(500), energy.low.at[::2].set(120)
+    late = fresh.env_state._replace(steps=steps._replace(low=old), energy=energy._replace(low=tired))
     runner = fresh._replace(env_state=late, episode_steps=old.astype(jnp.int32))
     for number in range(3):
         choose(twin, np.asarray(actions_of(runner)))
