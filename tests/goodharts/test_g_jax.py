@@ -13,12 +13,11 @@ from reading_worlds import PAIRED
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from goodharts.env import env_of
-from goodharts.jax_env import grid
 from goodharts.jax_env.placement import place
 from goodharts.jax_env.rewards import total
 from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.state_dict import flags
-from goodharts.rules import DEFAULT_NUMBERS, MODES, NUM_CELLS
+from goodharts.rules import DEFAULT_NUMBERS, MODES
 from goodharts.torch_env.rewards import Rewards
 from goodharts.torch_env.tables import PRICES
 from rlworldkit.bench.env import step_operations
@@ -47,15 +46,6 @@ def test_G9_every_reward_is_a_whole_number_divided_and_rounded_once() -> None:
     sums = np.arange(-2_000_000, 2_000_001, dtype=np.int32)
     expected = sums.astype(np.float32) / np.float32(100_000)
     np.testing.assert_array_equal(jax.jit(total)(jnp.asarray(sums)[:, None]), expected)
-
-
-@pytest.mark.parametrize("cells", [[0], [31, 32], [16_383], [511 * 32, 16_383], [70, 64, 95]])
-def test_G5_the_lowest_cell_of_a_set(cells: list[int]) -> None:
-    held = np.zeros(NUM_CELLS, np.uint8)
-    held[cells] = 1
-    plane = jnp.asarray(np.packbits(held, bitorder="little").view(np.uint32))[None]
-    assert int(grid.lowest(plane)[0]) == min(cells)
-    assert np.flatnonzero(flags(plane)[0]).tolist() == np.flatnonzero(grid.flags(plane)[0]).tolist() == sorted(cells)
 
 
 @pytest.mark.parametrize("counts", [(0, 0), (1, 0), (256, 256), (300, 400), (8000, 8000)])

@@ -13,7 +13,6 @@ import pytest
 import torch
 from command_line import run
 from numpy.typing import NDArray
-from reading.randomness import key_of_game
 
 from goodharts.architecture import NetworkConfig, NetworkKind
 from goodharts.cli.evaluate import main as evaluate_main
@@ -211,14 +210,6 @@ def test_G8_the_networks_are_shown_what_torch_shows_them(mode: Mode, fresh: Runn
     kept = jax.vmap(ours.compact)(fresh.env_state)
     np.testing.assert_array_equal(ours.expand(kept), seen)
     np.testing.assert_allclose(ours.privileges(kept), known, atol=1e-6)
-
-
-def test_G10_a_run_begins_with_the_games_of_its_seed() -> None:
-    seed = 2**40 + 3
-    keys = np.array([key_of_game(seed, game) for game in range(GAMES)], np.uint32)
-    assert np.array_equal(GoodhartsJaxEnv(MODES["proxy"]).initial_seeds(seed, GAMES), keys)
-    torchs = TorchTrainer("proxy", config(seed=seed)).player.games.state.key
-    assert np.array_equal(torchs.numpy().view(np.uint32), keys)
 
 
 @pytest.fixture(scope="module")

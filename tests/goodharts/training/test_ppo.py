@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -47,6 +48,21 @@ class TestInputs:
         _, privileges = Inputs(MODES["proxy"], numbers, True, CPU)(self.CODES, self.COUNTS)
         assert privileges is not None
         assert privileges[0, :2].tolist() == [0.0, 1.0]
+
+
+def test_episodes_are_counted_as_they_were_played() -> None:
+    trainer = small_trainer("ground_truth")
+    rows = [dict(zip(EPISODE, episode, strict=True)) for _ in range(4) for episode in trainer.step().episodes]
+    assert rows
+    for row in rows:
+        ended = row["terminated"]
+        # a thousandth at a time: 1 to begin with, 0.01 a step, 1 for food, -2 for poison
+        energy = 1000 - 10 * row["length"] + 1000 * row["food"] - 2000 * row["poison"]
+        assert ended == (energy <= 0)
+        happened = row["length"], row["food"], row["poison"], ended
+        reward = np.dot(happened, trainer.config.price_values("ground_truth")) / 100_000
+        assert row["reward"] == pytest.approx(reward, abs=1e-4)
+        assert row["length"] == 20 or ended
 
 
 def test_an_update_has_the_documented_metrics() -> None:
