@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from rlparity import World
 from rlparity.core.prices import changed_prices
@@ -23,12 +23,9 @@ from rlworldkit.settings import validate_values
 
 if TYPE_CHECKING:
     from rlworldkit.envs.gym_env import WorldEnv
-    from rlworldkit.envs.gymnax_style import GymnaxStyle
     from rlworldkit.envs.vector_env import WorldVectorEnv
     from rlworldkit.runs.result import TrainResult
     from rlworldkit.score import Figures
-
-GYMNASIUM, GYMNAX = "gymnasium", "gymnax"
 
 
 @overload
@@ -36,49 +33,23 @@ def make(world: str | World, *, num_envs: int, **options: Any) -> WorldVectorEnv
 
 
 @overload
-def make(world: str | World, *, interface: Literal["gymnax"], max_steps: int | None = None) -> GymnaxStyle: ...
+def make(world: str | World, *, num_envs: None = None, **options: Any) -> WorldEnv: ...
 
 
-@overload
-def make(
-    world: str | World,
-    *,
-    num_envs: None = None,
-    interface: Literal["gymnasium"] = "gymnasium",
-    **options: Any,
-) -> WorldEnv: ...
-
-
-def make(
-    world: str | World,
-    *,
-    num_envs: int | None = None,
-    interface: str = GYMNASIUM,
-    **options: Any,
-) -> WorldEnv | WorldVectorEnv | GymnaxStyle:
-    """Make an environment of a world: for Gymnasium one game, or many in one engine; for JAX pure functions.
+def make(world: str | World, *, num_envs: int | None = None, **options: Any) -> WorldEnv | WorldVectorEnv:
+    """Make an environment of a world for Gymnasium: one game, or many in one engine.
 
     Args:
         world: the name that a package registers, ``module:attribute`` of a `rlparity.World`, or the value itself.
         num_envs: so many games as a vector environment; None: one game.
-        interface: ``gymnasium``, or ``gymnax`` for the world in JAX.
-        options: those of `WorldEnv` (``engine``, ``render_mode``, ``max_episode_steps``, ``prices``, …), of
-            `WorldVectorEnv`, or of `GymnaxStyle` (``max_steps``).
+        options: those of `WorldEnv` (``engine``, ``render_mode``, ``max_episode_steps``, ``prices``, …), or of
+            `WorldVectorEnv`.
 
     Raises:
-        UsageError: there is no such world or interface, an option is wrong, or a package is missing.
+        UsageError: there is no such world, an option is wrong, or a package is missing.
         EngineError: the engine cannot start.
     """
     world = load_world(world)
-    if interface not in (GYMNASIUM, GYMNAX):
-        raise UsageError(f"there is no interface {interface!r}: choose {GYMNASIUM} or {GYMNAX}.")
-    if interface == GYMNAX:
-        if num_envs is not None:
-            raise UsageError(f"the {GYMNAX} interface is of one game: leave num_envs out, and batch it by jax.vmap.")
-        env = jax_env_of(world)
-        from rlworldkit.envs.gymnax_style import GymnaxStyle
-
-        return GymnaxStyle(env, **options)
     try:
         from rlworldkit.envs.gym_env import WorldEnv
         from rlworldkit.envs.vector_env import WorldVectorEnv

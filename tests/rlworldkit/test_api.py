@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from orchard import WORLD as ORCHARD
@@ -16,7 +15,6 @@ import rlworldkit
 from rlparity.errors import ParityError, UsageError
 from rlworldkit.cli.app import main
 from rlworldkit.envs.gym_env import WorldEnv
-from rlworldkit.envs.gymnax_style import GymnaxStyle
 from rlworldkit.envs.vector_env import WorldVectorEnv
 from rlworldkit.evaluation.report import as_json
 from rlworldkit.ppo.params import load_params
@@ -53,17 +51,14 @@ def test_the_package_says_what_it_offers_and_imports_nothing_until_asked() -> No
     assert not hasattr(rlworldkit, "trian")
 
 
-def test_a_world_is_made_for_gymnasium_alone_and_in_batches_and_for_jax() -> None:
+def test_a_world_is_made_for_gymnasium_alone_and_in_batches() -> None:
     with_prices: WorldEnv = rlworldkit.make(ORCHARD, engine="jax", max_episode_steps=3, prices=PRICES)
     many: WorldVectorEnv = rlworldkit.make(WORLD, num_envs=2, engine="plain")
-    in_jax: GymnaxStyle = rlworldkit.make(WORLD, interface="gymnax", max_steps=7)
     assert (type(with_prices), with_prices.engine) == (WorldEnv, "jax")
     assert with_prices.world.price_values != ORCHARD.price_values
     assert (many.num_envs, many.engine) == (2, "plain")
     observation, _ = with_prices.reset(seed=5)
     np.testing.assert_array_equal(many.reset(seed=5)[0][0], observation)
-    np.testing.assert_array_equal(in_jax.observe(in_jax.reset_from_seed(jnp.array([5, 0], jnp.uint32))), observation)
-    assert in_jax.max_steps == 7
     for env in (with_prices, many):
         env.close()
 
@@ -99,8 +94,6 @@ def test_figures_are_those_of_the_command(trained: Trained, choose: str, tmp_pat
         ("make", {"world": "orchrad"}, "there is no world 'orchrad'"),
         ("make", {"world": "orchard.env:ENV"}, "is of type OrchardJaxEnv, not a rlparity.World"),
         ("make", {"engine": "rust"}, "there is no engine 'rust': choose plain or jax or planes."),
-        ("make", {"interface": "dm_env"}, "there is no interface 'dm_env': choose gymnasium or gymnax."),
-        ("make", {"interface": "gymnax", "num_envs": 4}, "leave num_envs out, and batch it by jax.vmap."),
         ("train", {"lrr": 1e-3}, "train has an unknown key 'lrr' (did you mean 'lr'?)"),
         ("train", {"gamma": 2}, "train: gamma must be a number from 0 to 1, got 2."),
         ("train", {"preset": "quick"}, "--preset must be left out, since this world has none, got 'quick'."),
