@@ -1,5 +1,6 @@
 """The sources of actions that ``--source`` names."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -36,16 +37,12 @@ def agent_policy(world: World, name: Path) -> Policy:
     path = world.agent_at(name)
     with blamed(f"reading the agent {path}"):
         try:
-            return _policy_of(world.read_agent(world, path))
+            return partial(_weights, world.read_agent(world, path))
         except FileNotFoundError:  # a name may be that of a player without a file
             raise UsageError(f"there is no policy file {path}: give the path of a checkpoint.") from None
 
 
-def _policy_of(agent: Judge) -> Policy:
-    """The policy that draws by an agent's logits."""
-
-    def policy(view: View) -> Array:
-        logits = np.where(view.mask, agent(view.observation, view.mask)[0], -np.inf).astype(np.float64)
-        return np.exp(logits - logits.max(axis=1, keepdims=True, initial=np.finfo(np.float64).min))
-
-    return policy
+def _weights(agent: Judge, view: View) -> Array:
+    """The weights by which an agent's logits draw."""
+    logits = np.where(view.mask, agent(view.observation, view.mask)[0], -np.inf).astype(np.float64)
+    return np.exp(logits - logits.max(axis=1, keepdims=True, initial=np.finfo(np.float64).min))

@@ -67,10 +67,7 @@ class DirectedSource(Source):
         if not self._makers:
             return {}
         made = slots[self._rng.random(len(slots)) < DIRECTED_START_SHARE]
-        return {int(slot): self._start() for slot in made}
-
-    def _start(self) -> State:
-        return self._made(int(self._rng.integers(len(self._makers))), self._rng)
+        return {int(slot): self._made(int(self._rng.integers(len(self._makers))), self._rng) for slot in made}
 
     def _made(self, maker: int, rng: np.random.Generator) -> State:
         """A state of one of the makers; raises UsageError where that fails."""
