@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rlparity.cli.flags import settings_of
 from rlparity.core.ledger import read_ledger
 from rlparity.core.lockstep import run as run_lockstep
-from rlparity.core.prices import changed_prices, draw_prices, priced
+from rlparity.core.prices import changed_prices, draw_prices, priced, read_prices
 from rlparity.core.settings import FREE_RUNNING, STRICT, Outcome, Settings
 from rlparity.core.sources import TRACES
 from rlparity.core.trace import read_trace
@@ -79,13 +79,8 @@ def replay(options: Namespace) -> Answer:
         rlparity replay --world my_module:WORLD rlparity-report/trace.json
     """
     trace = read_trace(options.trace)
-    world, engines = load_traced(
-        trace,
-        options.trace,
-        options.world,
-        options.engines,
-        lambda world: priced(world.with_prices(trace.prices), options),
-    )
+    changes = {**trace.prices, **read_prices(options.price, options.prices)}
+    world, engines = load_traced(trace, options.trace, options.world, options.engines, changes)
     following = next_commands(options.trace, options.world, options.engines)
     report = replayed(world, trace, options.trace, engines, timeout=options.timeout, following=following)
     shown = report.trace

@@ -74,7 +74,7 @@ class Session(GameView, Closable):
         if trace is not None:
             read, path = read_trace(Path(trace)), Path(trace)
             changes = {**read.prices, **(prices or {})}
-            self.world, self.engines = load_traced(read, path, world, pair, lambda it: it.with_prices(changes))
+            self.world, self.engines = load_traced(read, path, world, pair, changes)
             self.spec, case = world if isinstance(world, str) else self.world.name, read.case
         else:
             spec = world if isinstance(world, str) else None

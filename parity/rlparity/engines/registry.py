@@ -1,6 +1,6 @@
 """Finding worlds and opening their engines."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
@@ -163,7 +163,7 @@ def load_traced(
     path: Path,
     given: World | str | None,
     engines: Sequence[str] | None,
-    prices: Callable[[World], World] = lambda world: world,
+    prices: Mapping[str, object] | None = None,
 ) -> tuple[World, tuple[str, str]]:
     """The world of the trace in ``path``, at other ``prices``, and its engines, or those that are given instead.
 
@@ -171,7 +171,8 @@ def load_traced(
     """
     world = load_world(given) if given else load_named_in(path, trace.world)
     # a trace may not choose what program is run, so only a person may name places
-    world = with_remote_engines(prices(world), given if isinstance(given, str) else trace.world, engines or ())
+    priced, spec = world.with_prices(prices or {}), given if isinstance(given, str) else trace.world
+    world = with_remote_engines(priced, spec, engines or ())
     one, other = (engine_name(world, name) for name in engines or trace.engines)
     check_actions(world, trace, path)
     return world, (one, other)
