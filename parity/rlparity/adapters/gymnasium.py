@@ -170,7 +170,7 @@ class VectorGames(SingleGames):
         self._seeds[slots] = seeds
         nothing = np.zeros(self.games)
         observation, infos = self._begin(slots)
-        self._show(slots, observation, nothing, nothing, nothing, infos)
+        self._show("reset", slots, observation, nothing, nothing, nothing, infos)
         return super().reset(seeds, slots)
 
     def _begin(self, slots: Slots) -> tuple[Any, Any]:
@@ -178,8 +178,11 @@ class VectorGames(SingleGames):
         mask[slots] = True
         return self._env.reset(seed=self._seeds.tolist(), options=None if mask.all() else {"reset_mask": mask})
 
-    def _show(self, slots: Slots, observation: Any, reward: Any, terminated: Any, truncated: Any, infos: Any) -> None:
-        shown = as_array(_batched(self._env.single_observation_space, observation), axes=1)
+    def _show(
+        self, call: str, slots: Slots, observation: Any, reward: Any, terminated: Any, truncated: Any, infos: Any
+    ) -> None:
+        shown = as_array(_batched(self._env.single_observation_space, observation), axes=1).copy()
+        self._demand_form(shown.dtype, shown.shape[1:], call)
         for slot in slots:
             outcome = Outcome(shown[slot], float(reward[slot]), terminated[slot], truncated[slot])
             self._rows[slot].outcome, self._rows[slot].info = outcome, _info_of(infos, int(slot))
@@ -189,8 +192,11 @@ class VectorGames(SingleGames):
         if is_over.any():  # another game goes on in their place, which nobody sees
             self._begin(np.flatnonzero(is_over))
         step = self._env.step((actions + self._first).astype(self._env.single_action_space.dtype))
-        self._show(np.flatnonzero(~is_over), *step)
+        self._show("step", np.flatnonzero(~is_over), *step)
         return super().step(actions)
+
+    def _checked(self, slot: int, observation: Any, call: str) -> Array:
+        return observation  # a row of what was checked
 
     def set_state(self, states: Sequence[State], slots: Slots) -> Array:
         for state, slot in zip(states, slots, strict=True):

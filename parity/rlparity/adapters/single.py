@@ -41,14 +41,9 @@ class Outcome:
     components: ArrayLike | None = None
 
     @property
-    def flags(self) -> Sequence[Any]:
-        """Terminated and truncated, both for each player where one of them is."""
-        return np.broadcast_arrays(self.terminated, False if self.truncated is None else self.truncated)
-
-    @property
     def ended(self) -> bool:
         """The game is over for all players."""
-        return bool(np.all(np.logical_or(*self.flags)))
+        return bool(np.all(np.logical_or(self.terminated, False if self.truncated is None else self.truncated)))
 
 
 class SingleGame(ABC):
@@ -151,13 +146,15 @@ class SingleGames(BatchEngine):
         outcomes = [self._act(slot, action) for slot, action in enumerate(actions)]
         rewards = np.array([outcome.reward for outcome in outcomes])
         components = [outcome.components for outcome in outcomes]
-        flags = [outcome.flags for outcome in outcomes]
+        flags = [np.array([getattr(outcome, name) for outcome in outcomes]) for name in ("terminated", "truncated")]
+        if outcomes[0].truncated is not None and flags[0].ndim != flags[1].ndim:  # one is a flag of each player
+            flags = [*np.broadcast_arrays(*(flag.reshape(self.games, -1) for flag in flags))]
         return BatchStep(
             observation=np.stack([outcome.observation for outcome in outcomes]),
             components=rewards.reshape(self.games, -1) if components[0] is None else np.array(components),
             reward=rewards,
-            terminated=np.array([each[0] for each in flags], np.bool_),
-            truncated=None if outcomes[0].truncated is None else np.array([each[1] for each in flags], np.bool_),
+            terminated=flags[0].astype(np.bool_),
+            truncated=None if outcomes[0].truncated is None else flags[1].astype(np.bool_),
         )
 
     def _act(self, slot: int, action: Any) -> Outcome:
@@ -179,12 +176,16 @@ class SingleGames(BatchEngine):
         leaves = leaves_in(observation)
         self._returned[slot] = leaves, [leaf.tobytes() for leaf in leaves]
         array = as_array(observation)
-        form = array.dtype, array.shape
+        self._demand_form(array.dtype, array.shape, call)
+        return array.copy()
+
+    def _demand_form(self, dtype: Any, shape: tuple[int, ...], call: str) -> None:
+        """Raise EngineError where an observation has another dtype or shape than the first one."""
+        form = dtype, shape
         self._form = self._form or form
         if form != self._form:
             one, other = (" ".join(map(str, each)) for each in (self._form, form))
             raise EngineError(f"its {call} returns an observation of {other}, after one of {one}: return one form")
-        return array.copy()
 
     def get_state(self, slots: Slots) -> list[State]:
         if self._has_states:
