@@ -163,10 +163,8 @@ def _jumanji(what: str) -> Environment:
 def _envpool(what: str) -> Environment:
     import envpool
 
-    def make(seed: int) -> Any:
-        return envpool.make(what, env_type="gymnasium", num_envs=1, seed=seed)
-
-    return _playing(lambda: EnvPoolGame(make), make(0).action_space)
+    make = partial(envpool.make, what, env_type="gymnasium", num_envs=1)
+    return _playing(lambda: EnvPoolGame(lambda seed: make(seed=seed)), make(seed=0).action_space)
 
 
 def _dm_env(what: str) -> Environment:

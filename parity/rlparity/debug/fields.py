@@ -108,13 +108,8 @@ def _paths(state: Any) -> list[tuple[str, ...]]:  # noqa: ANN401 - a JSON value
     return [(key, *rest) for key, value in state.items() for rest in [(), *_paths(value)]]
 
 
-_ORDERS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-_SIGNS = {**_ORDERS, "==": operator.eq, "!=": operator.ne}
+_ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_SIGNS: dict[str, Callable[[Any, Any], bool]] = {**_ORDERS, "==": operator.eq, "!=": operator.ne}
 _COMPARISON = re.compile(r"(.+?)\s*(<=|>=|==|!=|<|>)\s*(.+)")
 
 
