@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from goodharts import rules
 from goodharts.config import MODEL, model_path
-from goodharts.exploration.policies import policies
+from goodharts.exploration.policies import POLICIES
 from goodharts.exploration.shrinkers import SHRINKERS
 from goodharts.exploration.starts import STARTS
 from goodharts.render.board import LINE_NAMES, SIGNS, colour_of, draw_board, observation_label
@@ -127,7 +127,7 @@ def _world(mode: Mode) -> World:
         marks=rules.marks_of(mode),
         accept=_accepted(mode, is_mortal=mode.is_mortal),
         starts=STARTS,
-        policies=policies(mode),
+        policies=POLICIES,
         read_agent=AgentReader(
             networks=lambda: resolve_name("goodharts.numpy_networks:NUMPY_NETWORKS"),
             files={MODEL: lambda world, path: resolve_name("goodharts.models:read_agent")(world, path)},

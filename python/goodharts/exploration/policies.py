@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MOVES, REACH, VIEW, Mode
+from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MOVES, REACH, VIEW
 from rlparity import Policy, View
 
 Weights = NDArray[np.float64]
@@ -21,49 +21,44 @@ _SELDOM = 0.02
 """The weight of what a policy does not want."""
 
 
-def policies(mode: Mode) -> Mapping[str, Policy]:
-    """The policies of a mode, which tell food from poison by what this mode shows of them."""
+def eat(view: View) -> Weights:
+    """Goes for food and around poison: lives long."""
+    food, poison = _kinds(view)
+    return np.where(_lands_on(poison), _SELDOM / 10, _towards(food))
 
-    def eat(view: View) -> Weights:
-        """Goes for food and around poison: lives long."""
-        food, poison = _kinds(mode, view)
-        return np.where(_lands_on(poison), _SELDOM / 10, _towards(food))
 
-    def seek_poison(view: View) -> Weights:
-        """Goes for poison: dies of it."""
-        return _towards(_kinds(mode, view)[1])
+def seek_poison(view: View) -> Weights:
+    """Goes for poison: dies of it."""
+    _, poison = _kinds(view)
+    return _towards(poison)
 
-    def starve(view: View) -> Weights:
-        """Eats nothing, as long as there is a way around."""
-        food, poison = _kinds(mode, view)
-        return np.where(_lands_on(food | poison), _SELDOM, 1.0)
 
-    return {"eat": eat, "seek_poison": seek_poison, "starve": starve, "wander": wander, "circle": circle}
+def starve(view: View) -> Weights:
+    """Eats nothing, as long as there is a way around."""
+    food, poison = _kinds(view)
+    return np.where(_lands_on(food | poison), _SELDOM, 1.0)
 
 
 def wander(view: View) -> Weights:
     """Goes one way, each game its own, and so over the edges."""
-    weights = np.full((len(view.slots), len(ACTIONS)), _SELDOM)
-    weights[np.arange(len(weights)), view.slots % len(ACTIONS)] = 1.0
-    return weights
+    return np.where(view.slots[:, None] % len(ACTIONS) == np.arange(len(ACTIONS)), 1.0, _SELDOM)
 
 
 def circle(view: View) -> Weights:
     """Turns a little at every step, and comes back to where it was."""
     events = np.array([state["event"] for state in view.states()])
-    weights = np.full((len(events), len(ACTIONS)), _SELDOM)
-    weights[np.arange(len(events)), np.take(_AROUND, events % len(_AROUND))] = 1.0
-    return weights
+    return np.where(np.take(_AROUND, events % len(_AROUND))[:, None] == np.arange(len(ACTIONS)), 1.0, _SELDOM)
 
 
-def _kinds(mode: Mode, view: View) -> tuple[Cells, Cells]:
-    """Food and poison in view, each (k, 11, 11)."""
+POLICIES: Mapping[str, Policy] = {each.__name__: each for each in (eat, seek_poison, starve, wander, circle)}
+
+
+def _kinds(view: View) -> tuple[Cells, Cells]:
+    """Food and poison in view, each (k, 11, 11): in a channel each, or by an interest that both channels show (G7)."""
     first, second = view.observation[:, 0], view.observation[:, 1]
-    if mode.sees_truth:
-        return first > 0, second > 0
     interests = DEFAULT_NUMBERS.food_interest, DEFAULT_NUMBERS.poison_interest
-    food, poison = (first == np.float32(interest / 1000) for interest in interests)
-    return food, poison
+    food, poison = ((first == second) & (first == np.float32(interest / 1000)) for interest in interests)
+    return food | (first > second), poison | (first < second)
 
 
 def _towards(wanted: Cells) -> Weights:

@@ -255,6 +255,8 @@ def finished(rng: np.random.Generator) -> State:
     return {**state, "player": {**state["player"], "hp": 0}}
 
 
+_MAKERS = [doorstep, crowded_doorstep, full_board, exposed, walled_exit]
+_MAKERS += [saturated, surrounded, on_a_block, drained, finished]
 STARTS: Mapping[str, StartMaker] = {
     "mixed": lambda rng: _Maker(rng).state(),
     "sparse": lambda rng: _Maker(rng, beings=0.06, blocks=0.1).state(),
@@ -262,14 +264,5 @@ STARTS: Mapping[str, StartMaker] = {
     "armed": lambda rng: _Maker(rng, beings=0.3, owned=1.0, rich=60).state(),
     "poor": lambda rng: _Maker(rng, beings=0.2, owned=1.0, rich=2).state(),
     "siphoning": lambda rng: _Maker(rng, beings=0.05, blocks=0.3, siphoned=0.05, resources=0.9).state(),
-    "doorstep": doorstep,
-    "crowded_doorstep": crowded_doorstep,
-    "full_board": full_board,
-    "exposed": exposed,
-    "walled_exit": walled_exit,
-    "saturated": saturated,
-    "surrounded": surrounded,
-    "on_a_block": on_a_block,
-    "drained": drained,
-    "finished": finished,
+    **{make.__name__: make for make in _MAKERS},
 }
