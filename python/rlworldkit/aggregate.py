@@ -43,7 +43,7 @@ def performance_profile(scores: Floats, thresholds: Floats) -> Floats:
     return np.asarray((scores[..., None] > thresholds).mean(axis=(-3, -2)))
 
 
-def with_interval(figure: Callable[..., Floats], *groups: ArrayLike, seed: int = 0) -> dict[str, Any]:
+def with_interval(figure: Callable[..., Floats], *groups: ArrayLike) -> dict[str, Any]:
     """A figure of groups of scores (runs, tasks) as ``mean``, with its interval from ``low`` to ``high``.
 
     Numbers or lists. The interval is NaN where a group has fewer than ``FEWEST`` runs, and where all resamples agree,
@@ -53,7 +53,7 @@ def with_interval(figure: Callable[..., Floats], *groups: ArrayLike, seed: int =
     found = figure(*arrays)
     low = high = np.full_like(found, np.nan)
     if all(len(array) >= FEWEST for array in arrays):
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(0)
         bounds = np.percentile(figure(*(_resampled(array, rng) for array in arrays)), TAILS, axis=0)
         if (bounds[0] != bounds[1]).any():
             low, high = bounds

@@ -42,13 +42,13 @@ from rlworldkit.ppo.checkpoints import (
     LoopState,
     check_fits,
     check_metrics,
+    keeps_games,
     read_checkpoint,
     restored,
     save_checkpoint,
 )
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.state import LossStats, RolloutMetrics, RunnerState, UpdateStats, init_runner
-from rlworldkit.ppo.training import keeps_games
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.saved_config import read_saved_config
 from rlworldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv

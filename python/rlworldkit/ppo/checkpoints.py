@@ -32,6 +32,7 @@ from rlworldkit.ppo.checkpoint_format import (
     rules_version_of,
     runner_of,
 )
+from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import trained_files
 from rlworldkit.ppo.state import LossStats, RolloutMetrics, RunnerState, UpdateStats
 from rlworldkit.runs.folder import LATEST
@@ -215,16 +216,19 @@ def _is_like(entry: UpdateStats, stats: UpdateStats) -> bool:
     )
 
 
-def has_games_like(checkpoint: Checkpoint, shapes: RunnerState) -> bool:
-    """Compare the games and the random key of a checkpoint with those of ``shapes``, in number and in form."""
-    differing = _forms(_by_path(shapes)).items() - _forms(checkpoint.runner).items()
-    return all(name.startswith(NETWORK) for name, _ in differing)
+def keeps_games(start: Checkpoint, shapes: RunnerState, config: TrainConfig) -> bool:
+    """True if a run whose state is like ``shapes`` goes on with the games and the random key of a checkpoint."""
+    differing = _forms(_by_path(shapes)).items() - _forms(start.runner).items()
+    return all(name.startswith(NETWORK) for name, _ in differing) and all(
+        start.config.get(name, getattr(TrainConfig, name)) == getattr(config, name)
+        for name in ("curriculum", "curriculum_share")
+    )
 
 
 def restored(checkpoint: Checkpoint, fresh: RunnerState, *, with_games: bool = True) -> RunnerState:
     """``fresh`` with the network and the optimizer of a checkpoint and, unless ``with_games`` is false, its games.
 
-    Call ``check_fits`` first, and ``has_games_like``.
+    Call ``check_fits`` first, and ``keeps_games``.
     """
 
     def leaf(place: Any, leaf: Any) -> Any:  # noqa: ANN401 - a path and a leaf of a tree

@@ -25,7 +25,7 @@ from rlworldkit.ppo.checkpoints import (
     LoopState,
     check_fits,
     check_metrics,
-    has_games_like,
+    keeps_games,
     restored,
 )
 from rlworldkit.ppo.config import TrainConfig
@@ -215,14 +215,6 @@ def _first_state(job: TrainJob, stats: UpdateStats, runner: RunnerState, with_ga
         "the optimizer's momentum is that of the old batch."
     )
     return LoopState(runner, start.progress, Log(start.progress))  # what was not logged yet is of the other games
-
-
-def keeps_games(start: Checkpoint, shapes: RunnerState, config: TrainConfig) -> bool:
-    """True if a run whose state is like ``shapes`` goes on with the games and the random key of a checkpoint."""
-    return has_games_like(start, shapes) and all(
-        start.config.get(name, getattr(TrainConfig, name)) == getattr(config, name)
-        for name in ("curriculum", "curriculum_share")
-    )
 
 
 def check_steps_left(config: TrainConfig, start: Checkpoint) -> None:

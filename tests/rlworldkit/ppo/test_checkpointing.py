@@ -29,6 +29,7 @@ from rlworldkit.ppo.checkpoints import (
     Log,
     LoopState,
     check_fits,
+    keeps_games,
     latest_checkpoint,
     named_leaves,
     read_checkpoint,
@@ -40,7 +41,7 @@ from rlworldkit.ppo.params import checkpoint_path, params_of_checkpoint, params_
 from rlworldkit.ppo.program import CompiledTraining, TrainingLoop
 from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.state import RunnerState, init_runner
-from rlworldkit.ppo.training import keeps_games, train
+from rlworldkit.ppo.training import train
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.saved_config import BEGAN
