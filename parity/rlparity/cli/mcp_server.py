@@ -56,18 +56,16 @@ class Tools:
     async def list(self, _: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
         """All tools: what they do, take and give."""
         lines = "\n".join(f"{name} {text}" for name, (_, _, text) in debugger.COMMANDS.items())
-        told: dict[str, tuple[str, dict[str, Any]]] = {
-            name: (each.format_help(), {"arguments": _WORDS}) for name, each in self._parsers.items()
-        }
-        carries_out = f"Carry out a command in the session that {DEBUG} opened.\n\n{lines}"
-        told[DEBUG_COMMAND] = carries_out, {"command": _COMMAND}
         gives = {name: schema_of(kind) for name, kind in DOCUMENTS.items()}
         gives[DEBUG_COMMAND] = gives[DEBUG]
-        tools = []
-        for name, (text, properties) in told.items():
-            takes = {"type": "object", "properties": properties, "required": [*properties]}
-            tools.append(Tool(name=name, description=text, input_schema=takes, output_schema=gives.get(name)))
-        return ListToolsResult(tools=tools)
+
+        def tool(name: str, text: str, **takes: Any) -> Tool:  # noqa: ANN401 - schemas
+            schema = {"type": "object", "properties": takes, "required": [*takes]}
+            return Tool(name=name, description=text, input_schema=schema, output_schema=gives.get(name))
+
+        tools = [tool(name, each.format_help(), arguments=_WORDS) for name, each in self._parsers.items()]
+        text = f"Carry out a command in the session that {DEBUG} opened.\n\n{lines}"
+        return ListToolsResult(tools=[*tools, tool(DEBUG_COMMAND, text, command=_COMMAND)])
 
     async def call(self, _: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         """What a command prints, or where the debugger stands; a fault is one sentence."""
@@ -77,7 +75,7 @@ class Tools:
                 return await self._carry_out(str(arguments.get("command", "")))
         if name not in COMMANDS:
             return _fault(f"there is no tool {unknown(name, (*COMMANDS, DEBUG_COMMAND))}.")
-        words = map(str, arguments.get("arguments", ()))
+        words = map(str, arguments.get("arguments") or ())
         command = python_command("-m", "rlparity", name, *COMMANDS[name], *words)
         if name != DEBUG:
             ended = await anyio.run_process(command, stdin=DEVNULL, check=False)
