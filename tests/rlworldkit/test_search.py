@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -67,15 +67,9 @@ def stacked(orchards: list[Orchard]) -> Orchard:
     return together
 
 
-class Policy(NamedTuple):
-    """The same everywhere: ``favourite``, else ``second``, or any action, and the value of every game."""
-
-    favourite: int | None = None
-    value: float = 0.0
-    second: int | None = None
-
-
-ANYTHING = Policy()
+def policy(logits: dict[int, float]) -> Array:
+    """Logits of all actions, 0 where none is given."""
+    return jnp.array([logits.get(action, 0.0) for action in range(ORCHARD.num_actions)])
 
 
 def constant(logits: Array, value: Array | float) -> Callable[[Array], tuple[Array, Array]]:
@@ -89,20 +83,13 @@ def mean_returns(orchards: Orchard, keys: Array, logits: Array, value: Array) ->
     return returns_of(ORCHARD, constant(logits, value), SEARCH, orchards, masks, keys).mean(axis=-1)
 
 
-def searched(orchards: list[Orchard], policy: Policy = ANYTHING, *, seed: int = 0) -> Any:  # noqa: ANN401 - a numpy array
-    """The values of the actions in each of at most ``CELLS`` games, (n, actions), all with one key."""
+def searched(
+    orchards: list[Orchard], logits: dict[int, float] | None = None, value: float = 0.0, *, seed: int = 0
+) -> Any:  # noqa: ANN401 - a numpy array
+    """The values of the actions in each of at most ``CELLS`` games, (n, actions), all with one key and one policy."""
     filled = stacked(orchards + orchards[-1:] * (CELLS - len(orchards)))
-    actions = range(ORCHARD.num_actions)
-    logits = jnp.array([100.0 * (each == policy.favourite) + 50.0 * (each == policy.second) for each in actions])
     keys = jnp.broadcast_to(jax.random.key(seed), CELLS)
-    return np.asarray(mean_returns(filled, keys, logits, policy.value))[: len(orchards)]
-
-
-def decided(orchard: Orchard, logits: dict[int, float]) -> int:
-    """The action that a search takes with a policy of these logits, 0 where none is given."""
-    policy = jnp.array([logits.get(action, 0.0) for action in range(ORCHARD.num_actions)])
-    (taken,) = decisions(stacked([orchard]), policy).tolist()
-    return int(taken)
+    return np.asarray(mean_returns(filled, keys, policy(logits or {}), value))[: len(orchards)]
 
 
 @jax.jit
@@ -113,26 +100,32 @@ def decisions(orchards: Orchard, logits: Array) -> Array:
 
 
 @pytest.mark.parametrize(
-    ("walker", "apples", "policy", "action", "worth", "is_best"),
+    ("walker", "apples", "logits", "value", "action", "worth", "is_best"),
     [
-        (0, {0: 3}, ANYTHING, PICK, 0.29, True),  # the last apple: the game is over, and nothing is added
-        (0, {3: 1, 12: 1}, Policy(REST, value=10.0), REST, -0.01 * (1 + 0.9 + 0.81 + 0.729) + 0.9**4 * 10, False),
-        (1, {0: 3}, Policy(PICK), LEFT, -0.01 + 0.9 * 0.29, True),  # what the policy does later counts
+        (0, {0: 3}, {}, 0, PICK, 0.29, True),  # the last apple: the game is over, and nothing is added
+        (0, {3: 1, 12: 1}, {REST: 100}, 10, REST, -0.01 * (1 + 0.9 + 0.81 + 0.729) + 0.9**4 * 10, False),
+        (1, {0: 3}, {PICK: 100}, 0, LEFT, -0.01 + 0.9 * 0.29, True),  # what the policy does later counts
         # ends with the last step of a rollout
-        (3, {0: 3}, Policy(PICK, value=100.0, second=LEFT), LEFT, -0.01 * (1 + 0.9 + 0.81) + 0.9**3 * 0.29, False),
+        (3, {0: 3}, {PICK: 100, LEFT: 50}, 100, LEFT, -0.01 * (1 + 0.9 + 0.81) + 0.9**3 * 0.29, False),
     ],
 )
 def test_an_action_is_worth_what_it_and_the_policy_earn_and_the_value_at_the_end_discounted(
-    walker: int, apples: dict[int, int], policy: Policy, action: int, worth: float, is_best: bool
+    walker: int,
+    apples: dict[int, int],
+    logits: dict[int, float],
+    value: float,
+    action: int,
+    worth: float,
+    is_best: bool,
 ) -> None:
-    (values,) = searched([an_orchard(walker=walker, wasp=15, apples=apples)], policy)
+    (values,) = searched([an_orchard(walker=walker, wasp=15, apples=apples)], logits, value)
     assert values[action] == pytest.approx(worth)
     assert not is_best or values.argmax() == action
 
 
 def test_an_invalid_action_is_never_worth_most() -> None:
     orchards = [an_orchard(walker=cell, wasp=15 - cell, apples={5: 1}) for cell in range(CELLS)]
-    values = searched(orchards, Policy(value=-100.0))
+    values = searched(orchards, value=-100.0)
     assert np.array_equal(values > -np.inf, jax.jit(jax.vmap(ORCHARD.mask))(stacked(orchards)))
 
 
@@ -169,7 +162,8 @@ def test_the_usual_first_action_is_taken_but_for_what_is_surely_better(returns: 
 def test_of_what_the_policy_may_do_the_best_is_taken(
     walker: int, apples: dict[int, int], logits: dict[int, float], taken: int
 ) -> None:
-    assert decided(an_orchard(walker=walker, wasp=15 - walker, apples=apples), logits) == taken
+    orchards = stacked([an_orchard(walker=walker, wasp=15 - walker, apples=apples)])
+    assert decisions(orchards, policy(logits)).tolist() == [taken]
 
 
 def wasps(orchard: Orchard) -> tuple[int, ...]:

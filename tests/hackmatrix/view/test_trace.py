@@ -26,19 +26,17 @@ from tests.hackmatrix.rules.movers import daemon
 GOLDEN = Path(str(WORLD.golden))
 
 
-class Doctored(SwiftEngine):
-    """An engine that pays too much for every move up."""
-
-    def _step(self, actions: NDArray[np.int32], *, restarting: bool) -> BatchStep:
-        step = super()._step(actions, restarting=restarting)
-        extra = np.zeros_like(step.components)
-        extra[:, COMPONENTS.index("kills")] = 300 * (actions == ACTIONS.index("up"))
-        return replace(step, components=step.components + extra)
-
-
 @pytest.fixture
 def doctored(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second engine is the first one with a fault."""
+    """The second engine is the first one, but pays too much for every move up."""
+
+    class Doctored(SwiftEngine):
+        def _step(self, actions: NDArray[np.int32], *, restarting: bool) -> BatchStep:
+            step = super()._step(actions, restarting=restarting)
+            extra = np.zeros_like(step.components)
+            extra[:, COMPONENTS.index("kills")] = 300 * (actions == ACTIONS.index("up"))
+            return replace(step, components=step.components + extra)
+
     monkeypatch.setitem(ENGINES, "jax", Doctored)
 
 

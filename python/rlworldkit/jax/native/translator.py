@@ -1,5 +1,6 @@
 """A jaxpr of one game as C: variables, arrays in memory, and loops over their elements."""
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,7 +32,7 @@ class Loop:
     size: int
     body: list[str] = field(default_factory=list)
     made: dict[str, str] = field(default_factory=dict)
-    scope: dict[tuple[str, str], str] = field(default_factory=dict)
+    known: dict[tuple[str, str], str] = field(default_factory=dict)
 
 
 class Translator:
@@ -47,7 +48,7 @@ class Translator:
         self._tables: dict[str, str] = {}
         self._names = 0
         self._depth = 1
-        self._scopes: list[dict[tuple[str, str], str]] = [{}]
+        self._known = ChainMap[tuple[str, str], str]()
         self._loop: Loop | None = None
         self._body = self.lines
 
@@ -65,12 +66,10 @@ class Translator:
     def new(self, dtype: str, expression: str) -> str:
         """A constant with this value; the same one where it was computed before."""
         key = dtype, expression
-        for scope in self._scopes:
-            if key in scope:
-                return scope[key]
-        self._scopes[-1][key] = name = self.name("v")
-        self.add(f"const {ctype(dtype)} {name} = {expression};")
-        return name
+        if key not in self._known:
+            self._known[key] = name = self.name("v")
+            self.add(f"const {ctype(dtype)} {name} = {expression};")
+        return self._known[key]
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
@@ -78,10 +77,10 @@ class Translator:
         self.finish_loop()
         self.add(head + " {")
         self._depth += 1
-        self._scopes.append({})
+        self._known = self._known.new_child()
         yield
         self.finish_loop()
-        self._scopes.pop()
+        self._known = self._known.parents
         self._depth -= 1
         self.add("}")
 
@@ -128,9 +127,9 @@ class Translator:
             self.finish_loop()
         self._loop = self._loop or Loop(size)
         self._body = self._loop.body
-        self._scopes.append(self._loop.scope)
+        self._known = self._known.new_child(self._loop.known)
         yield
-        self._scopes.pop()
+        self._known = self._known.parents
         self._body = self.lines
 
     def _is_in_step(self, value: Value, size: int) -> bool:
