@@ -8,14 +8,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode
 from gymnax.wrappers.purerl import LogEnvState, LogWrapper
 from jax import Array
-from orchard import in_jax
+from orchard import WORLD as ORCHARD
 from orchard.in_jax import PICK, REST, Orchard
 
 from rlparity.errors import UsageError
 from rlworldkit.envs.gymnax_adapter import GymnaxAdapter
 from rlworldkit.envs.gymnax_style import EnvState, GymnaxStyle
+from rlworldkit.envs.vector_env import WorldVectorEnv
 from rlworldkit.jax.env import JaxEnv, StepOutput
 
 from .orchards import PackedOrchard
@@ -29,18 +31,11 @@ LIMIT = 5
 class Played(NamedTuple):
     """A batch of games played at random; leaves have leading axes (steps, games)."""
 
-    before: EnvState
-    mask: Array
     action: Array
     obs: Array
-    after: EnvState
     reward: Array
     done: Array
     info: dict[str, Any]
-    seeds: Array
-    """Of the games that follow those of ``before``."""
-    first_obs: Array
-    """Their first observations."""
 
 
 def play(max_steps: int | None) -> Played:
@@ -52,87 +47,41 @@ def play(max_steps: int | None) -> Played:
         # A few invalid actions, which end an episode too.
         actions = jnp.where(jax.random.bernoulli(key, 0.03, actions.shape), mask.argmin(axis=-1), actions)
         obs, after, reward, done, info = jax.vmap(env.step, in_axes=(None, 0, 0))(key, state, actions)
-        return after, (state, mask, actions, obs, after, reward, done, info)
+        return after, Played(actions, obs, reward, done, info)
 
-    @jax.jit
-    def played(keys: Array) -> Any:  # noqa: ANN401 - the fields
-        start = jax.vmap(env.reset_from_seed)(WORLD.initial_seeds(11, NUM_GAMES))
-        _, records = jax.lax.scan(step, start, keys)
-        seeds = jnp.stack(in_jax.mix(records[0].game.seed), axis=-1)
-        return *records, seeds, jax.vmap(jax.vmap(lambda seed: env.observe(env.reset_from_seed(seed))))(seeds)
-
-    return Played(*jax.tree.map(np.asarray, played(jax.random.split(jax.random.key(5), NUM_STEPS))))
+    start = jax.vmap(env.reset_from_seed)(WORLD.initial_seeds(11, NUM_GAMES))
+    keys = jax.random.split(jax.random.key(5), NUM_STEPS)
+    played: Played = jax.jit(lambda start, keys: jax.lax.scan(step, start, keys)[1])(start, keys)
+    return jax.tree.map(np.asarray, played)
 
 
-@pytest.fixture(scope="module")
-def played() -> Played:
-    return play(None)
-
-
-@pytest.fixture(scope="module")
-def limited() -> Played:
-    return play(LIMIT)
+@pytest.mark.parametrize("limit", [None, LIMIT])
+def test_games_are_those_that_the_plain_engine_plays_for_gymnasium(limit: int | None) -> None:
+    """Each is followed by the one with the next seed; one that ends by itself at the limit is not cut off, too."""
+    played, mode = play(limit), AutoresetMode.SAME_STEP
+    env = WorldVectorEnv(ORCHARD, NUM_GAMES, engine="plain", max_episode_steps=limit, autoreset_mode=mode)
+    env.reset(seed=[int(low) | int(high) << 32 for low, high in WORLD.initial_seeds(11, NUM_GAMES)])
+    flags = set[tuple[bool, bool]]()
+    for number in range(NUM_STEPS):
+        _, obs, reward, done, info = jax.tree.map(lambda leaf, number=number: leaf[number], played)
+        wanted, earned, terminated, truncated, said = env.step(np.asarray(played.action[number]))
+        final = wanted.copy()
+        for game in np.flatnonzero(done):
+            final[game] = said["final_obs"][game]
+        flags |= {*zip(terminated.tolist(), truncated.tolist(), strict=True)}
+        pairs = [(obs, wanted), (done, terminated | truncated), (info["action_mask"], said["action_mask"])]
+        pairs += [(info["terminated"], terminated), (info["truncated"], truncated & ~terminated)]
+        pairs += [(info["terminal_observation"], final), (reward, earned)]
+        pairs += [(sum(info["reward_breakdown"].values()), earned)]
+        for mine, theirs in pairs:
+            assert mine.dtype in (np.float32, np.bool_)
+            np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-6)
+    assert {*played.info["reward_breakdown"]} == {"step", "fruit", "sting"}
+    assert flags == {(False, False), (True, False)} | ({(False, True), (True, True)} if limit else set())
 
 
 def seeds_of(state: EnvState) -> Array:
     return jnp.stack(state.game.seed, axis=-1)
-
-
-def test_a_step_has_the_documented_arrays_and_its_reward_is_the_sum_of_its_components(played: Played) -> None:
-    shape = (NUM_STEPS, NUM_GAMES)
-    for array, expected_shape, dtype in (
-        (played.obs, (*shape, 34), np.float32),
-        (played.info["terminal_observation"], (*shape, 34), np.float32),
-        (played.mask, (*shape, 6), np.bool_),
-        (played.reward, shape, np.float32),
-        (played.done, shape, np.bool_),
-    ):
-        assert array.shape == expected_shape
-        assert array.dtype == np.dtype(dtype)
-    breakdown = played.info["reward_breakdown"]
-    assert set(breakdown) == {"step", "fruit", "sting"}
-    np.testing.assert_allclose(sum(breakdown.values()), played.reward, rtol=1e-6, atol=1e-6)
-    assert set(np.unique(breakdown["step"])) == {np.float32(0), np.float32(-0.01)}
-
-
-def test_a_finished_game_is_followed_by_the_one_with_the_next_seed_and_others_go_on(played: Played) -> None:
-    done = played.done
-    assert 0 < done.sum() < done.size
-    np.testing.assert_array_equal(seeds_of(played.after)[done], played.seeds[done])
-    np.testing.assert_array_equal(played.obs[done], played.first_obs[done])
-    assert (played.after.steps[done] == 0).all()
-    np.testing.assert_array_equal(seeds_of(played.after)[~done], seeds_of(played.before)[~done])
-    np.testing.assert_array_equal(played.after.steps[~done], played.before.steps[~done] + 1)
-
-
-def test_the_terminal_observation_is_the_episode_s_own(played: Played) -> None:
-    own = played.info["terminal_observation"]
-    np.testing.assert_array_equal(own[~played.done], played.obs[~played.done])
-    died = own[..., 0] == 0  # hp, of which a new game has 2 of 3
-    assert died.any()
-    assert played.done[died].all()
-    np.testing.assert_allclose(played.obs[died][:, 0], 2 / 3)
-
-
-def test_without_a_limit_episodes_terminate_and_an_invalid_action_ends_one_without_a_reward(played: Played) -> None:
-    np.testing.assert_array_equal(played.done, played.info["terminated"])
-    assert not played.info["truncated"].any()
-    valid = np.take_along_axis(np.asarray(played.mask), np.asarray(played.action)[..., None], axis=-1)[..., 0]
-    invalid = ~valid
-    assert invalid.any()
-    assert played.done[invalid].all()
-    assert (played.reward[invalid] == 0).all()
-
-
-def test_a_limit_truncates_the_episodes_that_have_not_ended(limited: Played) -> None:
-    steps = limited.before.steps + 1
-    truncated, terminated = limited.info["truncated"], limited.info["terminated"]
-    assert truncated.any()
-    assert terminated.any()
-    np.testing.assert_array_equal(truncated, (steps == LIMIT) & ~terminated)
-    np.testing.assert_array_equal(limited.done, truncated | terminated)
-    assert (terminated & (steps == LIMIT)).any(), "no episode both ended and reached the limit"
-    np.testing.assert_array_equal(seeds_of(limited.after)[truncated], limited.seeds[truncated])
 
 
 def test_reset_draws_the_seed_from_the_key(key: Array) -> None:
