@@ -137,6 +137,8 @@ def test_mistakes_are_one_sentence(agent: Agent) -> None:
     assert "must be a whole number" in agent.refusal("run", *WORLD, "--games=no")
     assert "arguments are required: trace" in agent.refusal("replay", *WORLD)
     assert agent.refusal("walk") == "there is no tool 'walk'."
+    result = agent.ask("call_tool", "run", {"arguments": "--games 8"})
+    assert result.content[0].text == 'arguments are a list of words, such as ["--games", "8"].'
 
 
 def test_engines_that_hang_or_die_are_one_sentence(agent: Agent) -> None:

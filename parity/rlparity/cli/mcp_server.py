@@ -75,8 +75,10 @@ class Tools:
                 return await self._carry_out(str(arguments.get("command", "")))
         if name not in COMMANDS:
             return _fault(f"there is no tool {unknown(name, (*COMMANDS, DEBUG_COMMAND))}.")
-        words = map(str, arguments.get("arguments") or ())
-        command = python_command("-m", "rlparity", name, *COMMANDS[name], *words)
+        words = arguments.get("arguments") or []
+        if not isinstance(words, list):
+            return _fault('arguments are a list of words, such as ["--games", "8"].')
+        command = python_command("-m", "rlparity", name, *COMMANDS[name], *map(str, words))
         if name != DEBUG:
             ended = await anyio.run_process(command, stdin=DEVNULL, check=False)
             return _result(ended.stdout, ended.stderr)
