@@ -26,7 +26,7 @@ GOODHARTS_EVALUATION ?= --games 256 --steps 4096
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train goodharts test test-long pytest test-matrix lint docs docs-output docs-serve bench accelerator-check parity parity-goodharts mutants pictures swift bundle wheel clean
+.PHONY: help setup train goodharts test test-long pytest test-matrix lint docs docs-output docs-serve bench accelerator-check parity parity-goodharts mutants pictures engine swift bundle wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,12 +41,12 @@ goodharts: $(VENV)/.goodharts ## train four agents of Goodharts for about three 
 	@$(RUN) goodharts.cli.main compare $(GOODHARTS_EVALUATION) --json models/goodharts.json --picture models/goodharts.png
 
 test: ## check style and types, build the documentation and what there is of Swift, run the tests
-	@$(MAKE) --no-print-directory --jobs=3 lint docs pytest
+	@$(MAKE) --no-print-directory --jobs=4 lint docs swift pytest
 
 test-long: $(COMPILERS)/.installed ## the same with the tests that take minutes, and programs optimised as those of a user are
-	@JAX_DISABLE_MOST_OPTIMIZATIONS=false $(MAKE) --no-print-directory --jobs=3 lint docs pytest PYTEST_FLAGS='-m ""'
+	@JAX_DISABLE_MOST_OPTIMIZATIONS=false $(MAKE) --no-print-directory --jobs=4 lint docs swift pytest PYTEST_FLAGS='-m ""'
 
-pytest: $(VENV)/.all swift
+pytest: $(VENV)/.all engine
 	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -rs $(PYTEST_FLAGS)
 
 # JAX@PYTHON; one alone: make test-matrix MATRIX=0.12@/path/to/python3.13
@@ -126,13 +126,19 @@ pictures: $(VENV)/.all ## draw the documents' pictures anew, of the latest agent
 	@$(VENV)/bin/python studies/page_pictures.py .cache/page.html
 	@$(VENV)/bin/python studies/goodharts_pictures.py .
 
-swift:
+engine:
 	@if command -v swift >/dev/null; then \
-		./swift-build && swift test --package-path swift --scratch-path $(SWIFT_BUILD) -debug-info-format none && swift format lint --strict --recursive swift; \
+		./swift-build; \
 	elif [ "$$CI" = true ]; then \
 		echo "No Swift toolchain on the PATH: install Swift 6.2 from https://www.swift.org/install (required where CI=true)." >&2; exit 1; \
 	else \
 		echo "SKIPPED: no Swift tests, because no Swift toolchain is on the PATH; get Swift 6.2 from https://www.swift.org/install."; \
+	fi
+
+# Beside the tests of Python, which wait for the engine alone.
+swift: engine
+	@if command -v swift >/dev/null; then \
+		swift test --package-path swift --scratch-path $(SWIFT_BUILD) -debug-info-format none && swift format lint --strict --recursive swift; \
 	fi
 
 # Everything that the engine needs, without the symbols. On macOS Swift's libraries are part of the system.

@@ -35,6 +35,12 @@ if os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true") == "true":
         if emitters not in flags:  # a test that runs pytest reads this again, and JAX keeps programs by flags
             os.environ["XLA_FLAGS"] = f"{flags} {emitters}".strip()
 
+if os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
+    # The first worker comes to these last: in a new environment each compiles other sources of libraries.
+    import gymnax  # noqa: F401
+    import optuna  # noqa: F401
+    import playwright.sync_api  # noqa: F401
+    import textual.app  # noqa: F401
 import jax  # noqa: E402 - JAX must find its settings first
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
@@ -68,7 +74,9 @@ SLOWEST = (
     ("hackmatrix/sb3",),
     *((f"rlworldkit/{name}",) for name in ("runs", "test_sweep.py", "test_ppo_settings.py", "test_search.py")),
     ("goodharts/training",),
-    tuple(f"project/test_{name}.py" for name in ("packaging", "bundle", "distributions", "parity_alone")),  # wheels
+    ("project/test_native",),
+    ("rlworldkit/test_switches.py",),
+    tuple(f"project/test_{name}.py" for name in ("packaging", "bundle", "parity_alone")),  # wheels
 )
 """The tests that take longest, to begin with. Those of one entry share compiled programs: they go to one process."""
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hackmatrix.spaces import Observation, flat_space, join
 
 
-class FlatObservation(TransformObservation[NDArray[np.float32], np.int64, Observation]):
+class FlatObservation(TransformObservation[NDArray[np.float32], np.int64, Observation]):  # type: ignore[misc]
     """The observation as one vector, float32 (1545,), in the order O: player, programs, grid.
 
     `gymnasium.wrappers.FlattenObservation` would sort the keys.
