@@ -11,7 +11,6 @@ import pytest
 from jax.extend.random import threefry_2x32
 from orchard import WORLD
 
-import rlparity
 from hackmatrix.cli.main import PROGRAM as HACKMATRIX
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,16 +98,6 @@ def test_the_examples_of_the_jax_environment_run(root: Path, capsys: pytest.Capt
         exec(code, {})
         printed.append(capsys.readouterr().out)
     assert printed == [re.findall(r"```text\n(.*?)```", page, re.DOTALL)[0], ""]
-
-
-@pytest.mark.usefixtures("swift_built")
-def test_the_engine_begins_the_worked_example_as_the_page_says() -> None:
-    # JAX would compile its engine for this, and tests/hackmatrix/rules hold both engines to the same first states
-    with rlparity.open_engine("hackmatrix", "swift") as engine:
-        player = engine.reset(seed=7)[:5]
-    row, column, hp, credits, energy = (float(value) for value in player)
-    assert (row, column, hp, credits) == (0.0, 0.0, 1.0, 0.0)
-    assert energy == pytest.approx(11 / 50)
 
 
 def test_the_documented_files_of_tests_have_all_that_the_real_ones_need(
