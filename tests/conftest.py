@@ -53,7 +53,7 @@ from rlworldkit.jax import engine  # noqa: E402
 from rlworldkit.jax.xla import prefer_wide_vectors  # noqa: E402
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, BrowserContext
 
 # As commands do: JAX keeps programs by XLA's flags, and those of the tests serve commands in processes of their own.
 prefer_wide_vectors()
@@ -168,6 +168,18 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> BrowserContext:
+    """One of a desktop, which waits for what should be there within a second: other tests may have the cores."""
+    from playwright.sync_api import expect
+
+    patience = 60_000  # milliseconds
+    expect.set_options(timeout=patience)
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(patience)
+    return context
 
 
 @pytest.fixture(scope="session")

@@ -4,24 +4,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Route
 
 from rlparity import World
 from rlparity.viewer.page import Page as Content
 from rlparity.viewer.write import write_page
 
-PATIENCE = 60_000
-"""Milliseconds to wait for what should be there within a second: other tests may have the cores."""
-
 Open = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def context(browser: Browser) -> BrowserContext:
-    expect.set_options(timeout=PATIENCE)
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(PATIENCE)
-    return context
 
 
 @pytest.fixture

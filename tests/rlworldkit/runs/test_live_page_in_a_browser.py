@@ -7,22 +7,11 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Dialog, Locator, Page, expect
 
 from rlworldkit.runs.live_page import LivePage
 
 from .live_runs import is_stopping, metrics, started
-
-PATIENCE = 60_000
-"""Milliseconds to wait for what should be there within a second: other tests may have the cores."""
-
-
-@pytest.fixture(scope="module")
-def context(browser: Browser) -> BrowserContext:
-    expect.set_options(timeout=PATIENCE)
-    context = browser.new_context()
-    context.set_default_timeout(PATIENCE)
-    return context
 
 
 @pytest.fixture(scope="module")
