@@ -101,6 +101,7 @@ def test_a_difference_is_written_as_it_was_found(recorded: Path, tmp_path: Path)
     assert rlparity(*replay, "--engines", "plain,restless").code == 1
     assert "which plays no other games" in rlparity(*replay).refusal()
     assert "only rlparity run --engines tape:DIR,B plays it" in rlparity(*replay, "--engines", engines).refusal()
+    assert "leave --noise out" in rlparity("run", "--engines", engines, "--noise", "1").refusal()
 
 
 def test_marks_that_differ_are_found_in_no_certain_game(recorded: Path, tmp_path: Path) -> None:

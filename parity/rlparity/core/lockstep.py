@@ -25,7 +25,7 @@ from rlparity.core.sources import TRACES
 from rlparity.core.trace import Action, RecordedRun, Trace, check_actions, read_trace, trace_files
 from rlparity.core.verdict import Reason, divergent, judged
 from rlparity.engine import Slots
-from rlparity.errors import EngineError, StateRefused
+from rlparity.errors import EngineError, StateRefused, UsageError
 from rlparity.io.strict_json import json_text
 from rlparity.world import World
 
@@ -49,6 +49,8 @@ def run(
         faults = check_witnesses(world, engines, ledger, settings.timeout)
     tape, traces = world.engines[engines[0]], list[Trace]()
     if isinstance(tape, RecordedRun):
+        if settings.noise:
+            raise UsageError(f"{engines[0]} plays no game twice: leave --noise out.")
         settings = replace(settings, **{**tape.settings, "source": "uniform"})  # nothing is chosen
     elif settings.source.startswith(TRACES):
         traces = _read_traces(world, Path(settings.source.removeprefix(TRACES)))
