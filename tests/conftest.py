@@ -35,12 +35,6 @@ if os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true") == "true":
         if emitters not in flags:  # a test that runs pytest reads this again, and JAX keeps programs by flags
             os.environ["XLA_FLAGS"] = f"{flags} {emitters}".strip()
 
-if os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
-    # The first worker comes to these last: in a new environment each compiles other sources of libraries.
-    import gymnax  # noqa: F401
-    import optuna  # noqa: F401
-    import playwright.sync_api  # noqa: F401
-    import textual.app  # noqa: F401
 import jax  # noqa: E402 - JAX must find its settings first
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
