@@ -1,8 +1,8 @@
-"""Pytest plugin: the comparisons of ``[tool.rlparity]`` as tests ``rlparity::WORLD::ENGINES::SOURCE``, and a fixture.
+"""Pytest plugin that runs the comparisons of ``[tool.rlparity]`` as tests ``rlparity::WORLD::ENGINES::SOURCE``.
 
-A project names this plugin in pytest's ``required_plugins``, so that pytest fails where it is not loaded, instead of
-passing without a comparison. With xdist, ``--dist loadscope`` gives a pair of engines to one process, whose tests then
-share compiled programs.
+A project lists this plugin in pytest's ``required_plugins``, so that pytest fails where the plugin is not loaded,
+instead of passing without a comparison. With xdist, ``--dist loadscope`` runs all tests of a pair of engines in one
+process, where they share compiled programs.
 """
 
 import contextlib
@@ -24,10 +24,10 @@ from rlparity.tools.project import DISTRIBUTION, GOLDEN, PROJECT, REQUIRE_PLUGIN
 from rlparity.world import World
 
 ROOT = "rlparity"
-"""The first part of every node id."""
+"""First part of every node id."""
 _CHECKS = pytest.StashKey[list[Check]]()
 _IS_WHOLE = pytest.StashKey[bool]()
-"""The whole table is asked for, and not only some of its tests."""
+"""Whether the whole table was selected, not only some of its tests."""
 _SEED = pytest.StashKey[int]()
 
 
@@ -43,12 +43,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Read the table before anything is collected, so that a fault in it is one sentence."""
+    """Read the table before anything is collected, so that an error in it is reported as one sentence."""
     path = config.rootpath / PROJECT
     try:
         if config.option.help or (tables := _tables(config)) is None:
             return
-        # of a node id, pytest takes what stands before "::" for a file
+        # pytest takes the part of a node id before "::" for a file
         config.args[:] = [re.sub(f"^{ROOT}::", lambda _: f"{path}::", argument) for argument in config.args]
         if config.args_source is config.ArgsSource.TESTPATHS:
             config.args.append(str(path))
@@ -66,7 +66,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def _tables(config: pytest.Config) -> dict[str, dict[str, Any]] | None:
-    """The tables of the root folder; raises UsageError where only the working directory has some."""
+    """Read the tables of the root folder; raises UsageError where only the working directory has some."""
     tables, here = read_tables(config.rootpath / PROJECT), config.invocation_params.dir
     if tables is None and here != config.rootpath and read_tables(here / PROJECT) is not None:
         root = f"pytest's root folder is {config.rootpath}, and [tool.rlparity] is in {here / PROJECT}"
@@ -75,7 +75,7 @@ def _tables(config: pytest.Config) -> dict[str, dict[str, Any]] | None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """The seed, and why nothing is compared or might not be."""
+    """Report the seed, and warn where nothing is compared or the plugin is not required."""
     lines, seed = [], config.stash.get(_SEED, None)
     if seed is not None:
         lines.append(f"rlparity: seed {seed} (the same games again: --rlparity-seed {seed})")
@@ -88,7 +88,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Raise UsageError where a comparison of the table was not collected; what is deselected afterwards was."""
+    """Raise UsageError where a comparison of the table was not collected; this runs before any deselection."""
     wanted = {check.names for check in config.stash.get(_CHECKS, [])} if config.stash.get(_IS_WHOLE, False) else set()
     found = {item.check.names for item in items if isinstance(item, ParityItem)}
     if missing := sorted("::".join((ROOT, *names)) for names in wanted - found):
@@ -98,12 +98,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:  # noqa: ANN401 - xdist ships no types
-    """Give a worker of xdist the seed."""
+    """Pass the seed to an xdist worker."""
     node.workerinput[ROOT] = node.config.stash.get(_SEED, None)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """The tests of the table."""
+    """Collect the tests of the table from the project's ``pyproject.toml``."""
     checks = parent.config.stash.get(_CHECKS, [])
     if not checks or file_path != parent.config.rootpath / PROJECT:
         return None
@@ -114,12 +114,12 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 class ParityGroup(pytest.Collector):
-    """Comparisons, by the names that their node ids have below this one's."""
+    """Collector of comparisons. checks: by the remaining names of their node ids."""
 
     checks: Mapping[tuple[str, ...], Check]
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
-        """One test or group for each next name."""
+        """Yield one test or group for each next name."""
         for name in dict.fromkeys(names[0] for names in self.checks):
             below = {names[1:]: check for names, check in self.checks.items() if names[0] == name}
             node = (ParityItem if () in below else ParityGroup).from_parent(self, name=name)
@@ -128,18 +128,18 @@ class ParityGroup(pytest.Collector):
 
 
 class ParityItem(pytest.Item):
-    """One comparison, made in the project's folder."""
+    """Test of one comparison, run in the project's folder."""
 
     checks: Mapping[tuple[str, ...], Check]
 
     @property
     def check(self) -> Check:
-        """The comparison."""
+        """The comparison to run."""
         return self.checks[()]
 
     def runtest(self) -> None:
-        """Make the comparison; its games follow from the session's seed and the test's id."""
-        from rlparity.testing import assert_golden, assert_lockstep  # takes a while to import
+        """Run the comparison; its games are seeded by the session's seed and the test's id."""
+        from rlparity.testing import assert_golden, assert_lockstep  # slow to import
 
         check = self.check
         with contextlib.chdir(self.config.rootpath):
@@ -148,7 +148,7 @@ class ParityItem(pytest.Item):
                     open_engine(check.spec, engine).close()
                 except EngineError as error:
                     if not isinstance(error.__cause__, (EngineError, ImportError, OSError)):
-                        raise  # it is not missing but broken
+                        raise  # the engine is broken, not missing
                     pytest.skip(str(error))
             if self.name == GOLDEN:
                 assert_golden(check.spec, check.engines, **check.arguments)
@@ -161,13 +161,13 @@ class ParityItem(pytest.Item):
                 )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401
-        """The report alone, and how to repeat the test."""
+        """Show the report without a traceback, and the command that repeats the test."""
         if not isinstance(excinfo.value, (AssertionError, ParityError)):
             return super().repr_failure(excinfo, style)
         return f"{excinfo.value}\nAgain: pytest {shlex.quote(self.nodeid)} --rlparity-seed {self.config.stash[_SEED]}"
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """The file of the table, and the node id as the headline of a failure."""
+        """Return the file of the table, and the node id as the headline of a failure."""
         return self.path, None, self.nodeid
 
 

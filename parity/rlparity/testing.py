@@ -1,4 +1,4 @@
-"""Assertions for tests: two engines play the same games, and give the rewards that were recorded."""
+"""Assertions for tests: that two engines agree in the same games, and give the recorded rewards."""
 
 import secrets
 from collections.abc import Collection, Mapping
@@ -44,21 +44,21 @@ def assert_lockstep(
     """Play the same games on two engines and compare everything, as ``rlparity run`` does.
 
     Args:
-        world: a world, or what ``--world`` calls it, so that the command in the report finds it.
+        world: a World, or its spec as for ``--world``, so that the command in the report finds it.
         engines: the reference and the other engine; None: the world's first two.
         source: as ``--source``: uniform, directed, explore, policy:FILE or traces:DIR.
-        steps: of each game.
-        games: how many.
-        seed: of games and choices; None: a new one, which the report tells.
+        steps: number of steps of each game.
+        games: number of games.
+        seed: seed of games and choices; None: a random one, which the report names.
         auto_reset: step with the engines' own auto-reset.
-        coverage: compare rule marks too; this share of the world's rules must be hit, or every rule and every mark but
-            those of a list, of rules and marks.
+        coverage: compare rule marks too. A number: the share of the world's rules that must be hit. A list: the rules
+            and marks that need not be hit; all others must be.
         ledger: file of known differences (``rlparity.core.ledger``).
-        draw_prices: share of seeds with which the prices of the reward are drawn, too; not against a tape.
-        budget_seconds: after which a run ends, whatever the number of steps.
+        draw_prices: share of seeds for which the prices of the reward are drawn as well; not against a tape.
+        budget_seconds: time after which a run ends, whatever the number of steps.
         infos: as ``--infos``.
         strict: as ``--strict``.
-        trace: where the shrunk case goes; its page is written beside it.
+        trace: file for the shrunk case; its page is written beside it.
 
     Raises:
         AssertionError: the verdict fails, with the report of a shrunk case, or too few rules were hit.
@@ -87,7 +87,7 @@ def assert_lockstep(
 
 
 def _missed(world: World, outcome: Outcome, coverage: float | Collection[str]) -> str:
-    """The rules and marks that a run should have hit and did not, in words; nothing where there are none."""
+    """Describe the rules and marks that a run should have hit but did not; empty where there are none."""
     found = coverage_of(world, outcome.marks)
     never, rules = found.never, len(found.rules)
     if isinstance(coverage, Collection):
@@ -109,14 +109,14 @@ def assert_case(
     """Play one game on two engines, which must agree at every step.
 
     Args:
-        world: a world, or what ``--world`` calls it.
+        world: a World, or its spec as for ``--world``.
         engines: the reference and the other engine.
         case: the game.
-        components: what the reference must earn in the last step, by name, in the world's units.
-        prices: of the reward, by name, that are not the game's own.
+        components: reward components that the reference must give in the last step, by name, in the world's units.
+        prices: prices of the reward, by name, that override the game's own.
 
     Raises:
-        AssertionError: they differ, or the reference earns something else.
+        AssertionError: the engines differ, or the reference gives other components.
         UsageError, EngineError: as ``assert_lockstep``, and where an engine refuses the start.
     """
     __tracebackhide__ = True
@@ -132,9 +132,9 @@ def assert_case(
 
 
 def assert_golden(world: World | str, engines: tuple[str, str] | None = None, folder: Path | None = None) -> None:
-    """Replay golden episodes on two engines, which must both give the rewards that were recorded.
+    """Replay golden episodes on two engines, which must both give the recorded rewards.
 
-    ``folder``: of the episodes; None: the world's own. Raises AssertionError, and else as ``assert_lockstep`` does.
+    ``folder``: of the episodes; None: the world's own. Raises AssertionError, and other errors as ``assert_lockstep``.
     """
     __tracebackhide__ = True
     world, _, pair = load_pair(world, engines, one_will_do=True)

@@ -1,17 +1,17 @@
-"""Other people's environments as engines: each adapter imports its library when it is opened.
+"""Adapters that turn environments of other libraries into engines; each imports its library when it is opened.
 
 | adapter | plays |
 |---|---|
-| `GymGame` | an environment of Gymnasium |
-| `VectorSide` | a vector environment of Gymnasium |
-| `PytreeGame` | pure functions of JAX |
+| `GymGame` | a Gymnasium environment |
+| `VectorSide` | a Gymnasium vector environment |
+| `PytreeGame` | an environment of pure JAX functions |
 | `gymnax_game`, `pgx_game`, `jumanji_game`, `jax_env_game` | environments of Gymnax, pgx, Jumanji and rlworldkit |
-| `functional_game` | functional environments of Gymnasium, such as of `gymnasium.envs.phys2d` |
+| `functional_game` | functional environments of Gymnasium, such as those in `gymnasium.envs.phys2d` |
 | `jaxmarl_game`, `ParallelGame` (in `rlparity.adapters.agents`) | environments of JaxMARL and PettingZoo |
 | `EnvPoolGame`, `DmEnvGame` (in `rlparity.adapters.named`) | environments of EnvPool and dm_env |
-| `SingleGame` | anything that you write ``begin`` and ``act`` for |
+| `SingleGame` | any game: subclass it and write ``begin`` and ``act`` |
 
-A ``Pairing`` says what both sides have in common::
+A ``Pairing`` declares what both sides have in common::
 
     class Mine(SingleGame):
         def begin(self, seed):
@@ -23,12 +23,12 @@ A ``Pairing`` says what both sides have in common::
 
     WORLD = Pairing("game", {"theirs": lambda: GymGame(make), "mine": Mine}, ("left", "right"), (4,)).world()
 
-Then ``rlparity run --world module:WORLD`` plays both. Observations may be nested dicts and tuples, whose parts
-``observation_shape`` names, actions arrays (``rlparity.Box``, ``rlparity.MultiDiscrete``), and rewards one for each of
-several ``players``. Games with ``pull`` and ``push`` are compared by their states too, and can begin in each other's
-(``--mode injected``). An original can begin where a port does (``starts_of``, ``GymGame(start=...)``) and draw what it
-draws (``key_of``), and what resets draw be compared by itself (``resets_world``). Environments of known libraries have
-names on the command line, see ``rlparity.adapters.named``.
+Then ``rlparity run --world module:WORLD`` plays both. Observations may be nested dicts and tuples, whose leaves
+``observation_shape`` names. Actions may be arrays (``rlparity.Box``, ``rlparity.MultiDiscrete``), and each of several
+``players`` may have a reward. States are compared too where games have ``pull`` and ``push``, and such games can start
+in each other's states (``--mode injected``). An original can start in a port's state (``starts_of``,
+``GymGame(start=...)``) and use its random draws (``key_of``); ``resets_world`` compares resets alone. Environments of
+known libraries have names on the command line, see ``rlparity.adapters.named``.
 """
 
 from rlparity.adapters.draws import Draws, SharedGenerator, key_of

@@ -1,6 +1,6 @@
-"""Environments of several agents, each with an observation, an action and a reward: JaxMARL's, and PettingZoo's.
+"""Adapters of multi-agent environments: JaxMARL and PettingZoo.
 
-An observation has a part for each agent; actions, rewards and flags are arrays in the order of the agents.
+An observation is a dict by agent; actions, rewards and end flags are arrays in the order of the agents.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,10 +15,10 @@ from rlparity.spaces import Box, MultiDiscrete
 
 
 class ParallelGame(SingleGame):
-    """One game of ``make()``, a parallel environment of PettingZoo.
+    """One game of ``make()``, a PettingZoo parallel environment.
 
-    agents: their order; None: the environment's own. One that has left goes on showing what it showed last, and earns
-    nothing.
+    agents: their order; None: the environment's own. An agent that has left keeps its last observation and end flags,
+    and gets reward 0.
     """
 
     def __init__(self, make: Callable[[], Any], agents: Sequence[str] | None = None) -> None:
@@ -60,12 +60,12 @@ class ParallelGame(SingleGame):
 def jaxmarl_game(
     env: Any, show: Callable[[Any], Any] = lambda seen: seen, bonus: str = "", **options: Any
 ) -> Callable[[], PytreeGame]:
-    """A maker of games of a JaxMARL environment; ``options`` are those of ``PytreeGame``.
+    """Factory of games of a JaxMARL environment; ``options`` are those of ``PytreeGame``.
 
-    show: ``show(observations)``, what is compared of them. bonus: what of its infos is added to the rewards, such as
-    ``shaped_reward``.
+    show: ``show(observations)`` returns what is compared of them. bonus: name of the info that is added to the rewards,
+    such as ``shaped_reward``.
 
-    JaxMARL has one flag for all ends, also those by its limit of steps. Give ``observe=env.get_obs`` to compare states.
+    JaxMARL has one ``done`` flag, also for time limits. Give ``observe=env.get_obs`` to compare states.
     """
     import jax.numpy as jnp
 
@@ -84,12 +84,12 @@ def jaxmarl_game(
 
 
 def _of_all(values: Any) -> Any:
-    """What there is for each agent, and for a single one without an axis."""
+    """Return values by agent (agents,), without that axis where there is a single agent."""
     return values if len(values) > 1 else values[0]
 
 
 def joint_actions(env: Any, agents: Sequence[str]) -> Box:
-    """The actions of all agents in one array: numbers, or arrays of one shape."""
+    """Action space of all agents in one array, from discrete spaces or boxes of one shape."""
     spaces = [env.action_space(agent) for agent in agents]
     if all(hasattr(space, "n") for space in spaces):
         return MultiDiscrete([int(space.n) for space in spaces])

@@ -1,9 +1,9 @@
-"""Draws that are the same in an original and in its port, whatever each of them draws with.
+"""Random numbers that an original and its port share, whatever generators they use themselves.
 
-A random word has an address: the seed of the game, the turn (0: the start), a site and an index. It is a function of
-these alone (`rlparity.threefry`: the key is the seed, the counter is the turn and site * 65536 + index // 2), so no
-order of evaluation and no unused word changes another one. An original of Gymnasium draws with ``SharedGenerator`` in
-place of ``np_random``; a port says the same addresses to ``Draws``.
+A random word has an address: the seed of the game, the turn (0: the start), a site and an index. The word is a function
+of its address alone (`rlparity.threefry`: the key is the seed, the counter is the turn and site * 65536 + index // 2),
+so it does not depend on the order of evaluation or on unused words. A Gymnasium original draws with
+``SharedGenerator`` in place of ``np_random``; a port passes the same addresses to ``Draws``.
 """
 
 import sys
@@ -22,14 +22,14 @@ Numbers = Any
 Size = int | Sequence[int] | None
 _SITE_BITS = 16
 NORMAL_WORDS = 12
-"""Words that a normal number takes."""
+"""Number of words that a normal number uses."""
 
 
 class Draws(NamedTuple):
-    """The draws of one turn of a game: a pytree of three uint32 words, as numpy or JAX has them.
+    """Random numbers of one turn of a game: a pytree of three uint32 words, of numpy or JAX.
 
-    An index is a number, also a traced one, or an array of any shape, which gives as many draws. Without a harness a
-    port gets its draws from a key: ``Draws(*jax.random.key_data(key), 0)``.
+    An index is a number, which may be traced, or an array of any shape; the draws have the same shape. Outside of a
+    comparison, a port makes its draws from a key: ``Draws(*jax.random.key_data(key), 0)``.
     """
 
     low: Words
@@ -37,41 +37,41 @@ class Draws(NamedTuple):
     turn: Words
 
     def words(self, index: Numbers, site: int = 0) -> Words:
-        """Words, uint32."""
+        """Random words, uint32."""
         index = _uint32(index)
         counter = self.turn, _uint32(site << _SITE_BITS) + (index >> 1)
         even, odd = threefry2x32((self.low, self.high), counter)
         return even * (1 - (index & 1)) + odd * (index & 1)
 
     def random(self, index: Numbers, site: int = 0) -> Numbers:
-        """Numbers in (0, 1), float32: the middles of 65,536 intervals.
+        """Random numbers in (0, 1), float32: the midpoints of 65,536 equal intervals.
 
-        They have 17 bits, so that computing with them rounds little, and are never a short fraction such as 0.25: a
-        comparison with a probability comes out alike in float32 and float64.
+        They have 17 bits, so that arithmetic on them rounds little, and are never a short fraction such as 0.25:
+        comparisons with a probability have the same result in float32 and float64.
         """
         return ((self.words(index, site) >> 16) * 2 + 1).astype(np.float32) * np.float32(2**-17)
 
     def integers(self, low: Numbers, high: Numbers, index: Numbers, site: int = 0) -> Numbers:
-        """Integers, int32, from low, included, to high, excluded: low + word % (high - low)."""
+        """Random integers, int32, in [low, high): low + word % (high - low)."""
         return (self.words(index, site) % _uint32(high - low)).astype(np.int32) + low
 
     def normal(self, index: Numbers, site: int = 0) -> Numbers:
-        """Numbers of mean 0 and variance 1, float32: the sum of twelve of ``random``, from the index on, less 6."""
+        """Approximately normal numbers, float32: the sum of twelve of ``random``, from the index on, minus 6."""
         return sum(self.random(_uint32(index) + i, site) for i in range(NORMAL_WORDS)) - np.float32(6)
 
     def permutation(self, length: int, index: int, site: int = 0) -> Numbers:
-        """The numbers below ``length`` in the order of the words from ``index`` on."""
+        """Random permutation of ``range(length)``: the argsort of the words from ``index`` on."""
         return self.words(np.arange(index, index + length, dtype=np.uint32), site).argsort(stable=True)
 
 
 def draws_of(seed: int, turn: int) -> Draws:
-    """The draws of a turn of the game of a seed, in numpy."""
+    """Make the draws of one turn of the game with this seed, in numpy."""
     low, high = seed_pair(seed)
     return Draws(low, high, np.uint32(turn))
 
 
 def key_of(seed: Numbers, turn: Numbers) -> Any:
-    """The key from which a ``PytreeGame`` draws in a turn: the seed's, at turn n > 0 with n folded in."""
+    """Make the key that a ``PytreeGame`` gets in a turn: the seed's key, with the turn folded in after the reset."""
     import jax
 
     key = jax.random.key(seed)
@@ -79,13 +79,13 @@ def key_of(seed: Numbers, turn: Numbers) -> Any:
 
 
 class SharedGenerator:
-    """Stands in for ``np_random`` of an environment of Gymnasium, in each game with one of its own.
+    """Replacement of ``np_random`` in a Gymnasium environment that draws shared words; each game has its own.
 
-    In a turn the numbers that a site draws have the indices 0, 1, 2 …, in the order in which it draws. An array of n
-    numbers takes n indices (of ``normal``, 12 n), a permutation and a choice without replacement one for each element.
+    In each turn, the numbers that a site draws have the indices 0, 1, 2 …, in order. An array of n numbers takes n
+    indices (12 n for ``normal``), a permutation and a choice without replacement one for each element.
 
-    sites: name of a function or method that draws -> its site, for originals in which what one rule draws depends on
-    what another one did; what others draw has site 0.
+    sites: name of a function or method that draws -> its site. Sites keep the draws of one rule apart from the number
+    of draws that other rules made; all other functions have site 0.
     """
 
     def __init__(self, sites: Mapping[str, int] | None = None) -> None:
@@ -93,12 +93,12 @@ class SharedGenerator:
         self.begin(0, 0)
 
     def begin(self, seed: int, turn: int) -> None:
-        """Draw the words of this turn from now on."""
-        self._draws = Draws(*(word[None] for word in draws_of(seed, turn)))  # numpy warns of single words that overflow
+        """Start a turn: further draws are the words of this seed and turn."""
+        self._draws = Draws(*(word[None] for word in draws_of(seed, turn)))  # numpy warns when scalars overflow
         self._next = dict.fromkeys((0, *self._sites.values()), 0)
 
     def _take(self, count: int) -> tuple[NDArray[np.uint32], int]:
-        """The next indices, and their site: that of the innermost function with one."""
+        """Take the next indices, and return them with their site: that of the innermost calling function with one."""
         frame: FrameType | None = sys._getframe(2) if self._sites else None
         while frame is not None and frame.f_code.co_name not in self._sites:
             frame = frame.f_back
@@ -108,35 +108,35 @@ class SharedGenerator:
         return np.arange(first, first + count, dtype=np.uint32), site
 
     def random(self, size: Size = None) -> Numbers:
-        """As ``Draws.random``, in float64."""
+        """Draw as ``Draws.random``, in float64."""
         return _shaped(self._draws.random(*self._take(_count(size))).astype(np.float64), size)
 
     def uniform(self, low: Numbers = 0.0, high: Numbers = 1.0, size: Size = None) -> Numbers:
-        """``low + (high - low) * random``."""
+        """Draw ``low + (high - low) * random``."""
         return low + np.subtract(high, low) * self.random(_size(size, low, high))
 
     def integers(
         self, low: Numbers, high: Numbers = None, size: Size = None, dtype: DTypeLike = np.int64, endpoint: bool = False
     ) -> Numbers:
-        """As ``Draws.integers``."""
+        """Draw as ``Draws.integers``."""
         low, high = (0, low) if high is None else (low, high)
         size = _size(size, low, high)
         words = _shaped(self._draws.words(*self._take(_count(size))).astype(np.int64), size)
         return np.asarray(low + words % (np.subtract(high, low) + endpoint)).astype(dtype)[()]
 
     def normal(self, loc: Numbers = 0.0, scale: Numbers = 1.0, size: Size = None) -> Numbers:
-        """``loc + scale`` times ``Draws.normal``."""
+        """Draw ``loc + scale * Draws.normal``."""
         size = _size(size, loc, scale)
         index, site = self._take(NORMAL_WORDS * _count(size))
         numbers = self._draws.normal(index[::NORMAL_WORDS], site).astype(np.float64)
         return loc + np.multiply(scale, _shaped(numbers, size))
 
     def standard_normal(self, size: Size = None) -> Numbers:
-        """As ``Draws.normal``."""
+        """Draw as ``Draws.normal``."""
         return self.normal(size=size)
 
     def choice(self, a: Numbers, size: Size = None, replace: bool = True, p: ArrayLike | None = None) -> Numbers:
-        """An element at ``integers(0, n)``; with ``p`` the first whose cumulated probability exceeds ``random``."""
+        """Choose element ``integers(0, n)``; with ``p``, the first whose cumulative probability exceeds ``random``."""
         values = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
         if not replace:
             if p is not None:
@@ -149,12 +149,12 @@ class SharedGenerator:
         return _shaped(values[drawn], size)
 
     def permutation(self, x: Numbers) -> Numbers:
-        """``x``, or the numbers below it, in the order of ``Draws.permutation``."""
+        """Permute ``x``, or ``range(x)``, as ``Draws.permutation``."""
         values = np.arange(x) if np.ndim(x) == 0 else np.asarray(x)
         return values[self._draws.words(*self._take(len(values))).argsort(stable=True)]
 
     def shuffle(self, x: Numbers) -> None:
-        """``permutation`` in place, of a list or an array."""
+        """Permute a list or an array in place."""
         x[:] = [x[place] for place in self.permutation(len(x))]
 
 
@@ -163,7 +163,7 @@ def _uint32(value: Numbers) -> Numbers:
 
 
 def _size(size: Size, *bounds: Numbers) -> Size:
-    """The size of a draw: without one that of the bounds, where these are arrays."""
+    """Size of a draw: the given one, else the broadcast shape of array bounds."""
     return (np.broadcast_shapes(*map(np.shape, bounds)) or None) if size is None else size
 
 

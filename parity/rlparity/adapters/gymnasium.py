@@ -1,4 +1,4 @@
-"""Environments of Gymnasium as engines, single ones and vector ones."""
+"""Adapters of Gymnasium environments and vector environments."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ class GymGame(SingleGame):
     """One game of ``make()``.
 
     Args:
-        make: a new environment, without wrappers that draw, and without ``render_mode``.
-        to_dict: the complete state of the unwrapped environment as JSON values, or the names of the attributes that
-            hold it; None: a state is seed and actions.
-        from_dict: ``from_dict(dict, env)`` puts such a state into an environment that was just reset. None: it sets
-            the attributes of these names.
-        start: ``start(seed)``, the state in which a game begins instead of its reset's, such as that of ``starts_of``.
-        observe: the observation of the unwrapped environment in the present state, for ``to_dict`` and ``start``.
-        mask: the valid actions of the unwrapped environment in the present state; needed with ``to_dict`` where its
-            infos have them. None: ``action_mask`` of the infos, or what its method ``action_masks`` gives.
-        shared_draws: the environment gets a ``SharedGenerator`` of these ``sites`` as its ``np_random``. A state then
-            also has how many actions were ``taken``, which a ``TimeLimit`` among the wrappers counts too.
-        generator: stands in for ``np_random`` instead of these draws; its ``begin(seed, turn)`` is called before each
-            turn, the reset being turn 0.
-        float32: round rewards and what is shown in float64 to float32, which ports to JAX have.
-        show: ``show(observation)``, what is compared of one, whose space then is not.
+        make: makes a new environment, without wrappers that draw random numbers, and without ``render_mode="human"``.
+        to_dict: returns the complete state of the unwrapped environment as JSON values; or the names of the attributes
+            that hold it. None: a state is the seed and the actions since.
+        from_dict: ``from_dict(dict, env)`` restores a state in an environment that was just reset. None: it sets the
+            attributes that the dict names.
+        start: ``start(seed)`` returns a state to begin in instead of the reset's, such as ``starts_of`` gives.
+        observe: observes the current state of the unwrapped environment; required with ``to_dict`` and ``start``.
+        mask: returns the valid actions of the unwrapped environment; required with ``to_dict`` where the mask is in the
+            infos. None: ``action_mask`` of the infos, or the environment's method ``action_masks``.
+        shared_draws: replace ``np_random`` by a ``SharedGenerator`` with these ``sites``. States then also hold the
+            number of actions ``taken``, which is the step count of a ``TimeLimit`` wrapper, too.
+        generator: a replacement of ``np_random`` other than ``SharedGenerator``; its ``begin(seed, turn)`` is called
+            before each turn, the reset being turn 0.
+        float32: round float64 rewards and observations to float32, for ports to JAX.
+        show: ``show(observation)`` returns what is compared of it; the observation space is then not compared.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class GymGame(SingleGame):
         return self._shown(observation)
 
     def _draw_next(self) -> None:
-        """Let the environment draw the words of the present turn."""
+        """Set the generator to the words of the current turn."""
         if self._generator:
             self._generator.begin(self._seed, self._taken)
             self._inner.np_random = self._generator
@@ -115,11 +115,11 @@ class GymGame(SingleGame):
 
     def push(self, state: State) -> Any:
         assert self._observe is not None
-        self._env.reset()  # one that has ended would refuse to go on
+        self._env.reset()  # an environment that has ended would refuse to step
         self._seed, self._taken = state[SEED], state.get(TAKEN, 0)
         env: Any = self._env
         while env is not self._inner:
-            if "_elapsed_steps" in vars(env):  # of Gymnasium's TimeLimit
+            if "_elapsed_steps" in vars(env):  # Gymnasium's TimeLimit
                 env._elapsed_steps = self._taken
             env = env.env
         self._from_dict(state, self._inner)
@@ -135,7 +135,7 @@ def _attributes(env: Any, names: Sequence[str]) -> State:
 
 
 def _set_attributes(state: State, env: Any) -> None:
-    """Set attributes, each in the type that it has."""
+    """Set attributes of an environment, each converted to its current type."""
     for name, value in state.items():
         if name in (SEED, TAKEN):
             continue
@@ -144,10 +144,10 @@ def _set_attributes(state: State, env: Any) -> None:
 
 
 class VectorGames(SingleGames):
-    """The games of one vector environment of ``make(games)``, compared by what they show.
+    """Engine of one vector environment ``make(games)``, which is compared without states.
 
-    It must not reset by itself (``autoreset_mode=AutoresetMode.DISABLED``), and its ``reset`` must take a list of seeds
-    and the option ``reset_mask``, as those of ``gymnasium.make_vec`` do. Going back to states plays all games again.
+    It must not auto-reset (``autoreset_mode=AutoresetMode.DISABLED``), and its ``reset`` must take a list of seeds and
+    the option ``reset_mask``, as those of ``gymnasium.make_vec`` do. Setting a state replays the actions of all games.
     """
 
     def __init__(
@@ -189,21 +189,21 @@ class VectorGames(SingleGames):
 
     def step(self, actions: NDArray[Any]) -> BatchStep:
         is_over = np.array([end is not None for end in self._ends])
-        if is_over.any():  # another game goes on in their place, which nobody sees
+        if is_over.any():  # step a hidden new game in place of each ended one
             self._begin(np.flatnonzero(is_over))
         step = self._env.step((actions + self._first).astype(self._env.single_action_space.dtype))
         self._show("step", np.flatnonzero(~is_over), *step)
         return super().step(actions)
 
     def _checked(self, slot: int, observation: Any, call: str) -> Array:
-        return observation  # a row of what was checked
+        return observation  # a row of an array that was checked already
 
     def set_state(self, states: Sequence[State], slots: Slots) -> Array:
         for state, slot in zip(states, slots, strict=True):
             self._seeds[slot], self._taken[slot] = state[SEED], self._actions_in(state)
         histories = [*self._taken]
         longest = max(map(len, histories))
-        # a game begins so late that it has played its actions when the longest has; until then it plays any
+        # delay each game so that all finish their actions together; until its reset, a game plays any action
         late = np.array([longest - len(taken) for taken in histories])
         any_action = next((taken[0] for taken in histories if taken), 0)
         self.reset(self._seeds.copy(), np.arange(self.games))
@@ -223,7 +223,7 @@ class VectorGames(SingleGames):
 
 
 class VectorRow(SingleGame):
-    """A game of a vector environment, which begins and steps with the others and tells what came of it."""
+    """One game of a vector environment: returns its row of the last reset or step of all games."""
 
     outcome: Outcome
 
@@ -239,13 +239,13 @@ class VectorRow(SingleGame):
 
 @dataclass(frozen=True)
 class VectorSide:
-    """A vector environment as a side of a pairing: ``make(games)`` as ``VectorGames`` takes it."""
+    """Vector environment as a side of a Pairing. make: ``make(games)``, as for ``VectorGames``."""
 
     make: Callable[[int], gymnasium.vector.VectorEnv[Any, Any, Any]]
 
 
 def _info_of(infos: Mapping[str, Any], slot: int) -> dict[str, Any]:
-    """The infos of one game of a vector environment, which has arrays, and flags of who has a value."""
+    """Extract the infos of one game from a vector environment's, which are arrays with ``_name`` flags of presence."""
     own = {name: value for name, value in infos.items() if (flags := infos.get(f"_{name}")) is None or flags[slot]}
     parts = {name: value for name, value in own.items() if not (name.startswith("_") and name[1:] in infos)}
     return {name: _info_of(value, slot) if isinstance(value, Mapping) else value[slot] for name, value in parts.items()}
@@ -258,7 +258,7 @@ def _declared(env: Any, observations: Any, actions: Any) -> dict[str, Any]:
 
 
 def require_fixed_form(space: gymnasium.Space[Any]) -> None:
-    """Raise UsageError for observations that are not of one form, such as of a Sequence."""
+    """Raise UsageError for observation spaces without a fixed shape, such as Sequence."""
     if (kind := type(space).__name__) in ("Sequence", "Graph", "OneOf"):
         raise UsageError(f"observations in a {kind} have no fixed form: write a rlparity.Pairing that gives them one.")
     parts: Any = getattr(space, "spaces", ())
@@ -267,7 +267,7 @@ def require_fixed_form(space: gymnasium.Space[Any]) -> None:
 
 
 def _batched(space: Any, shown: Any) -> Any:
-    """Observations as arrays, where Gymnasium has a tuple of those of each game, as of texts."""
+    """Convert batched observations to arrays where Gymnasium has a tuple with one for each game, such as for Text."""
     parts = getattr(space, "spaces", None)
     if isinstance(parts, Mapping):
         return {name: _batched(part, shown[name]) for name, part in parts.items()}
@@ -277,5 +277,5 @@ def _batched(space: Any, shown: Any) -> Any:
 
 
 def _first_action(space: Any) -> Any:
-    """What is added to actions 0, 1, …: a Discrete space may begin elsewhere."""
+    """Return the ``start`` of a Discrete space, which is added to actions 0, 1, …; 0 for others."""
     return getattr(space, "start", 0) if space.shape == () else 0

@@ -1,7 +1,7 @@
-"""Lines of Python that made one number of what a JAX function gives, found in what JAX traces.
+"""Find the lines of Python that computed one number of a JAX function's result, in the function's jaxpr.
 
-An operation that only moves numbers (a choice, a slice, a call, a sum with 0) is followed to the number that it took.
-What that takes is computed, and nothing else.
+An operation that only moves numbers (a choice, a slice, a call, a sum with 0) is followed back to the number that it
+moved. Only the values that this needs are computed.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Place = tuple[Path, int]
 Index = tuple[int, ...]
 MOST_LEAVES = 3
 MOST_ROUNDS = 1000
-"""Of a loop that is followed."""
+"""Most iterations of a while loop that is followed."""
 _SAME = {"convert_element_type", "copy", "copy_p", "stop_gradient", "device_put", "reduce_precision"}
 _FORMS = {"reshape", "squeeze", "expand_dims", "broadcast_in_dim"}
 _MOVES = _FORMS | {"transpose", "slice", "rev", "select_n", "stack", "concatenate"}
-"""Operations that only move numbers, the first operand of ``select_n`` aside."""
+"""Operations that only move numbers of their operands (except the first operand of ``select_n``, the choice)."""
 _ARITHMETIC = {"add", "sub", "mul", "div", "min", "max", "and", "or", "xor"}
-"""Followed where they leave a number as it was, such as adding 0."""
+"""Operations that are followed where the result equals one operand, such as adding 0."""
 _CALLS = {"jaxpr", "call_jaxpr", "fun_jaxpr", "call"}
-"""Parameters that hold a function which is called once."""
+"""Parameters of an equation that hold a function which it calls once."""
 
 
 def lines_that_differ(
@@ -40,10 +40,10 @@ def lines_that_differ(
     names: Mapping[str, Sequence[str]] = MappingProxyType({}),
     foreign: Sequence[Path] = (),
 ) -> list[Place]:
-    """Lines that make what differs after ``play(*given)``, which gives a state and what else is compared, by field.
+    """Find the lines that made the differences after ``play(*given)``, which returns a state and other fields by name.
 
-    states: the one that it gives, and the other engine's; where they are the same, ``fields`` says what differs.
-    names: of elements of fields. foreign: folders of which no lines are given.
+    states: the state that it returns, and the other engine's; where they are equal, the ``fields`` that differ count.
+    names: names of the elements of fields. foreign: folders whose lines are left out.
     """
     leaves = [[np.asarray(leaf) for leaf in jax.tree.leaves(state)] for state in states]
     apart = [one != other for one, other in zip(*leaves, strict=True)]
@@ -58,16 +58,16 @@ def lines_that_differ(
 
 
 def _index(place: str, names: Sequence[str]) -> Index:
-    """The index in a field's name: ``3``, ``2, 5``, or the name of an element."""
+    """Parse the index in a field's name: ``3``, ``2, 5``, or the name of an element."""
     return (names.index(place),) if place in names else tuple(map(int, filter(None, place.split(","))))
 
 
 def lines_of(
     function: Callable[..., Any], arguments: tuple[Any, ...], leaf: int, index: Index, foreign: Sequence[Path] = ()
 ) -> list[Place]:
-    """Where the number at ``index`` of a leaf of ``function(*arguments)`` comes from, then what it was chosen by.
+    """Find the lines that made the number at ``index`` of a leaf of ``function(*arguments)``, then those that chose it.
 
-    foreign: folders beside JAX's own of which no lines are given.
+    foreign: folders, besides JAX's own, whose lines are left out.
     """
     traced = jax.make_jaxpr(function)(*arguments)
     given = [_Value(np.asarray(each)) for each in jax.tree.leaves(arguments)]
@@ -80,35 +80,35 @@ def lines_of(
 
 @dataclass(eq=False)
 class _Operation:
-    """An operation of a traced function. caller: the call of the function, None at the top."""
+    """An operation of a traced function. caller: the operation that calls the function, None at the top."""
 
     equation: Any
     operands: Sequence[_Value]
     caller: _Operation | None
     given: Sequence[Any] = ()
-    """What it gives, once that is computed."""
+    """Its results, empty until they are computed."""
 
     @property
     def kind(self) -> str:
-        """The name of its primitive."""
+        """Name of its primitive."""
         return self.equation.primitive.name
 
     def bind(self, *operands: Any) -> Any:
-        """What it gives for these operands."""
+        """Compute its result for these operands."""
         primitive = self.equation.primitive
         return primitive.bind(*operands, **primitive.get_bind_params(self.equation.params))
 
 
 @dataclass(eq=False)
 class _Value:
-    """A value that is known, or else given by an operation."""
+    """A value: either ``known``, or result ``at`` of the operation ``made``."""
 
     known: Any = None
     made: _Operation | None = None
     at: int = 0
 
     def array(self) -> Any:
-        """The value, computed when it is asked for."""
+        """Return the value, computed on first use."""
         if self.made is None:
             return self.known
         if not self.made.given:
@@ -118,7 +118,7 @@ class _Value:
 
 
 def _results(called: Any, arguments: Sequence[_Value], caller: _Operation | None = None) -> list[_Value]:
-    """The values that a traced function gives, none of them computed yet."""
+    """Results of a traced function, not computed yet."""
     jaxpr, consts = getattr(called, "jaxpr", called), getattr(called, "consts", ())
     values = dict(zip(jaxpr.constvars, map(_Value, consts), strict=True))
     values |= zip(jaxpr.invars, arguments, strict=True)
@@ -133,7 +133,7 @@ def _results(called: Any, arguments: Sequence[_Value], caller: _Operation | None
 
 
 def _places(made: _Operation, foreign: Sequence[Path]) -> list[Place]:
-    """The lines of an operation, innermost first; those of the call that it is in where it has none."""
+    """Source lines of an operation, innermost first; those of its caller where it has none."""
     traceback = made.equation.source_info.traceback
     places = [(Path(frame.file_name), frame.line_num) for frame in (traceback.frames if traceback else ())]
     own = [each for each in places if each[0].is_file() and not any(map(each[0].is_relative_to, foreign))]
@@ -141,7 +141,7 @@ def _places(made: _Operation, foreign: Sequence[Path]) -> list[Place]:
 
 
 def _origins(value: _Value, index: Index) -> Iterator[_Operation]:
-    """The operation that made or chose an element, then those that it was chosen by."""
+    """Yield the operation that computed an element, then the operations that decided the choices on the way."""
     last, choices = list[_Operation](), list[_Operation]()
     while (made := value.made) is not None:
         last = [made]
@@ -154,14 +154,14 @@ def _origins(value: _Value, index: Index) -> Iterator[_Operation]:
 
 
 def _chooser(value: _Value) -> _Operation | None:
-    """The operation that made a choice, whatever its type and form were then."""
+    """Find the operation that computed a choice, before any changes of dtype and shape."""
     while (made := value.made) is not None and made.kind in _SAME | _FORMS:
         value = made.operands[0]
     return made
 
 
 def _followed(made: _Operation, at: int, index: Index) -> tuple[_Value, Index] | None:
-    """The value and index that an element was taken from; None where it was computed."""
+    """Find the value and index that an element was copied from; None where it was computed."""
     parameters, operands = made.equation.params, made.operands
     if made.kind in _SAME:
         return operands[0], index
@@ -181,7 +181,7 @@ def _followed(made: _Operation, at: int, index: Index) -> tuple[_Value, Index] |
 
 
 def _moved(made: _Operation, index: Index) -> tuple[_Value, Index]:
-    """Where an operation that moves numbers took one from: it is done with their places in its operands instead."""
+    """Find where a moving operation took a number from: run it on the numbers' positions instead of their values."""
     first = int(made.kind == "select_n")
     taken = made.operands[first:]
     avals = [each.aval for each in made.equation.invars[first:]]
@@ -195,7 +195,7 @@ def _moved(made: _Operation, index: Index) -> tuple[_Value, Index]:
 
 
 def _looped(made: _Operation, at: int, index: Index) -> tuple[_Value, Index] | None:
-    """The value in the last round of a loop, or before it where it has none; None where it has too many."""
+    """Find the value in the last iteration of a loop, or before a loop with none; None after ``MOST_ROUNDS``."""
     parameters, operands = made.equation.params, made.operands
     of_test, of_body = parameters["cond_nconsts"], parameters["body_nconsts"]
     test, body, carried = operands[:of_test], operands[of_test : of_test + of_body], operands[of_test + of_body :]
@@ -204,6 +204,6 @@ def _looped(made: _Operation, at: int, index: Index) -> tuple[_Value, Index] | N
         if not goes_on.array():
             return carried[at], index
         carried = _results(parameters["body_jaxpr"], [*body, *carried], made)
-        for each in carried:  # in this order, so that no round waits for a hundred others
+        for each in carried:  # compute every round at once, else the recursion is as deep as the rounds
             each.array()
     return None

@@ -1,12 +1,12 @@
-"""Environments by their names on the command line: ``gym:CartPole-v1``, whose spaces say what a world must know.
+"""Environments by name on the command line, such as ``gym:CartPole-v1``; the World is derived from their spaces.
 
-- ``gym:ID``, ``gymvec:ID``: of Gymnasium, single and in ``gymnasium.make_vec``; ``module:ID`` imports a module first.
-- ``gymnax:ID``, ``pgx:ID``, ``jumanji:ID``, ``envpool:ID``, ``jaxmarl:ID``: of these libraries.
-- ``pettingzoo:MODULE``: what the module's ``parallel_env()`` makes, such as ``pettingzoo:mpe2.simple_tag_v3``.
-- ``dm_env:MODULE:FUNCTION``: what the function gives for ``seed=...``, such as ``dm_env:my.catch:Catch``.
+- ``gym:ID``, ``gymvec:ID``: Gymnasium, single and with ``gymnasium.make_vec``; an ID ``module:ID`` imports a module.
+- ``gymnax:ID``, ``pgx:ID``, ``jumanji:ID``, ``envpool:ID``, ``jaxmarl:ID``: environments of these libraries.
+- ``pettingzoo:MODULE``: the module's ``parallel_env()``, such as ``pettingzoo:mpe2.simple_tag_v3``.
+- ``dm_env:MODULE:FUNCTION``: the function's result for ``seed=...``, such as ``dm_env:my.catch:Catch``.
 
-They get the same seeds and actions, and are compared by what they show. Whoever wants states compared, or engines that
-draw differently, writes a ``rlparity.Pairing``.
+They get the same seeds and actions, and are compared without states. To compare states, or engines with different
+random generators, write a ``rlparity.Pairing``.
 """
 
 import pkgutil
@@ -33,11 +33,11 @@ from rlparity.world import World
 WORLD = "environments"
 """The name of every world of named environments."""
 _MOST_NAMES = 2**16
-"""Actions that are called by their numbers; more are numbers in a range."""
+"""Largest Discrete space whose actions get names; larger ones become a Box of one integer."""
 
 
 class Environment(NamedTuple):
-    """An environment of a library. space: of its actions, or their number. observation: an example."""
+    """An environment of a library. space: its action space, or the number of actions. observation: an example."""
 
     make: Maker
     space: Any
@@ -46,12 +46,12 @@ class Environment(NamedTuple):
 
 
 def is_named(engine: str) -> bool:
-    """Tell whether an engine is an environment of a known library."""
+    """Whether an engine name is one of a known library's environment, such as ``gym:ID``."""
     return engine.partition(":")[0] in _KINDS and ":" in engine
 
 
 def shared_world(worlds: Mapping[str, World]) -> World:
-    """The world of environments that have worlds of their own; raises UsageError where their spaces do not agree."""
+    """Merge the worlds of several environments into one; raises UsageError where their spaces do not agree."""
     (first, one), *others = worlds.items()
     for name, other in others:
         for mine, theirs in zip(_spaces(one), _spaces(other), strict=True):
@@ -64,7 +64,7 @@ def shared_world(worlds: Mapping[str, World]) -> World:
 
 
 def environment(name: str) -> World:
-    """The world of one environment; raises UsageError where its library lacks it or it cannot be made."""
+    """Make the world of one named environment; raises UsageError where its library lacks it or cannot make it."""
     kind, _, what = name.partition(":")
     if not is_named(name):
         raise UsageError(f"there is no environment '{name}': give {', '.join(f'{each}:...' for each in _KINDS)}.")
@@ -82,7 +82,7 @@ def environment(name: str) -> World:
 
 
 def described_world(description: Mapping[str, Any]) -> World:
-    """The world of an environment that is elsewhere, by ``describe_world``; it has no engines."""
+    """Make the world, without engines, of a remote environment from the output of ``describe_world``."""
     parts = {part: tuple(shape) for part, shape in description.get("observation_fields", {}).items()}
     shape = parts or tuple(description["observation_shape"])
     actions = box_of(description.get("action_space")) or tuple(description["actions"])
@@ -92,13 +92,13 @@ def described_world(description: Mapping[str, Any]) -> World:
 def environments_world(
     games: Mapping[str, Maker], actions: tuple[str, ...] | Box, shape: Shape, players: int = 1
 ) -> World:
-    """The world of named environments with these spaces."""
-    # an environment without chance is one, too
+    """Make the world of named environments with these spaces."""
+    # draws=None: the environments may be deterministic or not
     return Pairing(WORLD, games, actions, shape, players=players, draws=None).world()
 
 
 def _actions(space: Any) -> tuple[str, ...] | Box:
-    """The actions of a space or spec; raises UsageError for one that is neither discrete nor of numbers."""
+    """Convert an action space or spec to action names or a Box; raises UsageError for an unsupported one."""
     if isinstance(space, int):
         return tuple(map(str, range(space)))
     shape = tuple(getattr(space, "shape", None) or ())
@@ -191,7 +191,7 @@ def _pettingzoo(what: str) -> Environment:
 
 
 def _playing(make: Callable[[], SingleGame], space: Any, players: int = 1) -> Environment:
-    """An environment whose observations are as its first one."""
+    """Make an Environment, with its first observation as the example."""
     return Environment(make, space, make().begin(0), players)
 
 
@@ -214,7 +214,7 @@ class DmEnvGame(SingleGame):
         return Outcome(step.observation, reward, step.last() & ~goes_on, step.last() & goes_on)
 
     def declarations(self) -> Mapping[str, Any]:
-        if self._env is None:  # which each game makes anew
+        if self._env is None:  # no game has begun
             return {}
         rewards = range_of(self._env.reward_spec())
         return declared("dm_env", self._env.observation_spec(), self._env.action_spec(), rewards)
@@ -256,7 +256,7 @@ class EnvPoolGame(SingleGame):
 
 
 def _spaces(world: World) -> Iterator[str]:
-    """What the sides must agree about, in words."""
+    """Describe the spaces that the sides must agree on, in words."""
     parts = ", ".join(f"{part} {shape}" for part, shape in world.observation_fields.items())
     yield f"observations of {parts or world.observation_shape}"
     space = world.action_space

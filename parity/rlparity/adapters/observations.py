@@ -1,6 +1,6 @@
-"""Other people's environments in one form: what they show as arrays, what they say and declare as JSON values.
+"""Conversion of other libraries' observations to arrays, and of their infos and spaces to JSON values.
 
-Nested dicts become structured arrays, flattened.
+Nested observations become flat structured arrays.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,19 +13,19 @@ from rlparity.engine import Array
 from rlparity.errors import EngineError
 
 TEXT = 256
-"""Signs that a text in an observation may have."""
+"""Longest text in an observation, in characters."""
 Shape = tuple[int, ...] | Mapping[str, tuple[int, ...]]
-"""The shape of an observation, or the shapes of the parts of one that is a dict."""
+"""Shape of an observation, or shapes by leaf of a nested one."""
 _NAMES = {"minimum": "low", "maximum": "high", "num_values": "n"}
-"""What specs of dm_env and Jumanji call what spaces of Gymnasium and Gymnax have."""
+"""Attribute of a dm_env or Jumanji spec -> the same attribute of a Gymnasium or Gymnax space."""
 _SPACE = ("low", "high", "n", "start", "nvec", "min_length", "max_length", "characters")
 
 
 def as_array(observation: Any, axes: int = 0) -> Array:
-    """An observation as an array; a dict, tuple or dataclass as a structured array with a field for each leaf.
+    """Convert an observation to an array; a dict, tuple or dataclass to a structured array with a field for each leaf.
 
-    Fields of nested ones are called by their path, such as ``inventory.keys``. axes: how many leading axes all leaves
-    have in common, 1 for a batch. An array is given back as it is, not copied.
+    Fields of nested observations are named by their path, such as ``inventory.keys``. axes: the number of leading axes
+    that all leaves share, 1 for a batch. An array is returned as it is, not copied.
     """
     leaves = dict(_leaves(observation))
     if "" in leaves:
@@ -38,19 +38,19 @@ def as_array(observation: Any, axes: int = 0) -> Array:
 
 
 def shape_of(observation: Any) -> Shape:
-    """The shape of an observation, or of each part of one that is nested."""
+    """Shape of an observation, or of each leaf of a nested one."""
     array = as_array(observation)
     fields: Mapping[str, Any] = array.dtype.fields or {}
     return {part: field[0].shape for part, field in sorted(fields.items())} if fields else array.shape
 
 
 def leaves_in(observation: object) -> list[Array]:
-    """The arrays in an observation, themselves and not copies of them."""
+    """List the arrays in an observation, not copied."""
     return [leaf for _, leaf in _leaves(observation)]
 
 
 def with_float32(array: Array) -> Array:
-    """An observation rounded from float64 to float32."""
+    """Round an observation from float64 to float32."""
 
     def narrowed(kind: Any) -> Any:
         if kind.names:
@@ -94,7 +94,7 @@ def _leaf(value: object) -> Array:
 
 
 def json_of(value: Any, *, named: bool = True) -> Any:
-    """A value as JSON has it: arrays and sets as lists; ``named``: of what it has no value for the name of its type."""
+    """Convert a value to JSON values: arrays and sets to lists; with ``named``, other objects to their type's name."""
     if isinstance(value, Mapping):
         return {str(name): json_of(part, named=named) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -108,13 +108,13 @@ def json_of(value: Any, *, named: bool = True) -> Any:
 
 
 def declared(library: str, observations: Any, actions: Any, rewards: Any = None) -> dict[str, Any]:
-    """Spaces or specs of a library and, where there is one, the range of rewards: (lowest, highest)."""
+    """Collect the spaces or specs of a library and, if any, the reward range (lowest, highest) as JSON values."""
     spaces = {"observation_space": space_values(observations), "action_space": space_values(actions)}
     return {"library": library, **spaces, **({} if rewards is None else {"reward_range": json_of(rewards)})}
 
 
 def space_values(space: Any) -> Any:
-    """A space as JSON values: its dtype, shape and bounds, equal bounds as one number."""
+    """Convert a space to JSON values: its dtype, shape and bounds; equal bounds become one number."""
     parts = getattr(space, "spaces", getattr(space, "_specs", space))
     if isinstance(parts, Mapping):
         return {str(name): space_values(part) for name, part in parts.items()}
@@ -126,11 +126,11 @@ def space_values(space: Any) -> Any:
         if common in ("low", "high"):
             value = np.ravel(value)[0] if np.unique(value).size == 1 else np.broadcast_to(value, space.shape)
         values[common] = json_of(value)
-    if "n" in values:  # from which the bounds of a spec follow; only Gymnasium's spaces may begin elsewhere
+    if "n" in values:  # the bounds of a spec follow from n; only Gymnasium's Discrete may have another start
         return {"start": 0} | {name: value for name, value in values.items() if name not in ("low", "high")}
     return values
 
 
 def range_of(spec: Any) -> tuple[float, float] | None:
-    """The lowest and the highest number of a spec that has bounds."""
+    """Lowest and highest number of a spec with bounds, else None."""
     return (float(np.min(spec.minimum)), float(np.max(spec.maximum))) if hasattr(spec, "minimum") else None

@@ -1,4 +1,4 @@
-"""Two environments that should play the same game, as a world."""
+"""Pairing of environments that should play the same game, as a World."""
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -17,11 +17,11 @@ from rlparity.tolerance import Tolerance
 from rlparity.world import Board, EngineFactory, StartMaker, World
 
 SEED_BITS = 31
-"""Of seeds that every library takes."""
+"""Bits of seeds that every library accepts."""
 
 
 def draw_state(state: State) -> Board:
-    """A state as a table of its values."""
+    """Draw a state as a table of its values."""
     return Board(
         (), {name: value if isinstance(value, (int, float, str)) else str(value) for name, value in state.items()}
     )
@@ -32,22 +32,22 @@ Maker = Callable[[], SingleGame] | VectorSide
 
 @dataclass(frozen=True)
 class Pairing:
-    """Environments that should play the same game; ``world()`` is what the commands take as ``--world``.
+    """Environments that should play the same game; ``world()`` makes the World for ``--world``.
 
-    Games that have states are compared by them and can be brought to the same start (``--mode injected``); others see
-    the same seeds and actions, and are compared by what they show.
+    Games with states are compared by their states, too, and can be set to the same start (``--mode injected``); others
+    get the same seeds and actions, and are compared without states.
 
-    name: of the world. games: name -> maker of a game, or a ``VectorSide``; the first is the original.
-    actions: their names, or the space of those that are arrays. observation_shape: of both, or name -> shape of the
-    parts of one that is a dict; None: as the original shows it, which is opened once for that.
-    players: how many are rewarded.
-    state_fields: the keys of their states, which are read, injected and compared; none: they have no states.
-    tolerances: as ``World.tolerances``, each with its reason; ``Tolerance(ignored=True, reason=...)`` for what must not
-    be compared, such as ``truncated``, ``observation.mission`` or ``state.time``.
-    components: of the reward. draws: whether there is chance. accept: as ``World.accept``.
-    starts: made states, by name, for games that have states. policies: as ``World.policies``. draw: a state as a board.
-    mirrored: games of the others begin in the state that the original's reset gives for their seed, so that engines
-    that draw otherwise at a reset begin alike; their own resets are not compared.
+    name: of the world. games: name -> factory of a game, or a ``VectorSide``; the first is the original.
+    actions: their names, or the space of array actions. observation_shape: the common shape, or shapes by leaf of a
+    dict; None: that of the original's first observation, for which the original is opened once.
+    players: the number of players with a reward.
+    state_fields: keys of the states, which are read, injected and compared; empty: the games have no states.
+    tolerances: as ``World.tolerances``, each with its reason; ``Tolerance(ignored=True, reason=...)`` for fields that
+    must not be compared, such as ``truncated``, ``observation.mission`` or ``state.time``.
+    components: names of the reward components. draws: whether the game is random. accept: as ``World.accept``.
+    starts: made start states, by name, for games with states. policies: as ``World.policies``. draw: draws a state as a
+    board. mirrored: the other games start in the original's state after its reset with their seed, so that engines
+    with different random resets start alike; their own resets are not compared.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Pairing:
     mirrored: bool = False
 
     def world(self) -> World:
-        """The world of these environments."""
+        """Make the World of these environments."""
         space = self.actions if isinstance(self.actions, Box) else None
         names = () if isinstance(self.actions, Box) else tuple(self.actions)
         shape = self.observation_shape

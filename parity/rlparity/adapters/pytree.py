@@ -1,4 +1,4 @@
-"""JAX environments of pure functions as engines of single games: Gymnax, pgx, Jumanji and what else is like them."""
+"""Adapters of JAX environments made of pure functions: Gymnax, pgx, Jumanji and others."""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -17,25 +17,25 @@ from rlparity.errors import EngineError
 
 
 class PytreeGame(SingleGame):
-    """One game of an environment of pure functions, which `jax.jit` compiles unless they are compiled already.
+    """One game of an environment of pure functions, which are compiled with `jax.jit` unless they already are.
 
     ``reset`` gets the key ``key_of(seed, 0)``, the step of turn n (the first is 1) ``key_of(seed, n)``. With
-    ``shared_draws`` both get ``rlparity.adapters.draws.Draws`` of seed and turn instead, with ``draws`` what it gives.
+    ``shared_draws`` both get ``rlparity.adapters.draws.Draws`` instead of a key, with ``draws`` its result.
 
     Args:
         reset: ``reset(key) -> (observation, state)``.
         step: ``step(key, state, action) -> (observation, state, reward, terminated)``, without auto-reset; a flag
-            ``truncated`` may follow. An observation is an array, or a dict, tuple or dataclass of some.
-        observe: ``observe(state) -> observation``, after ``push``; None: states are seed and actions.
+            ``truncated`` may follow. An observation is an array, or a dict, tuple or dataclass of arrays.
+        observe: ``observe(state) -> observation``, used after ``push``; None: a state is the seed and the actions.
         mask: ``mask(state) -> (actions,) bool``; None: all actions are valid.
-        to_dict: the state (a pytree of numpy arrays) as JSON values; by default each leaf under its path.
-        from_dict: ``from_dict(dict, state) -> state``, where ``state`` shows the form; the reverse of ``to_dict``.
-        shared_draws: draw as a ``GymGame`` with ``shared_draws`` does.
-        draws: ``draws(seed, turn)``, what a turn draws from, such as the numbers that an original gets; 0 is the reset.
-        time_limit: actions after which a game is truncated, as by Gymnasium's ``TimeLimit``; 0: never.
-        declares: spaces and others, as ``observations.declared`` gives them, to be compared with the other side's.
+        to_dict: converts the state (a pytree of numpy arrays) to JSON values; by default each leaf under its path.
+        from_dict: ``from_dict(dict, state) -> state``, the inverse of ``to_dict``; its ``state`` is a template.
+        shared_draws: share random numbers with a ``GymGame`` that has ``shared_draws``.
+        draws: ``draws(seed, turn)`` returns the random numbers of a turn, such as those of an original; 0 is the reset.
+        time_limit: number of actions after which a game is truncated, as by ``TimeLimit``; 0: never.
+        declares: spaces and other declarations, as ``observations.declared`` returns, to compare with the other side.
 
-    Without ``to_dict``, and with shared or given draws, a state also has how many actions were ``taken``.
+    Without ``to_dict``, or with shared or given draws, a state also holds the number of actions ``taken``.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class PytreeGame(SingleGame):
             shown = {"reward": reward, **dict(zip(("terminated", "truncated"), ends, strict=False))}
             return state, shown | {"observation": observation}
 
-        game = copy(self)  # the present one goes on where it is
+        game = copy(self)  # leave this game's own state alone
         game.begin(before["seed"])
         form, turn = game._state, before.get(TAKEN, 0) + 1
         draws = jax.tree.map(jax.numpy.asarray, self._draws(before["seed"], turn))
@@ -124,20 +124,20 @@ class PytreeGame(SingleGame):
         return lines_that_differ(play, (start, action), (own, other), fields)
 
 
-@lru_cache(256)  # all games of an environment share what is compiled
+@lru_cache(256)  # all games of an environment share the compiled functions
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as JAX compiles it, at its first call."""
+    """Wrap the function in `jax.jit`, unless it already is."""
     import jax
 
     return function if isinstance(function, jax.stages.Wrapped) else jax.jit(function)
 
 
 def gymnax_game(env: Any, params: Any, **options: Any) -> Callable[[], PytreeGame]:
-    """A maker of games of a Gymnax environment; ``options`` are those of ``PytreeGame``."""
+    """Factory of games of a Gymnax environment; ``options`` are those of ``PytreeGame``."""
 
     def step(key: Any, state: Any, action: Any) -> tuple[Any, ...]:
         observation, state, reward, done, _ = env.step_env(key, state, action, params)
-        # environments written for older versions have one flag for both
+        # environments written for older versions have one flag for termination and truncation
         cut = (env.is_truncated(state, params),) if hasattr(env, "is_truncated") else ()
         return observation, state, reward, done, *cut
 
@@ -149,9 +149,9 @@ def gymnax_game(env: Any, params: Any, **options: Any) -> Callable[[], PytreeGam
 
 
 def pgx_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:
-    """A maker of games of a pgx environment; ``options`` are those of ``PytreeGame``.
+    """Factory of games of a pgx environment; ``options`` are those of ``PytreeGame``.
 
-    Observations have the parts ``observation``, of the player who moves, and ``current_player``.
+    Observations are dicts of ``observation``, that of the player to move, and ``current_player``.
     """
 
     def observe(state: Any) -> dict[str, Any]:
@@ -173,9 +173,9 @@ def pgx_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:
 def jumanji_game(
     env: Any, show: Callable[[Any], Any] = lambda observation: observation, **options: Any
 ) -> Callable[[], PytreeGame]:
-    """A maker of games of a Jumanji environment; ``options`` are those of ``PytreeGame``.
+    """Factory of games of a Jumanji environment; ``options`` are those of ``PytreeGame``.
 
-    Observations have a part for each field; ``show`` chooses among these. Give ``observe`` to compare states: Jumanji
+    All fields of the observation are compared unless ``show`` selects some. Give ``observe`` to compare states: Jumanji
     has no such function.
     """
 
@@ -193,7 +193,7 @@ def jumanji_game(
 
 
 def functional_game(env: Any, params: Any = None, **options: Any) -> Callable[[], PytreeGame]:
-    """A maker of games of a functional environment of Gymnasium; ``options`` are those of ``PytreeGame``."""
+    """Factory of games of a functional Gymnasium environment; ``options`` are those of ``PytreeGame``."""
     import jax.numpy as jnp
 
     def observe(state: Any) -> Any:
@@ -212,10 +212,10 @@ def functional_game(env: Any, params: Any = None, **options: Any) -> Callable[[]
 
 
 def jax_env_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:
-    """A maker of games of a ``rlworldkit.jax.env.JaxEnv``; ``options`` are those of ``PytreeGame``.
+    """Factory of games of a ``rlworldkit.jax.env.JaxEnv``; ``options`` are those of ``PytreeGame``.
 
-    It begins with the seed of the game and draws by itself: ``rlworldkit.jax.threefry.Draws`` has the words that
-    ``rlparity.adapters.draws`` has at the same address. States are those of its ``to_dict``, without the seed.
+    The environment is reset with the seed of the game and draws by itself: ``rlworldkit.jax.threefry.Draws`` has the
+    same words as ``rlparity.adapters.draws`` at the same addresses. States are those of its ``to_dict``, without seed.
     """
     import jax.numpy as jnp
 
@@ -233,7 +233,7 @@ def jax_env_game(env: Any, **options: Any) -> Callable[[], PytreeGame]:
 
 
 def leaves_of(state: Any) -> State:
-    """Each leaf of a state as JSON values under its path, such as ``player.hp``."""
+    """Convert each leaf of a state to JSON values under its path, such as ``player.hp``."""
     import jax
 
     leaves, _ = jax.tree_util.tree_flatten_with_path(state)
@@ -241,7 +241,7 @@ def leaves_of(state: Any) -> State:
 
 
 def with_leaves(values: State, state: Any) -> Any:
-    """The state with these leaves, in the types of ``state``; the reverse of ``leaves_of``."""
+    """Restore a state from its leaves, with the structure and dtypes of ``state``; the inverse of ``leaves_of``."""
     import jax
 
     def leaf_of(path: Any, old: Any) -> Any:

@@ -1,4 +1,4 @@
-"""An engine made of single games that know no more than ``begin`` and ``act``."""
+"""Batch engine made of single games, which need only ``begin`` and ``act``."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -16,22 +16,22 @@ from rlparity.spaces import Box, action_numbers
 
 SEED, ACTIONS = "seed", "actions"
 REPLAYED_STATE = (SEED, ACTIONS)
-"""The ``state_fields`` of games without ``pull``; their world says ``states_replay=True``."""
+"""The ``state_fields`` of games without ``pull``; their world has ``states_replay=True``."""
 TAKEN = "taken"
-"""Of states: the actions since the start, which with the seed say what is drawn next."""
+"""Key of a state: the number of actions since the start, which with the seed determines the next random draws."""
 MASK = "action_mask"
-"""Of infos: the valid actions."""
+"""Key of an info: the valid actions."""
 NextSeed = Callable[[int], int]
-"""The seed of the game after one with this seed; the same for all engines of a world."""
+"""Function from the seed of a game to that of the next one; the same for all engines of a world."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of an action.
+    """Result of an action.
 
-    observation: an array, or a dict, tuple or dataclass of some. reward: a number, or (players,).
+    observation: an array, or a dict, tuple or dataclass of arrays. reward: a number, or (players,).
     terminated: a flag, or (players,). truncated: likewise; None in worlds without time limits.
-    components: of the reward, in the world's order; None: the rewards of the players, or the only one.
+    components: reward components, in the world's order; None: the reward itself, or the rewards of the players.
     """
 
     observation: Any
@@ -42,21 +42,21 @@ class Outcome:
 
     @property
     def ended(self) -> bool:
-        """The game is over for all players."""
+        """Whether the game is over for all players."""
         return bool(np.all(np.logical_or(self.terminated, False if self.truncated is None else self.truncated)))
 
 
 class SingleGame(ABC):
     """One game of an environment. ``begin`` and ``act`` are required.
 
-    Games with ``pull`` and ``push`` have complete states, which are compared, and can start anywhere. Without them a
-    state is the seed and the actions since, and going back to one plays them again.
+    Games with ``pull`` and ``push`` have complete states, which are compared, and can start in any state. Without them
+    a state is the seed and the actions since, and setting it replays the actions.
     """
 
     has_states = False
     """Whether ``pull`` and ``push`` work."""
     info: Mapping[str, Any] | None = None
-    """What the environment says beside all else since ``begin`` or ``act``; None: it never says anything."""
+    """Info dict of the last ``begin`` or ``act``; None: the environment has no infos."""
 
     @abstractmethod
     def begin(self, seed: int) -> Any:
@@ -67,36 +67,36 @@ class SingleGame(ABC):
         """Play one action, valid or not; never starts the next game."""
 
     def mask(self) -> ArrayLike | None:
-        """The valid actions, (actions,) bool; None: all."""
+        """Mask of the valid actions, (actions,) bool; None: all are valid."""
         return None
 
     def pull(self) -> dict[str, Any]:
-        """The complete state but for the seed, as JSON values."""
+        """Return the complete state without the seed, as JSON values."""
         raise NotImplementedError
 
     def push(self, state: State) -> Any:
-        """Take such a state, and return its observation; raises StateRefused where the rules forbid it."""
+        """Set a state, with its seed, and return its observation; raises StateRefused where the rules forbid it."""
         raise NotImplementedError
 
     def origins(
         self, before: State, action: Any, states: tuple[State, State], fields: Sequence[str]
     ) -> Sequence[tuple[Path, int]]:
-        """As ``BatchEngine.origins``, of one action."""
+        """Find source lines as ``BatchEngine.origins`` does, for one action."""
         return ()
 
     def declarations(self) -> Mapping[str, Any]:
-        """What the environment declares, such as its spaces, as JSON values."""
+        """Return the environment's declarations, such as its spaces, as JSON values."""
         return {}
 
     def close(self) -> None:  # noqa: B027 - only games that hold something need one
-        """Let go of what the environment holds."""
+        """Release the resources of the environment."""
 
 
 class SingleGames(BatchEngine):
-    """``games`` games of ``make()`` side by side, played one after another.
+    """Engine of ``games`` games made by ``make()``, which are stepped one after another.
 
-    actions: their number, or the space of those that are arrays. next_seed: of the game that follows an ended one.
-    original: a game in whose state they begin after its reset, instead of their own.
+    actions: their number, or the space of array actions. next_seed: gives the seed of the game after an ended one.
+    original: if given, games start in the state that it has after its reset, not after their own.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class SingleGames(BatchEngine):
         self._form: tuple[Any, ...] | None = None
         self._has_masks = False
         self._games = [make() for _ in range(games)]
-        self._ends: list[Outcome | None] = [None] * games  # of the games that are over, which are not played on
+        self._ends: list[Outcome | None] = [None] * games  # outcomes to repeat for games that are over
         self._returned: list[tuple[list[Array], list[bytes]]] = [([], [])] * games
         self._has_states = self._games[0].has_states
 
@@ -147,7 +147,7 @@ class SingleGames(BatchEngine):
         rewards = np.array([outcome.reward for outcome in outcomes])
         components = [outcome.components for outcome in outcomes]
         flags = [np.array([getattr(outcome, name) for outcome in outcomes]) for name in ("terminated", "truncated")]
-        if outcomes[0].truncated is not None and flags[0].ndim != flags[1].ndim:  # one is a flag of each player
+        if outcomes[0].truncated is not None and flags[0].ndim != flags[1].ndim:  # only one of them is by player
             flags = [*np.broadcast_arrays(*(flag.reshape(self.games, -1) for flag in flags))]
         return BatchStep(
             observation=np.stack([outcome.observation for outcome in outcomes]),
@@ -169,7 +169,7 @@ class SingleGames(BatchEngine):
         return outcome
 
     def _checked(self, slot: int, observation: Any, call: str) -> Array:
-        """An observation as an array of its own, once the one before is still what it was."""
+        """Copy an observation to a new array; raise EngineError if the previous one has been changed since."""
         returned, contents = self._returned[slot]
         if any(leaf.tobytes() != content for leaf, content in zip(returned, contents, strict=True)):
             raise EngineError(f"its {call} changes the observation that was returned before: return a new array")
@@ -180,7 +180,7 @@ class SingleGames(BatchEngine):
         return array.copy()
 
     def _demand_form(self, dtype: Any, shape: tuple[int, ...], call: str) -> None:
-        """Raise EngineError where an observation has another dtype or shape than the first one."""
+        """Raise EngineError if an observation's dtype or shape differs from the first one's."""
         form = dtype, shape
         self._form = self._form or form
         if form != self._form:
@@ -195,7 +195,7 @@ class SingleGames(BatchEngine):
     def infos(self) -> list[dict[str, Any]] | None:
         if self._games[0].info is None:
             return None
-        masks = () if self._space else (MASK,)  # which are compared as masks
+        masks = () if self._space else (MASK,)  # compared as the mask, not as an info
         infos = (game.info or {} for game in self._games)
         return [json_of({name: value for name, value in info.items() if name not in masks}) for info in infos]
 
@@ -218,7 +218,7 @@ class SingleGames(BatchEngine):
         return observation
 
     def _actions_in(self, state: State) -> list[Any]:
-        """The actions of a state as the games take them."""
+        """Read the actions of a state in the form that the games take."""
         taken = state[ACTIONS]
         return [*(taken if self._space is None or not taken else self._space.array(taken))]
 

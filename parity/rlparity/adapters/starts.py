@@ -1,4 +1,4 @@
-"""Starts of games whose sides draw them differently: those of a port for its original, and what resets can show."""
+"""Start states for sides with different random resets: start the original in its port's state, or compare resets."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,9 +9,9 @@ from rlparity.world import World
 
 
 def starts_of(start: Callable[[Any], Any]) -> Callable[[int], Any]:
-    """The state, of numpy, in which a port to JAX begins the game of a seed; ``start(key)`` gives it to the port.
+    """Make a function from a seed to the start state (numpy) of a port to JAX, whose ``start(key)`` returns it.
 
-    An original that is put into it as a game begins, plays on from the port's start although it draws otherwise.
+    With that state as its ``start``, an original begins as the port does, although its own reset draws otherwise.
     """
     import jax
 
@@ -20,7 +20,7 @@ def starts_of(start: Callable[[Any], Any]) -> Callable[[int], Any]:
 
 
 class ResetGame(SingleGame):
-    """A game that ends at once: ``read(seed)`` is what a reset shows, or what many resets can show."""
+    """Game of a single step, whose observation is ``read(seed)``: one reset, or statistics of many."""
 
     def __init__(self, read: Callable[[int], Any]) -> None:
         self._read = read
@@ -34,7 +34,7 @@ class ResetGame(SingleGame):
 
 
 def resets_world(name: str, **readers: Callable[[int], Any]) -> World:
-    """The world of what resets show, by engine: ``read(seed)``, such as the least and the greatest of many seeds."""
+    """Make a world that compares resets: by engine, ``read(seed)`` returns e.g. the minimum and maximum of many."""
 
     def game_of(read: Callable[[int], Any]) -> Callable[[], ResetGame]:
         return lambda: ResetGame(read)

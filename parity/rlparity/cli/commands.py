@@ -1,4 +1,4 @@
-"""The ``rlparity`` commands; every function returns its answer."""
+"""Functions of the ``rlparity`` commands that run engines; each returns an Answer."""
 
 from argparse import Namespace
 from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ from rlparity.viewer.write import write_page
 from rlparity.world import World
 
 PROGRESS_SECONDS = 30.0
-"""Between two lines of progress, where no terminal shows a bar."""
+"""Seconds between two progress lines, where no terminal shows a bar."""
 
 
 def run(options: Namespace) -> Answer:
@@ -189,14 +189,14 @@ def _record_tape(world: World, engine: str, options: Namespace) -> Answer:
 
 
 def _pair(options: Namespace, *, one_will_do: bool = False) -> tuple[World, str, tuple[str, str]]:
-    """The world, what ``--world`` calls it, and the two engines to hold to each other."""
+    """Load the world, its ``--world`` spec, and the names of the two engines to compare."""
     spec = world_spec(options.world, options.engines or ())
     world = priced(load_world(spec), options)
     return load_pair(world, options.engines, spec=spec, one_will_do=one_will_do)
 
 
 def run_settings(options: Namespace, *, marks: bool = False) -> Settings:
-    """The settings of a run, as the flags of the command line have them."""
+    """Make the settings of a run from the command-line flags."""
     ledger = read_ledger(options.ledger) if getattr(options, "ledger", None) else None
     return settings_of(options, marks=marks, stop_after=getattr(options, "max_divergences", 1), ledger=ledger)
 
@@ -204,7 +204,7 @@ def run_settings(options: Namespace, *, marks: bool = False) -> Settings:
 def _compared(
     world: World, spec: str, engines: tuple[str, str], options: Namespace, *, marks: bool = False
 ) -> tuple[Outcome, list[Finding], RunDocument]:
-    """Run both engines; returns the outcome, a finding for each divergence, and the document of both."""
+    """Run both engines; return the outcome, a finding for each group of divergences, and the document."""
     if isinstance(tape := world.engines[engines[0]], Tape):
         take_settings(options, tape)
     settings = run_settings(options, marks=marks)
@@ -228,7 +228,7 @@ def _compared(
 
 @contextmanager
 def progress_bar(silent: bool, what: str, total: int) -> Iterator[Callable[[], None]]:
-    """A function that moves a bar on standard error on by one; off a terminal it prints a line now and then."""
+    """Show a progress bar on standard error and yield its advance function; without a terminal, print lines."""
     console = open_console(stderr=True, quiet=silent)
     if not console.is_terminal:
         yield _progress_lines(console, what, total)

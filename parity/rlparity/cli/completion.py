@@ -1,4 +1,4 @@
-"""Completion of commands in shells: scripts that shtab writes from the parsers."""
+"""Shell completion: scripts that shtab generates from the argument parsers."""
 
 import argparse
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ HELP = f"print a script that completes this command in a shell: {', '.join(SHELL
 
 
 class PrintCompletion(argparse.Action):
-    """Prints the script for the shell that is named, and ends the command."""
+    """Argparse action that prints the completion script of the named shell and exits."""
 
     def __call__(self, parser: argparse.ArgumentParser, _: object, shell: Any, *__: object) -> None:  # noqa: ANN401
         """Print and exit, with code 2 where shtab is not installed."""
@@ -26,9 +26,9 @@ class PrintCompletion(argparse.Action):
 
 
 def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
-    """The script that completes the command of a parser; raises UsageError where shtab is not installed.
+    """Generate the completion script of a parser; raises UsageError where shtab is not installed.
 
-    The parser is of no other use afterwards: its flags say to shtab which files and words they take.
+    Do not parse with the parser afterwards: its actions are changed to tell shtab which files and words they take.
     """
     try:
         import shtab

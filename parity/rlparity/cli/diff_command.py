@@ -1,4 +1,4 @@
-"""The command ``rlparity diff``: its report as tables for a terminal, a comment and programs, and as a page."""
+"""The command ``rlparity diff``, which reports in the terminal, as a Markdown comment, as JSON and as a page."""
 
 import html
 from argparse import Namespace
@@ -35,9 +35,9 @@ from rlparity.viewer.page import Episode, Page
 from rlparity.viewer.write import write_page
 
 SHOWN_ROWS = 10
-"""Of each table, without --all."""
+"""Rows shown of each table without --all."""
 MOST_MARKDOWN = 60_000
-"""Bytes of a comment; GitHub takes 65,536 characters."""
+"""Size limit of a Markdown comment in bytes; GitHub accepts 65,536 characters."""
 WHOLE_EPISODES = 3
 _CUT = "More is left out here, because a comment has a limit: see the page or the JSON file."
 
@@ -113,7 +113,7 @@ def _document(
 
 
 def tables(found: Comparison, expected: Sequence[str]) -> list[Records]:
-    """The tables of a report, the one of what differs first."""
+    """Make the tables of a report; the first lists the differences."""
     world, episodes, unexpected = found.shared.world, found.episodes, found.unexpected(expected)
     unseen = [each for each in expected if not any(is_in(name, each) for name in found.families)]
     sums, earned = (found.components.sum(axis=axis) * world.component_unit for axis in (1, 2))
@@ -154,7 +154,7 @@ def tables(found: Comparison, expected: Sequence[str]) -> list[Records]:
 
 
 def _agents(found: Comparison) -> Records:
-    """Returns of agents; none where B's observations, of another shape, leave games open."""
+    """Table of agents' returns; empty where games parted and B's observations have a shape no agent can read."""
     is_open = not found.shared.observes and (found.parted >= 0).any()
     playing = [(part.name, own) for part, own in zip(found.parts, found.slots, strict=True) if part.is_agent]
     means = np.array([found.returns[:, own].mean(axis=1) for _, own in playing])
@@ -176,18 +176,18 @@ def _agents(found: Comparison) -> Records:
 def small_cases(
     found: Comparison, alone: Pair, spec: str, again: NextCommand, most: int, seconds: float
 ) -> dict[str, Report]:
-    """The first difference of each family, shrunk; those that another one shows as well are left out.
+    """Shrink the first difference of each family, except families that show in another one's case as well.
 
     ``alone`` plays single games of the two sides.
     """
     reports: dict[str, Report] = {}
-    shown = {START}  # no game begins there
+    shown = {START}  # a refused start has no game to shrink
     for name, family in found.families.items():
         if name in shown or len(reports) == most:
             continue
         alone.ignores = partial(found.is_noise, wanted=name)
         report = shrunk_report(alone, spec, family.first, seconds, (again,))
-        if name not in map(family_of, report.trace.differences):  # it shrank to another one that came with it
+        if name not in map(family_of, report.trace.differences):  # it shrank to a simultaneous one: do not shrink
             report = shrunk_report(alone, spec, family.first, 0, (again,))
         reports[name] = report
         shown |= {name, *map(family_of, report.trace.differences)}
@@ -203,7 +203,7 @@ def diff_page(
     unexpected: Sequence[str],
     command: str,
 ) -> Page:
-    """A page with the small cases first, then the episodes whose rewards changed most while games stayed the same."""
+    """Make the page: small cases first, then the episodes whose rewards changed most while the games stayed equal."""
 
     def shown(report: Report, name: str, verdict: str, families: Iterable[str]) -> Episode:
         return replace(report_episode(report, name, verdict), is_expected=not {*families} & {*unexpected})
@@ -223,7 +223,7 @@ def diff_page(
 
 
 def headline(found: Comparison, unexpected: Sequence[str]) -> str:
-    """One sentence that says what was found, and whether it was expected."""
+    """Summarise in one sentence what differs, and whether it was expected."""
     names, sides = ", ".join(found.families), " and ".join(found.shared.labels)
     if not names:
         return f"{sides}: nothing differs."
@@ -233,7 +233,7 @@ def headline(found: Comparison, unexpected: Sequence[str]) -> str:
 
 
 def about(found: Comparison) -> tuple[str, ...]:
-    """Sentences on what was compared."""
+    """Describe in sentences what was compared."""
     sides = [
         f"{letter}: {label}{f' at commit {side.commit[:12]}' if side.commit else ''}"
         f"{', with uncommitted changes' if side.is_dirty else ''}."
@@ -248,7 +248,7 @@ def about(found: Comparison) -> tuple[str, ...]:
 
 
 def print_diff(lines: Sequence[str], records: Sequence[Records], cases: dict[str, Report], console: Console) -> None:
-    """Print a report in the terminal; the first line is its headline, which comes again where a long one ends."""
+    """Print a report in the terminal; the first line is its headline, repeated after tables and cases."""
     console.print(Text(lines[0], style="bold"), soft_wrap=True)
     console.print("\n".join(lines[1:]), soft_wrap=True)
     for each in records:
@@ -262,7 +262,7 @@ def print_diff(lines: Sequence[str], records: Sequence[Records], cases: dict[str
 
 
 def markdown(lines: Sequence[str], records: Sequence[Records], cases: dict[str, Report]) -> str:
-    """A comment for a pull request: what differs first, all else folded, cut at whole sections where it is too long."""
+    """Format a pull-request comment: differences first, other sections folded, cut at whole sections if too long."""
     first, *others = map(markdown_text, lines)
     blocks = [f"**{first}**", "\n".join(f"- {each}" for each in others), *(each.markdown() for each in records[:1])]
     blocks += [_folded(each.title, each.markdown()) for each in records[1:]]

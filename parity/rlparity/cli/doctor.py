@@ -1,4 +1,4 @@
-"""``rlparity doctor``: check the installation and suggest fixes. Doctors of worlds print their checks as it does."""
+"""``rlparity doctor``: check the installation and suggest fixes. Doctors of worlds print with the same functions."""
 
 import contextlib
 import os
@@ -25,10 +25,10 @@ from rlparity.tools.project import DISTRIBUTION, PROJECT, REQUIRE_PLUGIN, read_c
 OK: Final = "ok"
 NOTE: Final = "note"
 BROKEN: Final = "broken"
-"""Results of a check; a note is something missing that not everybody needs."""
+"""Statuses of a check; a note is about something optional that is missing."""
 _STYLES = {OK: "green", NOTE: "yellow", BROKEN: "bold red"}
 _LIBRARIES = ("gymnasium", "gymnax", "pgx", "jumanji", "envpool", "dm_env")
-"""Distributions whose environments have names for ``--engines``."""
+"""Distributions whose environments ``--engines`` can name."""
 
 
 def doctor(options: Namespace) -> Answer | int:
@@ -44,7 +44,7 @@ def doctor(options: Namespace) -> Answer | int:
 
 
 def print_checks(checks: Iterable[Check], *, as_json: bool) -> int:
-    """Print a line for each check, or all as a JSON object, and return the exit code: 1 where one is broken, else 0."""
+    """Print a line for each check, or one JSON object; return the exit code: 1 where a check is broken, else 0."""
     from rich.text import Text
 
     console, done = open_console(quiet=as_json), []
@@ -58,25 +58,25 @@ def print_checks(checks: Iterable[Check], *, as_json: bool) -> int:
 
 
 def _answer(done: Sequence[Check]) -> Answer:
-    """The answer to checks whose lines are printed."""
+    """Make the Answer of checks whose lines are already printed."""
     is_broken = any(check.status == BROKEN for check in done)
     return Answer(DoctorDocument(not is_broken, done), lambda _: None, int(is_broken))
 
 
 def python() -> Check:
-    """The interpreter."""
+    """Report the version and path of the interpreter."""
     return Check("Python", OK, f"{platform.python_version()} ({sys.executable})")
 
 
 def packages(distribution: str, names: Iterable[str], title: str, folder: Path, *, remedy: str) -> Check:
-    """The distributions that one needs, without its extras: their versions, and those that are missing or do not fit.
+    """Check the requirements of a distribution, without its extras: list their versions, or those that do not fit.
 
     Args:
         distribution: its name for pip.
-        names: of its packages, which no other distribution may have.
-        title: name and version, and what else is worth knowing.
-        folder: where its code lies.
-        remedy: the command that installs it anew.
+        names: import names of its packages, which no other distribution may have.
+        title: its name and version, and further details to show.
+        folder: the folder of its code.
+        remedy: the command that reinstalls it.
     """
     title = f"{title}, in {folder}"
     try:
@@ -92,7 +92,7 @@ def packages(distribution: str, names: Iterable[str], title: str, folder: Path, 
 
 
 def versions(distributions: Iterable[str]) -> list[str]:
-    """Name and version of each of the distributions that is installed."""
+    """List name and version of each distribution that is installed."""
     found = []
     for name in distributions:
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -101,7 +101,7 @@ def versions(distributions: Iterable[str]) -> list[str]:
 
 
 def _needed(distribution: str, extra: str = "") -> Iterator[str]:
-    """The requirements of a distribution or of its extra, and those of the extras that these ask for."""
+    """Yield the requirements of a distribution, or of its extra, and of the extras that they name in turn."""
     for text in metadata.requires(distribution) or ():
         requirement, _, marker = text.partition(";")
         if marker.rpartition("extra ==")[2].strip(" '\"") != extra if "extra ==" in marker else extra:
@@ -113,7 +113,7 @@ def _needed(distribution: str, extra: str = "") -> Iterator[str]:
 
 
 def _rivals(distribution: str, names: Iterable[str]) -> Iterator[str]:
-    """Other distributions with packages of these names: pip writes one over the other."""
+    """Yield a fault for each other distribution with a package of the same name: pip overwrites one with the other."""
     for other in metadata.distributions():
         files = f"\n{other.read_text('RECORD') or ''}" if other.name != distribution else ""
         for name in names:
@@ -122,12 +122,12 @@ def _rivals(distribution: str, names: Iterable[str]) -> Iterator[str]:
 
 
 def _name(requirement: str) -> str:
-    """The distribution of a requirement such as ``numpy>=2.0``."""
+    """Distribution name of a requirement such as ``numpy>=2.0``."""
     return requirement.translate(str.maketrans("<>=!~[(", "       ")).split()[0]
 
 
 def _fault(requirement: str) -> str | None:
-    """The fault of what is installed for a requirement; limits are checked where ``packaging`` is installed."""
+    """Describe why a requirement is not met, else None; versions are only checked if ``packaging`` is installed."""
     name = _name(requirement)
     version = next((found.split()[1] for found in versions([name])), None)
     try:
@@ -170,7 +170,7 @@ def _world(name: str) -> Check:
 
 
 def _pytest_plugin() -> Check:
-    """What may keep pytest from loading the plugin."""
+    """Check whether pytest loads the plugin."""
     name = "pytest plugin"
     if not (pytest := versions(["pytest"])):
         return Check(name, NOTE, "pytest is not installed", install_command("pytest"))
@@ -191,7 +191,7 @@ def _is_plugin(point: metadata.EntryPoint) -> bool:
 
 
 def _project(folder: Path) -> Iterator[Check]:
-    """The comparisons of the project in a folder, and whether pytest fails where it does not load the plugin."""
+    """Check the comparisons that the project in a folder declares, and whether its pytest settings need the plugin."""
     try:
         tables = read_tables(folder / PROJECT)
         checks = read_checks(tables or {})
@@ -204,7 +204,7 @@ def _project(folder: Path) -> Iterator[Check]:
 
 
 def _requires_plugin(folder: Path) -> bool:
-    """Whether a file with settings of pytest says so."""
+    """Whether the first pytest settings file with ``required_plugins`` lists the plugin."""
     with contextlib.suppress(OSError, Unreadable):
         for name in ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", PROJECT, "tox.ini", "setup.cfg"):
             if (folder / name).is_file() and "required_plugins" in (text := read_text(folder / name, MIB)):
@@ -223,7 +223,7 @@ def _cache() -> Check:
     try:
         folder = cache_folder()
         there = next(each for each in (folder, *folder.parents) if each.exists())
-    except RuntimeError as error:  # a user without a home
+    except RuntimeError as error:  # the user has no home folder
         return Check("cache", BROKEN, str(error).rstrip("."), "name a folder in XDG_CACHE_HOME")
     if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
         return Check("cache", BROKEN, f"{folder} cannot be written to", "name another folder in XDG_CACHE_HOME")

@@ -1,4 +1,4 @@
-"""Flags of the command ``rlparity``: what ``ArgumentParser.add_argument`` takes, by name."""
+"""Flags of the command ``rlparity``: keyword arguments of ``ArgumentParser.add_argument``, by flag."""
 
 import os
 from argparse import Namespace
@@ -30,17 +30,17 @@ REQUIRED = {"required": True}
 
 
 def value(name: str, text: str, kind: Callable[[str], Any] = str, default: object = None) -> dict[str, Any]:
-    """A flag with a value."""
+    """Make a flag with a value."""
     return {"metavar": name, "help": text, "type": kind, "default": default}
 
 
 def several(name: str, text: str) -> dict[str, Any]:
-    """A flag that may be given several times."""
+    """Make a flag that may be given several times."""
     return {"metavar": name, "help": f"{text}; repeatable", "action": "append", "default": []}
 
 
 def switch(text: str) -> dict[str, Any]:
-    """A flag without a value."""
+    """Make a flag without a value."""
     return {"action": "store_true", "help": text}
 
 
@@ -59,7 +59,7 @@ EVERY: Flags = {
     ),
     **JSON,
 }
-"""Of every command that opens engines; prices of the reward are added to these."""
+"""Flags of every command that opens engines; ``add_price_flags`` adds those of the prices."""
 PLAY: Flags = {
     "--steps": value("N", "steps of each game (default: %(default)s)", STEPS),
     "--games": value("B", "games (default: %(default)s)", GAMES),
@@ -232,6 +232,6 @@ LEDGER_ADD: Flags = {
 
 
 def settings_of(options: Namespace, **others: Any) -> Settings:  # noqa: ANN401 - other settings
-    """The settings that a command line has flags for, and others."""
+    """Make Settings from the flags of the same names; ``others`` overrides them."""
     given = {each.name: getattr(options, each.name) for each in fields(Settings) if hasattr(options, each.name)}
     return Settings(**{**given, **others})

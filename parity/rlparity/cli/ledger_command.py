@@ -80,7 +80,7 @@ def check(options: Namespace) -> Answer:
 
 
 def _entry_text(world: World, engines: tuple[str, str], trace: Trace, options: Namespace) -> str:
-    """The entry as TOML. JSON's texts, numbers and lists of these are TOML's, too."""
+    """Format the entry as TOML. Strings, numbers and lists in JSON are valid TOML, too."""
     shown = tuple(found for found in trace.differences if found.family != MARKS)
     case = replace(trace.case, marks=False)
     witness = Trace(trace.world, engines, case, shown, prices=trace.prices)
@@ -91,11 +91,11 @@ def _entry_text(world: World, engines: tuple[str, str], trace: Trace, options: N
         "worlds": [world.name],
         "fields": list(dict.fromkeys(found.field for found in shown)),
     }
-    if not isinstance(action, tuple):  # which is seldom taken twice
+    if not isinstance(action, tuple):  # an array action is hardly ever taken again
         parts["actions"] = [world.actions[action] if isinstance(action, int) else action]
     versions = ", ".join(f"{json_text(name)} = {json_text(_version(name, sides))}" for name in options.package)
     lines = [f"{name} = {json_text(value, ensure_ascii=False)}" for name, value in parts.items()]
-    # within a text of JSON, and it is nowhere else, an apostrophe may be escaped
+    # apostrophes only occur within JSON strings, where they may be escaped
     text = trace_text(witness).replace("'", "\\u0027")
     return "\n".join([f"[entries.{options.id}]", *lines, f"versions = {{ {versions} }}", f"witness = '''\n{text}'''\n"])
 

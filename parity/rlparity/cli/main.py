@@ -1,4 +1,4 @@
-"""The command ``rlparity``: its commands, their help, and what becomes of their errors."""
+"""The command ``rlparity``: argument parser, help texts, dispatch and error handling."""
 
 import argparse
 import inspect
@@ -44,7 +44,7 @@ _EXIT_CODES = (
 
 
 class Command(NamedTuple):
-    """A command: the function that does it, whose docstring is its help, its flags and their defaults."""
+    """A command: its function, whose docstring is the help text, its flags and their defaults."""
 
     does: Callable[[argparse.Namespace], Answer | int]
     flags: flags.Flags
@@ -79,17 +79,17 @@ OF_LEDGER = (Command(ledger_command.add, flags.LEDGER_ADD), Command(ledger_comma
 
 
 class _WrongWords(errors.UsageError):
-    """The command line cannot be read; the sentence begins with the name of the program."""
+    """Command line that cannot be parsed; the message begins with the program's name."""
 
 
 class _CommandParser(Parser):
     def error(self, message: str) -> NoReturn:
-        """Raise the fault, which may be asked for as JSON."""
+        """Raise the error instead of exiting, so that it can be printed as JSON."""
         raise _WrongWords(f"{self.prog}: {message} (see `{self.prog} --help`).")
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Wraps each paragraph of a description, and leaves indented ones as they are."""
+    """Help formatter that wraps each paragraph of a description, and keeps indented ones as they are."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = text.rstrip().split("\n\n")
@@ -98,7 +98,7 @@ class _Formatter(argparse.HelpFormatter):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line, which raises UsageError for words that are wrong."""
+    """Build the parser of the whole command line; it raises UsageError for wrong arguments."""
     parser = _CommandParser(prog="rlparity", **_help_of(cli.__doc__))
     parser.add_argument("--traceback", **flags.switch("show where in the code an error arose"))
     parser.add_argument(FLAG, action=PrintCompletion, choices=SHELLS, metavar="SHELL", help=HELP)
@@ -126,7 +126,7 @@ def _add(command: Command, to: Any) -> None:  # noqa: ANN401 - argparse names no
 
 
 def _help_of(docstring: str | None) -> dict[str, Any]:
-    """The description, the examples and the exit codes in the help, as a parser takes them."""
+    """Split a docstring into keyword arguments of a parser: description, and epilog with examples and exit codes."""
     about, _, examples = inspect.cleandoc(docstring or "").partition("\nExamples:\n")
     shown = textwrap.indent(textwrap.dedent(examples), "  ")
     return {
@@ -164,14 +164,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _asks_for_json(words: Sequence[str]) -> bool:
-    """Tell whether a command line, which may be wrong, asks for JSON on standard output."""
+    """Whether a command line, which may be invalid, asks for JSON on standard output."""
     return not {"--json=-", "--commands"}.isdisjoint(words) or any(
         word == "--json" and (following == "-" or "diff" not in words) for word, following in pairwise([*words, ""])
     )
 
 
 def _do(words: Sequence[str], *, as_json: bool) -> Answer | int:
-    """Do what a command line says; its answer is the exit code alone where the command printed its own."""
+    """Parse and run a command line; return its Answer, or the exit code of a command that printed by itself."""
     parser = build_parser()
     options = parser.parse_args(words)
     options.words, options.parser = words, parser
@@ -182,9 +182,9 @@ def _do(words: Sequence[str], *, as_json: bool) -> Answer | int:
 
 
 def _answered(make: Callable[[], A], words: Sequence[str], *, as_json: bool) -> A | Answer:
-    """What ``make`` gives; of what fails a ``FailureDocument``, and a sentence on standard error.
+    """Return the result of ``make``; if it raises, print the error to standard error and return a FailureDocument.
 
-    Where JSON is asked for, what environments print is no part of it.
+    Where JSON is asked for, output that environments print is kept out of standard output.
     """
     command = next((word for word in words if not word.startswith("-")), "")
     try:
@@ -209,7 +209,7 @@ def _answered(make: Callable[[], A], words: Sequence[str], *, as_json: bool) -> 
 
 
 def _failure(kind: Literal["usage", "engine", "bug"], message: str, *words: str) -> Answer:
-    """The answer of a command that fails, and the words of the one that tells more."""
+    """Make the Answer of a failed command. ``words``: arguments of the command that shows more."""
     more = NextCommand(
         "read the help" if kind == "usage" else "see where", command_words("rlparity", "rlparity", *words)
     )

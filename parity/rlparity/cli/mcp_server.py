@@ -1,4 +1,4 @@
-"""The server of the Model Context Protocol: commands as tools, and a session of the debugger."""
+"""Model Context Protocol server, with commands and one session of the debugger as tools."""
 
 import argparse
 import json
@@ -29,12 +29,12 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "schema": (),
     "skill": (),
 }
-"""Commands that are tools, and what the server adds to their words."""
+"""Commands that are tools, and the arguments that the server adds."""
 DEBUG, DEBUG_COMMAND = "debug", "debug_command"
 _WORDS = {"type": "array", "items": {"type": "string"}, "description": "what follows the command, such as --games, 8"}
 _COMMAND = {"type": "string", "description": "such as: continue differs state.hp"}
 _END = b"\n}\n"
-"""Of a document."""
+"""End of a JSON document in the debugger's output."""
 _LONGEST_ANSWER = 256 * 2**20
 _SECONDS_TO_END = 2
 _INSTRUCTIONS = (
@@ -45,7 +45,7 @@ _INSTRUCTIONS = (
 
 
 class Tools:
-    """The tools, and the debugger's session that is open."""
+    """Handlers of the tools, and the open session of the debugger."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         (commands,) = (each.choices for each in parser._actions if isinstance(each.choices, dict))
@@ -54,7 +54,7 @@ class Tools:
         self._lock = anyio.Lock()
 
     async def list(self, _: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
-        """All tools: what they do, take and give."""
+        """List all tools with their descriptions and schemas."""
         lines = "\n".join(f"{name} {text}" for name, (_, _, text) in debugger.COMMANDS.items())
         gives = {name: schema_of(kind) for name, kind in DOCUMENTS.items()}
         gives[DEBUG_COMMAND] = gives[DEBUG]
@@ -68,7 +68,7 @@ class Tools:
         return ListToolsResult(tools=[*tools, tool(DEBUG_COMMAND, text, command=_COMMAND)])
 
     async def call(self, _: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
-        """What a command prints, or where the debugger stands; a fault is one sentence."""
+        """Call a tool; return the command's output or the debugger's position, or one sentence for an error."""
         name, arguments = params.name, params.arguments or {}
         if name == DEBUG_COMMAND:
             async with self._lock:
@@ -92,7 +92,7 @@ class Tools:
             return started
 
     async def _carry_out(self, command: str) -> CallToolResult:
-        """Carry out a command of the debugger."""
+        """Send a command to the debugger and return its answer."""
         if self._session is None:
             return _fault(f"no session is open: call {DEBUG} first.")
         process, answers = self._session
@@ -102,7 +102,7 @@ class Tools:
         return await self._answer(process, answers)
 
     async def _answer(self, _: Process, answers: BufferedByteReceiveStream) -> CallToolResult:
-        """The next answer of the session, which ends where it has none, or nobody waits for it any longer."""
+        """Receive the session's next answer; end the session if there is none or the request is cancelled."""
         answer = b""
         try:
             with suppress(anyio.EndOfStream, anyio.IncompleteRead, anyio.ClosedResourceError):
@@ -113,7 +113,7 @@ class Tools:
         return _result(answer)
 
     async def end_session(self) -> None:
-        """End the session that is open, if any, by force where it is busy."""
+        """End the open session, if any; kill its process where it is busy."""
         session, self._session = self._session, None
         if session is not None:
             with anyio.CancelScope(shield=True), anyio.move_on_after(_SECONDS_TO_END):
@@ -121,7 +121,7 @@ class Tools:
 
 
 def serve(parser: argparse.ArgumentParser) -> None:
-    """Serve one client on standard input and output until it leaves; ``parser``: of the whole command line."""
+    """Serve one client on standard input and output until it disconnects; ``parser``: of the whole command line."""
     anyio.run(_serve, Tools(parser))
 
 
@@ -137,7 +137,7 @@ async def _serve(tools: Tools) -> None:
 
 
 def _result(output: bytes, log: bytes = b"") -> CallToolResult:
-    """What a command printed as a result: its document, or its text."""
+    """Convert a command's output to a result: its JSON document or its text, or the last log line if it is empty."""
     text = output.decode(errors="replace").strip()
     if not text:
         return _fault((log.decode(errors="replace").splitlines() or ["the process ended without an answer."])[-1])

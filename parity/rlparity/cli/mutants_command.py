@@ -69,7 +69,7 @@ def mutants(options: Namespace) -> Answer:
         unbuildable=[verdict.name for verdict in verdicts if verdict.result in (UNBUILDABLE, UNSOUND)],
         same_program=[verdict.name for verdict in verdicts if verdict.result == SAME],
     )
-    wanted = len(judged) if options.generate else len(verdicts)  # edits that a machine makes need not build
+    wanted = len(judged) if options.generate else len(verdicts)  # generated mutants may fail to build
     is_well = bool(judged) and caught == wanted
     return Answer(document, lambda console: print_mutants(verdicts, caught, len(judged), console), 0 if is_well else 1)
 

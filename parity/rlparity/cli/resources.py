@@ -1,4 +1,4 @@
-"""Commands that play no game: a project to begin with, the skill, the schemas, and the server for coding agents."""
+"""Commands that run no engine: the project template, the skill, the schemas, and the server for coding agents."""
 
 from argparse import Namespace
 from importlib.resources import files
@@ -10,11 +10,11 @@ from rlparity.io.strict_json import json_text
 from rlparity.tools.documents import DOCUMENTS, FailureDocument
 
 PROJECT = {"project.toml": "pyproject.toml", "workflow.yml": ".github/workflows/rlparity.yml"}
-"""Template -> where it goes."""
+"""Template file -> path in the new project."""
 FULL = ("__main__.py", "env.py", "in_jax.py", "score.py", "show.py")
-"""Modules that the full world alone has: what rlworldkit trains, evaluates and shows."""
+"""Modules written only with ``--full``: rlworldkit trains, evaluates and shows the world with them."""
 _ONLY_FULL = "  # full"
-"""Ends lines of templates that only the full world has."""
+"""Suffix of template lines that are written only with ``--full``."""
 SKILL = "port-an-environment"
 
 

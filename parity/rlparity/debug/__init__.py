@@ -1,4 +1,4 @@
-"""A debugger for two engines of one world: stop, step back, edit, fork."""
+"""Debugger of two engines of one world, with breakpoints, stepping back, edits of the state, and forks."""
 
 from rlparity.debug.attach import here
 from rlparity.debug.session import Session

@@ -1,4 +1,4 @@
-"""Where the debugger opens: at the command line, at an environment in the middle of a run, or at a divergence."""
+"""Entry points of the debugger: the command line, a running environment, or a divergence."""
 
 import signal
 import sys
@@ -24,18 +24,18 @@ from rlparity.world import World
 
 
 def here(env: Any, index: int = 0, **options: Any) -> None:  # noqa: ANN401 - environments have no common type
-    """Open the debugger's screen at an environment's present state, as ``breakpoint()`` does; it stays as it is.
+    """Open the debugger's screen at an environment's current state, like ``breakpoint()``; ``env`` is not changed.
 
-    Without a terminal, or textual, it prints one sentence.
+    Without a terminal, or without textual, it prints one sentence and returns.
 
     Args:
         env: an environment of rlworldkit, of one game or many, in any wrappers of Gymnasium or Stable-Baselines3, or
-            a ``SyncVectorEnv`` or ``DummyVecEnv`` of such.
-        index: the game, where there are many.
-        options: those of ``Session``; ``engines`` are the environment's own and the world's first other one.
+            a ``SyncVectorEnv`` or ``DummyVecEnv`` of such environments.
+        index: number of the game, where there are many.
+        options: those of ``Session``; ``engines`` defaults to the environment's own and the world's first other one.
 
     Raises:
-        UsageError: it is no such environment, or an option is wrong.
+        UsageError: ``env`` is not such an environment, or an option is wrong.
     """
     inner = getattr(env, "unwrapped", env)
     if hasattr(inner, "envs"):
@@ -57,14 +57,14 @@ def here(env: Any, index: int = 0, **options: Any) -> None:  # noqa: ANN401 - en
 
 
 def open_at(spec: str, world: World, engines: tuple[str, str], found: Divergence, timeout: float) -> None:
-    """Open the debugger's screen where a run's game differs."""
+    """Open the debugger's screen at the step of a divergence."""
     with Session(spec, engines, case=found.case, prices=changed_prices(world), timeout=timeout) as session:
         session.go(found.step)
         show(session)
 
 
 def check_screen(otherwise: str) -> None:
-    """Raise UsageError where there is no textual or no terminal; ``otherwise``: what else to do."""
+    """Raise UsageError without textual or a terminal; ``otherwise``: an alternative, which ends the message."""
     if find_spec("textual") is None:
         raise UsageError(f"the screen needs textual: run `{install_command('rl-parity[debug]')}`{otherwise}.")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -72,7 +72,7 @@ def check_screen(otherwise: str) -> None:
 
 
 def show(session: Session) -> int:
-    """Show a session's screen until it is left; returns the exit code. A signal takes effect after it."""
+    """Show a session's screen until the user quits; return the exit code. A signal is raised once it has closed."""
     from rlparity.debug.screen import DebugApp  # textual is optional
 
     app = DebugApp(Debugger(session))
@@ -116,16 +116,16 @@ def debug(options: Namespace) -> Answer | int:
 
 
 def _document(session: Session, stopped: str | None, message: str | None = None) -> StopDocument:
-    """Where the game stands, and the condition that stopped it there."""
+    """Make the document of the session's current step. stopped: the condition that holds there."""
     moment, differences, phase = session.moment, session.diff(), ""
-    with suppress(EngineError):  # of one that fails in its phases, the step stands without them
+    with suppress(EngineError):  # an engine that fails to give its phases leaves the document without them
         phase = moment.phases.parting.text if differences else ""
     marks, state = moment.marks and moment.marks[0], session.state()
     return StopDocument(session.position, stopped, moment.action, differences, marks, phase, state, message)
 
 
 def _answer(debugger: Debugger, document: object) -> Answer:
-    """Where the game stands; then the same after each command on standard input, at whose end the session is closed."""
+    """Make the Answer with ``document``, followed by one for each command on standard input; EOF closes the session."""
 
     def then() -> Answer | None:
         if not (line := sys.stdin.readline()):
@@ -142,7 +142,7 @@ def _answer(debugger: Debugger, document: object) -> Answer:
 
 
 def _stop(session: Session, options: Namespace) -> Answer:
-    """Run to the first condition, write what is asked for, and say where the game stands."""
+    """Run until a condition holds, write the requested test, and make the Answer for that step."""
     held = session.run_until(*(options.until or ["differs"]))
     if options.write_test:
         session.write_test(options.write_test)

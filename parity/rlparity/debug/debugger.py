@@ -1,4 +1,4 @@
-"""The debugger's commands, breakpoints and messages; knows no screen."""
+"""Commands, breakpoints and messages of the debugger, independent of a screen."""
 
 from collections.abc import Callable
 
@@ -9,14 +9,14 @@ from rlparity.io.console import counted
 from rlparity.tools.report import action_name
 
 CHUNK = 10
-"""Steps between which a screen shows a run that goes on, and takes keys."""
+"""Steps that a run takes before the screen is redrawn and keys are read."""
 
 
 class Debugger:
-    """Carries out commands in a session; a mistake is a message, and nothing else happens.
+    """Command interpreter of a session; an invalid command only sets the message.
 
-    breakpoints: conditions at which a run stops. message: of the last command; is_refusal: it was not done.
-    target: where a run goes, as its conditions and whether backwards; None while there is none.
+    breakpoints: conditions at which a run stops. message: of the last command. is_refusal: that command failed.
+    target: conditions of the run in progress, and whether it goes backwards; None while no run is in progress.
     """
 
     def __init__(self, session: Session) -> None:
@@ -38,7 +38,7 @@ class Debugger:
             self.message, self.is_refusal = str(error), True
 
     def advance(self) -> None:
-        """Run on for a few steps, until a condition holds or there is nowhere to go."""
+        """Continue a run for at most ``CHUNK`` steps, or until a condition holds or no step is left."""
         if self.target is None:
             return
         (conditions, backwards), session, before = self.target, self.session, self.session.position
@@ -54,7 +54,7 @@ class Debugger:
             self.target, self.message = None, f"Stopped at step {session.position}: {where}."
 
     def stop(self) -> None:
-        """End a run that goes on."""
+        """Stop the run in progress, if any."""
         if self.target is not None:
             self.target, self.message = None, f"Stopped at step {self.session.position}."
 
@@ -82,7 +82,7 @@ class Debugger:
         return f"Breakpoints: {self.listed()}."
 
     def listed(self) -> str:
-        """The breakpoints in words."""
+        """The breakpoints as a comma-separated list."""
         return ", ".join(self.breakpoints) or "none"
 
     def _save(self, file: str, shrink_seconds: float | None = None) -> str:
@@ -109,13 +109,13 @@ COMMANDS: dict[str, tuple[str, Callable[[Debugger, str], object], str]] = {
     "shrink": ("k", lambda it, rest: it._save(rest, 10), "FILE: a minimal case of its first difference"),
     "test": ("t", Debugger._test, "FILE: as a test of pytest"),
 }
-"""Commands: their keys, what they do, and what they take and are for."""
+"""Commands by name: their keys, their function, and their arguments and help."""
 AT_ONCE = "step", "back", "continue", "return", "fork"
-"""Commands whose keys carry them out; those of the others open the line with the command."""
+"""Commands that run when their key is pressed; keys of the others open the command line."""
 
 
 def _pair(text: str) -> tuple[str, object]:
-    """A name and a value, as JSON has it, or a bare word."""
+    """Parse ``NAME = VALUE``, where the value is JSON or a bare word."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not (name and equals and value):
         raise UsageError(f"{quoted(text)} is no NAME = VALUE, such as hp = 1: give both.")

@@ -1,4 +1,4 @@
-"""Fields of a game by their names, and conditions at which a run stops, read from text: parsed, never executed."""
+"""Parsers of field names and of stop conditions; the text is never executed as code."""
 
 import json
 import operator
@@ -20,7 +20,7 @@ FAMILIES = STATE, OBSERVATION, "mask", "components", "reward", "terminated", "tr
 
 
 class FieldReader:
-    """Finds fields of one world's games by their names."""
+    """Lookup of fields of a world's games by name."""
 
     def __init__(self, world: World) -> None:
         label = world.observation_label
@@ -28,7 +28,7 @@ class FieldReader:
         self._names = {**element_names(world), OBSERVATION: labels if len(set(labels)) == len(labels) else ()}
 
     def family(self, fields: Fields, family: str) -> Any:  # noqa: ANN401 - a JSON value
-        """A family of one engine's fields, by names where these have some; ABSENT stands for what there is not."""
+        """Return a family of one engine's fields as JSON, by element names if it has any; ABSENT if it is missing."""
         names = self._names.get(family, ())
         if family not in fields:
             return dict.fromkeys(names, ABSENT) or ABSENT
@@ -40,14 +40,14 @@ class FieldReader:
         return dict(zip(names, row.ravel().tolist(), strict=True)) if names else row.tolist()
 
     def value(self, fields: Fields, keys: Keys) -> Any:  # noqa: ANN401 - a JSON value
-        """What stands under some keys; ABSENT where nothing does."""
+        """Return the value at a path of keys; ABSENT where there is none."""
         return part_of(self.family(fields, str(keys[0])), keys[1:])
 
     def find(self, fields: Fields, name: str) -> Keys:
-        """The keys of a field, such as ``state.player.hp``, ``components.kills``, ``mask[up]`` or just ``hp``.
+        """Resolve a field name, such as ``state.player.hp``, ``components.kills``, ``mask[up]`` or ``hp``, to its keys.
 
-        A name without its family is looked for in the state, where the one that is nested least counts. Indices may
-        lie behind the end of a list. Raises UsageError where there is no such field, or several.
+        A name without a family means the least nested field of that name in the state. Indices may lie past the end of
+        a list. Raises UsageError where there is no such field, or several.
         """
         keys = keys_of(name)
         if keys[0] not in FAMILIES:
@@ -72,7 +72,7 @@ class FieldReader:
 
 
 def value_of(text: str) -> Any:  # noqa: ANN401 - a JSON value
-    """A value as JSON has it, else the text itself."""
+    """Parse a JSON value; other text is returned as it is."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -80,12 +80,12 @@ def value_of(text: str) -> Any:  # noqa: ANN401 - a JSON value
 
 
 def path_text(keys: Keys) -> str:
-    """Keys as one name with dots."""
+    """Join keys with dots."""
     return ".".join(map(str, keys))
 
 
 def put_in(state: State, keys: Keys, value: object) -> None:
-    """Change a field of a state; raises UsageError where it has none, or one of another type."""
+    """Set a field of a state in place; raises UsageError for an index past the end or a value of another type."""
     *path, last = keys
     place: Any = state
     try:
@@ -102,7 +102,7 @@ def put_in(state: State, keys: Keys, value: object) -> None:
 
 
 def _paths(state: Any) -> list[tuple[str, ...]]:  # noqa: ANN401 - a JSON value
-    """The paths of all keys of dicts within dicts."""
+    """List the paths of all keys in nested dicts."""
     if not isinstance(state, dict):
         return []
     return [(key, *rest) for key, value in state.items() for rest in [(), *_paths(value)]]
@@ -114,13 +114,13 @@ _COMPARISON = re.compile(r"(.+?)\s*(<=|>=|==|!=|<|>)\s*(.+)")
 
 
 Condition = Callable[[Moment], bool]
-"""Tells whether it holds in a moment, on either engine."""
+"""Predicate of whether a condition holds at a moment, on either engine."""
 
 
 def parse_condition(text: str, world: World, reader: FieldReader, now: Moment) -> Condition:
-    """The condition that a text names, as ``Session.run_until`` lists them; ``now`` has the fields that it may name.
+    """Parse a condition, in the forms listed in ``Session.run_until``; field names are looked up in moment ``now``.
 
-    Raises UsageError for anything else.
+    Raises UsageError for any other text.
     """
     stripped = text.strip()
     marks = {mark for mark, rule in world.marks.items() if stripped in (mark, rule)}
@@ -146,7 +146,7 @@ def parse_condition(text: str, world: World, reader: FieldReader, now: Moment) -
 
 
 def action_of(world: World, action: Action | str) -> Action:
-    """An action by its name, as a number or in words; raises UsageError where the world has none such."""
+    """Resolve an action by name or number; raises UsageError where the world has no such action."""
     if action == RESTART or (world.action_space is not None and world.action_space.contains(action)):
         return action  # type: ignore[return-value]
     known, text = list(world.actions), str(action)
@@ -161,7 +161,7 @@ def _differs(field: str, reader: FieldReader, now: Moment) -> Condition:
     keys = (field,) if field in (*FAMILIES, "marks") else reader.find(now.sides[0], field) if field else ()
 
     def holds(moment: Moment) -> bool:
-        # a difference may be a part of the field, or have it as a part
+        # the difference may be inside the field, or the field inside the difference
         found = (keys_of(difference.field) for difference in moment.differences)
         return any(each[: len(keys)] == keys[: len(each)] for each in found)
 
@@ -169,7 +169,7 @@ def _differs(field: str, reader: FieldReader, now: Moment) -> Condition:
 
 
 def _draws(part: list[str]) -> Condition:
-    """A word was drawn at an address, or at one of those with this part: ``ORDER``, ``ORDER 7`` or ``3 ORDER 7``."""
+    """Condition that a word was drawn at an address that contains ``part``: ``ORDER``, ``ORDER 7`` or ``3 ORDER 7``."""
 
     def holds(moment: Moment) -> bool:
         if moment.action in (None, RESTART):

@@ -1,4 +1,4 @@
-"""Text of each part of the debugger's screen."""
+"""Texts of the parts of the debugger's screen."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -18,7 +18,7 @@ from rlparity.world import Board
 
 HELP = "help"
 PANELS = ("differences", "reward", "marks", "actions", "observation", "state", "forks", "phases", "rules", HELP)
-"""Panels by their keys 1 to 9; ``?`` opens and closes the last."""
+"""Panels in the order of their keys 1 to 9; ``?`` toggles the last."""
 _KEYS = {
     ":": "type a command",
     "1-9": ", ".join(PANELS[:-1]),
@@ -27,14 +27,14 @@ _KEYS = {
     "q": "leave",
 }
 BESIDE = 44
-"""The least columns of a panel beside the boards."""
+"""Minimum columns of a panel beside the boards."""
 BELOW = 3
-"""The least lines of a panel below the boards."""
+"""Minimum lines of a panel below the boards."""
 _MOST = 2000
 
 
 def title(debugger: Debugger, width: int) -> Text:
-    """Where one stands, in one line."""
+    """Title line: world, fork, step and next action, and whether the engines agree."""
     session = debugger.session
     fork, action = session.current, session.next_action
     following = "" if action is None else f", next {action_name(session.world, action)}"
@@ -47,9 +47,9 @@ def title(debugger: Debugger, width: int) -> Text:
 
 
 def boards(session: Session, size: tuple[int, int], engine: int) -> tuple[Text, int]:
-    """The boards after the step, what differs marked, and the columns that a panel leaves them.
+    """Draw the boards after the step, with differences marked; return them and their columns beside a panel.
 
-    A panel stands beside tall ones, else below (0 columns). Where both are too wide, that of ``engine`` is shown alone.
+    A panel is beside tall boards, else below them (0 columns). Where both are too wide, only ``engine``'s is shown.
     """
     names = [*dict.fromkeys(session.engines)]
     both = _board(session, 0), _board(session, 1)
@@ -69,7 +69,7 @@ def boards(session: Session, size: tuple[int, int], engine: int) -> tuple[Text, 
 
 
 def _board(session: Session, side: int) -> Board:
-    """An engine's board; why it cannot be drawn, where it cannot."""
+    """Draw an engine's board, or a board with the error message if drawing fails."""
     try:
         return session.board(session.engines[side])
     except UsageError as error:
@@ -87,7 +87,7 @@ def _board_lines(name: str, board: Board, cells: set[tuple[int, int]]) -> list[T
 
 
 def panel(debugger: Debugger, name: str, width: int) -> Text | Grid:
-    """A panel by its name; text that fits the width is shown several times as fast as a table that folds its cells."""
+    """Render a panel: as text if it fits the width, which is several times as fast as a table that folds its cells."""
     session = debugger.session
     if name == HELP:
         return _help(debugger)
@@ -119,7 +119,7 @@ def panel(debugger: Debugger, name: str, width: int) -> Text | Grid:
 
 
 def _rows(session: Session, name: str) -> Iterator[tuple[str, str, str]]:
-    """Field and both engines' values."""
+    """Yield the rows of a panel: field and both engines' values."""
     if name == "differences":
         if not session.diff() and session.engines[0] != session.engines[1]:
             yield "the engines agree", "", ""
@@ -134,7 +134,7 @@ def _rows(session: Session, name: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _value(session: Session, name: str, side: int) -> object:
-    """What a panel shows of an engine, as a JSON value."""
+    """Return one engine's content of a panel as a JSON value."""
     engine = session.engines[side]
     if name == "state":
         return session.state(engine)
@@ -151,7 +151,7 @@ def _value(session: Session, name: str, side: int) -> object:
 
 
 def _phases(session: Session) -> Iterator[tuple[str, str, str]]:
-    """Each phase, what differs after it, and the words that it drew by their addresses."""
+    """Yield rows for each phase, the differences after it, and the words that it drew, by address."""
     phases = session.moment.phases
     try:
         silent = ["" if side is not None else "tells no phases" for side in phases.sides]
@@ -174,7 +174,7 @@ def _phases(session: Session) -> Iterator[tuple[str, str, str]]:
 
 
 def named_here(session: Session) -> list[str]:
-    """The marks that fired in the step, and the components that it earned without one of their own."""
+    """List the marks that fired in the step, then its nonzero components that have no fired mark."""
     fired = {mark for side in session.moment.marks or () for mark in side}
     marked = {mark.rpartition(".")[2] for mark in fired}
     earned = [name for name, value in session.components().items() if value and name not in marked]
@@ -182,7 +182,7 @@ def named_here(session: Session) -> list[str]:
 
 
 def _rules(session: Session) -> Text:
-    """The rules of the step's marks with their texts, and where the engines' sources have them."""
+    """Rules panel: rules of the step's marks with their texts and source lines in both engines."""
     text, shown = Text("" if session.moment.marks else "The engines do not both count marks.\n"), ""
     for name in named_here(session):
         component = name.rpartition(".")[2]
@@ -198,7 +198,7 @@ def _rules(session: Session) -> Text:
 
 
 def _flat(path: str, one: Any, other: Any, *, zeros: bool = True) -> Iterator[tuple[str, str, str]]:  # noqa: ANN401
-    """The leaves of two JSON values; those that are 0 on both sides are left out unless ``zeros``."""
+    """Flatten two JSON values to rows of leaves; without ``zeros``, leave out leaves that are 0 on both sides."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in dict.fromkeys((*one, *other)):
             yield from _flat(f"{path}.{key}".lstrip("."), one.get(key), other.get(key), zeros=zeros)

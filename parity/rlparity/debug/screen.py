@@ -1,4 +1,4 @@
-"""The debugger in a terminal: keys and a command line, which the debugger carries out. Needs textual."""
+"""Terminal screen of the debugger, with keys and a command line. Needs textual."""
 
 import asyncio
 import signal
@@ -18,9 +18,9 @@ _COMMAND_OF_KEY = {key: word for word, (keys, _, _) in COMMANDS.items() for key 
 
 
 class DebugApp(App[None]):
-    """The screen of a debugger: boards, a panel, a message and a command line.
+    """Textual app of a debugger: boards, a panel, a message and a command line.
 
-    ended_by: the signal that closed it, else None.
+    ended_by: the signal that closed the app, else None.
     """
 
     CSS = """
@@ -72,7 +72,7 @@ class DebugApp(App[None]):
         self.exit()
 
     def on_resize(self) -> None:
-        self.call_later(self._show)  # once textual has the new size
+        self.call_later(self._show)  # textual sets the new size after this handler
 
     def on_key(self, event: events.Key) -> None:
         line = self.query_one(Input)
@@ -80,7 +80,7 @@ class DebugApp(App[None]):
             self._debugger.stop()
             self._panel = self._panel_below
             self._close(line)
-        elif line.display:  # typed before the line had the focus
+        elif line.display:  # the key was typed before the line had the focus
             if event.key == "enter":
                 self._submit(line)
             elif event.is_printable and event.character:
@@ -91,7 +91,7 @@ class DebugApp(App[None]):
                 event.prevent_default()  # other keys scroll the panel
 
     def _press(self, key: str, line: Input) -> bool:
-        """Do what a key is for; whether it is for anything."""
+        """Handle a key; return whether it is bound to anything."""
         word = _COMMAND_OF_KEY.get(key)
         if key == "q":
             self.exit()
@@ -138,11 +138,11 @@ class DebugApp(App[None]):
         boards, columns = panes.boards(debugger.session, self.size, self._engine)
         self.set_class(columns > 0, "beside")
         has_room = columns > 0 or boards.plain.count("\n") + panes.BELOW + 4 <= self.size.height
-        self.query_one("#boards").display = has_room or self._panel == panes.PANELS[0]  # else they hide the panel
+        self.query_one("#boards").display = has_room or self._panel == panes.PANELS[0]  # make room for the panel
         parts = {
             "title": panes.title(debugger, self.size.width),
             "boards": boards,
-            # the bar beside the panel takes a column
+            # the panel's scroll bar takes a column
             "text": panes.panel(debugger, self._panel, self.size.width - columns - 1),
             "message": Text(debugger.message, "bold red" if debugger.is_refusal else ""),
         }

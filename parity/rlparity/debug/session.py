@@ -1,4 +1,4 @@
-"""A debugging session: two engines play one game, which can be stopped, taken back, edited and forked."""
+"""Debugging session: one game on two engines, with stepping in both directions, edits and forks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -28,22 +28,22 @@ MOST_STEPS = 10_000
 
 
 class Session(GameView, Closable):
-    """Two engines of a world in one game, usable in a ``with`` block.
+    """One game on two engines of a world, usable in a ``with`` block.
 
-    Going back shows what was kept. Where play goes on from an earlier step, the game is replayed up to there, and what
-    the engines give is held to what they gave; an engine that failed is opened again.
+    Earlier steps are shown from memory. To continue from one, the session replays the game up to it, and checks that
+    the engines give the same outputs as before. An engine that failed is opened again.
 
     Args:
         world: a world, its name or ``module:attribute``; None: that of the trace, or the only registered one.
         engines: two names, or one; None: those of the trace, or the world's first two.
-        seed: of the game, 0 … 2⁶⁴ − 1; None: 0, unless a trace or a case is given.
+        seed: seed of the game, at most 2⁶⁴ − 1; None: 0, unless a trace or a case is given.
         trace: file of a trace or a golden episode to open at its start.
         case: a game to open at its start.
-        actions: of the seed's game, by name or number.
-        agent: file or name of an agent that chooses actions where none is given or recorded. Without one they are
-            drawn uniformly among the valid ones; a trace or a case then ends with its actions.
-        prices: of the reward, by name, that are not those of the trace or the game's own.
-        timeout: seconds that an answer may take.
+        actions: actions of the seed's game, by name or number.
+        agent: file or name of an agent that chooses actions where none is given or recorded. Without an agent, actions
+            are uniform over the valid ones, and a trace or a case ends with its own actions.
+        prices: prices of the reward, by name, that override those of the trace or the game.
+        timeout: seconds that an engine's answer may take.
 
     Raises:
         UsageError: there is no such world, engine, file or agent, or an engine refuses the start.
@@ -103,13 +103,13 @@ class Session(GameView, Closable):
         """Close both engines."""
         self._timeline.pair.close()
 
-    # going on and back
+    # stepping
 
     def step(self, action: Action | str | None = None) -> tuple[Difference, ...]:
-        """Take an action, by its name or number, or ``restart``; returns what then differs.
+        """Take an action, by its name or number, or ``restart``; return the differences after it.
 
-        None: the action that this fork has next, else the agent's. Another action than this fork has next makes a fork.
-        Raises UsageError for an action that the world does not have, or where there is none.
+        None: the fork's next recorded action, else the agent's. Any other action than the recorded one makes a fork.
+        Raises UsageError for an action that the world does not have, or where there is none to take.
         """
         fork, recorded = self.current, self.next_action
         chosen = recorded if action is None else action_of(self.world, action)
@@ -132,14 +132,14 @@ class Session(GameView, Closable):
         return self.diff()
 
     def back(self, steps: int = 1) -> None:
-        """Go back; from an edited start, to before the edit. Raises UsageError where there are not as many steps."""
+        """Go back some steps; from an edited start, to before the edit. Raises UsageError for more steps than taken."""
         if steps > (most := self.current.place):
             raise UsageError(f"the game began {counted(most, 'step')} ago: go back no further.")
         for _ in range(steps):
             self._back()
 
     def go(self, step: int) -> None:
-        """Go to a step of this fork, forwards by its own actions. Raises UsageError where it has no such step."""
+        """Go to a step of this fork, by playing its own actions if needed. Raises UsageError for a step it lacks."""
         fork = self.current
         first = fork.path[fork.begins].step
         last = first + len(fork.case.actions)
@@ -150,17 +150,17 @@ class Session(GameView, Closable):
         fork.place = fork.begins + step - first
 
     def run_until(self, *conditions: str, backwards: bool = False, steps: int = MOST_STEPS) -> str | None:
-        """Go on, or back, to the next step at which a condition holds, on either engine; which one, or None.
+        """Run to the next step, or the last before, where a condition holds on either engine; return the condition.
 
-        Without one it stops where the game is over, the actions end, or after ``steps``. Conditions:
+        Returns None where the game is over, the actions end, or after ``steps``. Conditions:
 
-        - ``MARK`` or ``RULE``: the mark, or one of the rule's, fired in the step;
+        - ``MARK`` or ``RULE``: the mark, or a mark of the rule, fired in the step;
         - ``FIELD < VALUE``, with ``<``, ``<=``, ``>``, ``>=``, ``==`` or ``!=``, such as ``components.kills > 0``;
         - ``action NAME``: this action was taken;
-        - ``differs`` or ``differs FIELD``: the engines differ;
-        - ``draw ADDRESS``: a word was drawn there, such as ``draw ORDER 7``; a part of an address will do.
+        - ``differs`` or ``differs FIELD``: the engines differ, or differ in the field;
+        - ``draw ADDRESS``: a word was drawn at an address that contains this, such as ``draw ORDER 7``.
 
-        Raises UsageError for any other.
+        Raises UsageError for any other condition.
         """
         parsed = {text: parse_condition(text, self.world, self._reader, self.moment) for text in conditions}
         for _ in range(steps):
@@ -171,16 +171,16 @@ class Session(GameView, Closable):
         return None
 
     def check(self) -> None:
-        """Replay this fork from its start; raises EngineError where an engine gives anything else than before."""
+        """Replay this fork from its start; raises EngineError where an engine's outputs are not the same as before."""
         self._timeline.replay(self.current)
 
     # edits and forks
 
     def set(self, field: str, value: object) -> None:
-        """Change a field of the reference's state, which both engines take: a fork begins there.
+        """Change a field of the reference's state and set that state on both engines, in a new fork.
 
-        It keeps the actions that follow. Raises UsageError where there is no such field, the value is of another type,
-        or an engine refuses or changes it; the session is then as it was.
+        The fork keeps the actions that follow. Raises UsageError where there is no such field, the value is of another
+        type, or an engine refuses or changes it; the session is then unchanged.
         """
         keys = self._reader.find(self.moment.sides[0], field)
         if keys[0] != STATE or len(keys) == 1:
@@ -199,15 +199,15 @@ class Session(GameView, Closable):
         self._add(edited)
 
     def fork(self) -> Fork:
-        """Begin a fork at this step, without the actions that follow."""
+        """Make a fork at this step, without the actions that follow."""
         return self._add(self._branch(self.case, "fork"))
 
     def switch(self, number: int) -> None:
-        """Go to a fork, to where one stood in it. Raises UsageError where there is none of this number."""
+        """Go to a fork, at its own current step. Raises UsageError where there is no fork of this number."""
         self.current = self._fork(number)
 
     def _choose(self, source: Source) -> Action:
-        """The agent's action, or a valid one, which depends on the seed and the step alone."""
+        """Choose the agent's action, or a random valid one; the draw depends on the seed and the step alone."""
         observation, mask = (np.asarray(self.moment.sides[0][name]) for name in (OBSERVATION, "mask"))
         view = View(observation, mask, np.zeros(1, np.intp), lambda _: [self.moment.states[0]])
         rng = np.random.default_rng([self._first_seed, self.position])
@@ -230,24 +230,24 @@ class Session(GameView, Closable):
         return True
 
     def _branch(self, case: Case, cause: str) -> Fork:
-        """A fork that leaves this one here."""
+        """Make a fork that branches off the current one at this step."""
         here, path = self.current, self.current.path[: self.current.place + 1]
         return Fork(len(self.forks), case, here, self.position, cause, path, here.begins, here.place)
 
     def _from_here(self, state: State, cause: str) -> Fork:
-        """A fork that would begin here, in a state."""
+        """Make a fork that starts at this step in the given state, with the actions that follow."""
         here = self.current
         actions = here.case.actions[here.place - here.begins :]
         return self._branch(replace(here.case, seed=None, state=state, actions=actions), cause)
 
     def _begun(self, fork: Fork) -> Fork:
-        """A fork whose start was played at the end of its path; raises StateRefused."""
+        """Play a fork's start at the end of its path, and return the fork; raises StateRefused."""
         fork.begins = fork.place = len(fork.path)
         self._timeline.begin(fork)
         return fork
 
     def _add(self, fork: Fork) -> Fork:
-        """Go to a new fork."""
+        """Add a fork to the session and make it the current one."""
         self.forks.append(fork)
         self.current = fork
         return fork
@@ -259,7 +259,7 @@ class Session(GameView, Closable):
 
 
 def _checked_seed(world: World, seed: int) -> int:
-    """The seed; raises UsageError where the world's engines do not take it."""
+    """Return the seed as an int; raises UsageError for one out of the world's range."""
     if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**world.seed_bits:
         raise UsageError(f"seed {seed} is no whole number of 0 ... 2^{world.seed_bits} - 1: choose one.")
     return int(seed)

@@ -1,4 +1,4 @@
-"""Forks of a game on two engines: what was seen is kept, and replayed where play goes on from there."""
+"""Forks of a game on two engines: recorded moments, and their replay to continue from an earlier one."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,10 +18,10 @@ from rlparity.errors import EngineError, StateRefused
 
 @dataclass(frozen=True, eq=False)
 class Moment(ReplayMoment):
-    """The game after the start or an action, as ``ReplayMoment``, and all that each engine gave.
+    """ReplayMoment, the game after the start or an action, with all outputs of each engine.
 
-    step: actions since the first start. sides: of the reference and the other engine, field -> array (1, …), and of
-    ``state`` a list of one. phases: of the step, and the words that they drew, for which the engines are asked later.
+    step: actions since the first start. sides: fields of the reference and of the other engine, name -> array (1, …);
+    ``state`` is a list of one dict. phases: of the step, with the drawn words; the engines compute them on demand.
     """
 
     step: int
@@ -30,19 +30,19 @@ class Moment(ReplayMoment):
 
     @property
     def is_over(self) -> bool:
-        """The reference's game has ended, for all players."""
+        """Whether the reference's game has ended, for all players."""
         ends = (np.asarray(self.sides[0].get(name, np.zeros(1, np.bool_))) for name in ("terminated", "truncated"))
         return bool(np.logical_or(*ends).all())
 
 
 @dataclass(eq=False)
 class Fork:
-    """One course of the game.
+    """One branch of the game.
 
-    number: in the order in which forks were made. case: its start, and all actions since, of which the last may be
-    unplayed. parent, at: the fork that it left, and at which step. cause: what it left it for. path: what was seen on
-    the way, from the first start on; an edit adds a start to it. begins: the index of its own start there. place: the
-    index of where one stands.
+    number: in the order in which forks were made. case: its start and all of its actions, of which the last may be
+    unplayed. parent, at: the fork that it branched off, and the step. cause: the edit or action that made it branch.
+    path: its moments from the first start on; an edit adds a start to the path. begins: index of its own start in the
+    path. place: index of the current moment.
     """
 
     number: int
@@ -56,21 +56,21 @@ class Fork:
 
     @property
     def last(self) -> int:
-        """The last step that was played."""
+        """Number of the last step that was played."""
         return self.path[-1].step
 
     @property
     def moment(self) -> Moment:
-        """The moment at which one stands."""
+        """The current moment."""
         return self.path[self.place]
 
     def action(self, place: int) -> Action | None:
-        """The action that follows a place in the path; None where the fork has none."""
+        """Return the action that follows an index of the path; None where the fork has none."""
         done = place - self.begins
         return self.case.actions[done] if done < len(self.case.actions) else None
 
     def before_edit(self) -> Self:
-        """The fork that the edit at this one's start left."""
+        """Return the fork that the edit at this fork's start branched off."""
         fork = self
         while fork.begins == self.begins:
             assert fork.parent is not None
@@ -79,7 +79,7 @@ class Fork:
 
 
 def tree_lines(forks: Sequence[Fork], current: Fork, fork: Fork | None = None, depth: int = 0) -> Iterator[str]:
-    """Forks, of which the first is the root, as an indented list."""
+    """Yield the tree of forks, whose first is the root, as indented lines."""
     fork = forks[0] if fork is None else fork
     start = f"seed {fork.case.seed}" if fork.case.state is None else "a recorded state"
     cause = start if fork.parent is None else f"{fork.cause} at step {fork.at}"
@@ -92,7 +92,7 @@ def tree_lines(forks: Sequence[Fork], current: Fork, fork: Fork | None = None, d
 
 
 class Timeline:
-    """Plays forks on a pair of one game each, which stands anywhere; the engines are opened again after a failure."""
+    """Player of forks on a Pair of one game, whatever it played last; engines are opened again after a failure."""
 
     def __init__(self, open_pair: Callable[[], Pair]) -> None:
         self._open = open_pair
@@ -101,17 +101,17 @@ class Timeline:
         self._now: Moment | None = None
 
     def forget_place(self) -> None:
-        """Tell that something else used the engines."""
+        """Mark the engines' position as unknown, after other code has used them."""
         self._now = None
 
     def begin(self, fork: Fork) -> None:
-        """Play a fork's start. Raises StateRefused where an engine does not take it."""
+        """Play a fork's start. Raises StateRefused where an engine refuses it."""
         with self._moving():
             fork.path.append(self._play(fork, fork.at))
         self._now = fork.path[-1]
 
     def extend(self, fork: Fork) -> None:
-        """Play the first action of a fork that is not played yet. Raises EngineError."""
+        """Play the first unplayed action of a fork. Raises EngineError."""
         before = fork.path[-1]
         if self._now is not before:
             self.replay(fork)
@@ -121,7 +121,7 @@ class Timeline:
 
     @contextmanager
     def _moving(self) -> Iterator[None]:
-        """The place is unknown until the engines have done something, and if one fails, they are opened again."""
+        """Mark the position as unknown while the engines move, and reopen them first if one failed before."""
         self._now = None
         if self._has_failed:
             self.pair.close()
@@ -137,7 +137,7 @@ class Timeline:
     def replay(self, fork: Fork) -> None:
         """Play a fork again from its start to the end of its path.
 
-        Raises EngineError where an engine gives anything else than it did.
+        Raises EngineError where an engine's outputs are not the same as before.
         """
         since: tuple[State, State] = ({}, {})
         exact = replace(self.pair.world, tolerances={})
@@ -156,7 +156,7 @@ class Timeline:
     def _play(
         self, fork: Fork, step: int, action: Action | None = None, since: tuple[State, State] = ({}, {})
     ) -> Moment:
-        """Play a fork's start, or an action where the engines stand, which have the states ``since``."""
+        """Play a fork's start, or an action from the engines' current states, which are ``since``."""
         seen = start(self.pair, fork.case) if action is None else act(self.pair, fork.case, action)
         is_alone = len(self.pair.both) == 1
         fired = self.pair.newly_fired()
@@ -165,12 +165,12 @@ class Timeline:
         other = one if is_alone else _kept(seen.observed)
         states = one[STATE][0], other[STATE][0]
         marks = fired_marks(self.pair, fired)
-        phases = StepPhases(lambda: self.pair, since, action)  # an engine that failed is opened anew
+        phases = StepPhases(lambda: self.pair, since, action)  # the pair may be reopened until then
         return Moment(action, states, components_of(seen), marks, differences, step, (one, other), phases)
 
 
 def _kept(fields: Fields) -> dict[str, Any]:
-    """Copies, which an engine's next step leaves alone; states as dicts only."""
+    """Copy fields, so that an engine's next step cannot change them; states are kept as dicts only."""
     return {
         name: values if isinstance(values, list) else np.array(values)
         for name, values in fields.items()

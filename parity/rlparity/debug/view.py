@@ -1,4 +1,4 @@
-"""Where a session stands, and what both engines gave there."""
+"""View of a session's current step: outputs of both engines, and saving as a trace or a test."""
 
 from pathlib import Path
 from pprint import pformat
@@ -34,11 +34,11 @@ def test_engines_agree() -> None:
 
 
 class GameView:
-    """The step at which a session stands: shown, and saved.
+    """View of a session's current step, with methods to read and to save it.
 
-    current: the fork in which one stands. forks: all of them by number; ``parent`` and ``at`` make them a tree.
+    current: the current fork. forks: all forks by number; ``parent`` and ``at`` make them a tree.
 
-    Methods that take ``engine`` give that engine's answer, by its name, or the reference's.
+    Methods with an ``engine`` return the output of the engine of that name, by default of the reference.
     """
 
     world: World
@@ -56,64 +56,64 @@ class GameView:
 
     @property
     def moment(self) -> Moment:
-        """All that both engines gave at this step."""
+        """All outputs of both engines at this step."""
         return self.current.moment
 
     @property
     def next_action(self) -> Action | None:
-        """The action that this fork has next; None at its end."""
+        """The next action of this fork; None at its end."""
         return self.current.action(self.current.place)
 
     @property
     def case(self) -> Case:
-        """This fork up to this step, as it can be played again."""
+        """This fork up to this step, as a case to replay."""
         return self.current.case.prefix(self.current.place - self.current.begins)
 
     def tree(self) -> str:
-        """The forks as an indented list, the current one with an asterisk."""
+        """Format the forks as an indented list, the current one with an asterisk."""
         return "\n".join(tree_lines(self.forks, self.current))
 
     def state(self, engine: str | None = None) -> State:
-        """The complete state, as JSON values; a copy."""
+        """Return a copy of the complete state, as JSON values."""
         return json_copy(self.moment.states[self._side(engine)])
 
     def observation(self, engine: str | None = None) -> dict[str, Any]:
-        """The observation by the world's labels."""
+        """Return the observation by the world's labels."""
         return self._family(OBSERVATION, engine)
 
     def mask(self, engine: str | None = None) -> dict[str, bool]:
-        """Whether each action is valid, by its name."""
+        """Return whether each action is valid, by its name."""
         return self._family("mask", engine)
 
     def components(self, engine: str | None = None) -> dict[str, int | float]:
-        """The reward components of the last step by name, in the world's units; empty at a start."""
+        """Return the reward components of the last step by name, in the world's units; empty at a start."""
         return self._family("components", engine)
 
     def field(self, name: str, engine: str | None = None) -> Any:  # noqa: ANN401 - a JSON value
-        """A field by its name, such as ``state.player.hp``, ``observation[hp]`` or ``hp``; raises UsageError."""
+        """Return a field by name, such as ``state.player.hp``, ``observation[hp]`` or ``hp``; raises UsageError."""
         sides = self.moment.sides
         return json_copy(self._reader.value(sides[self._side(engine)], self._reader.find(sides[0], name)))
 
     def marks(self, engine: str | None = None) -> dict[str, int]:
-        """How often each mark fired in the last step; raises UsageError where an engine counts none."""
+        """Return how often each mark fired in the last step; raises UsageError where an engine counts none."""
         if self.moment.marks is None:
             raise UsageError(f"{' and '.join(self.engines)} do not both count marks: choose engines that do.")
         return dict(self.moment.marks[self._side(engine)])
 
     def diff(self) -> tuple[Difference, ...]:
-        """What differs between the engines, as ``rlparity run`` compares it; ``expected``: the reference's values."""
+        """Return the differences that ``rlparity run`` would find; ``expected`` is the reference's value."""
         return self.moment.differences
 
     def board(self, engine: str | None = None) -> Board:
-        """The state as the world draws it."""
+        """Draw the state as the world's board."""
         with blamed(f"drawing a state of world '{self.world.name}'"):
             return self.world.draw(self.state(engine))
 
     def save(self, path: Path | str, shrink_seconds: float | None = None) -> Trace:
-        """Write this fork up to this step as a trace, which ``rlparity replay`` plays; returns it.
+        """Write this fork up to this step as a trace for ``rlparity replay``, and return the trace.
 
-        ``shrink_seconds``: make it a minimal case of its first difference in this time; raises UsageError where the
-        engines do not differ. Raises UsageError where the file cannot be written.
+        ``shrink_seconds``: time limit for shrinking the trace to a minimal case of its first difference; raises
+        UsageError where the engines do not differ. Raises UsageError where the file cannot be written.
         """
         check_output(Path(path), makes_folders=True)
         fork, pair = self.current, self._timeline.pair
@@ -129,9 +129,9 @@ class GameView:
         return trace
 
     def write_test(self, path: Path | str) -> None:
-        """Write this fork up to this step as a test of pytest, which fails while the engines differ in it.
+        """Write this fork up to this step as a pytest test, which fails while the engines differ in it.
 
-        It also holds the reference to the components of the last step, if the engines agree there. Raises UsageError
+        The test also checks the reference's components of the last step, if the engines agree there. Raises UsageError
         where the file cannot be written, or the world has no name by which a test could import it.
         """
         if not is_module(self.spec) and self.spec not in registered():

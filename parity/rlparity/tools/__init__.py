@@ -1,1 +1,1 @@
-"""What is built on the comparison: reports, diffs, rewards, coverage and mutants."""
+"""Tools built on the comparison: reports, diffs, golden rewards, coverage and mutation testing."""

@@ -24,11 +24,11 @@ class MarkCount:
 
 @dataclass(frozen=True)
 class Coverage:
-    """The rules of a run and the marks that stand for them.
+    """Rule coverage of a run: hits of each rule, and counts of the marks that stand for the rules.
 
-    rules: hits of each, on the side with fewer. never, rare: those without any, and with fewer than ``RARE``.
-    silent_marks: that never fired on either side, branches that the run did not reach. unequal_marks: that the engines
-    counted differently.
+    rules: hits of each rule id, on the side with fewer. never, rare: rules with no hit, and with fewer than ``RARE``.
+    silent_marks: marks that fired on neither side, so branches that the run did not reach. unequal_marks: marks that
+    the engines counted differently.
     """
 
     rules: Mapping[str, int]
@@ -40,7 +40,7 @@ class Coverage:
 
 
 def require_marks(world: World) -> None:
-    """Raises UsageError when the world has nothing to count, or demands a rule that no mark stands for."""
+    """Raise UsageError when the world has no marks, or one of its rules has no mark."""
     if not world.marks:
         raise UsageError(f"world '{world.name}' names no marks: it has no coverage to measure.")
     if unmarked := [rule for rule in world.rule_ids() if rule not in world.marks.values()]:
@@ -50,7 +50,7 @@ def require_marks(world: World) -> None:
 
 
 def coverage_of(world: World, counts: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Coverage:
-    """The coverage behind the mark counts (marks,) of both engines."""
+    """Compute the coverage from the mark counts (marks,) of both engines."""
     expected, observed = (side.tolist() for side in counts)
     counts_of = zip(world.marks.items(), expected, observed, strict=True)
     marks = [MarkCount(mark, rule, one, other) for (mark, rule), one, other in counts_of]
@@ -66,6 +66,6 @@ def coverage_of(world: World, counts: tuple[NDArray[np.int64], NDArray[np.int64]
 
 
 def _hits(marks: Sequence[MarkCount], rule: str) -> int:
-    """Count of all marks of the rule, on the side where it fired less."""
+    """Sum the counts of all marks of the rule, on the side where they fired less."""
     counts = [each for each in marks if each.rule == rule]
     return min(sum(each.expected for each in counts), sum(each.observed for each in counts))

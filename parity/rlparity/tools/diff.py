@@ -1,4 +1,4 @@
-"""What a change does: the same games on two sides, and whatever differs counted by family."""
+"""Behavioural diff of two versions: play the same games on both sides, and count the differences by family."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ MOST_CHANGES = 200
 
 
 def family_of(difference: Difference) -> str:
-    """The family of a difference, such as ``observation``, ``rewards:kills``, ``facts:stage`` or ``state:player``."""
+    """Family of a difference, such as ``observation``, ``rewards:kills``, ``facts:stage`` or ``state:player``."""
     name, has_index, index = difference.field.partition("[")
     if name in ("facts", "events", "components"):
         return f"{REWARDS if name == 'components' else name}{has_index and ':'}{index.removesuffix(']')}"
@@ -36,17 +36,17 @@ def family_of(difference: Difference) -> str:
 
 
 def is_in(family: str, named: str) -> bool:
-    """Tell whether a family is the named one, or one of those that the name stands for."""
+    """Whether a family is ``named`` or below it: ``rewards:kills`` is in ``rewards``."""
     return family == named or family.startswith(f"{named}:")
 
 
 def is_of_reward(family: str) -> bool:
-    """Tell a family of the reward, in whose differences a game goes on the same."""
+    """Whether a family is the reward's: differences in rewards do not change how a game continues."""
     return family == REWARD or is_in(family, REWARDS)
 
 
 def check_expected(world: World, names: Sequence[str]) -> None:
-    """Raises UsageError for a name that is no family of the world."""
+    """Raise UsageError for a name that is not a family of the world."""
     lists = {REWARDS: world.components, "facts": world.facts, "events": world.events, STATE: world.state_fields}
     known = {*_PLAIN, *(f"{family}:{name}" for family, names in lists.items() for name in names)}
     if others := [name for name in names if name not in known]:
@@ -56,7 +56,7 @@ def check_expected(world: World, names: Sequence[str]) -> None:
 
 @dataclass
 class Family:
-    """Differences of one family. first: found first; games: in which they are."""
+    """Count of the differences of one family. first: the one found first; games: the games that have any."""
 
     first: Divergence
     transitions: int = 0
@@ -64,16 +64,16 @@ class Family:
 
 
 class Comparison(FreeRun):
-    """The same games on two sides, and what differs. Arrays are by side (2) and game.
+    """Free run of the same games on two sides that counts differences. Arrays are by side (2) and game.
 
     parted: the number of steps after which a game differed in more than its reward, -1 where it never did.
-    compared: steps up to there. components (2, games, components): sums over the compared steps, in units.
-    changes: the largest of components. refused: the number of starts that a side does not take.
+    compared: steps up to that point. components (2, games, components): sums over the compared steps, in units.
+    changes: the largest changes of components. refused: the number of start states that a side rejects.
     """
 
     def __init__(self, shared: Shared, pair: Pair, parts: Sequence[Part], settings: Settings) -> None:
         super().__init__(pair, settings)
-        pair.unknown.discard(STATE)  # which is compared, as of no other run that is free
+        pair.unknown.discard(STATE)  # unlike other free runs, this one compares states
         self.shared, self.parts, self._world = shared, parts, shared.world
         self._games = [game for part in parts for game in part.games]
         self.episodes = [game.name for game in self._games]
@@ -83,26 +83,26 @@ class Comparison(FreeRun):
         self.changes: list[Change] = []
         self.refused = 0
         self._is_unexplained = False
-        """Some reward differs of which no component does."""
+        """Whether some reward differs while all of its components agree."""
         self.parted = np.full(pair.games, -1)
         self.compared = np.zeros(pair.games, np.int64)
         self.components = np.zeros((2, pair.games, len(self._world.components)))
         self._limits = np.array([settings.steps if game.actions is None else len(game.actions) for game in self._games])
         self._is_agent = np.repeat([part.is_agent for part in parts], sizes)
-        invalid = settings.invalid * shared.plays.all()  # else one might be an action that a side lacks
+        invalid = settings.invalid * shared.plays.all()  # an invalid action might be one that a side lacks
         self._invalid = invalid * np.repeat([part.source is not None and not part.is_agent for part in parts], sizes)
         self._taken: Array = np.zeros(pair.games, np.int32)
 
     @property
     def returns(self) -> Array:
-        """Rewards of whole games (2, games), each of which goes its own way on either side once it has parted."""
+        """Returns of whole games (2, games); after a game has parted, each side plays it on by itself."""
         return self.measures["return"]
 
     def play(self, progress: Callable[[], object] = lambda: None) -> None:
         """Play every game to its end, or to its last step.
 
-        Both sides get the same starts and actions, which are chosen from what side A gives, and are never brought back
-        together: a game that differs in more than its reward is compared no further. Raises EngineError and UsageError.
+        Both sides get the same starts and actions, chosen from the outputs of side A. They are never resynchronised:
+        a game that differs in more than its reward is compared no further. Raises EngineError and UsageError.
         """
         self._begin()
         while self.running.any():
@@ -115,22 +115,22 @@ class Comparison(FreeRun):
         del self.changes[MOST_CHANGES:]
 
     def is_noise(self, difference: Difference, wanted: str) -> bool:
-        """Tell a difference of another family than the wanted one in which games go on the same."""
+        """Whether a difference is in the reward, which leaves the game unchanged, and in another family than wanted."""
         family = family_of(difference)
         return family != wanted and is_of_reward(family)
 
     def unexpected(self, expected: Sequence[str]) -> list[str]:
-        """The families that differ and are not expected. The reward may differ wherever an expected component does."""
+        """List the families that differ and are not expected; an expected component explains a different reward."""
         missed = [name for name in self.families if not any(is_in(name, each) for each in expected)]
         is_explained = not any(is_in(name, REWARDS) for name in missed)
         return [name for name in missed if name != REWARD or self._is_unexplained or not is_explained]
 
     def case(self, slot: int) -> Case:
-        """The compared course of a game."""
+        """The start and the actions of a game, up to the last step that was compared."""
         return self.history.case(slot).prefix(int(self.compared[slot]))
 
     def _begin(self) -> None:
-        """Start every game on both sides; one whose start a side refuses is left out."""
+        """Start every game on both sides; leave out games whose start a side refuses."""
         starts = [game.start for game in self._games]
         seeds = np.array([0 if isinstance(start, dict) else start for start in starts], np.uint64)
         self._observations = [engine.reset(seeds, self.pair.all).copy() for engine in self.pair.both]
@@ -148,7 +148,7 @@ class Comparison(FreeRun):
         self._end_games()
 
     def _put(self, side: int, slot: int, start: State) -> str:
-        """Begin a game in a state on one side; returns what that says to it."""
+        """Set the state of a game on one side; return ``_TAKEN``, or the text of the side's refusal."""
         try:
             self._observations[side][slot] = self.pair.both[side].set_state([start], np.array([slot]))[0]
         except StateRefused as error:
@@ -156,9 +156,9 @@ class Comparison(FreeRun):
         return _TAKEN
 
     def _actions(self, side: int) -> Array:
-        """Actions (games,), of the same draws on both sides; the other side's are those of games that have parted.
+        """Choose a side's actions (games,) by the same random draws; side B chooses only in games that have parted.
 
-        All valid actions weigh the same where no game of a policy is needed, or it cannot read its observation.
+        Actions are uniform over the valid ones where no game of a policy needs one, or it cannot read observations.
         """
         needed = self.running[side] if side == 0 else self.running[side] & ~self.active
         if side == 1 and not needed.any():
@@ -180,7 +180,7 @@ class Comparison(FreeRun):
         return actions
 
     def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
-        """Note what differs in games that are compared; those that differ in more than their reward leave."""
+        """Record the differences of compared games, and drop games that differ in more than their reward."""
         sides = seen.expected, seen.observed
         if seen.step is not None:
             self._observations = [np.array(side[OBSERVATION]) for side in sides]
@@ -189,13 +189,13 @@ class Comparison(FreeRun):
             self.components += np.where(self.active[:, None], earned, 0)
         others = [{name: side[name] for name in side if name not in _EARNED} for side in sides]
         rewards = [{name: side[name] for name in _EARNED if name in side} for side in sides]
-        alone = Observed(rewards[0], rewards[1])  # to explain no more than that wherever nothing else differs
+        alone = Observed(rewards[0], rewards[1])  # where only rewards differ, nothing else needs explaining
         leave = rows_that_differ(self._world, *others)
         differ = leave | rows_that_differ(self._world, *rewards) if any(rewards) else leave
         for row in np.flatnonzero(differ & self.active[slots]).tolist():
             slot = int(slots[row])
             differences = tuple(self.pair.explain(seen if leave[row] else alone, row, slot))
-            if any(each.field == "components" for each in differences):  # of other types: their values, too
+            if any(each.field == "components" for each in differences):  # the dtypes differ: compare the values, too
                 one, other = ({"components": np.asarray(side["components"], np.float64)} for side in rewards)
                 differences += tuple(explain(self._world, one, other, row))
             found = {family_of(each): each for each in differences if each.family == "components"}
@@ -207,7 +207,7 @@ class Comparison(FreeRun):
             self.changes += [
                 Change(*step, component, each.expected, each.observed)
                 for name, each in found.items()
-                if (component := name.partition(":")[2])  # none where the sides have other types
+                if (component := name.partition(":")[2])  # empty where the dtypes of the sides differ
             ]
             if leave[row]:
                 self.active[slot] = False
@@ -215,11 +215,11 @@ class Comparison(FreeRun):
                 self.parted[slot] = self.taken
 
     def _end_games(self) -> None:
-        """Compare the last states of games that are over and, where an end is due, the next ones' beginning."""
+        """Compare the last states of games that are over and, where a game ended, the start of the next one."""
         ended = self.active & ~self.running[0]
         over = ended | (self.taken >= self._limits)
         if not self.shared.plays.all():
-            over |= ~self.pair.reference.mask().any(axis=1)  # only actions that a side lacks are left
+            over |= ~self.pair.reference.mask().any(axis=1)  # no action is left that both sides have
         if (slots := np.flatnonzero(over & self.active)).size:
             self.check(self.pair.check_states(slots), slots)
         if (slots := np.flatnonzero(ended)).size:

@@ -1,4 +1,4 @@
-"""What ``rlparity diff`` compares: an engine at two places, the world that both share, and the games to play."""
+"""Inputs of ``rlparity diff``: two versions of an engine, the world that both share, and the games to play."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -33,15 +33,15 @@ HERE = "."
 UNIFORM, DIRECTED, GOLDEN = "uniform", "directed", "golden"
 COMMIT_LENGTH = 40
 _FORM = ("actions", "components", "observation_shape", "state_fields", "facts", "events")
-"""What two sides may have different."""
+"""Attributes of ``World`` that the two sides may have different."""
 
 
 @dataclass(frozen=True)
 class Side:
     """One side of a comparison.
 
-    label: what reports call it. world: as it is there, with the side's prices. factory: opens the engine.
-    commit: of the checkout that the engine comes from, if there is one; is_dirty: which has other files than that.
+    label: its name in reports. world: the world of that version, with the side's prices. factory: opens the engine.
+    commit: the git commit of the engine's checkout, if there is one. is_dirty: the checkout has uncommitted changes.
     """
 
     label: str
@@ -52,9 +52,9 @@ class Side:
 
 
 def open_side(local: World, spec: str, engine: str, word: str, prices: Mapping[str, object]) -> Side:
-    """The side that a word of the command line means: ``.``, a git revision, ``pip:REQUIREMENT`` or ``python:FILE``.
+    """Open the side that a command-line word names: ``.``, a git revision, ``pip:REQUIREMENT`` or ``python:FILE``.
 
-    ``spec``: what ``--world`` calls the world. Raises UsageError and EngineError as ``with_remote_engines``.
+    ``spec``: the world, as for ``--world``. Raises UsageError and EngineError as ``with_remote_engines`` does.
     """
     label, is_place = engine_name(local, engine), word.startswith(("pip:", "python:"))
     if word == HERE:
@@ -68,7 +68,7 @@ def open_side(local: World, spec: str, engine: str, word: str, prices: Mapping[s
         described = factory.describe()
         home = Path(described["home"])
         lists: dict[str, Any] = {name: tuple(described[name]) for name in _FORM}
-        # of an earlier revision prices may say more
+        # prices of another revision may have more fields than Price has here
         lists["prices"] = tuple(Price(*(price[each.name] for each in fields(Price))) for price in described["prices"])
         lists["action_space"] = box_of(described.get("action_space"))
         world = replace(local, component_unit=described["component_unit"], marks=described["marks"], **lists)
@@ -86,12 +86,12 @@ def open_side(local: World, spec: str, engine: str, word: str, prices: Mapping[s
 
 @dataclass(frozen=True)
 class Shared:
-    """A world of what two sides have in common, whose two engines, ``labels``, are the sides.
+    """Common world of two sides; its two engines, named by ``labels``, are the sides.
 
-    Its actions are the local world's, of which only those of both sides are valid; its components are those of either.
-    local: the world as it is here, whose agents and golden episodes play. notes: sentences on what is not shared.
-    plays (actions,): both sides have the action. observes: observations are of one shape, and compared.
-    same_states: states have the fields of the local world on both sides. readable: agents can read what side A gives.
+    Its actions are the local world's; only actions of both sides are valid. Its components are those of either side.
+    local: the world of the current checkout, whose agents and golden episodes play. notes: sentences on what differs.
+    plays (actions,): both sides have the action. observes: observations have one shape and are compared.
+    same_states: both sides have the local world's state fields. readable: agents can read the observations of side A.
     """
 
     world: World
@@ -106,7 +106,7 @@ class Shared:
 
 
 def share(local: World, sides: tuple[Side, Side]) -> Shared:
-    """What two sides have in common. Raises UsageError where that is not enough to play."""
+    """Build the common world of two sides. Raises UsageError where they have too little in common to be played."""
     one, other = (side.world for side in sides)
     if one.component_unit != other.component_unit:
         units = f"{one.component_unit:g} and {other.component_unit:g}"
@@ -126,7 +126,7 @@ def share(local: World, sides: tuple[Side, Side]) -> Shared:
         observation_label=local.observation_label if same_shape else None,
         state_fields=state_fields,
         tolerances=local.tolerances if observes else {**local.tolerances, OBSERVATION: Tolerance(ignored=True)},
-        states_replay=local.states_replay or not same_states,  # no side takes states without all of its own fields
+        states_replay=local.states_replay or not same_states,  # a side rejects states that lack some of its fields
         draw=local.draw if same_states else lambda state: Board((), {name: value_text(state[name]) for name in state}),
         facts=one.facts if one.facts == other.facts else (),
         events=one.events if one.events == other.events else (),
@@ -146,7 +146,7 @@ def share(local: World, sides: tuple[Side, Side]) -> Shared:
 
 
 def _notes(*worlds: World) -> list[str]:
-    """A sentence for each kind of thing in which two worlds differ."""
+    """Describe how two worlds differ, in one sentence for each kind of attribute."""
     notes, (one, other) = [], map(_parts, worlds)
     for what, before in one.items():
         pairs = {name: (before.get(name, "absent"), other[what].get(name, "absent")) for name in before | other[what]}
@@ -172,7 +172,7 @@ def _open(side: Side, shared: World, plays: NDArray[np.bool_], games: int, optio
 
 
 class SharedEngine(BatchEngine):
-    """An engine of one side in the form of the shared world: names are in its order, what it lacks is left out."""
+    """Wrapper that gives a side's engine the form of the shared world: its order of names, and only what it has."""
 
     def __init__(self, engine: BatchEngine, own: World, shared: World, plays: NDArray[np.bool_]) -> None:
         self.games, self.engine = engine.games, engine
@@ -195,7 +195,7 @@ class SharedEngine(BatchEngine):
         return self.engine.facts() if self._shared.facts else None
 
     def own_actions(self, actions: NDArray[Any]) -> NDArray[Any]:
-        """Actions as the side numbers them; those that are arrays are the same on both."""
+        """Translate actions to the side's own numbers; array actions are the same on both sides."""
         return actions if self._shared.action_space else self._actions[actions]
 
     def begin_step(self, actions: NDArray[Any], *, restarting: bool) -> None:
@@ -221,14 +221,14 @@ class SharedEngine(BatchEngine):
         return self.engine.state_arrays() if self._own.state_fields == self._shared.state_fields else None
 
     def observed(self, observation: Array) -> Array:
-        """Observations, or zeros of the shared shape where the side's own are of another one."""
+        """Return the observations, or zeros of the shared shape where the side's own shape is another one."""
         is_same = self._own.observation_shape == self._shared.observation_shape
         return observation if is_same else np.zeros((len(observation), *self._shared.observation_shape), np.float32)
 
 
 @dataclass(frozen=True)
 class Game:
-    """A game to play: its name, the seed or state that it starts from, and recorded actions, if it has these."""
+    """A game to play: its name, the seed or state that it starts from, and its recorded actions, if any."""
 
     name: str
     start: int | State
@@ -237,7 +237,7 @@ class Game:
 
 @dataclass(frozen=True)
 class Part:
-    """Games of one kind, or of the agent of that name. source: chooses the actions; None: they are recorded."""
+    """Games of one kind or of one agent, as ``name`` says. source: chooses the actions; None: they are recorded."""
 
     name: str
     games: tuple[Game, ...]
@@ -246,7 +246,7 @@ class Part:
 
 
 def build_corpus(shared: Shared, settings: Settings, agents: Sequence[str]) -> list[Part]:
-    """The games to play; ``agents``: files or names of those to load, which all play the same seeds.
+    """Collect the games to play. ``agents``: files or names of agents to load, which all play the same seeds.
 
     Raises UsageError for an agent that cannot be loaded.
     """
@@ -272,7 +272,7 @@ def build_corpus(shared: Shared, settings: Settings, agents: Sequence[str]) -> l
 
 
 def _recorded(shared: Shared) -> tuple[Game, ...]:
-    """The golden episodes, each up to its first action that a side lacks."""
+    """Load the golden episodes, each cut before its first action that a side lacks."""
     folder = shared.local.golden
     games = []
     for path in trace_files(folder) if folder is not None and any(folder.glob("*.json")) else ():

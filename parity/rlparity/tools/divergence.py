@@ -1,4 +1,4 @@
-"""A divergence for programs: what differs, where in the sources, and what to do next."""
+"""Machine-readable document of a divergence: what differs, the source lines involved, and the next commands."""
 
 import hashlib
 import linecache
@@ -17,16 +17,16 @@ from rlparity.tools.rules import rule_text, source_lines
 from rlparity.world import PLACE
 
 ROOM = 8192
-"""Bytes of values in one document: what differs, starts and actions."""
+"""Size budget of one document, in bytes of JSON values: differences, start and actions."""
 MOST_LINES = 8
-"""Of the source of each engine."""
+"""Largest number of source lines that are listed for each engine."""
 _LONGEST_RULE = 1000
 _ORDER = (STATE, "components", "reward", "terminated", "truncated", "facts", "events", "mask", "marks", "seed")
 
 
 @dataclass(frozen=True)
 class ActionDocument:
-    """An action by its number, or the numbers of one that is an array, and its name."""
+    """An action and its name. action: its number, or the numbers of an array action."""
 
     action: Action
     name: str
@@ -34,7 +34,7 @@ class ActionDocument:
 
 @dataclass(frozen=True)
 class SourceDocument:
-    """A line of an engine's source. about: what it makes: the value that differs, or a mark of a rule."""
+    """A line of an engine's source. about: why it is listed; it makes the differing value or fires a rule's mark."""
 
     engine: str
     file: str
@@ -47,13 +47,13 @@ class SourceDocument:
 class DivergenceDocument:
     """A game in which the engines differ.
 
-    game, step: its number, and the actions after which it differs. fields: all that differ. What comes then is of the
-    game that was made small, the first of those that are ``alike``.
+    game: its number. step: the number of actions after which it differs. fields: all fields that differ. The fields
+    below describe the shrunk game: the first of ``alike`` games with the same last action and differing places.
 
-    signature: of the phase and the part of the state that differ first: of one fault, the same from most seeds.
-    headline: one sentence. start: a seed, or a state. differences: the likeliest cause first. left_out: how much is in
-    the trace alone. phase: where the engines part. rules: ids that fired in the last step, and their texts; suspects:
-    those that, with other last actions too, fire just where they differ so. trace, report: files.
+    signature: hash of the phase and the part of the state that differ first; one fault has the same from most seeds.
+    headline: one sentence. start: a seed or a state. differences: the likeliest cause first. left_out: counts of what
+    only the trace holds. phase: where in the step the engines part. rules, rule_texts: rules that fired in the last
+    step. suspects: rules that fire, whatever the last action, just where the engines differ. trace, report: files.
     """
 
     step: int
@@ -78,13 +78,13 @@ class DivergenceDocument:
 
 
 class _Room:
-    """Room for so many bytes of values."""
+    """Size budget, in bytes of JSON, that values use up."""
 
     def __init__(self, size: int) -> None:
         self._left = size
 
     def fitting(self, values: Iterable[Any]) -> list[Any]:
-        """The first values that there is room for."""
+        """Take values from the front as long as they fit into the remaining budget."""
         taken = []
         for value in values:
             size = len(json_text(document_value(value)))
@@ -96,13 +96,13 @@ class _Room:
 
 
 def divergence_document(report: Report) -> DivergenceDocument:
-    """The document of a replayed trace whose engines differ."""
+    """Build the document of a replayed trace whose engines differ."""
     fields = [each.field for each in report.trace.differences]
     return DivergenceDocument(len(report.moments) - 1, fields, **explained(report, ROOM))
 
 
 def explained(report: Report, size: int) -> dict[str, Any]:
-    """The parts of a divergence's document that its report has, with at most so many bytes of values."""
+    """Fields of a divergence's document that come from its report, with values of at most ``size`` bytes."""
     world, trace, case, room = report.world, report.trace, report.trace.case, _Room(size)
     cause, *others = by_likelihood(report)
     causes = room.fitting([cause]) or [_clipped(cause)]
@@ -132,11 +132,11 @@ def explained(report: Report, size: int) -> dict[str, Any]:
 
 
 def signature(report: Report) -> str:
-    """A hash of the world, the engines' names without places, the phase in which they part, and what differs then.
+    """Hash the world, the engines' names without places, the phase in which they part, and the family that differs.
 
-    That is the first part of the state that does, else what comes first of the rest; which entity, cell or number of it
-    it is, and what else differs, depends on the game that was found. Faults that first show in one phase and part of
-    the state share it.
+    The family is that of the first difference in the phase, else of the likeliest cause. Entity, cell and number are
+    left out, and so are further differences, since they depend on the game that was found. Faults that first show in
+    the same phase and part of the state share a signature.
     """
     parting, trace = report.parting, report.trace
     engines = ["tape" if name.startswith(TAPE) else name.partition(PLACE)[0] for name in trace.engines]
@@ -146,7 +146,7 @@ def signature(report: Report) -> str:
 
 
 def by_likelihood(report: Report) -> list[Difference]:
-    """What differs, the likeliest cause first: what already differs where the engines part, then the state."""
+    """Sort the differences, the likeliest cause first: fields that differ where the engines part, then the state."""
     parted = {each.field for each in report.parting.differences}
     ranks = {family: rank for rank, family in enumerate(_ORDER)}
     return sorted(
@@ -155,13 +155,13 @@ def by_likelihood(report: Report) -> list[Difference]:
 
 
 def _clipped(cause: Difference) -> Difference:
-    """A difference whose values are too long, as the beginnings of their texts."""
+    """Truncate a difference whose values are too long to the beginnings of their JSON texts."""
     one, other = (json_text(value)[: ROOM // 8] for value in (cause.expected, cause.observed))
     return Difference(cause.field[: ROOM // 8], one, other)
 
 
 def _sources(report: Report) -> Iterator[SourceDocument]:
-    """Lines of both engines' sources: that made what differs, and of the marks that fired in the last step."""
+    """Yield lines of both engines' sources: those that made what differs, and those of marks that fired last."""
     world, last = report.world, report.moments[-1]
     for side, engine in enumerate(report.trace.engines):
         fired = [*(last.marks[side] if last.marks else ())]

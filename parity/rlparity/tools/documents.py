@@ -1,4 +1,4 @@
-"""What commands print as JSON, one class for each; `rlparity schema` prints their schemas."""
+"""JSON documents that the commands print, one class for each; `rlparity schema` prints their schemas."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from rlparity.tools.rewards import RewardsDocument
 from rlparity.tools.transfer import Equivalence
 
 Rows = Sequence[Mapping[str, object]]
-"""Rows of a table, by the names of its columns; a mean with its interval is a list of three numbers."""
+"""Rows of a table, as mappings of column names to values; a mean with its interval is a list of three numbers."""
 
 
 @dataclass(frozen=True)
 class ErrorDocument:
-    """A command that ends with exit code 2 (kind ``usage``) or 3 (``engine``, or ``bug`` of this program)."""
+    """Error of a command that exits with code 2 (kind ``usage``) or 3 (``engine``, or ``bug`` of this program)."""
 
     kind: Literal["usage", "engine", "bug"]
     message: str
@@ -29,14 +29,14 @@ class ErrorDocument:
 
 @dataclass(frozen=True)
 class FailureDocument:
-    """What a command prints instead of its own document when it fails."""
+    """Document that a command prints instead of its own one when it fails."""
 
     error: ErrorDocument
 
 
 @dataclass(frozen=True)
 class EffectDocument:
-    """What a user sees of differences. first: of each game that differs, the actions after which it first does."""
+    """Effect of differences on episodes. first: for each game that differs, the actions after which it first does."""
 
     measures: Rows
     first: Sequence[int]
@@ -44,10 +44,10 @@ class EffectDocument:
 
 @dataclass(frozen=True)
 class RunDocument:
-    """What ``run`` found. measured: what of all that is compared varied, how games ended and which actions were taken.
+    """Result of ``run``. measured: which compared fields varied, how games ended, and which actions were taken.
 
-    known, met: how many differences each entry of the ledger explained, and in how many of the ``games_begun``. noise,
-    effect: of ``--noise`` and ``free-running``.
+    known, met: the number of differences that each ledger entry explained, and the number of games (of the
+    ``games_begun``) that had them. noise: with ``--noise``. effect: in mode ``free-running``.
     """
 
     verdict: Verdict
@@ -76,12 +76,12 @@ class RunDocument:
 
 @dataclass(frozen=True)
 class CoverageDocument(Coverage, RunDocument):
-    """What ``coverage`` found beside what ``run`` does. rules: hits by id, on the side with fewer."""
+    """Result of ``coverage``, which adds to that of ``run``. rules: hits by rule id, on the side with fewer."""
 
 
 @dataclass(frozen=True)
 class ReplayDocument:
-    """What ``replay`` found. actions: how many were played; rules: ids that fired in the last step."""
+    """Result of ``replay``. actions: the number played; rules: ids of the rules that fired in the last step."""
 
     verdict: Verdict
     actions: int
@@ -99,7 +99,7 @@ class EpisodesDocument:
 
 @dataclass(frozen=True)
 class TapeDocument:
-    """A tape that ``record`` wrote. unknown: fields that it does not have."""
+    """A tape that ``record`` wrote. unknown: fields that it does not hold."""
 
     tape: str
     digest: str
@@ -108,7 +108,7 @@ class TapeDocument:
 
 @dataclass(frozen=True)
 class MutantsDocument:
-    """What ``mutants`` found. share: of the judged ones, those that were caught."""
+    """Result of ``mutants``. share: the fraction of judged mutants that were caught."""
 
     world: str
     mutants: Sequence[MutantVerdict]
@@ -122,7 +122,7 @@ class MutantsDocument:
 
 @dataclass(frozen=True)
 class SideDocument:
-    """One side of ``diff``; commit: None where it is none of git."""
+    """One side of ``diff``. commit: None where the side is not in a git checkout."""
 
     label: str
     commit: str | None
@@ -132,7 +132,7 @@ class SideDocument:
 
 @dataclass(frozen=True)
 class DiffDocument:
-    """What ``diff`` found. left: episodes that left the comparison; refused: starts that an engine refused.
+    """Result of ``diff``. left: episodes dropped from the comparison; refused: starts that an engine refused.
 
     cases: the first difference of each family, as a trace.
     """
@@ -159,7 +159,7 @@ class DiffDocument:
 
 @dataclass(frozen=True)
 class TransferDocument:
-    """What ``transfer`` found. games: that each policy plays first; ended: of all, those that ended on both engines."""
+    """Result of ``transfer``. games: of each policy's first round; ended: per policy, games ended on both engines."""
 
     equivalent: bool
     reason: str
@@ -176,9 +176,9 @@ class TransferDocument:
 
 @dataclass(frozen=True)
 class StopDocument:
-    """Where ``debug`` stopped. stopped: the condition that holds; marks: how often each fired on the reference.
+    """Position where ``debug`` stopped. stopped: the condition that holds; marks: counts by mark on the reference.
 
-    message: what the command did that ``--commands`` carried out.
+    message: result of the command that ``--commands`` carried out.
     """
 
     step: int
@@ -201,7 +201,7 @@ class EntryDocument:
 
 @dataclass(frozen=True)
 class WitnessesDocument:
-    """What ``ledger check`` found. faults: entries whose difference is another one, or gone."""
+    """Result of ``ledger check``. faults: entries whose difference has changed or is gone."""
 
     entries: int
     faults: Sequence[str]
@@ -209,7 +209,7 @@ class WitnessesDocument:
 
 @dataclass(frozen=True)
 class Check:
-    """Result of one check; ``remedy`` is what to do about it, unless ``found`` says that already."""
+    """Result of one check. remedy: what to do about it, empty where ``found`` already says so."""
 
     name: str
     status: Literal["ok", "note", "broken"]
@@ -219,7 +219,7 @@ class Check:
 
 @dataclass(frozen=True)
 class DoctorDocument:
-    """What ``doctor`` found."""
+    """Result of ``doctor``."""
 
     ok: bool
     checks: Sequence[Check]
@@ -239,4 +239,4 @@ DOCUMENTS: Mapping[str, Any] = {
     "ledger-check": WitnessesDocument,
     "doctor": DoctorDocument,
 }
-"""Command -> what it prints with ``--json`` unless it fails."""
+"""Document types by command, as printed with ``--json`` when the command succeeds."""

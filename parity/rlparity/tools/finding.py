@@ -1,4 +1,4 @@
-"""From a diverging game to something a person can act on: a small trace and a report of it."""
+"""Findings: shrink a diverging game to a small trace, and write a report of it."""
 
 import re
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ from rlparity.viewer.write import write_page
 from rlparity.world import PLACE, World
 
 MOST_ACTIONS = 20
-"""Of a game in which other last actions are tried."""
+"""Longest game, in actions, in which other last actions are tried to find suspect rules."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Divergences that are alike, a report of the first, and the files that were written."""
+    """Group of similar divergences, with a report of the first and the files written for it."""
 
     alike: tuple[Divergence, ...]
     report: Report
@@ -45,7 +45,7 @@ def open_alone(
     alone: bool = False,
     infos: bool = False,
 ) -> Pair:
-    """A pair of one game each, counting marks where it can, comparing them if the case does; others as in Pair."""
+    """Open a Pair of one game each that counts marks if the world has any and compares them if the case does."""
     marks = {"marks": bool(world.marks), "compare_marks": case.marks}
     return Pair(world, engines, 1, **marks, timeout=timeout, ledger=ledger, alone=alone, infos=infos)
 
@@ -53,7 +53,7 @@ def open_alone(
 def next_commands(
     trace_path: Path, world: str | None = None, engines: tuple[str, str] | None = None
 ) -> tuple[NextCommand, ...]:
-    """What to do with a trace, on its own world and engines or, where given, on these."""
+    """Commands to run next with a trace: replay, debug, write a test. ``world``, ``engines``: overrides of its own."""
     of_trace: list[str | Path] = [] if world is None else ["--world", world]
     of_trace += [*([] if engines is None else ["--engines", ",".join(engines)]), trace_path]
     words: dict[str, tuple[str | Path, ...]] = {
@@ -65,7 +65,7 @@ def next_commands(
 
 
 def rules_in_play(world: World, moment: ReplayMoment) -> tuple[str, ...]:
-    """The rule ids whose marks fired in a moment, on either side, in the world's order."""
+    """Ids of the rules whose marks fired in a moment, on either side, in the world's order."""
     if moment.marks is None:
         return ()
     fired = {*moment.marks[0], *moment.marks[1]}
@@ -73,7 +73,7 @@ def rules_in_play(world: World, moment: ReplayMoment) -> tuple[str, ...]:
 
 
 def found_trace(world: World, spec: str, engines: tuple[str, str], case: Case, last: ReplayMoment) -> Trace:
-    """A case as a trace, with what differs after its ``last`` moment and the rules that fired there."""
+    """Make a trace of a case, with the differences of its ``last`` moment and the rules that fired there."""
     rules, prices = rules_in_play(world, last), changed_prices(world)
     return Trace(spec, engines, case, last.differences, rules, prices=prices)
 
@@ -87,9 +87,9 @@ def replayed(
     timeout: float,
     following: Sequence[NextCommand] = (),
 ) -> Report:
-    """The trace that is in ``path``, replayed on two engines up to where they first differ.
+    """Replay the trace read from ``path`` on two engines up to their first difference, and return the report.
 
-    ``following``: the commands to run next. Raises UsageError where an engine refuses its start, EngineError where one
+    ``following``: the commands to run next. Raises UsageError where an engine refuses the start, EngineError where one
     cannot be opened, or fails.
     """
     infos = any(found.family == INFO for found in trace.differences)
@@ -104,11 +104,11 @@ def replayed(
 
 
 def grouped(divergences: Sequence[Divergence]) -> list[tuple[Divergence, ...]]:
-    """Divergences by their last action and the places in which the engines differ, in the order of the first ones."""
+    """Group divergences by their last action and the places that differ, in the order of each group's first one."""
     groups: dict[tuple[object, ...], list[Divergence]] = {}
     for divergence in divergences:
         last = divergence.case.actions[-1:]
-        # hardly two actions that are arrays are equal
+        # array actions are hardly ever equal, so they all count as one action
         key = tuple(isinstance(action, tuple) or action for action in last), places(divergence.differences)
         groups.setdefault(key, []).append(divergence)
     return list(map(tuple, groups.values()))
@@ -125,16 +125,16 @@ def investigate(
     shrink_seconds: float = 60.0,
     ledger: Ledger | None = None,
 ) -> Finding:
-    """Shrink the first of some divergences that are alike, write its trace to ``trace_path`` and its page beside it.
+    """Shrink the first of a group of similar divergences, and write its trace to ``trace_path`` and a page beside it.
 
-    ``spec`` names the world as ``--world`` does; ``settings`` are those of the run, ``ledger`` the one that it opened.
-    A divergence that does not show in a game played alone is written as it was found.
+    ``spec`` names the world as ``--world`` does; ``settings`` and ``ledger`` are those of the run. A divergence that
+    does not show in a game played alone is written as it was found.
     """
-    # a world that is not registered is imported, and an engine elsewhere started, only where the command line says so
+    # only the command line may make a replay import an unregistered world or start an engine elsewhere, so name both
     named = spec if is_module(spec) else None, engines if any(PLACE in name for name in engines) else None
     following = next_commands(trace_path, *named)
     tape = world.engines[engines[0]]
-    # a tape plays no game alone, but up to the difference the other engine plays as it does
+    # a tape cannot play a single game; up to the difference the other engine gives the same outputs
     alone = (engines[1], engines[1]) if isinstance(tape, RecordedRun) else engines
     with open_alone(world, alone, alike[0].case, settings.timeout, ledger, infos=settings.infos) as pair:
         report = shrunk_report(pair, spec, alike[0], shrink_seconds, following)
@@ -157,9 +157,9 @@ def investigate(
 def shrunk_report(
     pair: Pair, spec: str, divergence: Divergence, seconds: float, following: Sequence[NextCommand] = ()
 ) -> Report:
-    """A divergence, shrunk as ``shrink`` does and replayed by ``pair``, of one game.
+    """Shrink a divergence with ``shrink`` and replay it on ``pair``, which has one game.
 
-    It stays as it is where it shows only among other games.
+    A divergence that shows only in a batch with other games is not shrunk.
     """
     small = shrink(pair, divergence.case, seconds)
     case = divergence.case if small is None else small
@@ -174,7 +174,7 @@ def shrunk_report(
 
 
 def _suspects(pair: Pair, case: Case, recorded: Sequence[ReplayMoment]) -> tuple[str, ...]:
-    """Rules that fire in the last step, and with other last actions just where the engines differ likewise."""
+    """Find rules of the last step that, over other last actions too, fire just where the engines differ likewise."""
     (*_, last), (*before, taken) = recorded, (case.actions or (None,))
     if not isinstance(taken, int) or not last.differences or len(case.actions) > MOST_ACTIONS:
         return ()

@@ -1,8 +1,8 @@
-"""Mutants that a machine makes: small edits at sampled places of an engine's source, in Python and in Swift.
+"""Generated mutants: small edits at sampled places of an engine's source, in Python and in Swift.
 
 Operators, comparisons and constants are changed, conditions and statements removed, arguments swapped (the operators of
-DeMillo, Lipton and Sayward 1978). The sources are formatted, so that binary operators have spaces on both sides and
-signs have none, and text patterns find them; a fault that does not build is not judged.
+DeMillo, Lipton and Sayward 1978). Text patterns find the places: the sources are formatted, so that binary operators
+have spaces on both sides and unary ones have none. A mutant that does not build is not judged.
 """
 
 import random
@@ -19,14 +19,14 @@ _NO_CODE = {
     ".py": r'("""|\'\'\')(?:\\.|.)*?\1|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*',
     ".swift": r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/',
 }
-"""Texts and comments, by the suffix of the files that can be mutated."""
+"""Patterns of string literals and comments, which are not mutated, by file suffix."""
 _NEVER, _NOTHING = {".py": "False", ".swift": "false"}, {".py": "pass", ".swift": ""}
-"""A condition that is never true, and a statement that does nothing."""
+"""A condition that is never true, and a statement that does nothing, by file suffix."""
 _IN_OTHERS = re.compile(
     r"\s*(?:(?:private|mutating|static|fileprivate|public) )*"
     r"(?:import|from|def|class|func|struct|enum|case|extension|assert)\b"
 )
-"""Beginnings of lines that are declarations: what they hold is types and names."""
+"""Pattern of lines that are not mutated: imports, declarations (types and names) and assertions."""
 _PAIRS = (
     *((" < ", " <= "), (" > ", " >= "), (" == ", " != "), (" + ", " - "), (" &+ ", " &- "), (" += ", " -= ")),
     *((" & ", " | "), (" && ", " || "), (" and ", " or "), (" << ", " >> "), ("True", "False"), ("true", "false")),
@@ -43,13 +43,13 @@ _STATEMENT = re.compile(
 )
 
 Edit = tuple[int, int, str]
-"""From where, to where, and what stands there instead."""
+"""Start offset, end offset and replacement text of one edit."""
 
 
 def generated_mutants(world: World, bench: MutationBench, count: int, seed: int) -> tuple[Mutant, ...]:
-    """``count`` mutants of what the world names as the engine's source, drawn from ``seed``, or all if there are fewer.
+    """Sample ``count`` mutants of the bench's engine, or all if there are fewer, with the random ``seed``.
 
-    Raises UsageError where there is no such source, or it lies elsewhere.
+    Raises UsageError where ``World.sources`` has no source of the engine, or one outside the bench.
     """
     source = world.sources.get(bench.engine)
     if source is None or not source.exists() or not source.resolve().is_relative_to(bench.source.resolve()):
@@ -65,7 +65,7 @@ def generated_mutants(world: World, bench: MutationBench, count: int, seed: int)
 
 
 def edits(text: str, suffix: str, marks: Collection[str] = ()) -> list[Edit]:
-    """All edits of a source, in order; lines that fire one of the marks stay, since marks are no rules."""
+    """List all edits of a source text, in order, except in lines that fire a mark: a mark is not game logic."""
     code = re.sub(_NO_CODE[suffix], lambda found: re.sub(r"[^\n]", "\x00", found[0]), text, flags=re.DOTALL)
     fired = re.compile("|".join(rf"[\"'`]{re.escape(mark)}[\"'`]" for mark in marks) or r"(?!)")
     found = []
@@ -78,7 +78,7 @@ def edits(text: str, suffix: str, marks: Collection[str] = ()) -> list[Edit]:
 
 
 def _changes(code: str) -> Iterator[Edit]:
-    """Other operators, constants and orders of arguments."""
+    """Yield edits that change an operator or a constant, or swap two arguments."""
     for old, new in (*_PAIRS, *((new, old) for old, new in _PAIRS), *_ONE_WAY):
         word = rf"\b{re.escape(old)}" if old[0].isalpha() else re.escape(old)
         end = r"(?=\w)" if old in ("!", "~") else r"\b" if old[-1].isalpha() else ""
@@ -92,7 +92,7 @@ def _changes(code: str) -> Iterator[Edit]:
 
 
 def _removals(code: str, suffix: str) -> Iterator[Edit]:
-    """Conditions that are never true, and statements that are not there."""
+    """Yield edits that make a condition always false or remove a statement."""
     for found in _CONDITION.finditer(code):
         yield found.start("condition"), found.end("condition"), _NEVER[suffix]
     for found in _STATEMENT.finditer(code):
@@ -100,12 +100,12 @@ def _removals(code: str, suffix: str) -> Iterator[Edit]:
 
 
 def _mutant(world: World, bench: MutationBench, path: Path, text: str, edit: Edit) -> Mutant:
-    """The edit with as many whole lines about it as make its place the only one."""
+    """Make the mutant of an edit: its old text is extended by whole lines until it is unique in the file."""
     start, end = text.rfind("\n", 0, edit[0]) + 1, text.find("\n", edit[1])
     line, column = text.count("\n", 0, edit[0]) + 1, edit[0] - start + 1
     while len(occurrences(text[start:end], text)) > 1:
         start, end = text.rfind("\n", 0, max(start - 1, 0)) + 1, text.find("\n", end + 1)
-    start += len(text[start:end]) - len(text[start:end].lstrip())  # an old text is found from its first word on
+    start += len(text[start:end]) - len(text[start:end].lstrip())  # a match of old text begins at its first word
     old, new = text[start:end], text[start : edit[0]] + edit[2] + text[edit[1] : end]
     change = f"{text[edit[0] : edit[1]].strip()} -> {edit[2].strip() or 'nothing'}"
     file = str(path.resolve().relative_to(bench.source.resolve()))
@@ -113,7 +113,7 @@ def _mutant(world: World, bench: MutationBench, path: Path, text: str, edit: Edi
 
 
 def _rules_at(world: World, text: str, place: int) -> tuple[str, ...]:
-    """The rules that the nearest line before the place names, by their ids or marks."""
+    """Rules named, by id or mark, in the nearest line at or before an offset."""
     ids = {**{rule: rule for rule in world.rule_ids()}, **world.marks}
     if not ids:
         return ()

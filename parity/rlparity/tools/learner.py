@@ -1,4 +1,4 @@
-"""A learner for any world: MaskablePPO of sb3-contrib over one of its engines."""
+"""Policy training for any world: MaskablePPO of sb3-contrib on one of its engines."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,12 +17,12 @@ from rlparity.tools.sb3_vec_env import BatchVecEnv
 from rlparity.world import World
 
 STEPS_PER_UPDATE = 32
-"""Of each game."""
+"""Steps of each game per policy update (``n_steps`` of PPO)."""
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run PyTorch on one thread: for minibatches of a small network, several wait for each other most of the time."""
+    """Run PyTorch on one thread: on minibatches of a small network, several threads mostly wait for each other."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -32,7 +32,7 @@ def one_thread() -> Iterator[None]:
 
 
 def flat(observation: Array) -> NDArray[np.float32]:
-    """Observations (n, …) as rows of numbers (n, k); of structured ones the fields follow one another."""
+    """Flatten observations (n, …) to float32 rows (n, k); the fields of structured arrays are concatenated."""
     names = observation.dtype.names
     parts = [observation] if names is None else [observation[name] for name in names]
     rows = [np.reshape(part, (len(observation), -1)).astype(np.float32) for part in parts]
@@ -40,7 +40,7 @@ def flat(observation: Array) -> NDArray[np.float32]:
 
 
 class EngineVecEnv(BatchVecEnv):
-    """All games of an engine as SB3 plays them; a game that ends is followed by the world's next one."""
+    """SB3 vector environment over all games of an engine; games that end are auto-reset."""
 
     def __init__(self, world: World, engine: GuardedEngine, seed: int) -> None:
         self.engine, self.all = engine, np.arange(engine.games)
@@ -53,11 +53,11 @@ class EngineVecEnv(BatchVecEnv):
         return self._first
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Take the actions (games,) of the next ``step_wait``."""
+        """Store the actions (games,) for the next ``step_wait``."""
         self._actions = actions.astype(np.int32)
 
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Observations, rewards, ends and infos of the step."""
+        """Take the step and return its observations, rewards, ends and infos."""
         step = self.engine.step(self._actions)
         observation, ended = flat(step.observation), step.ended
         infos: list[dict[str, Any]] = [{} for _ in self.all]
@@ -74,14 +74,14 @@ class EngineVecEnv(BatchVecEnv):
         return self.engine.mask()
 
     def close(self) -> None:
-        """Leave the engine to whoever opened it."""
+        """Do nothing: the caller that opened the engine closes it."""
 
 
 @one_thread()
 def learned_policy(
     world: World, engine: GuardedEngine, steps: int, seed: int, progress: Callable[[], object]
 ) -> Policy:
-    """The policy that PPO learns in ``steps`` steps; ``progress`` is called after each step of all games."""
+    """Train a policy with PPO for ``steps`` steps; ``progress`` is called after each step of all games."""
     games = EngineVecEnv(world, engine, seed)
     model = MaskablePPO("MlpPolicy", games, n_steps=STEPS_PER_UPDATE, batch_size=256, seed=seed, device="cpu")
 

@@ -1,4 +1,4 @@
-"""Judges of mutants: a run against another engine, or the tests of a project."""
+"""Judges of mutants: a lockstep run against another engine, or the tests of a project."""
 
 import os
 import subprocess
@@ -22,13 +22,13 @@ from rlparity.tools.mutants import CAUGHT, FAILED, SURVIVED, UNBUILDABLE, UNSOUN
 from rlparity.world import EngineFactory, World
 
 RUN_TIMEOUT = 1800.0
-"""Seconds that the run of one mutant may take; those of engines look at it after each step."""
+"""Seconds that judging one mutant may take; runs of engines check the limit after each step."""
 TESTS = "tests"
-"""The section of a table whose mutants are judged by tests, and what reports call their bench."""
+"""Section of a table whose mutants are judged by tests, and name of their bench in reports."""
 
 
 class _Reference(RemoteEngine):
-    """A reference that plays on against the next mutant: ``close`` puts it among the idle ones of its copy."""
+    """Reference engine that is reused for the next mutant: ``close`` returns it to the idle engines of its copy."""
 
     def __init__(self, factory: RemoteFactory, games: int, options: EngineOptions, idle: list["_Reference"]) -> None:
         self.options = options
@@ -47,17 +47,17 @@ def _open_reference(
     factory: RemoteFactory, idle: list[_Reference], games: int, options: EngineOptions = EngineOptions()
 ) -> BatchEngine:
     for number, engine in enumerate(idle):
-        if (engine.games, engine.options) == (games, options) and not options.marks:  # whose counts go on
+        if (engine.games, engine.options) == (games, options) and not options.marks:  # mark counts cannot be reset
             return idle.pop(number)
     return _Reference(factory, games, options, idle)
 
 
 @dataclass(frozen=True)
 class LockstepJudge(Judge):
-    """Two runs against the bench's reference, both engines in processes of their own.
+    """Judge that compares a mutant with the bench's reference in two runs, each engine in its own process.
 
-    The second is for what survives the first: it counts marks, and the engines restart games within the step.
-    spec: what ``--world`` calls the world. settings: a difference that their ledger explains catches no mutant.
+    The second run is for mutants that survive the first: it counts marks, and the engines auto-reset games in the step.
+    spec: the world, as for ``--world``. settings: a difference that their ledger explains does not catch a mutant.
     """
 
     world: World
@@ -67,7 +67,7 @@ class LockstepJudge(Judge):
     _idle: defaultdict[Path, list[_Reference]] = field(default_factory=lambda: defaultdict(list))
 
     def check_unchanged(self, bench: MutationBench, copy: Path) -> None:
-        """Raises EngineError where the unchanged copy diverges, or cannot be run."""
+        """Raise EngineError where the unchanged copy diverges, or cannot be run."""
         try:
             outcome = self._run(bench, copy)
             is_sound = outcome.verdict in (Verdict.PASS, Verdict.LIMITED)
@@ -83,11 +83,11 @@ class LockstepJudge(Judge):
             raise EngineError(f"the unchanged copy of engine '{bench.engine}' already {reason}: correct that first.")
 
     def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> MutantVerdict:
-        """Caught where the engines diverge; one whose engine does not start proves nothing."""
+        """Judge a mutant: caught where the engines diverge, unbuildable where its engine does not start."""
         try:
             outcome = self._run(bench, copy)
         except ParityError as error:
-            # The unchanged copy was opened with the same arguments, so it is the edit that does not load.
+            # The unchanged copy opened with the same arguments, so a failed start is the edit's fault.
             starts = f"engine '{bench.engine}' failed in start" not in str(error) and not isinstance(error, UsageError)
             return MutantVerdict.of(bench, mutant, FAILED if starts else UNBUILDABLE, detail=str(error))
         if not outcome.divergences:
@@ -127,13 +127,13 @@ class LockstepJudge(Judge):
 
 @dataclass(frozen=True)
 class PytestJudge(Judge):
-    """The tests that a mutant names, in pytest: it is caught where one fails that passes without it."""
+    """Judge that runs a mutant's tests in pytest: it is caught where a test fails that passes without it."""
 
     run_timeout: float = RUN_TIMEOUT
     _passes: dict[str, bool] = field(default_factory=dict)
 
     def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> MutantVerdict:
-        """Caught where a test fails; one with which the code does not load proves nothing about the tests."""
+        """Judge a mutant: caught where a test fails, unbuildable where the code cannot be imported."""
         code, failed = self._pytest(bench, copy, mutant.tests)
         if code == 0:
             return MutantVerdict.of(bench, mutant, SURVIVED)
@@ -141,7 +141,7 @@ class PytestJudge(Judge):
         return MutantVerdict.of(bench, mutant, CAUGHT if loads else UNBUILDABLE, detail=failed)
 
     def confirmed(self, bench: MutationBench, verdict: MutantVerdict, copy: Path) -> MutantVerdict:
-        """The verdict, unless the test that failed does so in the unchanged copy too; each is asked once."""
+        """Confirm a catch: unsound where the test fails in the unchanged copy too. Results are cached by test."""
         if verdict.result != CAUGHT:
             return verdict
         test = verdict.detail.partition(" - ")[0]
@@ -150,7 +150,7 @@ class PytestJudge(Judge):
         return verdict if self._passes[test] else replace(verdict, result=UNSOUND)
 
     def _pytest(self, bench: MutationBench, copy: Path, tests: Sequence[str]) -> tuple[int, str]:
-        """Exit code, and the last line that names a failing test, without its first word."""
+        """Run the tests; return the exit code and the last FAILED or ERROR line without that word."""
         pytest = python_command("-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider")
         done = subprocess.run(
             [*pytest, *tests],
@@ -167,9 +167,9 @@ class PytestJudge(Judge):
 
 
 def project_bench(table: Path) -> MutationBench:
-    """The working directory as a bench for the mutants of a table's section ``tests``; raises UsageError.
+    """Make the working directory a bench for the mutants in section ``tests`` of a table; raises UsageError.
 
-    The table's ``pythonpath`` says where in a copy Python finds packages, its ``ignore`` what is not copied.
+    The table's ``pythonpath`` lists the package folders of a copy, its ``ignore`` the patterns that are not copied.
     """
     mutants = read_mutants(table, TESTS)
     if untested := [mutant.name for mutant in mutants if not mutant.tests]:
@@ -191,5 +191,5 @@ def project_bench(table: Path) -> MutationBench:
 
 
 def _environment(bench: MutationBench, copy: Path) -> dict[str, str]:
-    """Variables of a process on a copy; without cached bytecode, which an edit within a second would miss."""
+    """Environment variables of a process on a copy; no bytecode cache, as it misses edits within one second."""
     return python_environment(bench.environment(copy)) | {"PYTHONDONTWRITEBYTECODE": "1"}

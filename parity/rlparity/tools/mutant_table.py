@@ -1,6 +1,6 @@
-"""Tables of mutants: which fault is planted where, and the text of a file with it.
+"""Tables of mutants in TOML: read the faults to plant, and plant one in the text of its file.
 
-A TOML file has sections, each a list of files with their mutants; the same form serves engines and tests:
+A table has sections, each a list of files with their mutants; mutants of engines and of tests have the same format:
 
     [[tests]]
     file = "parity/rlparity/io/atomic_write.py"
@@ -19,9 +19,9 @@ from rlparity.mutant import Mutant
 
 
 def read_mutants(table: Path, *sections: str, folder: str = "") -> tuple[Mutant, ...]:
-    """The mutants of some sections of a table, whose files lie in ``folder`` of the bench's source.
+    """Read the mutants in some sections of a table. ``folder``: prefix of their files in the bench's source.
 
-    ``rules`` holds ids between spaces; a mutant's ``tests`` are its own, or those of its file.
+    ``rules`` holds rule ids separated by spaces; a mutant without ``tests`` has those of its file.
     Raises UsageError where the table cannot be read.
     """
     with refused(table, "table of mutants", "name a TOML file"):
@@ -49,7 +49,7 @@ def read_mutants(table: Path, *sections: str, folder: str = "") -> tuple[Mutant,
 
 
 def planted(mutant: Mutant, text: str) -> str:
-    """The text of the mutant's file with the fault; raises UsageError unless its place is there just once."""
+    """Plant a mutant in the text of its file; raises UsageError unless its old text occurs exactly once."""
     found = occurrences(mutant.old, text)
     if len(found) != 1:
         raise UsageError(
@@ -59,12 +59,12 @@ def planted(mutant: Mutant, text: str) -> str:
 
 
 def occurrences(old: str, text: str) -> list[re.Match[str]]:
-    """Where an old text stands in a file, word by word."""
+    """Find an old text in a file's text, whatever the whitespace between its words."""
     return [*_pattern(old).finditer(text)]
 
 
 def _pattern(code: str) -> re.Pattern[str]:
-    """Whole words and signs in this order, with any space between them and a comma before what closes a bracket."""
+    """Pattern of the code's words and signs with any whitespace between, and optional trailing commas in brackets."""
     parts = []
     for part in re.findall(r"\w+|[^\w\s]", code):
         is_word, closes = part[0].isalnum() or part[0] == "_", part in ")]}"

@@ -1,4 +1,4 @@
-"""Does anybody notice? Faults are planted one at a time in a copy of an engine or a project, and must be caught."""
+"""Mutation testing: plant faults one at a time in a copy of an engine or a project, and check that they are caught."""
 
 import queue
 import shutil
@@ -23,7 +23,7 @@ UNBUILDABLE, UNSOUND, SAME = "does not build", "fails without it too", "is the s
 
 @dataclass(frozen=True)
 class MutantVerdict:
-    """Result of one mutant. steps: transitions compared until the fault showed, or in all; 0 where tests judge."""
+    """Result of one mutant. steps: transitions compared until the fault showed, or in total; 0 where tests judge."""
 
     name: str
     rules: Sequence[str]
@@ -34,39 +34,39 @@ class MutantVerdict:
 
     @classmethod
     def of(cls, bench: MutationBench, mutant: Mutant, result: str, steps: int = 0, detail: str = "") -> Self:
-        """The verdict on a bench's mutant."""
+        """Make the verdict on a bench's mutant."""
         return cls(mutant.name, mutant.rules, bench.engine, result, steps, detail)
 
     @property
     def is_judged(self) -> bool:
-        """The mutant could be run and is another program, and the unchanged copy passes."""
+        """Whether the mutant runs, is another program than the original, and its test passes without it."""
         return self.result not in (UNBUILDABLE, UNSOUND, SAME)
 
     @property
     def noticed(self) -> bool:
-        """This fault would not have passed."""
+        """Whether the fault was noticed: caught, or the engine failed or hung."""
         return self.result in (CAUGHT, FAILED, HUNG)
 
 
 class Judge(ABC):
-    """Runs copies in processes of their own; ``subprocess.TimeoutExpired`` where that takes too long."""
+    """Judge of mutants, which runs copies in their own processes; raises ``subprocess.TimeoutExpired`` if one hangs."""
 
     def check_unchanged(self, bench: MutationBench, copy: Path) -> None:  # noqa: B027 - tests that fail are asked later
-        """Raises EngineError where the unchanged copy cannot be judged."""
+        """Raise EngineError where the unchanged copy cannot be judged."""
 
     @abstractmethod
     def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> MutantVerdict:
         """Judge a mutant that is planted in the copy."""
 
     def confirmed(self, bench: MutationBench, verdict: MutantVerdict, copy: Path) -> MutantVerdict:
-        """The verdict, now that the copy is unchanged again."""
+        """Confirm or change the verdict, after the copy has been restored."""
         return verdict
 
 
 def chosen_benches(
     world: World, engine: str | None, only: Sequence[str]
 ) -> list[tuple[MutationBench, tuple[Mutant, ...]]]:
-    """The benches of one engine, or all, with the mutants of the given names, or all; raises UsageError."""
+    """Select the benches of ``engine`` (None: all) and their mutants in ``only`` (empty: all); raises UsageError."""
     filled = [bench for bench in world.benches if bench.mutants]
     if not filled:
         raise UsageError(f"world '{world.name}' has no mutants: give it a MutationBench with some.")
@@ -86,7 +86,7 @@ def chosen_benches(
 def chosen_mutants(
     benches: Sequence[MutationBench], only: Sequence[str]
 ) -> list[tuple[MutationBench, tuple[Mutant, ...]]]:
-    """The benches with the mutants of the given names, or all; raises UsageError for a name that none has."""
+    """Select the benches with mutants named in ``only`` (empty: all); raises UsageError for an unknown name."""
     names = {mutant.name for bench in benches for mutant in bench.mutants}
     if others := [name for name in only if name not in names]:
         raise UsageError(f"there is no mutant {unknown(others[0], names)}: choose among {', '.join(sorted(names))}.")
@@ -104,8 +104,8 @@ def run_mutants(
 ) -> list[MutantVerdict]:
     """Plant, build and judge each mutant, ``jobs`` at a time, each worker in a copy of its own.
 
-    ``progress`` is called after each mutant. First every edit is tried on the text, and the unchanged copy is tried:
-    where that fails already, nothing that follows would mean anything. Raises UsageError and EngineError then.
+    ``progress`` is called after each mutant. First, every edit must fit its file and the unchanged copy must pass:
+    otherwise no verdict would mean anything. Raises UsageError and EngineError where that fails.
     """
     require_fit(bench, mutants)
     with tempfile.TemporaryDirectory(prefix="rlparity-mutants-", ignore_cleanup_errors=True) as folder:
@@ -121,7 +121,7 @@ def run_mutants(
         copies.put(first)
         for number in range(1, workers):
             copies.put(Path(shutil.copytree(first, Path(folder) / f"copy-{number}", symlinks=True)))
-        unchanged = dict[Path, bytes]()  # the program of each copy, once it was needed
+        unchanged = dict[Path, bytes]()  # cache of the program that each unchanged copy builds to
 
         def judge_one(mutant: Mutant) -> MutantVerdict:
             copy = copies.get()
@@ -138,12 +138,12 @@ def run_mutants(
             progress()
             return verdict
 
-        with ThreadPool(workers) as pool:  # which an interrupt ends without waiting for what its threads judge
+        with ThreadPool(workers) as pool:  # unlike an executor, it does not wait for its threads after an interrupt
             return list(pool.imap(judge_one, mutants))
 
 
 def require_fit(bench: MutationBench, mutants: Sequence[Mutant]) -> None:
-    """Raises UsageError for a fault that does not fit its file, or whose file is not copied."""
+    """Raise UsageError for a fault that does not fit its file, or whose file is not copied."""
     copied = [(bench.source / part).resolve() for part in bench.parts or (".",)]
     for mutant in mutants:
         mutated_text(bench.source, mutant)
@@ -155,7 +155,7 @@ def require_fit(bench: MutationBench, mutants: Sequence[Mutant]) -> None:
 
 
 def mutated_text(root: Path, mutant: Mutant) -> str:
-    """The mutant's file with the fault; raises UsageError where the fault does not fit."""
+    """Read the mutant's file and plant the fault; raises UsageError where the fault does not fit."""
     path = root / mutant.file
     if not path.is_file():
         raise UsageError(f"mutant '{mutant.name}' edits {mutant.file}, which is not in {root}: correct its entry.")
@@ -166,7 +166,7 @@ def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path) -> 
     try:
         with _planted(mutant, copy) as mutated:
             try:
-                if mutant.file.endswith(".py"):  # which nobody builds, but it must parse
+                if mutant.file.endswith(".py"):  # Python has no build, but the file must parse
                     compile(mutated, mutant.file, "exec")
                 if bench.build is not None:
                     bench.build(copy)
@@ -179,7 +179,7 @@ def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path) -> 
 
 @contextmanager
 def _planted(mutant: Mutant, copy: Path) -> Iterator[str]:
-    """The fault in the copy, as the text of its file; afterwards it is as it was."""
+    """Plant the fault in the copy, yield the text of its file, and restore the file afterwards."""
     path = copy / mutant.file
     original = path.read_text(encoding="utf-8")
     mutated = mutated_text(copy, mutant)

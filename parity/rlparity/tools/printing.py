@@ -1,4 +1,4 @@
-"""Output of the ``rlparity`` commands in a terminal, and the document of a run; the text of traces is in ``report``."""
+"""Terminal output of the ``rlparity`` commands, and the document of a run; ``report`` prints traces."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -33,9 +33,9 @@ def print_run(
     console: Console,
     mode: str = STRICT,
 ) -> None:
-    """The verdict of a run, what it compared and let pass, and a report of each divergence.
+    """Print the verdict of a run, what it compared and tolerated, and a report of each divergence.
 
-    Without ``findings`` what differs first is shown as the run found it.
+    Without ``findings``, the first difference of each group of divergences is shown as the run found it.
     """
     speed = f"{outcome.seconds:.1f} s, {outcome.steps / max(outcome.seconds, 1e-9):,.0f} steps/s"
     done = f"{counted(outcome.steps, 'step')} compared, {counted(outcome.episodes, 'game')} ended ({speed})"
@@ -70,7 +70,7 @@ def print_run(
 def run_document(
     world: World, engines: tuple[str, str], settings: Settings, outcome: Outcome, findings: Sequence[Finding]
 ) -> RunDocument:
-    """The document of a run. ``findings``: of its divergences, or none where nothing was reported."""
+    """Build the document of a run. ``findings``: reports of its divergences, empty where none were written."""
     divergences = [
         DivergenceDocument(found.step, [difference.field for difference in found.differences], found.game)
         for found in outcome.divergences
@@ -106,7 +106,7 @@ def run_document(
 
 
 def effect_table(effect: Effect, engines: tuple[str, str]) -> Records:
-    """Means with 95% intervals, of the difference that of the paired games, and when differences begin."""
+    """Table of means and of paired differences with 95% intervals, and a note on when differences begin."""
     rows = [
         (name, *paired_intervals(*sides), int((sides[0] != sides[1]).sum())) for name, sides in effect.measures.items()
     ]
@@ -121,7 +121,7 @@ def effect_table(effect: Effect, engines: tuple[str, str]) -> Records:
 
 
 def noise_table(floor: Mapping[str, Noise], engine: str, runs: int) -> Records:
-    """What of an engine varies by itself, and the tolerances that cover it."""
+    """Table of an engine's noise: the fields that vary between runs of itself, and tolerances that cover them."""
     rows = [
         (each.field, each.places, each.absolute, each.ulps, str(each.tolerance(engine, runs) or "no number covers it"))
         for each in floor.values()
@@ -138,7 +138,7 @@ def _place(alike: Sequence[Divergence], action: str = "") -> str:
 
 
 def print_notes(world: World, prices: Mapping[str, float], console: Console) -> None:
-    """Print the conditions of a run: other prices, and what is not compared bit for bit."""
+    """Print the conditions of a run: changed prices, and fields with a tolerance."""
     if prices:
         console.print(f"Prices: {prices_text(prices)}.", soft_wrap=True)
     for field in world.tolerances:
@@ -190,7 +190,7 @@ def print_rewards(world: World, engines: tuple[str, str], found: RewardsDocument
 def changes_table(
     world: World, title: str, sides: tuple[str, str], changes: Sequence[Change], unit: float | None = None
 ) -> Records:
-    """Changed components, as the engines give them or, where a ``unit`` is given, in reward."""
+    """Table of changed components, in the engines' own units or, times ``unit``, in reward."""
 
     def value(side: int | float | None) -> object:
         return "none" if side is None else value_text(side) if unit is None else side * unit

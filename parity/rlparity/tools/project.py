@@ -1,4 +1,4 @@
-"""``[tool.rlparity]`` of a ``pyproject.toml``: the comparisons that a project's tests make."""
+"""Parser of ``[tool.rlparity]`` in a ``pyproject.toml``, which lists the comparisons that a project's tests make."""
 
 import argparse
 from collections.abc import Iterator, Mapping
@@ -40,15 +40,15 @@ _KEYS: dict[str, type | Values] = {
     "strict": bool,
     GOLDEN: str,
 }
-"""Values of each key; lists are of texts. For ``coverage`` a list will do, too."""
+"""Type of the value by key; lists hold strings. ``coverage`` may be a list as well."""
 _WORDS = {str: "a text", list: "a list of texts", bool: "true or false"}
 
 
 class Check(NamedTuple):
     """One comparison of two engines of a world.
 
-    names: of the table, of the pair, and of the source of actions, or ``golden``. spec: what ``--world`` calls the
-    world. arguments: the others of ``assert_lockstep`` or ``assert_golden``. optional: engines that may be missing.
+    names: of the table, of the pair, and of the source of actions (or ``golden``). spec: the world, as for ``--world``.
+    arguments: keywords of ``assert_lockstep`` or ``assert_golden``. optional: engines that may be missing.
     """
 
     names: tuple[str, str, str]
@@ -59,9 +59,9 @@ class Check(NamedTuple):
 
 
 def read_tables(path: Path) -> dict[str, dict[str, Any]] | None:
-    """The tables ``[tool.rlparity.worlds.NAME]`` of a ``pyproject.toml`` by name; None: it is not about the harness.
+    """Read the tables ``[tool.rlparity.worlds.NAME]`` of a ``pyproject.toml`` by name; None without [tool.rlparity].
 
-    Raises UsageError for a key that there is not, and a value of another kind.
+    Raises UsageError for an unknown key and for a value of the wrong type.
     """
     try:
         with refused(path, "project"):
@@ -93,7 +93,7 @@ def _fault(key: str, value: Any) -> str | None:  # noqa: ANN401 - of whatever ty
 
 
 def read_checks(tables: Mapping[str, Mapping[str, Any]]) -> list[Check]:
-    """The comparisons of all tables; raises UsageError where one cannot be made, or two have the same names."""
+    """List the comparisons of all tables; raises UsageError where one is invalid, or two have the same names."""
     found: dict[tuple[str, str, str], Check] = {}
     for check in (check for named in tables.items() for check in checks_of(*named)):
         if found.setdefault(check.names, check).engines != check.engines:
@@ -103,7 +103,7 @@ def read_checks(tables: Mapping[str, Mapping[str, Any]]) -> list[Check]:
 
 
 def checks_of(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
-    """The comparisons of a table, its world imported; raises UsageError where one cannot be made."""
+    """Import the world of a table and yield its comparisons; raises UsageError where one is invalid."""
     spec = table.get("world", name)
     with _naming(name, "world"):
         world = load_world(spec)
@@ -112,7 +112,7 @@ def checks_of(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
     optional = tuple(table.get("optional", ()))
     for key, engines in {"engines": sum(pairs, start=()), "optional": optional}.items():
         with _naming(name, key):
-            for engine in (each for each in engines if not each.startswith(TAPE)):  # which is read when its test runs
+            for engine in (each for each in engines if not each.startswith(TAPE)):  # tapes are read when tests run
                 engine_name(world, engine if engine in world.engines else engine.partition(PLACE)[0])
     sources = table.get("sources", ["directed" if world.starts or world.policies else "uniform"])
     with _naming(name, "sources"):
@@ -141,7 +141,7 @@ def checks_of(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
 
 @contextmanager
 def _naming(name: str, key: str) -> Iterator[None]:
-    """Name the key that is at fault."""
+    """Prefix errors with the table and the key that they are about."""
     try:
         yield
     except (UsageError, argparse.ArgumentTypeError) as error:

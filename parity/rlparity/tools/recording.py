@@ -1,4 +1,4 @@
-"""Recording a tape: one engine plays a run, and all that it gives is written down."""
+"""Tape recorder: play a run on one engine, and write all of its outputs to a tape."""
 
 import contextlib
 import hashlib
@@ -28,11 +28,11 @@ from rlparity.io.strict_json import json_text
 from rlparity.world import World
 
 _CHUNK = 16 * MIB
-"""Bytes of calls after which a chunk ends."""
+"""Size of a chunk in bytes: the call that reaches it ends the chunk."""
 
 
 class _RecordingEngine(RecordedEngine):
-    """An engine whose calls are written into the chunks of a tape, with what can be read after each."""
+    """Engine wrapper that writes each call, its result and the readings after it into the chunks of a tape."""
 
     def __init__(self, engine: BatchEngine, folder: Path, *, marks: bool, states: bool) -> None:
         self.games = engine.games
@@ -63,7 +63,7 @@ class _RecordingEngine(RecordedEngine):
         self._engine.close()
 
     def end_chunk(self) -> None:
-        """Write the calls since the last chunk as one."""
+        """Write the calls since the last chunk to a new chunk."""
         content = self._content.getvalue()
         self.chunks.append(hashlib.sha256(content).hexdigest())
         write_whole(self._folder / f"{self.chunks[-1]}.xz", lzma.compress(content, preset=2))
@@ -80,12 +80,12 @@ def record_tape(
     *,
     states: bool = True,
 ) -> Tape:
-    """Play a run on one engine and write all that it gives into a new tape.
+    """Play a run on one engine and write all of its outputs to a new tape.
 
-    ``states``: of every game after every step, too. Marks are recorded where ``settings`` ask for them. Raises
-    UsageError where the folder holds a tape or cannot be written, EngineError where the engine fails.
+    ``states``: record the state of every game after every step. Marks are recorded where ``settings`` ask for them.
+    Raises UsageError where the folder holds a tape or cannot be written, EngineError where the engine fails.
     """
-    if os.path.exists(folder / MANIFEST):  # pathlib's own raises for a name that no file can have
+    if os.path.exists(folder / MANIFEST):  # pathlib's exists() raises for an impossible file name
         raise UsageError(f"there is a tape in {folder} already: name another folder, or delete that one.")
     check_output(folder / MANIFEST, makes_folders=True)
     unknown = frozenset(name for name, has in (("state", states), ("marks", settings.marks)) if not has)
@@ -110,7 +110,7 @@ def record_tape(
             folder, describe_world(world), engine, fixed, unknown, changed_prices(world), tuple(opened[0].chunks)
         )
         write_whole(folder / MANIFEST, json_text(tape.manifest(), indent=1).encode())
-    except BaseException as error:  # Ctrl+C, too: chunks without a manifest are no tape
+    except BaseException as error:  # on Ctrl+C, too: chunks without a manifest are useless
         for chunk in opened[0].chunks if opened else ():
             (folder / f"{chunk}.xz").unlink(missing_ok=True)
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""A divergence for people: in the terminal and as one HTML page that needs nothing else."""
+"""Report of a divergence for people: in the terminal, and as one self-contained HTML page."""
 
 import shlex
 from collections.abc import Sequence
@@ -35,16 +35,16 @@ class NextCommand:
 
     @property
     def text(self) -> str:
-        """The command as it can be typed."""
+        """The command as a line for a shell."""
         return shlex.join(self.argv)
 
 
 @dataclass(frozen=True)
 class Report:
-    """A replayed trace and the commands to run next, of which the first shows it again.
+    """A replayed trace, and the commands to run next; the first one replays it.
 
-    parting: where in the last step the engines part. suspects: rules that fire just where the engines
-    differ, as other last actions tell.
+    parting: where in the last step the engines first differ. suspects: rules that, over other last actions too, fire
+    just where the engines differ.
     """
 
     world: World
@@ -56,12 +56,12 @@ class Report:
 
     @property
     def command(self) -> str:
-        """The first of the commands as it can be typed; empty where there is none."""
+        """The first command as a line for a shell; empty where there is none."""
         return self.next[0].text if self.next else ""
 
     @property
     def batch_only(self) -> bool:
-        """The trace names differences that did not show when its case was played alone."""
+        """Whether the trace's differences show only in a batch, not when its case is played alone."""
         return bool(self.trace.differences) and not self.moments[-1].differences
 
     @property
@@ -78,7 +78,7 @@ class Report:
 
 
 def action_name(world: World, action: Action | None) -> str:
-    """The name of an action, for people."""
+    """Describe an action for people: its name and number, or its numbers."""
     if action is None:
         return "start"
     if action == RESTART:
@@ -90,7 +90,7 @@ def action_name(world: World, action: Action | None) -> str:
 
 
 def start_text(trace: Trace) -> str:
-    """The start of a trace in words, how long the game was in which its difference was found, and other prices."""
+    """Describe the start of a trace: seed or state, length of the game before shrinking, mode, and changed prices."""
     case = trace.case
     start = f"seed {case.seed}" if case.state is None else "the state recorded in the trace"
     shrunk = " (not shrunk: a tape plays no other games)" if trace.engines[0].startswith(TAPE) else ""
@@ -100,7 +100,7 @@ def start_text(trace: Trace) -> str:
 
 
 def print_report(report: Report, console: Console) -> None:
-    """The last step of a report in the terminal: what differs, and the boards before it and after it on both sides."""
+    """Print the last step of a report: the differences, the board before it, and the boards of both sides after it."""
     console.print(Text(report.headline, style="bold"))
     actions = ", ".join(action_name(report.world, moment.action) for moment in report.moments[1:]) or "none"
     console.print(Text(f"Start: {start_text(report.trace)}. Actions: {_shortened(actions)}."))
@@ -129,7 +129,7 @@ def _shortened(text: str, limit: int = 300) -> str:
 def difference_table(
     differences: tuple[Difference, ...], engines: tuple[str, str], rest: str = "all in the trace"
 ) -> RenderableType:
-    """What differs, in the terminal: the first places, with the values of both engines. rest: where all are."""
+    """Table of the first differences, with the values of both engines. rest: where the others can be read."""
     table = Table("field", f"{engines[0]} (expected)", f"{engines[1]} (observed)")
     for difference in differences[:TERMINAL_DIFFERENCES]:
         cells = difference.field, value_text(difference.expected), value_text(difference.observed)
@@ -139,7 +139,7 @@ def difference_table(
 
 
 def _boards(report: Report) -> RenderableType:
-    """The boards side by side, the first before the last action, where the engines agreed."""
+    """Draw the board before the last action, where the engines agreed, beside both boards after it."""
     *before, last = report.moments
     boards = _drawn(report.world, last)
     cells, scalars = differing_cells(boards), differing_scalars(boards)
@@ -166,7 +166,7 @@ def _board(board: Board, cells: set[tuple[int, int]], scalars: set[str]) -> Rend
 
 
 def report_page(report: Report) -> Page:
-    """The page of a report: one episode with two sides, every moment of the case included."""
+    """Make the page of a report: one episode with two sides and every moment of the case."""
     trace = report.trace
     rules = (f"Rules in play: {', '.join(trace.rules)}.",) if trace.rules else ()
     phase = (report.parting.text,) if report.parting.text else ()
@@ -182,7 +182,7 @@ def report_page(report: Report) -> Page:
 
 
 def report_episode(report: Report, name: str, verdict: str) -> Episode:
-    """The case of a report as an episode of a page, with two sides."""
+    """Make the two-sided page episode of a report's case."""
     return Episode(
         name=name,
         verdict=verdict,

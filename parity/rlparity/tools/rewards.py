@@ -1,4 +1,4 @@
-"""Golden episodes: what a change did to the rewards of a committed corpus, transition by transition."""
+"""Golden episodes: compare the rewards of recorded games with today's, transition by transition."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -25,9 +25,9 @@ _ONLY: Slots = np.zeros(1, dtype=np.intp)
 
 @dataclass(frozen=True)
 class Change:
-    """One component of one transition that is no longer what the golden episode says.
+    """Changed value of one component in one transition.
 
-    before: None where the episode does not know the component yet; after: None where the world no longer has it.
+    before: None where the golden episode lacks the component; after: None where the world no longer has it.
     """
 
     episode: str
@@ -39,13 +39,13 @@ class Change:
 
     @property
     def amount(self) -> int | float:
-        """By how much; what one side does not have is worth 0 there."""
+        """The difference of after and before; a missing component counts as 0."""
         return (self.after or 0) - (self.before or 0)
 
 
 @dataclass(frozen=True)
 class Episode:
-    """A golden episode and what each engine makes of it now. The golden trace names its components."""
+    """A golden episode and the components that each engine gives for it now. The golden trace names its components."""
 
     path: Path
     golden: Trace
@@ -54,17 +54,17 @@ class Episode:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The components that the recording holds."""
+        """Names of the recorded components."""
         assert self.golden.component_names is not None
         return self.golden.component_names
 
     def changes(self, world: World) -> list[Change]:
-        """Rewards of the reference engine that differ from the recording, each component held to that of its name."""
+        """List components of the reference engine that differ from the recorded ones of the same name."""
         assert self.golden.components is not None
         return self._between(self.names, self.golden.components, world.components, self.expected)
 
     def disagreements(self, world: World) -> list[Change]:
-        """Rewards of the second engine (after) that differ from the reference (before)."""
+        """List components of the second engine (after) that differ from the reference's (before)."""
         return self._between(world.components, self.expected, world.components, self.observed)
 
     def _between(
@@ -83,7 +83,7 @@ class Episode:
 
 @dataclass(frozen=True)
 class RewardsDocument:
-    """What ``rewards`` found. disagreements: what the second engine earns otherwise. accepted: episodes renewed."""
+    """Result of ``rewards``. disagreements: differences between the engines. accepted: number of episodes renewed."""
 
     episodes: int
     transitions: int
@@ -95,7 +95,7 @@ class RewardsDocument:
 
 
 def golden_folder(world: World, folder: Path | None) -> Path:
-    """The folder of golden episodes; raises UsageError when the world has none and none is given."""
+    """Return the folder of golden episodes; raises UsageError when the world has none and none is given."""
     chosen = folder or world.golden
     if chosen is None:
         raise UsageError(f"world '{world.name}' has no golden episodes: record some with rlparity record --output DIR.")
@@ -105,7 +105,7 @@ def golden_folder(world: World, folder: Path | None) -> Path:
 def replay_golden(
     world: World, engines: tuple[str, str], folder: Path, timeout: float = DEFAULT_TIMEOUT
 ) -> list[Episode]:
-    """Replay every golden episode on both engines. Raises UsageError for a file that is no golden episode."""
+    """Replay every golden episode on both engines. Raises UsageError for a file that is not a golden episode."""
     paths = trace_files(folder)
     traces = [read_golden(world, path) for path in paths]
     played = []
@@ -119,13 +119,13 @@ def replay_golden(
 
 
 def read_golden(world: World, path: Path) -> Trace:
-    """The golden episode in a file, with names for its components; raises UsageError for a file that holds none."""
+    """Read a golden episode, and name its components; raises UsageError for a file that is not one."""
     trace = read_trace(path)
     if RESTART in trace.case.actions:
         raise UsageError(f"{path} goes on after a restart: a golden episode is one game, record it anew.")
     rows, names = trace.components, trace.component_names
     if names is None and rows:
-        # An older file does not name its columns; the world has only been given new components since, at the end.
+        # Older files do not name their columns; since then, worlds have only appended components.
         names = world.components[: len(rows[0])]
     if rows is None or len(rows) != len(trace.case.actions) or any(len(row) != len(names or ()) for row in rows):
         raise UsageError(
@@ -145,7 +145,7 @@ def _play(engine: GuardedEngine, path: Path, case: Case) -> Components:
 
 
 def rewards_document(world: World, episodes: Sequence[Episode]) -> RewardsDocument:
-    """What has changed in golden episodes, none of which is accepted."""
+    """Build the document of replayed golden episodes, with none accepted yet."""
     disagreements = [change for episode in episodes for change in episode.disagreements(world)]
     return RewardsDocument(
         episodes=len(episodes),
@@ -159,7 +159,7 @@ def rewards_document(world: World, episodes: Sequence[Episode]) -> RewardsDocume
 
 
 def accept(world: World, episodes: Sequence[Episode]) -> int:
-    """Renew the recordings that would be written otherwise today; how many. Call it only when the engines agree."""
+    """Rewrite outdated golden episodes, and return their number. Call it only when the engines agree."""
     renewed = 0
     for episode in episodes:
         trace = replace(episode.golden, components=episode.expected, component_names=world.components)

@@ -1,4 +1,4 @@
-"""Rules of a world: their texts in its rule book, and where an engine's source has a mark, a component or a rule."""
+"""Rules of a world: look up their texts in its rule book, and find marks, components and rules in engines' sources."""
 
 import re
 from functools import lru_cache
@@ -11,10 +11,10 @@ _MOST_BYTES = 1 << 20
 
 
 def rule_text(world: World, rule: str) -> str:
-    """The text of a rule, or a sentence that says why there is none.
+    """Look up the text of a rule in the world's rule book; return a sentence that says why if there is none.
 
-    It is what follows the id in bold (``**E6** …``), a heading that begins with it, or the row of a table with the id,
-    or with what follows its first hyphen, in a cell.
+    The text follows the id in bold (``**E6** …``), is a heading that begins with the id, or is a table row with the id,
+    or the part of the id after its first hyphen, in a cell.
     """
     if world.rule_book is None:
         return f"world '{world.name}' names no rule book."
@@ -34,11 +34,11 @@ def rule_text(world: World, rule: str) -> str:
 
 
 def source_lines(world: World, engine: str, name: str) -> list[tuple[Path, int]]:
-    """The lines, from 1, of an engine's source with a mark (or a component, or a rule), the likeliest first.
+    """Find the lines, from 1, of an engine's source with a mark (or a component, or a rule), the likeliest first.
 
-    They are looked for in what the world names as the engine's source, in this order: the mark's name in quotes or
-    backticks as an argument; a component that is given a value; the name, or the mark's rule, as a word, such as in a
-    comment. None where there is no such source, as where an engine is installed compiled.
+    The first of these patterns that occurs in the engine's ``World.sources`` counts: the name in quotes or backticks
+    as an argument; an assignment to the component; the name as a word, such as in a comment; the mark's rule as a word.
+    Returns an empty list without a source, such as for an engine that is installed compiled.
     """
     source = world.sources.get(engine.partition(PLACE)[0])
     if source is None or not source.exists():
@@ -62,7 +62,7 @@ def source_lines(world: World, engine: str, name: str) -> list[tuple[Path, int]]
             for at, line in enumerate(text.splitlines(), 1)
         )
         if found := [each for each in lines if pattern.search(each[2])]:
-            found.sort(key=lambda each: len(re.findall("[\"'`]", each[2])))  # lists of names have many quotes
+            found.sort(key=lambda each: len(re.findall("[\"'`]", each[2])))  # lists of names, with many quotes, last
             return [(path, at) for path, at, _ in found]
     return []
 
@@ -71,5 +71,5 @@ def source_lines(world: World, engine: str, name: str) -> list[tuple[Path, int]]
 def _text(path: Path, _changed: int) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="replace") if path.stat().st_size <= _MOST_BYTES else ""
-    except OSError:  # such as one that may not be read: it has no lines to show
+    except OSError:  # an unreadable file has no lines to show
         return ""

@@ -1,4 +1,4 @@
-"""Whether a policy that was trained on one engine does as well on the other: equivalence tests of its episodes.
+"""Equivalence tests of whether a policy that was trained on one engine does as well on the other.
 
 Two one-sided tests (Schuirmann 1987): a measure is equivalent where the 90% interval of its mean difference lies within
 the margin, so that a larger difference is excluded at the 5% level on either side.
@@ -18,19 +18,19 @@ from rlparity.engine import Array
 from rlparity.world import World
 
 Measures = Mapping[str, Array]
-"""Return, length and endings, (2, games) by engine."""
+"""Return, length and endings by name, arrays (2, games) by engine."""
 TRAINING_GAMES = 16
-"""Games side by side from which a policy learns."""
+"""Number of parallel games in training."""
 FEWEST_GAMES = 30
-"""Games without which a mean is not near enough to normal."""
+"""Fewest games for which a mean is close enough to normal."""
 QUANTILE = 1.6449
-"""Of the normal distribution, at 95%."""
+"""95% quantile of the normal distribution."""
 UNSEEN = 3.0
-"""Of n games without a case, at most 3 / n of all have one, at 95%."""
+"""Rule of three: an event in none of n games has a probability of at most 3 / n, at 95% confidence."""
 POWER_QUANTILE = 1.96
-"""Of the normal distribution, for engines without any difference to be shown equivalent in 95% of all runs."""
+"""97.5% quantile of the normal distribution: equal engines are then shown to be equivalent in 95% of all runs."""
 MOST_ROUNDS = 10
-"""Times ``Settings.games`` that a policy plays at most."""
+"""Most rounds that a policy plays, of ``Settings.games`` games each."""
 EQUIVALENT, DIFFERENT, NOT_SHOWN = "equivalent", "different", "not shown to be equivalent"
 
 
@@ -38,8 +38,8 @@ EQUIVALENT, DIFFERENT, NOT_SHOWN = "equivalent", "different", "not shown to be e
 class Equivalence:
     """One measure of one policy's episodes on both engines.
 
-    low, high: the 90% interval of the mean difference, second engine less first. margin: what is still equivalent.
-    games: how many were played; needed: how many show engines without a difference to be equivalent in 95% of runs.
+    low, high: the 90% interval of the mean difference, second engine minus first. margin: largest tolerated difference.
+    games: the number played; needed: the number that shows equal engines to be equivalent in 95% of runs.
     bound: the smallest margin for which the measure is equivalent. result: ``EQUIVALENT``; ``DIFFERENT`` where the
     whole interval is beyond the margin; else ``NOT_SHOWN``.
     """
@@ -63,16 +63,16 @@ class Equivalence:
 
 
 def equivalence(policy: str, measure: str, sides: tuple[Array, Array], share: float) -> Equivalence:
-    """Test a measure (games,) of two engines, in games of the same seeds.
+    """Test the equivalence of a measure (games,) on two engines, in games of the same seeds.
 
-    The margin is ``share`` of the first engine's mean, without its sign, or of its standard deviation where that is
-    larger; of an ending, whose measure is 0 or 1, it is ``share`` itself.
+    The margin is ``share`` times the absolute mean of the first engine, or its standard deviation where that is larger;
+    for an ending, whose measure is 0 or 1, it is ``share`` itself.
     """
     one, other = (np.asarray(side, np.float64) for side in sides)
     differences, spread = other - one, float(np.std(one, ddof=1))
     games, mean, deviation = len(one), float(differences.mean()), float(np.std(differences, ddof=1))
     is_ending = measure not in ("return", "length")
-    # games that were not played may differ, each by as much as two games do
+    # by the rule of three, unseen games may differ, each by as much as two games do
     unseen = UNSEEN * (1.0 if is_ending else np.sqrt(2) * spread)
     reach = float(max(QUANTILE * deviation / np.sqrt(games), unseen / games))
     margin = share if is_ending else share * max(abs(float(one.mean())), spread)
@@ -93,12 +93,12 @@ def equivalence_tests(
     share: float,
     progress: Callable[[], object] = lambda: None,
 ) -> tuple[list[Equivalence], list[int]]:
-    """Play games of each policy on both engines, and test what it gets.
+    """Play games of each policy on both engines, and test whether its results are equivalent.
 
-    Games start from the same seeds, each engine is acted on by what it shows itself, and actions are drawn by the same
-    random numbers. ``settings.games`` are played, and then, all at once, as many more as the spread of the differences
-    asks for, not their mean: looking at that would let different engines pass. Returns the tests, and for each policy
-    how many games ended on both engines.
+    Games start from the same seeds; the policy acts on each engine's own observations, with the same random draws.
+    First ``settings.games`` are played, then, in one go, as many more as the spread of the differences requires. Their
+    mean plays no part in that number: it would bias the test towards equivalence. Returns the tests, and for each
+    policy the number of games that ended on both engines.
     """
     tests, ended = list[Equivalence](), list[int]()
     for number, (name, policy) in enumerate(policies):
@@ -106,7 +106,7 @@ def equivalence_tests(
         with Pair(world, engines, settings.games, timeout=settings.timeout) as pair:
             played = [_played(pair, policy, alone, 0, progress)]
             first = _tests(name, played, share)
-            is_different = any(test.result == DIFFERENT for test in first)  # for which more games would not help
+            is_different = any(test.result == DIFFERENT for test in first)  # more games would not change that
             needed = max(test.needed for test in first)
             rounds = 1 if is_different else min(-(-needed // settings.games), MOST_ROUNDS)
             played += [_played(pair, policy, alone, number, progress) for number in range(1, rounds)]
@@ -121,7 +121,7 @@ def _tests(policy: str, played: Sequence[Measures], share: float) -> list[Equiva
 
 
 def _played(pair: Pair, policy: Policy, settings: Settings, number: int, progress: Callable[[], object]) -> Measures:
-    """Play the round of this number."""
+    """Play round ``number``, whose seeds follow those of the round before."""
     run = FreeRun(pair, replace(settings, seed=settings.seed + number * settings.games))
     run.source = Source(policy)
     run.play(progress)
@@ -129,7 +129,7 @@ def _played(pair: Pair, policy: Policy, settings: Settings, number: int, progres
 
 
 def reason(tests: Sequence[Equivalence], share: float) -> str:
-    """One sentence: whether all measures of all policies are equivalent, and which one is the farthest from it."""
+    """Say in one sentence whether all measures of all policies are equivalent, and which one is the farthest off."""
     worst = max(tests, key=lambda test: (test.result != EQUIVALENT, test.bound / test.margin if test.margin else 0.0))
     what = f"{worst.measure} of {worst.policy}"
     if worst.result == EQUIVALENT:

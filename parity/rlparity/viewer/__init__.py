@@ -1,1 +1,1 @@
-"""One self-contained HTML page that shows episodes: of two engines side by side, or of an agent that plays."""
+"""Self-contained HTML page of episodes: two engines side by side, or an agent that plays."""

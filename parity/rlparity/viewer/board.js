@@ -45,7 +45,7 @@ function valueCell(text, differs) {
   return make("td", { class: differs ? "value differs" : "value" }, differs && unseen("differs: "), text);
 }
 
-/** Title of a side where there are two; the first is the reference. */
+/** Title of a side; of two sides, the first is the reference. */
 function sideName(side) {
   return hasTwoSides ? `${page.sides[side]} (${side === 0 ? "expected" : "observed"})` : page.sides[side];
 }
@@ -70,7 +70,7 @@ function differenceTable(found) {
   return make("div", { class: "scrolls", role: "group", tabindex: 0, "aria-label": "Differences" }, table);
 }
 
-/** Legend of the signs on the board, where the world has one. */
+/** Legend of the signs on the board; empty where the world has none. */
 function signList() {
   return page.signs.map(([sign, meaning]) => make("div", {}, make("dt", {}, coloured(sign)), make("dd", {}, meaning)));
 }

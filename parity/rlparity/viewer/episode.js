@@ -22,7 +22,7 @@ async function showEpisode(number, step) {
   showStep(step);
 }
 
-/** Components with any reward in the episode, in order, and their cumulative sums at each step. */
+/** Find the components with any reward in the episode, in order, and their cumulative sums at each step. */
 function summed(steps) {
   const used = [...new Set(steps.flatMap((step) => (step.components ?? []).map(([component]) => component)))].sort((a, b) => a - b);
   const totals = new Map();
@@ -97,7 +97,7 @@ function differencesAt(step, isLast) {
   return within ? [...here, make("h4", {}, "What differed within the batch"), differenceTable(current.inBatch)] : here;
 }
 
-/** Reward of the step on each side, as its engine gives it. */
+/** Table of the step's reward components on each side, in the engine's units. */
 function componentTable(step) {
   const earned = new Map((step.components ?? []).map(([component, ...texts]) => [component, texts]));
   const unit = page.unit === 1 ? "" : ` × ${page.unit}`;

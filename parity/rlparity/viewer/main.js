@@ -29,7 +29,7 @@ const MOVES = {
   n: () => openNeighbour(1),
 };
 
-/** Keyboard shortcuts of an episode, unless the focused element uses the key. */
+/** Handle keyboard shortcuts of an episode, unless the focused element uses the key. */
 function onKey(event) {
   if (!Object.hasOwn(MOVES, event.key) || event.altKey || event.ctrlKey || event.metaKey) return;
   if (current === null || at("episode").hidden) return;

@@ -39,7 +39,7 @@ function choose(facets) {
   showOverview();
 }
 
-/** A count that filters the list by the games it counts. */
+/** Button with a count of games; a click filters the list by these games. */
 function countButton(count, facets, said) {
   const pressed = Object.entries(facets).every(([name, value]) => choice[name] === value);
   const label = `${said}: ${counted(count, "game")}`;
@@ -108,7 +108,7 @@ const COLUMNS = {
   verdict: { title: "verdict", valueOf: (episode) => episode.verdict },
 };
 
-/** Compare two episodes in the sort order; missing values come last in both directions. */
+/** Sort episodes in the current sort order; missing values come last in both directions. */
 function sorted(episodes) {
   const { valueOf, isNumber } = COLUMNS[order.column];
   const lacks = (value) => value === null || (isNumber && Number.isNaN(Number(value)));
@@ -155,7 +155,7 @@ const CELLS = {
   }, `${endText(end)} (last ${counted(Math.min(BEFORE_END, page.episodes[number].actions), "step")})`) : "–"),
 };
 
-/** A table of what was found, with its title and its note. */
+/** Result table of the page, with its title and its note. */
 function foundTable({ title, header, rows, note }) {
   const body = rows.map(([name, ...texts]) => make("tr", {}, make("th", { scope: "row" }, name), ...texts.map((text) => make("td", {}, text))));
   const table = make("table", { class: "found" }, headRow(...header), make("tbody", {}, ...body));

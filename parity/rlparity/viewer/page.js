@@ -4,7 +4,7 @@ const page = JSON.parse(at("page").textContent);
 const BEFORE_END = 10;
 const opened = new Map();
 
-/** Promise of the steps of an episode. */
+/** Promise of an episode's data, cached: its steps and in-batch differences. */
 function episodeOf(number) {
   if (!opened.has(number)) opened.set(number, unpacked(at(`episode-${number}`).textContent));
   return opened.get(number);

@@ -1,6 +1,6 @@
-"""Content of a page of episodes, as values; it knows no world but through ``rlparity.World``.
+"""Dataclasses for the content of a page of episodes, independent of any particular world.
 
-Steps are counted from 0, which is the start; episodes are counted from 0 in the order in which they are taken.
+Steps are counted from 0, which is the start; episodes are counted from 0 in the order in which they are iterated.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,8 +17,8 @@ Number = int | float
 class Decision:
     """An agent's decision before a step.
 
-    probabilities: of the valid actions, by the names that ``Step.action`` has; the page holds four digits of each.
-    value: what it expected to earn from there on; None: it has no say.
+    probabilities: of the valid actions, by the names in ``Step.action``; the page keeps four digits of each.
+    value: the agent's value estimate; None: it has none.
     """
 
     probabilities: Mapping[str, float]
@@ -29,10 +29,10 @@ class Decision:
 class Step:
     """An episode after its start, or after one action.
 
-    action: how people call it, ``start`` for the first. boards: one for each side of the page.
-    components: what the action earned on each side, as the engines give it; None at the start.
-    decision: whose probabilities led here. differences: where the sides part.
-    marks: the rule marks that fired on each side, where they were counted.
+    action: its displayed name, ``start`` for the first. boards: one for each side of the page.
+    components: reward components of the action on each side, in the engines' units; None at the start.
+    decision: the decision that chose the action. differences: between the sides.
+    marks: the rule marks that fired on each side; None where they were not counted.
     """
 
     action: str
@@ -47,8 +47,8 @@ class Step:
 class End:
     """End of an episode, for the overview of many.
 
-    level: how far it had come, such as ``stage 3``. cause: in a word or two, such as ``hunger``.
-    row, column: where on the drawn board, row 0 on top.
+    level: the level reached, such as ``stage 3``. cause: in a word or two, such as ``hunger``.
+    row, column: cell of the drawn board, row 0 at the top.
     """
 
     level: str
@@ -59,11 +59,11 @@ class End:
 
 @dataclass(frozen=True)
 class Episode:
-    """One game from its start to its end; its steps are taken once, before the next episode is asked for.
+    """One game from its start to its end; its steps are iterated once, before the next episode.
 
-    name: such as ``seed 17``. verdict: what came of it, in a line. end: how it ended, for the overview.
-    in_batch: differences that showed among other games only, when the two sides did not part at any of these steps.
-    is_expected: the sides differ only where they are meant to.
+    name: such as ``seed 17``. verdict: its result in one line. end: how it ended, for the overview.
+    in_batch: differences that showed only in a batch with other games, when no step of this episode differs.
+    is_expected: the sides differ only where they are expected to.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Episode:
 
 @dataclass(frozen=True)
 class Curve:
-    """A figure of a run over its environment steps, equally many of both; NaN is left out."""
+    """Metric of a run over its environment steps, in equally long tuples; NaN and infinity are left out."""
 
     name: str
     steps: tuple[Number, ...]
@@ -85,11 +85,11 @@ class Curve:
 
 @dataclass(frozen=True)
 class Page:
-    """A whole page. Episodes are taken and packed one by one, so that thousands need little memory.
+    """A whole page. Episodes are iterated and compressed one by one, so that thousands need little memory.
 
-    sides: what each board of a step is called: two engines, or one. about: sentences under the headline.
-    command: what shows the same again. curves: the most telling ones first, for the page folds all but a few.
-    tables: what was found in all episodes.
+    sides: names of the boards of a step: two engines, or one. about: sentences under the headline.
+    command: command line that reproduces the page. curves: the most important first; the page folds all but a few.
+    tables: results over all episodes.
     """
 
     headline: str

@@ -1,6 +1,6 @@
-"""A page as one HTML file that needs nothing else: no network, no other file, no server.
+"""Writer of a page as one self-contained HTML file, without network, other files or a server.
 
-Numbers that a browser could not keep (its own have 53 bits) are texts in its JSON.
+Numbers that need more than the 53 bits of JavaScript's numbers are strings in its JSON.
 """
 
 import base64
@@ -22,13 +22,13 @@ from rlparity.world import World
 Value = dict[str, Any]
 """A JSON object."""
 SCRIPTS = ("elements.js", "page.js", "board.js", "charts.js", "overview.js", "episode.js", "main.js")
-"""The parts of the page's one module, in their order."""
+"""Script files, in the order in which they are concatenated to the page's single module."""
 
 
 def write_page(page: Page, world: World, path: Path) -> None:
-    """Write a page; its episodes are packed one by one, as they are taken.
+    """Write a page; its episodes are compressed one by one, as they are iterated.
 
-    The file is there once all of it is written; until then, and otherwise, what was there before stays.
+    The write is atomic: an existing file is kept until the new one is complete, and if writing fails.
 
     Raises:
         UsageError: the file cannot be written.
@@ -49,13 +49,13 @@ def write_page(page: Page, world: World, path: Path) -> None:
 
 
 def packed(value: Value) -> str:
-    """A JSON value as text without any markup: compressed by gzip, in base64."""
+    """Encode a JSON value as text without markup: gzip in base64."""
     text = json_text(value, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode("ascii"), mtime=0)).decode("ascii")
 
 
 def script_text(value: Value) -> str:
-    """A JSON value as the text of a script element, which no "<" in it can close."""
+    """Encode a JSON value for a script element; "<" is escaped, so that no text can close the element."""
     return json_text(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
@@ -63,7 +63,7 @@ def _template() -> str:
     folder = files("rlparity.viewer")
     style = folder.joinpath("viewer.css").read_text(encoding="utf-8")
     script = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS)
-    # Nothing but this very style and script, and no request at all: whatever the data says, it cannot act.
+    # Allow this style and this script only, and no requests, so that nothing in the data can be executed.
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'"
     text = folder.joinpath("viewer.html").read_text(encoding="utf-8")
     for place, content in (("POLICY", policy), ("STYLE", style), ("SCRIPT", script)):
@@ -76,7 +76,7 @@ def _hash(text: str) -> str:
 
 
 def step_data(step: Step) -> Value:
-    """A step, its boards whole: what stays the same from step to step takes hardly any room once it is packed."""
+    """Convert a step to JSON values with complete boards: what repeats from step to step compresses well."""
     parts: Value = {
         "cells": sorted(differing_cells(step.boards)) if len(step.boards) == 2 else [],
         "scalars": sorted(differing_scalars(step.boards)) if len(step.boards) == 2 else [],
@@ -91,7 +91,7 @@ def step_data(step: Step) -> Value:
 
 
 def _earned(sides: Sequence[Sequence[Number]]) -> list[list[int | str]]:
-    """The index and, for each side, the text of every component that some side has, even if only as -0.0."""
+    """List the index and the texts, by side, of every component that is nonzero, or differs even as 0.0 and -0.0."""
     rows = enumerate(zip(*sides, strict=True))
     return [[index, *map(value_text, row)] for index, row in rows if any(row) or len(set(map(repr, row))) > 1]
 
@@ -103,15 +103,15 @@ def _decision_data(decision: Decision) -> Value:
 
 
 def difference_data(differences: Iterable[Difference]) -> list[list[str]]:
-    """The field and both texts of each difference."""
+    """Convert each difference to its field and both values as texts."""
     return [[found.field, value_text(found.expected), value_text(found.observed)] for found in differences]
 
 
 def episode_row(episode: Episode, steps: Sequence[Step], world: World) -> Value:
-    """An episode's row in the list of episodes.
+    """Make an episode's row in the list of episodes.
 
-    ``return`` is what the first side earned in rewards, null without components; ``differs`` is the first step at which
-    the sides part, null where they never do.
+    ``return`` is the first side's sum of rewards, null without components; ``differs`` is the first step at which the
+    sides differ, null where they never do.
     """
     earned = [sum(step.components[0]) for step in steps if step.components]
     return {
@@ -126,7 +126,7 @@ def episode_row(episode: Episode, steps: Sequence[Step], world: World) -> Value:
 
 
 def page_data(page: Page, world: World, rows: list[Value], shape: tuple[int, int], words: Iterable[str]) -> Value:
-    """Content of the page beside its episodes; ``rows`` are theirs, ``shape`` and ``words`` those of their boards."""
+    """Make the page's data except the steps. ``rows``: of episodes; ``shape``, ``words``: of all of their boards."""
     return {
         "world": world.name,
         "headline": page.headline,
