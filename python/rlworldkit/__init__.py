@@ -1,6 +1,6 @@
 """Environments, trainers, evaluation, benchmarks and viewers for every world of the harness.
 
-A world goes by the name that its package registers, or by ``module:attribute``:
+Name a world by the name that its package registers, or as ``module:attribute``:
 
     >>> import rlworldkit
     >>> env = rlworldkit.make("orchard:WORLD", engine="jax")
@@ -8,7 +8,7 @@ A world goes by the name that its package registers, or by ``module:attribute``:
     >>> rlworldkit.evaluate("orchard:WORLD", run, games=20)["episodes"]
     20
 
-The package knows no world. One hands in its `rlparity.World`; docs/tutorials/your-own-world.md goes through one.
+The package contains no world: pass in an `rlparity.World`. docs/tutorials/your-own-world.md builds one.
 """
 
 from importlib import import_module
@@ -22,7 +22,7 @@ __all__ = ["__version__", "evaluate", "make", "train"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - a function of ``api``, or the version, which is the harness's
-    """Import what is asked for only now, so that importing the package takes no time."""
+    """Import an attribute when it is accessed, so that importing the package takes no time."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module("rlparity" if name == "__version__" else "rlworldkit.api"), name)

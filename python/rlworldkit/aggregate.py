@@ -1,7 +1,7 @@
-"""Scores of many runs in a few figures, with stratified bootstrap intervals (Agarwal et al. 2021, arXiv:2108.13264).
+"""Aggregate metrics of many runs, with stratified bootstrap intervals (Agarwal et al. 2021, arXiv:2108.13264).
 
-Scores are float64 (runs, tasks): a task is what is scored apart, such as a mode of a world. Intervals hold 95%: runs
-are drawn with replacement, those of each task apart, and the figure is worked out anew.
+Scores are float64 (runs, tasks); tasks, such as the modes of a world, are scored separately. Intervals have 95%
+confidence: each resample draws runs with replacement, separately for each task, and recomputes the metric.
 """
 
 from collections.abc import Callable
@@ -28,12 +28,12 @@ def median(scores: Floats) -> Floats:
 
 
 def optimality_gap(scores: Floats, target: float) -> Floats:
-    """By how much scores (..., runs, tasks) fall short of ``target`` on average, more counting as target: (...)."""
+    """Mean shortfall of scores (..., runs, tasks) below ``target``; higher scores count as ``target``: (...)."""
     return np.asarray(target - np.minimum(scores, target).mean(axis=(-2, -1)))
 
 
 def probability_of_improvement(ours: Floats, theirs: Floats) -> Floats:
-    """The share of pairs of ``ours`` (..., n, tasks) and ``theirs`` (..., m, tasks) where ours is more, ties half."""
+    """Share of pairs of ``ours`` (..., n, tasks) and ``theirs`` (..., m, tasks) where ours is higher, ties as half."""
     ours, theirs = ours[..., :, None, :], theirs[..., None, :, :]
     return np.asarray(((ours > theirs) + 0.5 * (ours == theirs)).mean(axis=(-3, -2, -1)))
 
@@ -44,10 +44,10 @@ def performance_profile(scores: Floats, thresholds: Floats) -> Floats:
 
 
 def with_interval(figure: Callable[..., Floats], *groups: ArrayLike) -> dict[str, Any]:
-    """A figure of groups of scores (runs, tasks) as ``mean``, with its interval from ``low`` to ``high``.
+    """Compute a metric of groups of scores (runs, tasks): ``mean``, and its interval from ``low`` to ``high``.
 
-    Numbers or lists. The interval is NaN where a group has fewer than ``FEWEST`` runs, and where all resamples agree,
-    as they do of runs that are alike.
+    Values are floats or nested lists. The interval is NaN if a group has fewer than ``FEWEST`` runs, or if all
+    resamples agree, as for identical runs.
     """
     arrays = [np.asarray(group, np.float64) for group in groups]
     found = figure(*arrays)
@@ -61,6 +61,6 @@ def with_interval(figure: Callable[..., Floats], *groups: ArrayLike) -> dict[str
 
 
 def _resampled(scores: Floats, rng: np.random.Generator) -> Floats:
-    """As many runs drawn with replacement, for each task apart: (RESAMPLES, runs, tasks)."""
+    """Draw as many runs with replacement, separately for each task: (RESAMPLES, runs, tasks)."""
     runs, tasks = scores.shape
     return scores[rng.integers(runs, size=(RESAMPLES, runs, tasks)), np.arange(tasks)]

@@ -41,12 +41,12 @@ def make(world: str | World, *, num_envs: int | None = None, **options: Any) -> 
 
     Args:
         world: the name that a package registers, ``module:attribute`` of a `rlparity.World`, or the value itself.
-        num_envs: so many games as a vector environment; None: one game.
-        options: those of `WorldEnv` (``engine``, ``render_mode``, ``max_episode_steps``, ``prices``, …), or of
+        num_envs: the number of games of a vector environment; None: an environment of one game.
+        options: arguments of `WorldEnv` (``engine``, ``render_mode``, ``max_episode_steps``, ``prices``, …), or of
             `WorldVectorEnv`.
 
     Raises:
-        UsageError: there is no such world, an option is wrong, or a package is missing.
+        UsageError: the world is unknown, an option is invalid, or a package is missing.
         EngineError: the engine cannot start.
     """
     world = load_world(world)
@@ -71,17 +71,17 @@ def train(
 
     Args:
         world: as in `make`.
-        preset: settings of the world that go together, by name; ``settings`` go over them.
-        prices: those of the reward that are not the world's own, by name.
-        folder: a new run's folder, which gets checkpoints, metrics and a learning curve; None: nothing is written.
+        preset: the name of a preset of the world; ``settings`` override its values.
+        prices: prices of the reward that override the world's own, by name.
+        folder: the folder of the new run, for checkpoints, metrics and a learning curve; None: nothing is written.
         quiet: show no progress.
-        settings: those of the world's `rlworldkit.ppo.config.TrainConfig`, such as ``seed`` and ``total_timesteps``.
+        settings: fields of the world's `rlworldkit.ppo.config.TrainConfig`, such as ``seed`` and ``total_timesteps``.
 
     Returns:
-        The run: `evaluate` takes it for its agent, and ``files`` has the last checkpoint and the agent's file.
+        The run: pass it to `evaluate` as the agent; ``files`` lists the last checkpoint and the agent's file.
 
     Raises:
-        UsageError: there is no such world, or a setting, a price or the folder cannot be used.
+        UsageError: the world is unknown, or a setting, a price or the folder is invalid.
         ParityError: training failed.
     """
     world = load_world(world).with_prices(prices)
@@ -120,22 +120,22 @@ def evaluate(
 
     Args:
         world: as in `make`.
-        agent: what `train` returned, the file of an agent or the folder of a run, or the name of an agent or a player
+        agent: the result of `train`, the file of an agent, the folder of a run, the name of an agent or a player
             that comes with the world, or ``random``.
-        games: how many episodes.
-        seed: the first one's; the others follow.
+        games: the number of episodes.
+        seed: the seed of the first episode; the next episodes have the seeds that follow.
         engine: one of the world's engines.
-        choose: ``drawn`` actions, with ``player_seed``, or the ``likeliest`` ones.
-        player_seed: of the drawn actions.
-        max_steps: episodes are truncated after so many steps.
-        num_envs: how many games are played at once, which changes no figure.
-        prices: those of the reward that are not the world's own, by name.
+        choose: ``drawn`` samples actions with ``player_seed``; ``likeliest`` takes the most probable ones.
+        player_seed: the seed for drawing actions.
+        max_steps: the number of steps after which episodes are truncated.
+        num_envs: the number of games that run in parallel; it does not change the figures.
+        prices: prices of the reward that override the world's own, by name.
 
     Returns:
         Plain values by name. Means and shares are ``{"mean", "low", "high"}`` with a 95% interval.
 
     Raises:
-        UsageError: there is no such world, agent or engine, or a price cannot be used.
+        UsageError: the world, the agent or the engine is unknown, or a price is invalid.
         EngineError: the engine cannot start, or fails.
     """
     world = load_world(world).with_prices(prices)

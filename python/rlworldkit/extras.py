@@ -1,4 +1,4 @@
-"""Extras of this distribution, by the packages that they bring."""
+"""Extras of this distribution, and the packages that each installs."""
 
 from rlparity.errors import install_command
 
@@ -14,6 +14,6 @@ EXTRAS = {
 
 
 def install_package(module: str | None) -> str:
-    """Command that installs a package that is missing: with the extra that brings it, if one does."""
+    """Command that installs a missing package, through the extra that contains it if there is one."""
     extra = next((name for name, modules in EXTRAS.items() if module in modules), None)
     return install_command(f"rlworldkit[{extra}]" if extra else str(module))

@@ -1,4 +1,4 @@
-"""Matplotlib's figures as the bytes of a file, so that they can be written atomically, and their texts."""
+"""Render Matplotlib figures to bytes, which can be written atomically, and escape their texts."""
 
 import io
 
@@ -8,12 +8,12 @@ from rlparity.io.console import encodable
 
 
 def drawn(figure: Figure, form: str = "png", dpi: int = 110) -> bytes:
-    """The figure as a file of this format, such as `png` or `svg`."""
+    """Render the figure to the bytes of a file of this format, such as `png` or `svg`."""
     file = io.BytesIO()
     figure.savefig(file, format=form, dpi=dpi)
     return file.getvalue()
 
 
 def literal(text: str) -> str:
-    """A text that matplotlib draws as it is: dollar signs are no mathematics."""
+    """Escape a text so that Matplotlib draws it literally: dollar signs do not start math mode."""
     return encodable(text).replace("$", r"\$")

@@ -1,4 +1,4 @@
-"""``Program``: a console command of one world, or of the modes of one."""
+"""``Program``: the console command of a world, or of a world with several modes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def measured_by(module: str, *given: object) -> Callable[[int, int], Iterable[Record]]:
-    """The function ``measure`` of a module, imported when called, with ``given`` before its arguments."""
+    """Wrap the function ``measure`` of a module, imported when called, with ``given`` as its first arguments."""
     return lambda num_envs, repetitions: resolve_name(f"{module}:measure")(*given, num_envs, repetitions)
 
 
 @dataclass(frozen=True)
 class Command:
-    """One word of the console command: what it is for, and ``main(argv) -> exit code``, imported when called."""
+    """A subcommand: its purpose, and ``main(argv) -> exit code``, which is imported when called."""
 
     purpose: str
     main: Callable[[list[str]], int]
@@ -35,8 +35,8 @@ class Command:
 class Benchmark:
     """A benchmark: its purpose, and ``measure(num_envs, repetitions)``, imported when called.
 
-    Records may come from an iterator, each as soon as it is measured.
-    games: how many games it plays unless told otherwise. needs: a package that must be installed.
+    ``measure`` may return an iterator that yields each record as soon as it is measured.
+    games: the default number of games. needs: a package that must be installed.
     plays: whether it plays on the world's first engine, which may not be built.
     """
 
@@ -49,16 +49,16 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class Program:
-    """A console command: the worlds that it is for, and what belongs to it and not to them. Only these are required.
+    """A console command: its worlds, and the settings that are not part of a world. Only ``worlds`` is required.
 
-    worlds: the world; or the modes of one, which ``--mode`` chooses among: they are named ``NAME-MODE``.
-    name: of the command, of run folders and of the W&B project; by default the first world's.
-    module: ``python -m module`` is the command; by default its name.
-    library: what its engine computes with, as pip calls it; ``version`` prints its version too.
-    mode_of: the mode of an agent's file, or of a folder of some where a mode is wanted; None where none is told. Traces
-        and ONNX files name their world themselves.
-    commands, benchmarks: its own, beside rlworldkit's or in their place; benchmarks of a world at its prices.
-    starts: commands whose start is measured, beside those of rlworldkit; they may play on the world's first engine.
+    worlds: the world; or one world for each mode, named ``NAME-MODE``, among which ``--mode`` chooses.
+    name: the name of the command, of run folders and of the W&B project; by default the first world's.
+    module: ``python -m module`` runs the command; by default its name.
+    library: the pip name of the library that its engine computes with; ``version`` prints its version too.
+    mode_of: returns the mode of an agent's file, or of a folder of agents given the requested mode, or None if unknown.
+        Traces and ONNX files name their world themselves.
+    commands, benchmarks: added to rlworldkit's, or replacing them; benchmarks are given the world with its prices.
+    starts: commands whose startup is measured, besides those of rlworldkit; they may play on the world's first engine.
     """
 
     worlds: tuple[World, ...]
@@ -77,12 +77,12 @@ class Program:
 
     @property
     def world(self) -> World:
-        """The world, or that of the first mode."""
+        """The world, or the world of the first mode."""
         return self.worlds[0]
 
     @property
     def modes(self) -> dict[str, World]:
-        """The modes by name; none where there is but one."""
+        """Worlds by the name of their mode; empty if there is only one world."""
         return {world.name.removeprefix(f"{self.name}-"): world for world in self.worlds if len(self.worlds) > 1}
 
     @property
@@ -96,7 +96,7 @@ class Program:
         return train_config_of(self.world)
 
     def typed(self, *words: str | Path) -> str:
-        """The command with these words as it can be typed here."""
+        """Format the command with these words as a user can type it here."""
         return typed_command(self.name, self.module, *words)
 
     def parser(self, command: str, description: str, epilog: str | None = None) -> Parser:
@@ -104,9 +104,9 @@ class Program:
         return Parser(prog=f"{self.name} {command}", description=description, epilog=epilog, allow_abbrev=False)
 
     def world_of(self, mode: str | None = None, path: Path | None = None) -> World:
-        """The world of a mode, or else that of an agent's file or a trace, or the first.
+        """Find the world of a mode, else the one that an agent's file or a trace is of, else the first.
 
-        Raises UsageError where the file cannot be read, or is of another mode than the one asked for.
+        Raises UsageError if the file cannot be read, or is of another mode than the requested one.
         """
         found = self._found_mode(path, mode) if path is not None and self.modes else None
         if mode is not None and found not in (None, mode):
@@ -127,5 +127,5 @@ class Program:
 
 
 def train_config_of(world: World) -> type[TrainConfig]:
-    """The class of a training's settings in this world."""
+    """The class of the training settings of this world."""
     return world.train_config() if world.train_config else TrainConfig

@@ -1,4 +1,4 @@
-"""``Score``: what episodes of a world are reported by, and the record of an episode."""
+"""``Score``: how the episodes of a world are reported, and the record of an episode."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from rlparity.engine import Array
 from rlworldkit.runs.sinks import Milestone
 
 Summary = dict[str, Any]
-"""Statistics by name; the leaves of a tree of dicts are arrays with one value for each episode, or plain numbers."""
+"""Statistics by name: a tree of dicts whose leaves are arrays with one value per episode, or plain numbers."""
 
 Figures = dict[str, Any]
 """Statistics of many episodes: plain values by name."""
@@ -23,10 +23,10 @@ Rows = list[tuple[str, str]]
 
 
 class Counts(NamedTuple):
-    """The counts of k episodes.
+    """Counts of k episodes.
 
-    components: (k, components) float64, their sums in the world's unit; actions: (k, actions) int64, how often each
-    was taken; maxima: (k, facts) the highest value of each fact, that at the start included; steps: (k,) int64;
+    components: (k, components) float64, sums in the world's unit; actions: (k, actions) int64, how often each was
+    taken; maxima: (k, facts), the highest value of each fact, including the value at the start; steps: (k,) int64;
     events: (k, events) int64, how often each of the world's ``counted_events`` happened.
     """
 
@@ -41,11 +41,11 @@ class Counts(NamedTuple):
 class Episode:
     """One episode, in units of the reward.
 
-    ending: what the world calls how it ended; ``terminated`` where it has no name for that, or ``truncated``.
-    stats: as ``info["episode_stats"]``.
-    uses, openings, at_once: for each action how often it was taken, how often it became valid after it was not (or at
-        the start), and how often it was taken in that very step.
-    notes: what the world noted at the end.
+    ending: the world's name for the ending; if it has none, ``terminated`` or ``truncated``.
+    stats: the same values as in ``info["episode_stats"]``.
+    uses, openings, at_once: for each action, how often it was taken, how often it became valid (being valid at the
+        start counts), and how often it was taken in the step in which it became valid.
+    notes: the values that ``Score.notes`` kept at the end.
     """
 
     seed: int
@@ -59,17 +59,17 @@ class Episode:
 
 @dataclass(frozen=True)
 class Score:
-    """What episodes of a world are reported by, in training and evaluation; everything has a default.
+    """How the episodes of a world are reported in training and evaluation; everything has a default.
 
-    endings: event -> what an episode that ended with it is called; the first that happened counts.
-    statistics: what the world adds to ``info["episode_stats"]``, or puts in place of what stands there.
-    metrics: what a trainer logs of the episodes that ended in a rollout, by their ``episode_stats``, besides return,
-        length and components.
-    milestone: the metric by which people follow a run besides its return.
-    notes: what to keep of an episode, by its ending and its last state.
+    endings: event of an episode's last step -> name of the ending; the first listed event that happened decides.
+    statistics: returns entries that are added to ``info["episode_stats"]`` or replace entries of it.
+    metrics: maps the ``episode_stats`` of the episodes that ended in a rollout to the metrics that a trainer logs
+        besides return, length and components.
+    milestone: the metric that is shown during a run besides its return.
+    notes: returns the values to keep of an episode, given its ending and its last state.
     actions: the actions whose uses are reported; None: all.
-    figures: the figures that are reported, from the general ones and the episodes.
-    rows: the lines of the overview, from the general ones and the figures.
+    figures: returns the reported figures, given the general ones and the episodes.
+    rows: returns the lines of the overview, given the general ones and the figures.
     """
 
     endings: Mapping[str, str] = field(default_factory=dict)
@@ -83,10 +83,10 @@ class Score:
 
 
 def score_of(world: World) -> Score:
-    """What episodes of this world are reported by."""
+    """The score of this world, or the default one."""
     return _opened(world.score)
 
 
-@cache  # every ending asks
+@cache  # it is called at the end of every episode
 def _opened(open_score: Callable[[], Score] | None) -> Score:
     return open_score() if open_score else Score()

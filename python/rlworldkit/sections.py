@@ -1,4 +1,4 @@
-"""Settings in sections, from TOML files, environment variables and flags, each over those before."""
+"""Settings in sections, from TOML files, environment variables and flags; later sources override earlier ones."""
 
 import argparse
 import contextlib
@@ -21,7 +21,7 @@ from rlworldkit.settings import (
 )
 
 Layer = Mapping[str, Mapping[str, Any]]
-"""Values by section and key, where only some are given."""
+"""Some of a configuration's values, by section and key."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Sections:
         short: Mapping[str, tuple[str, str]],
         flags: Layer,
     ) -> Self:
-        """The configuration as files that there are, variables ``PREFIX_SECTION_KEY`` or ``short`` ones, and flags say.
+        """Build the configuration from existing files, variables ``PREFIX_SECTION_KEY`` or ``short`` ones, and flags.
 
-        Raises UsageError where a file cannot be read, or a name or value is impossible; the sentence says where.
+        Raises UsageError, which names the source, if a file cannot be read, or a name or value is invalid.
         """
         config = cls()
         for file in files:
@@ -54,7 +54,7 @@ class Sections:
         return config.over(flags, "The command line")
 
     def over(self, layer: Layer, source: str) -> Self:
-        """This configuration with a layer's values; raises UsageError that names ``source`` for the first fault."""
+        """Override values with those of a layer; raises UsageError, which names ``source``, for the first fault."""
         known, changed = self.sections(), {}
         for name, values in layer.items():
             if name not in known:
@@ -76,14 +76,14 @@ class Sections:
         return self
 
     def plain(self) -> dict[str, dict[str, Any]]:
-        """The values by section and key, for files; without those that are left out by default."""
+        """Values by section and key, for files; None values and empty sections are left out."""
         sections = dataclasses.asdict(self).items()
         plain = {name: {key: value for key, value in values.items() if value is not None} for name, values in sections}
         return {name: values for name, values in plain.items() if values}
 
     @classmethod
     def as_toml(cls, heading: str) -> str:
-        """A TOML file of every setting with its default and its meaning, below a heading."""
+        """Format a TOML file of every setting with its default and its meaning, below a heading."""
         lines = [f"# {heading}\n"]
         for name, section in cls.sections().items():
             meaning = textwrap.wrap(f"# {' '.join((section.__doc__ or '').split())}", 119, subsequent_indent="# ")
@@ -102,13 +102,13 @@ def _row(each: Setting) -> str:
 def add_setting(
     group: argparse._ActionsContainer, config: type[Sections], section: str, key: str, *flags: str, note: str = ""
 ) -> None:
-    """Add the flag of a setting, which overrides files and environment; ``flags``: other names than its own."""
+    """Add the flag of a setting, which overrides files and environment; ``flags``: names to use instead of its own."""
     each = next(each for each in settings_of(config.sections()[section]) if each.name == key)
     add_flag(group, each, f"{section}.{key}", *flags or (each.flag,), note=note)
 
 
 def flags_given(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """The settings that the command line gives by ``add_setting``, by section and key."""
+    """Settings given on the command line through ``add_setting`` flags, by section and key."""
     layer: dict[str, dict[str, Any]] = {}
     for name, value in vars(arguments).items():
         section, dot, key = name.partition(".")

@@ -1,6 +1,6 @@
-"""A setting in one place: a dataclass field that knows its default, check, flag, help and row in the documents.
+"""Settings: dataclass fields that declare default, validation, flag, help and documentation in one place.
 
-Its value comes from a flag, a TOML file, an environment variable or the file of a run, and is checked alike.
+Values from a flag, a TOML file, an environment variable or the file of a run are validated in the same way.
 """
 
 import argparse
@@ -24,9 +24,9 @@ NO_DEFAULT = "–"
 class Setting:
     """A field of a configuration, as the command line and the documents show it.
 
-    help: its meaning. group: the heading under which ``--help`` lists it. flag: its flag, from the name unless given.
+    help: its meaning. group: the heading under which ``--help`` lists it. flag: its flag, by default from the name.
     kind: ``bool`` (a flag without a value, which turns it on), ``Path`` or ``str``, as the field's annotation says.
-    values: those it may have, wherever they come from; every number has them, and a ``Literal`` says them itself.
+    values: the allowed values from any source; required for numbers, and taken from the annotation of a ``Literal``.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Setting:
         return f"{self.default:,}" if isinstance(self.default, int) else str(self.default)
 
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        """The fault of a value, as the end of a sentence that begins with the setting's name; None: nothing."""
+        """Describe the fault of a value as the end of a sentence that starts with the setting's name; None if valid."""
         if value is None and self.default is None:
             return None
         if self.values is None:
@@ -57,13 +57,13 @@ class Setting:
         return self.values.fault(value)
 
     def value_of(self, plain: Any) -> Any:  # noqa: ANN401 - of the setting's type
-        """The setting's value for one of TOML, which knows no paths and writes 1 for 1.0."""
+        """Convert a value of TOML, which has no paths and may write 1 for 1.0, to the setting's type."""
         if isinstance(self.values, FloatRange):
             return float(plain)
         return Path(plain) if self.kind is Path else plain
 
     def read(self, word: str) -> Any:  # noqa: ANN401 - of the setting's type
-        """The value that a word of the environment stands for, or the word itself where it stands for none."""
+        """Parse the text of an environment variable; return the text itself if it is no such value."""
         if self.kind is bool:
             return {"true": True, "1": True, "false": False, "0": False}.get(word.lower(), word)
         try:
@@ -104,13 +104,13 @@ def _flag(name: str) -> str:
 
 
 def _by_name(config: type[Any]) -> dict[str, Setting]:
-    """The settings of a dataclass by every name, that of the flag too: ``learning_rate`` and ``lr``; or with dashes."""
+    """Settings of a dataclass by field and by flag, with underscores or dashes, as ``learning_rate`` and ``lr``."""
     names = ((each, flag.lstrip("-")) for each in settings_of(config) for flag in (_flag(each.name), each.flag))
     return {name: each for each, dashed in names for name in (dashed.replace("-", "_"), dashed)}
 
 
 def check_settings(config: Any) -> None:  # noqa: ANN401 - any dataclass of settings
-    """Raises UsageError with one sentence about the first setting whose value is impossible."""
+    """Raise UsageError with one sentence about the first setting whose value is invalid."""
     for each in settings_of(type(config)):
         if fault := each.fault(value := getattr(config, each.name)):
             raise UsageError(f"{each.name} {fault}, got {value!r}.")
@@ -119,7 +119,7 @@ def check_settings(config: Any) -> None:  # noqa: ANN401 - any dataclass of sett
 def named_settings(
     config: type[Any], values: Mapping[str, Any], source: str, where: str = ""
 ) -> list[tuple[Setting, Any]]:
-    """The settings that values are for, by any of their names; raises UsageError for an unknown one, or for two."""
+    """Pair values, keyed by any name of a setting, with settings; raises UsageError for unknown or repeated names."""
     known, found = _by_name(config), dict[str, tuple[Setting, Any]]()
     for key, value in values.items():
         if key not in known:
@@ -132,7 +132,7 @@ def named_settings(
 
 
 def validate_values(config: type[Any], values: Mapping[str, Any], source: str, section: str = "") -> dict[str, Any]:
-    """Values for settings of a dataclass; raises UsageError that names ``source`` for the first fault."""
+    """Check and convert values of a dataclass's settings; raises UsageError, naming ``source``, for the first fault."""
     where = f" in [{section}]" if section else ""
     named = named_settings(config, values, source, where)
     for each, value in named:
@@ -142,9 +142,9 @@ def validate_values(config: type[Any], values: Mapping[str, Any], source: str, s
 
 
 def saved_settings(config: type[Any], values: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """The settings among the values that a file of a run keeps; others are left out.
+    """Check and return the settings among the values in a run's file; other values are left out.
 
-    Raises UsageError, naming the file, for the first that is of another type than its setting, or impossible.
+    Raises UsageError, naming the file, for the first value that has the wrong type or is not allowed.
     """
     found = [each for each in settings_of(config) if each.name in values]
     for each in found:
@@ -155,15 +155,15 @@ def saved_settings(config: type[Any], values: Mapping[str, Any], path: Path) -> 
 
 
 def read_settings(file: Path, missing: str | None = None) -> dict[str, Any]:
-    """The tables of a TOML file; raises as ``rlparity.io.safe_read.refused`` does."""
+    """Read the tables of a TOML file; raises as ``rlparity.io.safe_read.refused`` does."""
     with refused(file, "file of settings", missing, "fix it or move it away"):
         return read_toml(file)
 
 
 def from_file(config: type[Any], file: Path | None) -> dict[str, Any]:
-    """The settings of a dataclass that a TOML file gives by their names; none without a file.
+    """Read settings of a dataclass from a TOML file, by name; empty without a file.
 
-    Raises UsageError for a file that cannot be read, an unknown name or an impossible value.
+    Raises UsageError for a file that cannot be read, an unknown name or an invalid value.
     """
     return validate_values(config, read_settings(file, "name a TOML file"), str(file)) if file else {}
 
@@ -171,10 +171,10 @@ def from_file(config: type[Any], file: Path | None) -> dict[str, Any]:
 def from_environment(
     sections: Mapping[str, type[Any]], environ: Mapping[str, str], prefix: str, short: Mapping[str, tuple[str, str]]
 ) -> dict[str, dict[str, Any]]:
-    """The settings by section and name that variables such as ``PREFIX_SECTION_NAME`` give.
+    """Read settings, by section and name, from environment variables such as ``PREFIX_SECTION_NAME``.
 
-    ``short`` are variables of another name, which override those: the section and the name of their setting.
-    Raises UsageError for an unknown variable that begins with the prefix, and for an impossible value.
+    ``short`` maps variables of other names to section and name of their setting; they override the long variables.
+    Raises UsageError for an unknown variable that begins with the prefix, and for an invalid value.
     """
     known = {
         f"{prefix}{section}_{name}".upper(): (section, each)
@@ -198,7 +198,7 @@ def from_environment(
 
 
 def add_flags(parser: argparse.ArgumentParser, *configs: type[Any]) -> None:
-    """A flag for every setting; one that is not given is None, so that ``given`` can tell."""
+    """Add a flag for every setting; its value is None if it is not given, as ``given`` expects."""
     groups: dict[str, argparse._ArgumentGroup] = {}
     for each in (each for config in configs for each in settings_of(config)):
         if each.group not in groups:
@@ -207,7 +207,7 @@ def add_flags(parser: argparse.ArgumentParser, *configs: type[Any]) -> None:
 
 
 def add_flag(group: argparse._ActionsContainer, each: Setting, dest: str, *flags: str, note: str = "") -> None:
-    """A flag for a setting, with that of its name in files last; ``note``: what its help says besides."""
+    """Add a flag for a setting, named by ``flags`` and its field; ``note`` follows the default in its help."""
     names, help = dict.fromkeys([*flags, _flag(each.name)]), each.help
     if each.kind is bool:
         action = argparse.BooleanOptionalAction if each.default else "store_true"
@@ -220,19 +220,19 @@ def add_flag(group: argparse._ActionsContainer, each: Setting, dest: str, *flags
 
 
 def given(arguments: argparse.Namespace, config: type[Any]) -> dict[str, Any]:
-    """The settings that the command line names."""
+    """Settings that are given on the command line, by name."""
     values = {each.name: getattr(arguments, each.name) for each in settings_of(config)}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def from_flags(arguments: argparse.Namespace, config: type[Config]) -> Config:
-    """The settings as the command line gives them, over the defaults; raises UsageError for an impossible one."""
+    """Build the settings from the command line and the defaults; raises UsageError for an invalid value."""
     settings = config(**given(arguments, config))
     check_settings(settings)
     return settings
 
 
 def as_flags(config: type[Any], values: Mapping[str, Any]) -> str:
-    """The settings of a dataclass among ``values`` as a command line says them."""
+    """Format the settings of a dataclass among ``values`` as flags of a command line."""
     named = [(each.flag, values[each.name]) for each in settings_of(config) if each.name in values]
     return " ".join(f"{flag} {value:,}" if isinstance(value, int) else f"{flag} {value}" for flag, value in named)

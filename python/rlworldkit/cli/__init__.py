@@ -1,1 +1,1 @@
-"""The console command of a world: parsing, outputs, errors of one sentence."""
+"""Console commands of a world: parsing, outputs, and errors of one sentence."""

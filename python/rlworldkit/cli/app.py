@@ -1,8 +1,8 @@
-"""The console command of a world: looks at the first word only and imports nothing but what that word needs.
+"""Entry point of a world's console command: dispatches on the first word, and imports only what that word needs.
 
-The ``main`` of each command takes the world and the words after the command, and returns the exit code. It raises
-SystemExit with code 2 after one sentence on standard error where the command line is wrong, and ParityError for what
-cannot be used or fails.
+The ``main`` of each command takes the program and the words after the command, and returns the exit code. It raises
+SystemExit with code 2, after one sentence on standard error, if the command line is wrong, and ParityError if
+something cannot be used or fails.
 """
 
 import argparse
@@ -47,15 +47,15 @@ VERSION = "version"
 
 
 def main(program: Program | World, argv: Sequence[str] | None = None) -> int:
-    """Run one subcommand of a program, or of that of a world, and return its exit code.
+    """Run one subcommand of a program, or of a world's default program, and return its exit code.
 
-    argv: the words; by default those of the process.
+    argv: the words of the command line; by default those of the process.
 
-    Raises SystemExit, with code 2 and one sentence on standard error, where the command line is wrong.
+    Raises SystemExit, with code 2 and one sentence on standard error, if the command line is wrong.
     """
     program = program if isinstance(program, Program) else Program((program,))
     open_missing_streams()
-    # matplotlib warns of a home that it cannot write to, and of fonts that it looks through: neither asks for anything
+    # matplotlib warns of a home that it cannot write to, and of fonts that it searches: neither needs an action
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     words = list(sys.argv[1:] if argv is None else argv)
     purposes = _purposes(program)
@@ -104,7 +104,7 @@ def main(program: Program | World, argv: Sequence[str] | None = None) -> int:
 
 
 def version_text(program: Program) -> str:
-    """One line with the versions of the package, of the rules it implements and of what its engine computes with."""
+    """One line with the versions of the package, of its rules and of the library that its engine computes with."""
     try:
         installed = metadata.version(program.library)
     except metadata.PackageNotFoundError:
@@ -113,7 +113,7 @@ def version_text(program: Program) -> str:
 
 
 def kit_commands(program: Program) -> dict[str, str]:
-    """Worldkit's commands that the program has beside its own, and what each is for."""
+    """Commands of rlworldkit that the program offers besides its own, with the purpose of each."""
     left_out = {*program.commands, *(() if program.trains else ("train", "sweep"))}
     return {name: purpose for name, purpose in KIT_COMMANDS.items() if name not in left_out}
 
@@ -145,11 +145,11 @@ def _purposes(program: Program) -> dict[str, str]:
 
 
 def _add_commands(program: Program, parser: Parser) -> None:
-    """Give the parser of the whole command those of its subcommands, which take a while to import."""
+    """Add the parsers of the subcommands, which take a while to import, to the parser of the whole command."""
     subparsers = parser.add_subparsers()
     for command, purpose in _purposes(program).items():
         parents = []
-        # a command whose extra is not installed has a name and no more
+        # a command whose extra is not installed is added without its flags
         with contextlib.suppress(ParityError):
             parents += [] if command == VERSION else [parser_of(partial(_run, program, command, []))]
         subparsers.add_parser(command, parents=parents, add_help=False, help=purpose)

@@ -1,4 +1,4 @@
-"""``bench``: measure, show each figure as soon as it is there, and write them as JSON."""
+"""``bench``: run benchmarks, print each figure as soon as it is measured, and write them as JSON."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,9 +22,9 @@ from rlworldkit.sb3.config import MaskablePPOConfig
 
 
 def main(program: Program, argv: Sequence[str]) -> int:
-    """Run the benchmarks named in ``argv``, all where none is named; return 0.
+    """Run the benchmarks named in ``argv``, or all if none is named; return 0.
 
-    What was measured is shown and written whatever comes next, Ctrl+C too.
+    Figures are shown and written even if a later benchmark fails or is interrupted with Ctrl+C.
     """
     parser = _parser(program, all_benchmarks(program, program.world))
     args = parser.parse_args(argv)
@@ -38,7 +38,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
     prefer_wide_vectors()
     if args.cpu_devices is not None:
         os.environ.update(of_parts(args.cpu_devices))
-    # The JSON may go to standard output, and then nothing else may.
+    # If the JSON goes to standard output, nothing else may.
     console = open_console(stderr=True)
     rows = console if args.json == STANDARD_OUTPUT else open_console()
     chosen = {name: benchmarks[name] for name in args.benchmarks or _possible(program, benchmarks, console)}
@@ -50,7 +50,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
             if is_rewritten:
                 write_output(args.json, as_json(found))
             rows.print(as_row(record, with_heading=len(found) == 1), soft_wrap=True)
-    finally:  # also where that is Ctrl+C or a fault
+    finally:  # also after Ctrl+C or an error
         if args.json and found and not is_rewritten:
             write_output(args.json, as_json(found))
     if not found:
@@ -68,12 +68,12 @@ def _measured(
 
 
 def all_benchmarks(program: Program, world: World) -> dict[str, Benchmark]:
-    """Worldkit's benchmarks and the program's own, of a world at its prices."""
+    """Benchmarks of rlworldkit and of the program, for a world with its prices."""
     return {**kit_benchmarks(program, world), **program.benchmarks(world)}
 
 
 def kit_benchmarks(program: Program, world: World) -> dict[str, Benchmark]:
-    """Worldkit's benchmarks that this world can run."""
+    """Benchmarks of rlworldkit that this world can run."""
 
     def of(module: str, *given: object) -> Callable[[int, int], Iterable[Record]]:
         return measured_by(f"rlworldkit.bench.{module}", world, *given)
@@ -100,7 +100,7 @@ def kit_benchmarks(program: Program, world: World) -> dict[str, Benchmark]:
 
 
 def _possible(program: Program, benchmarks: dict[str, Benchmark], console: Console) -> list[str]:
-    """Name all but those whose library is not installed or whose engine cannot start."""
+    """List the benchmarks whose library is installed and whose engine can start."""
     names = [name for name, each in benchmarks.items() if _is_installed(each)]
     if len(names) < len(benchmarks):
         missing = " and ".join(name for name in benchmarks if name not in names)
@@ -113,7 +113,7 @@ def _possible(program: Program, benchmarks: dict[str, Benchmark], console: Conso
 
 
 def _engine_fault(program: Program) -> EngineError | None:
-    """Return why the world's first engine cannot start; None where it can."""
+    """Return why the world's first engine cannot start; None if it can."""
     try:
         next(iter(program.world.engines.values()))(1).close()
     except EngineError as error:

@@ -31,7 +31,7 @@ _TARGET = FloatRange(-1e12, 1e12)
 
 
 def main(program: Program, argv: Sequence[str]) -> int:
-    """Play, print the comparison, write it where asked, and return 0; raises UsageError for what cannot be played."""
+    """Play, print the comparison, write it if asked to, and return 0; raises UsageError if an agent cannot play."""
     parser = _parser(program)
     args = parser.parse_args(argv)
     named = checked_groups(parser, args)
@@ -67,7 +67,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
 
 
 def checked_groups(parser: Parser, args: Any) -> dict[str, list[str]]:  # noqa: ANN401 - flags
-    """The members of the groups by name; ends with one sentence where a group or an output cannot be had."""
+    """Parse the members of the groups, by name; exits with one sentence if a group or an output is invalid."""
     if args.json == args.markdown == STANDARD_OUTPUT:
         parser.error("--json and --markdown cannot both be standard output: name a file for one")
     if args.picture and args.picture.suffix.lower() not in _PICTURES:
@@ -84,7 +84,7 @@ def checked_groups(parser: Parser, args: Any) -> dict[str, list[str]]:  # noqa: 
 
 
 def write_comparison(console: Console, groups: "Groups", args: Any, score: str) -> None:  # noqa: ANN401 - flags
-    """Print the comparison of groups of runs, and write it where asked. score: what it compares, in words."""
+    """Print the comparison of groups of runs, and write it if asked to. score: the name of the score it compares."""
     from rlworldkit.evaluation.comparison import as_tables, compared, draw_comparison
 
     figures = compared(groups, args.target, score)
@@ -100,7 +100,7 @@ def write_comparison(console: Console, groups: "Groups", args: Any, score: str) 
 
 
 def _agents(world: World, member: str, **how: Any) -> Iterator[tuple[str, Agent]]:  # noqa: ANN401 - as read_file
-    """The agents that a member stands for: those of the runs in a folder, or the one of this name; each with a name."""
+    """Read the agents of a member, each with a name: those of the runs in a folder, or the one of this name."""
     folders = sorted(config.parent for config in Path(member).rglob(CONFIG)) if os.path.isdir(member) else []
     runs = [folder for folder in folders if agent_files(world, folder)]
     for run in runs:
@@ -111,7 +111,7 @@ def _agents(world: World, member: str, **how: Any) -> Iterator[tuple[str, Agent]
 
 
 def add_group_flags(parser: Parser, *, required: bool = True) -> None:
-    """The groups, and what is written of their comparison."""
+    """Add the flags for groups and for the outputs of their comparison."""
     text = "runs under a name: their folders, folders of such folders, agents' files, or players by name; repeatable"
     parser.add_argument("--group", action="append", required=required, metavar="NAME=RUN,RUN,…", help=text)
     text = "the score that counts as optimal; adds the optimality gap"

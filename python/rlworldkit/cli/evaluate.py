@@ -16,7 +16,7 @@ BOTH = "both"
 
 
 def main(program: Program, argv: Sequence[str]) -> int:
-    """Play and print the figures; return 1 where the two engines gave different episodes, else 0."""
+    """Play and print the figures; return 1 if the two engines gave different episodes, else 0."""
     parser = _parser(program)
     args = parser.parse_args(argv)
     world = program.world_of(args.mode).with_prices(read_prices(args.price, args.prices))
@@ -50,7 +50,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
 
 
 def add_evaluation_flags(parser: Parser, program: Program, episodes: int, also: Sequence[str] = ()) -> None:
-    """Add the flags of whoever evaluates agents; the arguments are those of ``players.add_player_flags``."""
+    """Add the flags of commands that evaluate agents; the arguments are those of ``players.add_player_flags``."""
     parser.add_argument("--num-envs", type=GAMES, default=256, metavar="N", help="games at once (default 256)")
     parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
     players.add_player_flags(parser, program, episodes=episodes, also=also)

@@ -18,7 +18,7 @@ from rlworldkit.score import score_of
 
 
 def main(program: Program, argv: Sequence[str]) -> int:
-    """Write the policy, its card and the picture of its run's curve if there is one; print where, and return 0."""
+    """Write the policy, its card and the learning curve of its run, if any; print the paths, and return 0."""
     parser = _parser(program)
     args = parser.parse_args(argv)
     suffix = args.output.suffix[1:] if args.output else ""

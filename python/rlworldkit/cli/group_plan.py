@@ -1,4 +1,4 @@
-"""The group of runs that a command line asks for, or that one before it began."""
+"""Plan a group of runs: the one that a command line asks for, or an earlier one that it resumes."""
 
 import argparse
 import shutil
@@ -22,13 +22,13 @@ from rlworldkit.runs.pool import RunTask
 from rlworldkit.settings import from_flags
 
 GROUP = "group.json"
-"""The file in which a group says what it is, written before any of its runs begins."""
+"""File that describes a group, written before any of its runs begins."""
 
 
 class Group(NamedTuple):
-    """Runs from ``seeds`` seeds, of which ``seed`` is the first, of each variant.
+    """Runs of each variant with ``seeds`` consecutive seeds from ``seed``.
 
-    variants: values of ``--variant``. words: those of ``train`` that all runs share.
+    variants: values of ``--variant``. words: the arguments of ``train`` that all runs share.
     """
 
     seed: int
@@ -37,14 +37,14 @@ class Group(NamedTuple):
     words: Sequence[str]
 
     def write(self, path: Path) -> None:
-        """Write the file at once; raises UsageError where it cannot be written."""
+        """Write the group's file; raises UsageError if it cannot be written."""
         others = {"variants": [*self.variants], "words": [*self.words]}
         write_text(path, json_text({"seed": self.seed, "seeds": self.seeds, "others": others}, indent=2) + "\n")
 
     def tasks(self, module: str, folder: Path, *, is_resumed: bool) -> dict[str, list[RunTask]]:
-        """The runs by the name of their variant, "" without one; ``is_resumed``: those with an agent go on.
+        """Tasks of the runs by name of their variant, or ""; if ``is_resumed``, runs that have an agent are resumed.
 
-        Raises UsageError for a variant that cannot be one.
+        Raises UsageError for an invalid variant.
         """
 
         def task_of(name: str, prices: Sequence[str], seed: int) -> RunTask:
@@ -54,8 +54,8 @@ class Group(NamedTuple):
                 words = [*without(words, "init-from"), "--resume", LATEST, "--checkpoint-dir", str(own)]
             else:
                 if is_resumed and own.exists():
-                    with locked(own):  # lest somebody trains into it
-                        shutil.rmtree(own)  # killed before it saved: it begins anew
+                    with locked(own):  # fails if another process trains into it
+                        shutil.rmtree(own)  # killed before its first save: it starts again
                 words += ["--seed", str(seed), "--run-name", own.name, "--checkpoint-dir", str(parent)]
             return RunTask(f"{name} {own.name}".strip(), own, [module, "train", *words])
 
@@ -65,7 +65,7 @@ class Group(NamedTuple):
 
 
 class GroupPlan(NamedTuple):
-    """What is to be trained. config: of the first run. tasks: by variant. resume: the command that goes on with it."""
+    """Group of runs to train. config: that of the first run. tasks: by variant. resume: the command to resume it."""
 
     config: TrainConfig
     folder: Path
@@ -73,14 +73,14 @@ class GroupPlan(NamedTuple):
     resume: str
 
     def has_ended(self, task: RunTask) -> bool:
-        """Whether the run has had all of its updates."""
+        """Whether the run has done all of its updates."""
         return params_path(task.folder, self.config.num_updates).exists()
 
 
 def plan_group(
     program: Program, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions
 ) -> GroupPlan:
-    """Read what a group is, and write it into the group's folder; raises UsageError where it cannot be trained."""
+    """Plan a group, and write its file into its folder; raises UsageError if it cannot be trained."""
     flags = without(argv, "seed", "seeds", "run-name", "checkpoint-dir", "resume")
     words = [word for word in without(flags, "variant", "seeds-mode") if word != "--dashboard"]
     if options.resume not in (None, LATEST):
@@ -102,12 +102,12 @@ def plan_group(
     make_folder(folder, "choose another --checkpoint-dir")
     if not is_resumed and any(map(trained_files, [*folder.glob("seed-*"), *folder.glob("*/seed-*")])):
         raise UsageError(f"{folder} already holds runs: choose another --run-name, or {resume}")
-    group.write(folder / GROUP)  # before any run begins: one that is killed at once is not forgotten
+    group.write(folder / GROUP)  # before any run begins, so that a group killed at once can be resumed
     return GroupPlan(config, folder, group.tasks(program.module, folder, is_resumed=is_resumed), resume)
 
 
 def read_group(path: Path) -> Group:
-    """The group that a file describes; raises UsageError where it cannot be read."""
+    """Read the group that a file describes; raises UsageError if the file cannot be read."""
     with refused(
         path, "group of runs", "give --checkpoint-dir the folder of one", "restore it, or start another group"
     ):
@@ -126,7 +126,7 @@ def _is_list_of_texts(value: Any) -> bool:  # noqa: ANN401 - of JSON
 
 
 def _resumed(arguments: argparse.Namespace, options: TrainOptions, words: list[str]) -> Group:
-    """The group in a folder with what the command line adds to it; raises UsageError where they do not fit."""
+    """Read the group in a folder and extend it by the command line; raises UsageError if they do not fit."""
     path = options.checkpoint_dir / GROUP
     group = read_group(path)
     if arguments.seed not in (None, group.seed):
@@ -142,7 +142,7 @@ def _resumed(arguments: argparse.Namespace, options: TrainOptions, words: list[s
 
 
 def _variant(word: str) -> tuple[str, list[str]]:
-    """The name of a variant and its values of ``--price``."""
+    """Parse a value of ``--variant`` into its name and values of ``--price``."""
     name, equals, prices = word.partition("=")
     # earlier versions wrote PRICE:VALUE
     pairs = [price.partition("=" if "=" in price else ":") for price in prices.split(",")] if equals else []
@@ -152,7 +152,7 @@ def _variant(word: str) -> tuple[str, list[str]]:
 
 
 def _check(program: Program, options: TrainOptions, group: Group) -> None:
-    """Raises UsageError for what cannot be trained as a group."""
+    """Raise UsageError if this cannot be trained as a group."""
     variants = [_variant(word) for word in group.variants]
     if len(dict(variants)) < len(variants):
         raise UsageError(f"each variant needs a name of its own, got {', '.join(name for name, _ in variants)}.")

@@ -1,4 +1,4 @@
-"""Outputs of the commands: files or standard output, and the sentence that ends a command."""
+"""Outputs of the commands: files or standard output, and exits with a one-sentence error."""
 
 import sys
 from pathlib import Path

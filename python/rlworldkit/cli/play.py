@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 def main(program: Program, argv: Sequence[str]) -> int:
-    """Play games until the player leaves; return 0, or 130 where a signal asked for the end.
+    """Play games until the player leaves; return 0, or 130 if a signal asked for the end.
 
-    Raises EngineError where the engine is not built, or fails; the game is saved before.
+    Raises EngineError if the engine is not built, or fails; the game is saved first.
     """
     parser = _parser(program)
     args = parser.parse_args(argv)
@@ -58,7 +58,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
             failure = app.run()
         finally:
             _keep(program, session)
-    # a terminal that has gone cannot be told anything
+    # printing fails if the terminal is gone
     with contextlib.suppress(OSError):
         for path, verdict in session.saved.items():
             print(f"{verdict}\nSaved: {path}; {_shows(program, path)}.")

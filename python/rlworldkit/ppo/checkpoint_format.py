@@ -1,8 +1,8 @@
-"""The format of a checkpoint: a checksum over pickled plain values and arrays, which reading never executes.
+"""Checkpoint file format: pickled plain values and arrays with a checksum, which reading never executes.
 
-A pickle can name any function and have it called. What is written here names none: dicts, lists, strings, numbers and
-bytes, an array being its dtype, its shape and its bytes. The reader knows only the operations that these need, so that
-a file can neither call anything nor ask for more memory than it takes itself. Nothing here imports JAX.
+A pickle can name any function and have it called. These files name none: they hold dicts, lists, strings, numbers and
+bytes, and an array is stored as dtype, shape and bytes. The reader accepts only the opcodes that these need, so that
+a file can neither call a function nor allocate more memory than its own size. This module does not import JAX.
 """
 
 import hashlib
@@ -19,10 +19,10 @@ from rlparity.io.safe_read import GIB, Unreadable, is_object, read_bytes
 
 FORMAT_VERSION = 1
 LIMIT = 4 * GIB
-"""The largest checkpoint that is read, in bytes."""
+"""Size of the largest checkpoint that is read, in bytes."""
 MISSING = "give the path of a checkpoint_*.pkl file"
 NETWORK = ".train_state"
-"""The prefix of the names of the leaves of network and optimizer."""
+"""Prefix of the names of the leaves of network and optimizer."""
 DEVIATION = f"{NETWORK}.value_scale.deviation"
 """The name of the leaf by which a ``popart`` head divides returns."""
 
@@ -30,14 +30,14 @@ _ARRAY = "__array__"
 
 
 def pack(payload: dict[str, Any], world: str) -> bytes:
-    """The file of a checkpoint: its payload, a tree of plain values and arrays, and a checksum of it."""
+    """Serialize a checkpoint: its payload, a tree of plain values and arrays, with a checksum."""
     data = dumps(payload)
     checksum = hashlib.sha256(data).hexdigest()
     return dumps({"format": f"{world} checkpoint", "version": FORMAT_VERSION, "sha256": checksum, "payload": data})
 
 
 def read_payload(path: Path, world: str | None) -> Any:  # noqa: ANN401 - a tree of plain values and arrays
-    """``pack``'s payload, of this world or of any. Raises as ``rlparity.io.safe_read.read_bytes`` does."""
+    """Read the payload of ``pack``, of this world or, if None, of any. Raises as ``safe_read.read_bytes`` does."""
     content = loads(read_bytes(path, LIMIT))
     kind, version, payload, checksum = (
         content.get(name) if is_object(content) else None for name in ("format", "version", "payload", "sha256")
@@ -52,14 +52,14 @@ def read_payload(path: Path, world: str | None) -> Any:  # noqa: ANN401 - a tree
 
 
 def part(payload: Any, name: str) -> Any:  # noqa: ANN401 - a tree of plain values
-    """A part of a payload by its name."""
+    """Look up a part of a payload by name; raises Unreadable if it is missing."""
     if not is_object(payload) or name not in payload:
         raise Unreadable(f"it lacks {name!r}")
     return payload[name]
 
 
 def rules_version_of(payload: Any) -> str:  # noqa: ANN401 - a tree of plain values
-    """The version of the rules that a run was trained under, a text that a message can quote."""
+    """Version of the rules that a run was trained under: a short, printable text, which messages can quote."""
     version = part(payload, "rules_version")
     if not isinstance(version, str) or not version.isprintable() or len(version) > QUOTED_LENGTH:
         raise Unreadable(f"its rules_version is {quoted(version)}")
@@ -67,7 +67,7 @@ def rules_version_of(payload: Any) -> str:  # noqa: ANN401 - a tree of plain val
 
 
 def runner_of(payload: Any) -> dict[str, NDArray[Any]]:  # noqa: ANN401 - a tree of plain values
-    """The leaves of a run by their names: arrays of numbers, those of network and optimizer finite."""
+    """Leaves of a run by name: numeric arrays, which are finite in network and optimizer."""
     runner = part(payload, "runner")
     if not is_object(runner) or not all(map(is_numeric, runner.values())):
         raise Unreadable("its runner is no object of arrays of numbers")
@@ -80,7 +80,7 @@ def runner_of(payload: Any) -> dict[str, NDArray[Any]]:  # noqa: ANN401 - a tree
 
 
 def is_numeric(value: object) -> bool:
-    """True for an array of numbers or truth values."""
+    """True for an array of numbers or booleans."""
     return isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
 
 
@@ -90,9 +90,9 @@ def dumps(value: Any) -> bytes:  # noqa: ANN401 - a tree of plain values and arr
 
 
 def loads(data: bytes) -> Any:  # noqa: ANN401 - a tree of plain values and arrays
-    """The tree that ``dumps`` was given; raises Unreadable for anything else, and never executes anything.
+    """Restore a tree that ``dumps`` pickled; raises Unreadable for other data, and never executes anything.
 
-    Arrays are views of the bytes read, which are read-only.
+    Arrays are read-only views of the bytes.
     """
     try:
         return _with_arrays(_unpickled(data))
@@ -100,7 +100,7 @@ def loads(data: bytes) -> Any:  # noqa: ANN401 - a tree of plain values and arra
         raise
     except RecursionError:
         raise Unreadable("it is nested too deeply") from None
-    except Exception as error:  # damaged pickles fail in every way there is
+    except Exception as error:  # a damaged pickle can raise any exception
         raise Unreadable(f"it is damaged ({type(error).__name__})") from error
 
 
@@ -111,7 +111,7 @@ _PLAIN |= {"PROTO", "FRAME", "STOP", "MEMOIZE", "BINGET", "LONG_BINGET"}
 
 
 def _unpickled(data: bytes) -> Any:  # noqa: ANN401 - a tree of plain values
-    """Unpickle data whose operations make plain values; only texts and bytes may stand in several places."""
+    """Unpickle data that has only opcodes for plain values, and repeats only strings and bytes by reference."""
     may_repeat: list[bool] = []
     before = ""
     argument: Any
@@ -121,7 +121,7 @@ def _unpickled(data: bytes) -> Any:  # noqa: ANN401 - a tree of plain values
             raise Unreadable(f"it needs pickle's operation {name}, and only plain values are accepted")
         if name == "MEMOIZE":
             may_repeat.append(before in _STRINGS)
-        elif "GET" in name and not may_repeat[argument]:  # a few containers could stand for billions
+        elif "GET" in name and not may_repeat[argument]:  # nested shared containers could expand to billions
             raise Unreadable("it holds one object in several places")
         before = before if name == "FRAME" else name
     return pickle.loads(data)

@@ -1,7 +1,7 @@
-"""Checkpoints, ``checkpoint_{step}.pkl``: written, read, found and resumed.
+"""Write, read, find and resume checkpoints, ``checkpoint_{step}.pkl``.
 
-``{step}`` is the number of updates done. Files are written atomically, and nothing that is read is believed: a
-right checksum says nothing of the parts.
+``{step}`` is the number of updates done. Files are written atomically, and every part is validated when it is read,
+because a correct checksum does not show that the parts are valid.
 """
 
 import itertools
@@ -40,13 +40,13 @@ from rlworldkit.runs.result import Progress
 from rlworldkit.runs.saved_config import began
 
 _BOUNDS = ("num_envs", "hidden_dim", "num_layers")
-"""Settings that decide how much memory a run takes before anything is compared with the arrays."""
+"""Settings that decide how much memory a run allocates before its state is compared with the checkpoint's arrays."""
 
 
 class Log(NamedTuple):
     """State of a run's metrics, which a resumed run needs so that its next row is complete.
 
-    at: the progress at the last row. metrics: that row. unlogged: the stats of the updates since, in order.
+    at: progress at the last row. metrics: the last row. unlogged: stats of the updates since the last row, in order.
     """
 
     at: Progress = Progress()
@@ -55,7 +55,7 @@ class Log(NamedTuple):
 
 
 class LoopState(NamedTuple):
-    """A run between two updates."""
+    """State of a run between two updates."""
 
     runner: RunnerState
     progress: Progress
@@ -64,23 +64,23 @@ class LoopState(NamedTuple):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A run at the end of an update, as a file holds it."""
+    """Content of a checkpoint file: a run at the end of an update."""
 
     path: Path
     runner: dict[str, NDArray[Any]]
-    """The leaves of the RunnerState by their paths in it; random keys as their words."""
+    """Leaves of the RunnerState by their tree paths; random keys are stored as key data."""
     progress: Progress
     log: Log
     config: dict[str, Any]
-    """The run's TrainConfig and settings around it, as plain values."""
+    """TrainConfig and other settings of the run, as plain values."""
     rules_version: str
 
 
 def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: JaxEnv) -> None:
-    """Write a run to ``path``, replacing it only once it is complete.
+    """Write a run to ``path`` atomically: an old file is replaced only once the new one is complete.
 
-    Raises OSError as writing does, and ParityError where the file would be larger than any that is read. Where
-    several processes train together all must call this; the first writes.
+    Raises OSError as writing does, and ParityError if the file would be larger than ``LIMIT``, the most that is read.
+    If several processes train together, all must call this; only the first writes.
     """
     leaves = named_leaves(state.runner)
     if not parallel.is_first_process():
@@ -106,7 +106,7 @@ def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: J
 
 
 def read_checkpoint(path: Path, env: JaxEnv, advice: str = f"give another one, or `--resume {LATEST}`") -> Checkpoint:
-    """Read what ``save_checkpoint`` wrote of this world. Raises UsageError, which ends with ``advice``."""
+    """Read a checkpoint of this world that ``save_checkpoint`` wrote. Raises UsageError, which ends with ``advice``."""
     with refused(path, "checkpoint", MISSING, advice):
         payload = read_payload(path, env.name)
         progress, runner = _progress_of(part(payload, "progress"), "progress"), runner_of(payload)
@@ -124,7 +124,7 @@ def _progress_of(value: object, name: str) -> Progress:
 
 
 def _config_of(value: object, runner: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """Check that no setting claims more than the arrays hold; the rest is checked with the flags."""
+    """Check that no setting claims more than the arrays hold; other settings are checked with the flags."""
     if not is_object(value):
         raise Unreadable("its config is no object")
     numbers = sum(leaf.size for leaf in runner.values())
@@ -155,12 +155,12 @@ def _stats_of(entry: Any) -> UpdateStats:  # noqa: ANN401 - a tree of plain valu
 
 
 def latest_checkpoint(folder: Path, env: JaxEnv) -> tuple[Checkpoint, list[UsageError]]:
-    """The furthest good checkpoint of the run that began last in ``folder``, and what was wrong with others.
+    """Find the furthest valid checkpoint of the newest run in ``folder``; return it, and the errors of invalid ones.
 
-    Runs are the folder and its subfolders; those of which nothing tells when they began count as one, the oldest. How
-    far a checkpoint is stands in it. Of copies that are equally far the one that has the run's own name is taken.
+    The folder and its subfolders hold one run each; runs without a start time count as one run, the oldest. Progress is
+    read from the checkpoint, not from its name. Among equals, a checkpoint in the folder of the run's own name wins.
 
-    Raises UsageError when there is no good one.
+    Raises UsageError if there is no valid one.
     """
     faults: list[UsageError] = []
     paths = [path for path in trained_files(folder) if path.suffix == ".pkl"]
@@ -180,7 +180,7 @@ def latest_checkpoint(folder: Path, env: JaxEnv) -> tuple[Checkpoint, list[Usage
 
 
 def check_fits(checkpoint: Checkpoint, shapes: RunnerState, env: JaxEnv) -> None:
-    """Raises UsageError when a checkpoint is of other rules, or of another network than ``shapes`` tells."""
+    """Raise UsageError if a checkpoint is of other rules, or its network or optimizer differs from ``shapes``."""
     if checkpoint.rules_version != env.rules_version:
         raise UsageError(
             f"{checkpoint.path} was trained under version {checkpoint.rules_version} of the rules, and these are "
@@ -195,7 +195,7 @@ def check_fits(checkpoint: Checkpoint, shapes: RunnerState, env: JaxEnv) -> None
 
 
 def check_metrics(checkpoint: Checkpoint, stats: UpdateStats) -> None:
-    """Raises UsageError when a checkpoint's unlogged updates are not such as ``stats``, or others."""
+    """Raise UsageError if a checkpoint's unlogged updates differ in form from ``stats``, or their number is wrong."""
     entries, wanted = checkpoint.log.unlogged, stats._replace(episodes=None)
     since = checkpoint.progress.updates - checkpoint.log.at.updates
     if not all(_is_like(entry, wanted) for entry in entries) or sum(len(e.rollout.episodes) for e in entries) != since:
@@ -206,7 +206,7 @@ def check_metrics(checkpoint: Checkpoint, stats: UpdateStats) -> None:
 
 
 def _is_like(entry: UpdateStats, stats: UpdateStats) -> bool:
-    """Compare an entry's arrays with those of ``stats``, but for their first axis, which is that of its updates."""
+    """Compare structure and shapes of an entry with those of ``stats``, except for the first axis, the updates."""
     structure: Any = jax.tree.structure(entry)
     leaves, wanted = jax.tree.leaves(entry), jax.tree.leaves(stats)
     return (
@@ -217,7 +217,7 @@ def _is_like(entry: UpdateStats, stats: UpdateStats) -> bool:
 
 
 def keeps_games(start: Checkpoint, shapes: RunnerState, config: TrainConfig) -> bool:
-    """True if a run whose state is like ``shapes`` goes on with the games and the random key of a checkpoint."""
+    """True if a run whose state is like ``shapes`` can continue the games and the random key of a checkpoint."""
     differing = _forms(_by_path(shapes)).items() - _forms(start.runner).items()
     return all(name.startswith(NETWORK) for name, _ in differing) and all(
         start.config.get(name, getattr(TrainConfig, name)) == getattr(config, name)
@@ -226,9 +226,9 @@ def keeps_games(start: Checkpoint, shapes: RunnerState, config: TrainConfig) -> 
 
 
 def restored(checkpoint: Checkpoint, fresh: RunnerState, *, with_games: bool = True) -> RunnerState:
-    """``fresh`` with the network and the optimizer of a checkpoint and, unless ``with_games`` is false, its games.
+    """Copy ``fresh`` with the network and optimizer of a checkpoint and, unless ``with_games`` is false, its games.
 
-    Call ``check_fits`` first, and ``keeps_games``.
+    Call ``check_fits`` first; ``keeps_games`` tells whether ``with_games`` is possible.
     """
 
     def leaf(place: Any, leaf: Any) -> Any:  # noqa: ANN401 - a path and a leaf of a tree
@@ -244,12 +244,12 @@ def restored(checkpoint: Checkpoint, fresh: RunnerState, *, with_games: bool = T
 
 
 def named_leaves(runner: RunnerState) -> dict[str, NDArray[Any]]:
-    """The leaves of a RunnerState by their paths in it, on the host; random keys as their words."""
+    """Leaves of a RunnerState by their tree paths, on the host; random keys become key data."""
     return {name: parallel.on_host(leaf) for name, leaf in _by_path(runner).items()}
 
 
 def _by_path(runner: RunnerState) -> dict[str, Any]:
-    """The leaves of a RunnerState, or their shapes, by their paths in it; random keys as their words."""
+    """Leaves of a RunnerState, or their shapes, by their tree paths; random keys become key data."""
 
     def plain(leaf: Any) -> Any:  # noqa: ANN401 - a number, an array or a shape
         if not _is_key(leaf):

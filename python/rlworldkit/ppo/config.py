@@ -1,4 +1,4 @@
-"""Settings of a training run, and how they follow from the device and the batch size."""
+"""Settings of a training run, and defaults that depend on the device and the batch size."""
 
 import dataclasses
 import math
@@ -48,7 +48,7 @@ class TrainConfig:
     learns from that batch ``update_epochs`` times, in ``num_minibatches`` parts. ``total_timesteps`` counts the steps
     of all games together. A world may subclass this to change a default, and to name ``presets``: settings that go
     together.
-    on_accelerator: what a preset has there in place of its own, which are for a CPU.
+    on_accelerator: values by preset that override its own, which are for a CPU, on any other platform.
     """
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
@@ -155,17 +155,17 @@ class TrainConfig:
 
     @property
     def curricula(self) -> tuple[str, ...]:
-        """The names in ``curriculum``, each of as many games."""
+        """Names in ``curriculum``, which share its games equally."""
         return tuple(self.curriculum.split("+"))
 
     @property
     def scaled_over(self) -> NormalizedOver:
-        """Which advantages are scaled together: a minibatch has too few of some levels."""
+        """Advantages that are scaled together: for ``levels`` the batch, as a minibatch has too few of some levels."""
         return BATCH if self.advantage == LEVELS else self.normalize_advantage
 
     @property
     def natural_games(self) -> int:
-        """The number of games of a batch, the first ones, that the curriculum leaves alone."""
+        """Number of games, the first ones of a batch, that do not take part in the curriculum."""
         if self.curriculum == NO_CURRICULUM:
             return self.num_envs
         return self.num_envs - round(self.curriculum_share * self.num_envs)
@@ -182,7 +182,7 @@ class TrainConfig:
 
     @property
     def schedules(self) -> list[str]:
-        """The flags of rates that change over the run."""
+        """Flags of the rates that change over the run."""
         ends = {
             "--lr-end": self.learning_rate_end,
             "--clip-eps-end": self.clip_eps_end,
@@ -225,7 +225,7 @@ Config = TypeVar("Config", bound=TrainConfig)
 
 
 def preset_of(kind: type[TrainConfig], name: str | None, platform: str = CPU) -> dict[str, Any]:
-    """The settings of a preset on a platform of JAX, none without a name; raises UsageError for an unknown one."""
+    """Settings of a preset on a JAX platform, empty if the name is None; raises UsageError for an unknown name."""
     if name is None:
         return {}
     if name not in kind.presets:

@@ -1,14 +1,14 @@
-"""Curricula: a share of the games, ``--curriculum-share``, begins where the curriculum says.
+"""Curricula: a share of the games, ``--curriculum-share``, starts from states that the curriculum chooses.
 
-These games are the last ones of a batch, the *curriculum's*; the others, the *natural* ones, never begin anywhere but
-at the beginning, and metrics are theirs alone.
+These games, the last ones of a batch, are the *curriculum games*; the others are the *natural games*. Natural games
+always start at the beginning, and only they count in the metrics.
 
-``archive`` begins at states that the run itself has reached. After every rollout all games leave their present state in
-an archive on the device, by their level (a world says what that is) and by whether they have earned more or less so far
-than the mean of the archive's states of their level. The kind to begin from is drawn evenly among those that were ever
-reached, so the rarer a place, the more often each of its states is played on, under another chance every time
-(``JaxEnv.reseed``). Other curricula are the world's (``JaxEnv.curricula``). Of several, ``archive+late``, each has as
-many games as the others.
+``archive`` starts from states that the run itself has reached. After every rollout the current state of every game is
+added to an archive on the device. Its kind is the game's level (defined by the world) and whether the return so far is
+below the mean of the archived states of that level. The kind to start from is drawn uniformly among the kinds reached
+so far, so that each state of a rare kind is replayed more often, with new random draws every time
+(``JaxEnv.reseed``). All other curricula are defined by the world (``JaxEnv.curricula``). Several curricula, as in
+``archive+late``, share the curriculum games equally.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from rlworldkit.ppo import parallel
 from rlworldkit.ppo.config import ARCHIVE, TrainConfig
 
 SLOTS = 32
-"""States that are kept of each kind, the newest."""
+"""Number of states that are kept of each kind, the newest ones."""
 BANDS = 2
-"""Kinds of a level: those that have earned less than its mean, and the others."""
+"""Kinds per level: states with a return so far below the level's mean, and the others."""
 _LEAST_CHUNK, _CHUNK_SHARE = 16, 128
-"""Games that begin side by side where the world makes them, or one in so many: that many end in a step, or fewer."""
+"""Chunks in which a world's curriculum starts games: 16, or 1/128 of the games, about as many as end in a step."""
 Start = Callable[[Array], State]
 
 
 class EpisodeState(NamedTuple):
-    """Games in progress, leaves (n, …), with the length and the return of their episodes so far."""
+    """Games in progress, leaves (n, …), with length, return and event counts of their episodes so far."""
 
     games: State
     steps: Array  # int32
@@ -45,14 +45,14 @@ class EpisodeState(NamedTuple):
 
 
 class Archive(NamedTuple):
-    """Reached states. kept: leaves (kinds × slots, …), a kind's one after the other. written: int32 (kinds,), ever."""
+    """Reached states. kept: leaves (kinds × slots, …), grouped by kind. written: int32 (kinds,), all states written."""
 
     kept: EpisodeState
     written: Array
 
 
 def empty_archive(config: TrainConfig, env: JaxEnv, games: State) -> Archive | None:
-    """An archive of nothing for games like these, None where the curriculum needs none."""
+    """Make an empty archive for games like these; None if the curriculum needs none."""
     if ARCHIVE not in config.curricula:
         return None
     kinds = BANDS * env.levels
@@ -62,30 +62,30 @@ def empty_archive(config: TrainConfig, env: JaxEnv, games: State) -> Archive | N
 
 
 def archived(env: JaxEnv, archive: Archive, reached: EpisodeState, levels: Array) -> Archive:
-    """The archive after all these games, whose levels are int32 (n,), have left their states in it.
+    """Add the states of all these games, whose levels are int32 (n,), to the archive.
 
-    A kind's slots are written in turn. Where more states than slots come at once, those of the last games stay.
+    The slots of a kind are a ring buffer. If more states than slots arrive at once, those of the last games stay.
     """
     kinds = BANDS * env.levels
     kind = BANDS * levels + (reached.returns >= _mean_returns(archive)[levels])
     of_kind = kind[:, None] == jnp.arange(kinds)
     before = jnp.take_along_axis(jnp.cumsum(of_kind, axis=0), kind[:, None], axis=1)[:, 0] - 1
     place = kind * SLOTS + (archive.written[kind] + before) % SLOTS
-    # of several games that write to one place the last does; a scatter of them all would leave that open
+    # if several games write to one slot, the last one wins; scattering all of them has no defined order
     writer = jnp.full(kinds * SLOTS, -1).at[place].max(jnp.arange(len(levels)))
     written = jax.tree.map(lambda leaf: leaf[writer], reached)
     return Archive(choose(writer >= 0, written, archive.kept), archive.written + of_kind.sum(axis=0, dtype=jnp.int32))
 
 
 def _mean_returns(archive: Archive) -> Array:
-    """The mean return so far of each level's states, (levels,); 0 of none."""
+    """Mean return so far of the archived states of each level, (levels,); 0 for a level without states."""
     filled = jnp.arange(SLOTS) < archive.written[:, None]
     returns = jnp.where(filled.ravel(), archive.kept.returns, 0.0).reshape(-1, BANDS * SLOTS).sum(axis=1)
     return returns / jnp.maximum(filled.reshape(-1, BANDS * SLOTS).sum(axis=1), 1)
 
 
 def drawn(archive: Archive, key: Array, count: int) -> EpisodeState:
-    """States to begin from, leaves (count, …); they mean nothing while the archive is empty."""
+    """Draw states to start from, leaves (count, …); they are meaningless while the archive is empty."""
     kind_key, slot_key = jax.random.split(key)
     is_reached = archive.written > 0
     kind = jax.random.categorical(kind_key, jnp.where(is_reached, 0.0, -jnp.inf), shape=(count,))
@@ -104,7 +104,7 @@ def begin(
     ended: Array,
     key: Array,
 ) -> EpisodeState:
-    """Games of which those that ``ended``, bool (games,), have just begun anew: the curriculum's begin elsewhere."""
+    """Move curriculum games that ``ended``, bool (games,), from their ``new`` state to a start of the curriculum."""
     start_key, chance_key = jax.random.split(key)
     seeds = jax.random.bits(chance_key, (config.num_envs, 2), jnp.uint32)
     number = jnp.arange(config.num_envs)

@@ -1,4 +1,4 @@
-"""The host's side of a run: ask for chunks of updates, hand their metrics on, save when it is due."""
+"""Host loop of a run: request chunks of updates, write their metrics, and save when a save is due."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -24,18 +24,18 @@ from rlworldkit.runs.result import Progress
 from rlworldkit.runs.run import Run, TrainingDiverged
 
 CALL_SECONDS = 4.0
-"""The longest that one call of the compiled program should take, once it is known how long an update takes."""
+"""Target for the duration of one call of the compiled program, once the duration of an update is known."""
 
 
 @dataclass(frozen=True)
 class TrainJob:
-    """What a run is to do.
+    """Inputs and outputs of a training run.
 
     config: the settings. env: the world. run: where progress, metrics and checkpoints go; by default nowhere.
     start: a checkpoint to resume from. initial: trained parameters that a run without ``start`` begins with.
     saver: when and where checkpoints are written, if the run has a folder.
     notes: plain values to keep with the settings in ``config.json`` and in checkpoints.
-    on_episodes: takes the number of each update and its rollout's episodes, (steps, games), on the host.
+    on_episodes: called on the host with the number of each update and the episodes of its rollout, (steps, games).
     """
 
     config: TrainConfig
@@ -49,21 +49,21 @@ class TrainJob:
 
     @property
     def done(self) -> Progress:
-        """How far the run is before it begins or goes on."""
+        """Progress of the run before this session: that of ``start``, or none."""
         return self.start.progress if self.start else Progress()
 
     @property
     def updates_left(self) -> int:
-        """Whole updates that are left of the steps that are asked for."""
+        """Number of whole updates that fit into the remaining steps."""
         return (self.config.total_timesteps - self.done.timesteps) // self.config.batch_size
 
 
 def training_loop(job: TrainJob, start: LoopState, saver: Saver | None = None) -> TrainingLoop[LoopState]:
     """Run from ``start`` until all steps are done, those of ``start`` included, or the run is asked to stop.
 
-    Every ``config.log_interval`` updates, and at the end, the run is told the metrics of the updates since. A call
-    of the compiled program takes a few seconds at most, so that a stop need not wait longer; how updates are grouped
-    into calls changes nothing. Raises TrainingDiverged at metrics whose loss is not finite.
+    Every ``config.log_interval`` updates, and at the end, the metrics since the last row are written. A call of the
+    compiled program takes a few seconds at most, so that a stop takes effect soon; grouping updates into calls does
+    not change their results. Raises TrainingDiverged if the loss in a row of metrics is not finite.
     """
     config, run = job.config, job.run
     runner, progress, log = start
@@ -100,7 +100,7 @@ def training_loop(job: TrainJob, start: LoopState, saver: Saver | None = None) -
 
 
 def _metrics_since(log: Log, now: Progress, env: JaxEnv, natural: float = 1.0) -> dict[str, float]:
-    """A row; ``natural`` is the share of the games that metrics are of."""
+    """Row of metrics since the last one; ``natural`` is the share of the games that count in metrics."""
     together: UpdateStats = jax.tree.map(lambda *leaves: np.concatenate(leaves), *log.unlogged)
     return {
         "update": now.updates,
@@ -112,7 +112,7 @@ def _metrics_since(log: Log, now: Progress, env: JaxEnv, natural: float = 1.0) -
 
 @training_switches()
 def metric_names(config: TrainConfig, env: JaxEnv) -> list[str]:
-    """The names of a run's metrics, for which its program is traced and not compiled."""
+    """Names of a run's metrics, found by tracing its program without compiling it."""
     seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
     runner = jax.eval_shape(partial(init_runner, config, env), jax.eval_shape(jax.vmap(env.reset), seeds))
     _, stats = jax.eval_shape(make_train(config, env, None), runner, jnp.int32(1), jnp.int32(1), env.prices)

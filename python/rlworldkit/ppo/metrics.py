@@ -1,4 +1,4 @@
-"""Metrics of rollouts, summed up on the device, and of a run's rows."""
+"""Metrics of rollouts, summed on the device, and of the rows that a run logs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def metrics_of_step(
     episode_steps: Array,
     episode_return: Array,
 ) -> RolloutMetrics:
-    """The metrics of one step in all games; the last two are those of the episodes so far, (games,)."""
+    """Metrics of one step in all games; ``episode_steps`` and ``episode_return``, (games,), include this step."""
     done, natural = transition.done, config.natural_games
     added = parallel.over_games(env.metrics, mesh)(step, transition.action)
     return RolloutMetrics(
@@ -41,7 +41,7 @@ def metrics_of_step(
 
 
 def metrics_of_rollout(steps: RolloutMetrics) -> RolloutMetrics:
-    """The metrics of a rollout, of those of its steps, (steps, …)."""
+    """Aggregate the metrics of a rollout's steps, (steps, …)."""
     totals: RolloutMetrics = jax.tree.map(lambda leaf: leaf.sum(axis=0), steps)
     return totals._replace(
         reward_sum=total(steps.reward_sum),
@@ -51,7 +51,7 @@ def metrics_of_rollout(steps: RolloutMetrics) -> RolloutMetrics:
 
 
 def metrics_of(stats: UpdateStats, steps: int, env: JaxEnv) -> dict[str, float]:
-    """The documented metrics of ``steps`` steps whose stats have a leading axis of updates.
+    """Compute the documented metrics of ``steps`` steps from stats with a leading axis of updates.
 
     Losses, rewards (units per step) and ``num_episodes`` are means per update, the rest describes
     the steps as a whole. Means over episodes are NaN if none ended.

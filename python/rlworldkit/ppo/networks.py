@@ -1,4 +1,4 @@
-"""The actor-critic network. A world brings encoders; the rest is here."""
+"""The actor-critic network; a world contributes only encoders."""
 
 import math
 from collections.abc import Mapping
@@ -31,29 +31,29 @@ class ActorCritic(nn.Module):
     hidden_dim: int = 256
     num_layers: int = 2
     dtype: str = "float32"
-    """The trunk's; parameters, logits and values are float32 in any case."""
+    """Dtype of the trunk; parameters, logits and values are always float32."""
     encoder: Encoder | None = None
-    """Lays the observation out before the first hidden layer; None reads it flat."""
+    """Encodes the observation before the first hidden layer; None flattens it."""
     encoder_name: str = "encoder"
-    """Under which name the encoder's parameters are kept."""
+    """Name of the encoder's parameters."""
     value_head: ValueHead = PLAIN
     observation_axes: int = 1
     """Number of axes of an observation."""
     num_privileges: int = 0
-    """Number of privileges that the value reads beside the trunk, in a layer of its own."""
+    """Number of privileged values that the critic reads beside the trunk, through a layer of its own."""
     activation: Activation = TANH
 
     def __call__(self, obs: Array, privileges: Array | None = None) -> tuple[Array, Array]:
         """Evaluate observations, float32 (..., *shape), and ``JaxEnv.privileges``, (..., num_privileges).
 
-        Without them the value takes them for 0, and the logits are the same.
+        Without privileges the value is computed with zeros; the logits do not depend on them.
         """
         logits, outputs = self.outputs(obs, privileges)
         return logits, values_of(self.value_head, outputs, jnp)
 
     @nn.compact
     def outputs(self, obs: Array, privileges: Array | None = None, is_sorted: bool = False) -> tuple[Array, Array]:
-        """As ``__call__``, with what the value's layer gives, float32 (..., outputs), instead of values.
+        """Like ``__call__``, but with the raw outputs of the value head, float32 (..., outputs), instead of values.
 
         ``is_sorted``: observations (samples, *shape) are sorted by ``JaxEnv.sort_key``.
         """
@@ -85,8 +85,8 @@ class ActorCritic(nn.Module):
         return logits, nn.Dense(head.outputs, kernel_init=nn.initializers.orthogonal(1.0), name=head.layer)(hidden)
 
 
-# A TrainState compares its network and its optimizer by identity; cached, equal settings make equal
-# states, and a compiled function accepts any of them.
+# A TrainState compares its network and optimizer by identity. The cache makes the states of equal settings
+# equal, so that they share compiled functions.
 @cache
 def make_network(
     name: str,
@@ -96,22 +96,22 @@ def make_network(
     num_layers: int,
     **settings: Any,  # noqa: ANN401 - as they come
 ) -> ActorCritic:
-    """The network of this name, encoder and sizes; the settings are the others of ``ActorCritic``."""
+    """Build a network, cached; ``name`` is that of the encoder, ``settings`` are further fields of ``ActorCritic``."""
     return ActorCritic(num_actions, hidden_dim, num_layers, encoder=encoder, encoder_name=name, **settings)
 
 
 def network_for(
     found: Architecture, networks: Mapping[str, Encoder | None], observation_axes: int = 1, dtype: str = "float32"
 ) -> ActorCritic:
-    """The network of this architecture, its encoder one of ``networks``."""
+    """Build the network of this architecture; ``networks`` are encoders by name."""
     settings = {**found._asdict(), "observation_axes": observation_axes, "dtype": dtype}
     return make_network(settings.pop("name"), networks.get(found.name), **settings)
 
 
 def network_of(params: Params, networks: Mapping[str, Encoder | None], observation_axes: int = 1) -> ActorCritic:
-    """The network that ``params`` belong to, its architecture read from their shapes.
+    """Build the network that ``params`` belong to; its architecture is read from their shapes.
 
-    Raises ParityError if they are the parameters of something else.
+    Raises ParityError if they are not parameters of an ``ActorCritic``.
     """
     encoders = [name for name, encoder in networks.items() if encoder]
     return network_for(architecture_of(params, encoders), networks, observation_axes)

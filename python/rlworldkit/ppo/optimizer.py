@@ -13,7 +13,7 @@ ADAM_EPSILON = 1e-5
 
 
 class Rates(NamedTuple):
-    """Rates that may change from update to update. learning_rate: None where the optimizer has one of its own."""
+    """Rates that may change from update to update. learning_rate: None if the optimizer schedules its own."""
 
     clip_eps: Array | float
     ent_coef: Array | float
@@ -21,9 +21,9 @@ class Rates(NamedTuple):
 
 
 def rates_at(config: TrainConfig, step: Array | int, num_updates: Array | int | None = None) -> Rates:
-    """The rates of the update that begins after so many gradient steps: linear from the first update to the last.
+    """Rates of the update that begins after ``step`` gradient steps: linear from the first update to the last.
 
-    num_updates: of the run; None: ``config.num_updates``.
+    num_updates: the number of updates of the run; None: ``config.num_updates``.
     """
     last = (config.num_updates if num_updates is None else num_updates) - 1
     done = step // (config.update_epochs * config.num_minibatches) / jnp.maximum(last, 1)
@@ -51,16 +51,16 @@ def optimizer_of(config: TrainConfig) -> optax.GradientTransformation:
     return make_optimizer(config.learning_rate, config.max_grad_norm, end)
 
 
-# A TrainState compares its network and its optimizer by identity; cached, equal settings make equal
-# states, and a compiled function accepts any of them.
+# A TrainState compares its network and optimizer by identity. The cache makes the states of equal settings
+# equal, so that they share compiled functions.
 @functools.cache
 def make_optimizer(
     learning_rate: float | None, max_grad_norm: float, end: tuple[float, int] | None = None
 ) -> optax.GradientTransformation:
-    """Adam after clipping the gradient's global norm.
+    """Make Adam with clipping of the gradient's global norm.
 
-    The learning rate is constant, or falls in a straight line to that of ``end`` over its number of gradient steps.
-    Without one, whoever takes a step scales it.
+    The learning rate is constant, or changes linearly to ``end[0]`` over ``end[1]`` gradient steps. If it is None, the
+    caller multiplies the updates by a rate.
     """
     if learning_rate is None:
         return optax.chain(optax.clip_by_global_norm(max_grad_norm), optax.scale_by_adam(eps=ADAM_EPSILON))

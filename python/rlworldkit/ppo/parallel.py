@@ -1,7 +1,7 @@
 """Data parallelism with JAX's own sharding: games and samples are split over all devices, the network is on each.
 
-One device and many make the same updates, up to the order in which floats are summed. Several processes (hosts) see all
-their devices as one mesh; the first of them writes files and decides what depends on time.
+Updates do not depend on the number of devices, except for the order in which floats are summed. Several processes
+(hosts) share one mesh of all their devices; the first process writes files and makes all decisions that depend on time.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,10 +23,10 @@ SPLIT, WHOLE = PartitionSpec(GAMES), PartitionSpec()
 
 
 def join_processes(coordinator: str | None, num_processes: int | None, process_id: int | None) -> None:
-    """Make this process one of several that train together; call it before anything else asks JAX for devices.
+    """Join this process to others that train together; call it before anything else asks JAX for devices.
 
-    Without arguments JAX finds the others by itself on TPU pods and under SLURM. Raises UsageError when they do not
-    come together.
+    Without arguments JAX finds the other processes itself on TPU pods and under SLURM. Raises UsageError if they do
+    not connect.
     """
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     try:
@@ -37,9 +37,9 @@ def join_processes(coordinator: str | None, num_processes: int | None, process_i
 
 
 def mesh_of_all_devices(num_envs: int, devices: Sequence[jax.Device] | None = None) -> Mesh | None:
-    """These devices, or all devices of all processes, in a row; None where there is just one.
+    """Make a one-dimensional mesh of these devices, or of all devices of all processes; None for a single device.
 
-    Raises UsageError when the games cannot be split evenly.
+    Raises UsageError if the games cannot be split evenly.
     """
     devices = devices or jax.devices()
     if len(devices) == 1:
@@ -50,49 +50,49 @@ def mesh_of_all_devices(num_envs: int, devices: Sequence[jax.Device] | None = No
 
 
 def over_games(function: Callable[..., Any], mesh: Mesh | None) -> Callable[..., Any]:
-    """``function`` of one game over all games: each device plays its own, and no game waits for another device's."""
+    """Map ``function`` of one game over all games; each device runs its own games, and waits for no other device."""
     return on_each_device(jax.vmap(function), mesh)
 
 
 def on_each_device(function: Callable[..., Any], mesh: Mesh | None) -> Callable[..., Any]:
-    """``function`` of a batch of games, of which each device has its own share."""
+    """Run ``function`` of a batch of games on every device, with the device's share of the games."""
     if mesh is None:
         return function
     return jax.shard_map(function, mesh=mesh, in_specs=SPLIT, out_specs=SPLIT, check_vma=False)
 
 
 def one_seed_at_a_time(function: Callable[..., Any], env: JaxEnv) -> Callable[..., Any]:
-    """``function(env, …)``, called for one seed after the other where the updates of several are one program.
+    """Wrap ``function(env, …)`` so that it runs for one seed after another if several seeds share a program.
 
-    The compiler sums the floats of a batch of seeds in another order than those of one. Prices differ between seeds, so
-    they are an argument: a batched function cannot close over them.
+    For a batch of seeds the compiler would sum floats in another order than for one seed. Prices differ between seeds,
+    so they are passed as an argument: a batched function cannot close over them.
     """
     at_prices = sequential_vmap(lambda prices, *args: function(env.with_prices(prices), *args))
     return partial(at_prices, jnp.asarray(env.prices))
 
 
 def split(tree: Any, mesh: Mesh | None) -> Any:  # noqa: ANN401 - a tree
-    """The same tree of traced arrays, its leading axis split over the devices."""
+    """Shard the leading axis of a tree of traced arrays over the devices."""
     return tree if mesh is None else jax.lax.with_sharding_constraint(tree, NamedSharding(mesh, SPLIT))
 
 
 def placed(leaf: Any, sharding: Any) -> Any:  # noqa: ANN401 - an array and where it shall lie
-    """The same values where ``sharding`` wants them; every process must have the same ones."""
+    """Copy an array to the devices of ``sharding``; every process must hold the same values."""
     if isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         return jax.random.wrap_key_data(placed(jax.random.key_data(leaf), sharding))
-    # by way of the host: an array of one process's devices cannot become one of all processes' otherwise
+    # through the host, since an array on one process's devices cannot be moved directly to those of all processes
     return jax.device_put(np.asarray(leaf), sharding)
 
 
 def on_host(leaf: Any) -> np.ndarray:  # noqa: ANN401 - an array of JAX
-    """All values of an array, gathered from other processes too."""
+    """Copy all values of an array to the host, gathered from other processes too."""
     if isinstance(leaf, jax.Array) and not leaf.is_fully_addressable and not leaf.is_fully_replicated:
         return np.asarray(multihost_utils.process_allgather(leaf, tiled=True))
     return np.asarray(leaf)
 
 
 def agreed(value: float) -> float:
-    """The first process's value, in all of them."""
+    """Broadcast the first process's value to all processes."""
     return float(multihost_utils.broadcast_one_to_all(np.float32(value)))
 
 

@@ -1,4 +1,4 @@
-"""Trained parameters, out of ``params_{step}.npz`` or ``checkpoint_{step}.pkl``, as numpy arrays and without JAX."""
+"""Trained parameters from ``params_{step}.npz`` or ``checkpoint_{step}.pkl``, as numpy arrays and without JAX."""
 
 import io
 import re
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 Params = Any  # nested dicts of arrays, as flax makes them
 
 MLP = "mlp"
-"""The network without an encoder."""
+"""Name of the network without an encoder."""
 CRITIC = "critic"
-"""The layer that reads what only the value may know."""
+"""Name of the layer that reads the privileged observations of the critic."""
 PARAMS_LIMIT = 2 * GIB
-"""The largest file of parameters that is read, in bytes, unpacked."""
+"""Size of the largest file of parameters that is read, in bytes, unpacked."""
 _OTHER = "give the path of a params_*.npz file"
 _NAME = re.compile(r"params_(\d+)\.npz|checkpoint_(\d+)\.pkl")
 _LEAF = re.compile(re.escape(f"{NETWORK}.params") + r"((?:\['[^']+'\])+)")
 
 
 class Architecture(NamedTuple):
-    """Architecture of a network, as the shapes of its parameters tell it. name: of its encoder, or ``mlp``."""
+    """Architecture of a network, which its parameters' names and shapes define. name: of its encoder, or ``mlp``."""
 
     name: str
     num_actions: int
@@ -52,7 +52,7 @@ class Architecture(NamedTuple):
 
 
 def hidden_layer(activation: Activation, number: int) -> str:
-    """The name of a hidden layer, which also tells the network's activation."""
+    """Name of a hidden layer, which encodes the network's activation."""
     return f"hidden_{number}" if activation == TANH else f"hidden_{activation}_{number}"
 
 
@@ -64,9 +64,9 @@ def architecture_for(config: TrainConfig, env: "JaxEnv") -> Architecture:
 
 
 def architecture_of(params: Params, encoders: Collection[str]) -> Architecture:
-    """The architecture of the network that ``params`` belong to, its encoder one of these names.
+    """Infer the architecture of the network that ``params`` belong to; ``encoders`` are the possible names.
 
-    Raises ParityError if they are the parameters of something else.
+    Raises ParityError if they are not parameters of an ``ActorCritic``.
     """
     try:
         layers = params["params"]
@@ -82,7 +82,7 @@ def architecture_of(params: Params, encoders: Collection[str]) -> Architecture:
 
 
 def misfit(path: Path | str) -> ParityError:
-    """The error for a file, or another source, whose parameters do not take a world's observations."""
+    """Error for a file, or another source, whose parameters do not fit a world's observations."""
     return ParityError(
         f"{path} holds the parameters of a network for other observations than this world's, or only some of them; "
         "give another params_*.npz file."
@@ -90,17 +90,17 @@ def misfit(path: Path | str) -> ParityError:
 
 
 def other_actions(path: Path | str, num_actions: int) -> ParityError:
-    """The error for a file whose network does not choose among a world's actions."""
+    """Error for a file whose network has another number of actions than the world."""
     return ParityError(f"{path} holds a network for another number of actions than the {num_actions} here.")
 
 
 def params_path(folder: Path, updates: int) -> Path:
-    """The parameters of a run after that many updates."""
+    """Path of the parameters of a run after that many updates."""
     return folder / f"params_{updates}.npz"
 
 
 def checkpoint_path(folder: Path, updates: int) -> Path:
-    """The checkpoint of a run after that many updates."""
+    """Path of the checkpoint of a run after that many updates."""
     return folder / f"checkpoint_{updates}.pkl"
 
 
@@ -112,9 +112,9 @@ def save_params(path: Path, params: Params) -> None:
 
 
 def load_params(path: Path) -> Params:
-    """Read what ``save_params`` wrote; raises UsageError if it is no such file.
+    """Read a file that ``save_params`` wrote; raises UsageError for any other file.
 
-    Numbers that are kept in half precision are given in single precision, which networks compute in.
+    Arrays in half precision are converted to single precision, in which networks compute.
     """
     with refused(path, "file of parameters", _OTHER, _OTHER):
         arrays = read_npz(path, PARAMS_LIMIT)
@@ -123,7 +123,7 @@ def load_params(path: Path) -> Params:
 
 
 def params_of_checkpoint(path: Path, world: str, rules_version: str) -> Params:
-    """The parameters in a checkpoint of a world under this version of its rules; raises UsageError for others."""
+    """Read the parameters in a checkpoint of a world under this version of its rules; raises UsageError for others."""
     with refused(path, "checkpoint", MISSING, "give another one"):
         payload = read_payload(path, world)
         trained_under, runner = rules_version_of(payload), runner_of(payload)
@@ -141,17 +141,17 @@ def params_of_checkpoint(path: Path, world: str, rules_version: str) -> Params:
 
 
 def trained_files(folder: Path) -> list[Path]:
-    """The files of parameters and checkpoints in a folder and its subfolders, the one to prefer first.
+    """List the files of parameters and checkpoints in a folder and its subfolders, the preferred one first.
 
-    First come those of the run that began last, the furthest one first; of the same update the parameters, which are
-    smaller.
+    Files of the newest run come first, and within a run those of the most updates; of the same update the parameters
+    come first, since they are smaller.
     """
     found = [path for path in folder.rglob("*") if _NAME.fullmatch(path.name)]
     return sorted(found, key=lambda path: (began(path.parent), *_rank(path), path), reverse=True)
 
 
 def later_files(folder: Path, updates: int) -> list[Path]:
-    """The files of parameters and checkpoints that lie in a folder itself and tell of more updates."""
+    """List the files of parameters and checkpoints directly in a folder that are of more than ``updates`` updates."""
     return [path for path in folder.iterdir() if _NAME.fullmatch(path.name) and _rank(path)[0] > updates]
 
 
@@ -161,7 +161,7 @@ def _rank(path: Path) -> tuple[int, bool]:
 
 
 def flat_params(params: Mapping[str, Any], *folders: str) -> Iterator[tuple[str, NDArray[Any]]]:
-    """The arrays in nested dicts, each with its path, such as ``params/policy/kernel``."""
+    """Flatten nested dicts of arrays into pairs of a path, such as ``params/policy/kernel``, and an array."""
     for name, value in params.items():
         if isinstance(value, Mapping):
             yield from flat_params(value, *folders, name)
@@ -170,7 +170,7 @@ def flat_params(params: Mapping[str, Any], *folders: str) -> Iterator[tuple[str,
 
 
 def _nested(flat: Mapping[str, NDArray[Any]]) -> Params:
-    """The inverse of ``flat_params``; raises Unreadable for what is no finite float array, or has others below it."""
+    """Invert ``flat_params``; raises Unreadable for an array that is not of finite floats, or with others below it."""
     tree: dict[str, Any] = {}
     for path, array in flat.items():
         if array.dtype.kind != "f" or not np.isfinite(array).all():
@@ -188,16 +188,16 @@ def _nested(flat: Mapping[str, NDArray[Any]]) -> Params:
 
 
 class InitialParams(NamedTuple):
-    """The file whose parameters a run begins with, and these parameters."""
+    """Parameters that a run begins with, and the file that holds them."""
 
     path: Path
     params: Params
 
 
 def load_initial_params(path: Path, config: TrainConfig, env: "JaxEnv") -> InitialParams:
-    """The parameters in a ``params_*.npz`` file, to begin a run with these settings with.
+    """Read a ``params_*.npz`` file whose parameters a run with these settings is to begin with.
 
-    Raises UsageError where the file is none, or of another network.
+    Raises UsageError if it is no such file or of another network, and ParityError for another number of actions.
     """
     params = load_params(path)
     found = architecture_of(params, [name for name, encoder in env.networks().items() if encoder])

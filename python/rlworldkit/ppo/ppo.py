@@ -1,9 +1,9 @@
 """PPO (Schulman et al. 2017, arXiv:1707.06347) with invalid actions masked (Huang & Ontañón 2020, arXiv:2006.14171).
 
-One update from top to bottom: play a rollout, estimate advantages, take the gradient steps of a few epochs; `update`,
-at the end, is all of it. The choices that the papers leave open are PureJaxRL's unless settings say otherwise: clipped
-value loss, advantages normalised per minibatch, orthogonal initialisation, tanh, Adam with epsilon 1e-5. A rollout
-stores compact observations; they become floats inside the policy and the loss, one minibatch at a time.
+The functions follow the steps of one update: play a rollout, estimate advantages, take the gradient steps of a few
+epochs; `update`, the last one, combines them. Choices that the papers leave open follow PureJaxRL unless settings say
+otherwise: clipped value loss, advantages normalised per minibatch, orthogonal initialisation, tanh, Adam with epsilon
+1e-5. A rollout stores compact observations; policy and loss expand them to floats, one minibatch at a time.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _LEAST_VARIANCE = 1e-12
 
 
 def masked_categorical(logits: Array, mask: Array) -> Categorical:
-    """The categorical distribution over the actions that ``mask`` (bool, the shape of ``logits``) allows."""
+    """Make the categorical distribution over the actions that ``mask`` (bool, the shape of ``logits``) allows."""
     return categorical_class()(logits=jnp.where(mask, logits, MASKED_LOGIT))
 
 
 def evaluate(train_state: TrainState, env: JaxEnv, obs: Compact) -> tuple[Array, Array]:
-    """Logits, and values in units of reward, of compact observations with one leading axis."""
+    """Compute logits, and values in units of reward, of compact observations with one leading axis."""
     logits, value = train_state.apply_fn(train_state.params, env.expand(obs), env.privileges(obs))
     scale = train_state.value_scale
     return logits, value if scale is None else scale.values(value)
@@ -124,7 +124,7 @@ def _env_step(
 
 
 def _truncated_value(env: JaxEnv, train_state: TrainState, step: StepOutput, mesh: Mesh | None) -> Array:
-    """Values, (games,), of the last observations of truncated episodes, 0 in the other games."""
+    """Compute the values, (games,), of the last observations of truncated episodes; 0 in the other games."""
 
     def values_at_end() -> Array:
         _, value = evaluate(train_state, env, parallel.over_games(env.compact, mesh)(step.final))
@@ -186,11 +186,11 @@ def ppo_loss(
     rates: Rates | None = None,
     is_sorted: bool = False,
 ) -> tuple[Array, LossStats]:
-    """The loss of a minibatch, with the action mask that was in force when each action was chosen.
+    """Compute the loss of a minibatch, with the action mask that was in force when each action was chosen.
 
-    Clipped surrogate + ``vf_coef`` x value loss - ``ent_coef`` x entropy, and the price of entropy below its floor.
-    ``apply`` is that of an ``ActorCritic``. ``rates``: of the update; without them those of the settings.
-    ``is_sorted``: samples are sorted by ``JaxEnv.sort_key``.
+    Clipped surrogate + ``vf_coef`` x value loss - ``ent_coef`` x entropy + penalty for entropy below its floor.
+    ``apply``: that of an ``ActorCritic``. ``rates``: those of the update; None: those of the settings.
+    ``is_sorted``: whether samples are sorted by ``JaxEnv.sort_key``.
     """
     clip_eps, ent_coef, *_ = rates or Rates(config.clip_eps, config.ent_coef)
     transition = samples.transition
@@ -238,9 +238,9 @@ def learn(
     mesh: Mesh | None = None,
     updates_of_run: Array | int | None = None,
 ) -> tuple[TrainState, LossStats]:
-    """``update_epochs`` passes over a rollout's samples in minibatches that ``key`` shuffles.
+    """Make ``update_epochs`` passes over a rollout's samples in minibatches that ``key`` shuffles.
 
-    updates_of_run: where schedules end; None: ``config.num_updates``.
+    updates_of_run: the number of updates after which schedules end; None: ``config.num_updates``.
     """
     rates = rates_at(config, train_state.step, updates_of_run)
     explained = 1 - samples.advantage.var() / jnp.maximum(samples.target.var(), _LEAST_VARIANCE)
@@ -251,7 +251,7 @@ def learn(
         scaled = scaled_advantage(samples.advantage, config.advantage, level, env.levels)
         samples = samples._replace(advantage=scaled, transition=samples.transition._replace(level=None))
 
-    # several devices split the samples in any order, and only a first layer of an encoder's own makes use of it
+    # sorting pays only for an encoder with its own first layer, and several devices split the samples in any order
     can_sort = mesh is None and hasattr(env.networks()[config.network], "first_layer")
     sort_key = env.sort_key(samples.transition.obs) if can_sort else None
 
@@ -276,9 +276,9 @@ def update_epoch(
     rates: Rates | None = None,
     sort_key: Array | None = None,
 ) -> tuple[TrainState, LossStats]:
-    """One pass over ``samples`` in shuffled minibatches, a gradient step each; stats are their means.
+    """Make one pass over ``samples`` in shuffled minibatches, with a gradient step each; stats are means over them.
 
-    Each minibatch is sorted by ``sort_key``, int32 (batch,), where there is one.
+    Each minibatch is sorted by ``sort_key``, int32 (batch,), if there is one.
     """
 
     def gradient_step(train_state: TrainState, indices: Array) -> tuple[TrainState, LossStats]:
@@ -308,7 +308,7 @@ def update(
     mesh: Mesh | None = None,
     updates_of_run: Array | int | None = None,
 ) -> tuple[RunnerState, UpdateStats]:
-    """One whole update: a rollout, and the gradient steps that learn from it."""
+    """Make one whole update: a rollout, and the gradient steps that learn from it."""
     runner, transitions, metrics = collect_rollout(runner, config, env, mesh)
 
     @partial(parallel.one_seed_at_a_time, env=env)

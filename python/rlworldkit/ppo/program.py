@@ -1,4 +1,4 @@
-"""Updates as one compiled program, of one run or of several side by side, and the runs that ask for them."""
+"""Compile the updates of one or several runs into one program, and execute the training loops that request them."""
 
 import dataclasses
 import time
@@ -26,7 +26,7 @@ _Result = TypeVar("_Result")
 
 
 class Updates(NamedTuple):
-    """So many updates of a run: the state after them, what they were like, and how long they took."""
+    """Result of a number of updates of a run: the state after them, their stats, and the seconds that they took."""
 
     runner: RunnerState
     stats: UpdateStats
@@ -35,19 +35,19 @@ class Updates(NamedTuple):
 
 
 TrainingLoop = Generator[tuple[RunnerState, int], Updates, _Result]
-"""A run: it yields its state and how many updates it wants at most, and is sent some."""
+"""Generator of a run: it yields its state and the most updates that it wants next, and is sent ``Updates``."""
 
 TrainFunction = Callable[..., tuple[list[RunnerState], UpdateStats]]
-"""``train(runners, num_updates[, updates_of_run[, prices]])``: takes and gives a state of each run.
+"""``train(runners, num_updates[, updates_of_run[, prices]])``: takes the state of each run, returns the new ones.
 
-prices: of each, (runs, prices). Stats have a leading axis of runs.
+prices: those of each run, (runs, prices). Stats have a leading axis of runs.
 """
 
 
 class CompiledTraining(NamedTuple):
-    """Runs that are ready to start, and how long that took.
+    """Compiled runs that are ready to start, and the seconds that compiling took.
 
-    runners: the first state of each. stats: those of one run, as shapes.
+    runners: the first state of each run. stats: shapes of the stats of one run.
     """
 
     train: TrainFunction
@@ -60,12 +60,12 @@ def make_train(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None) -> ja
     """Return the jitted ``train(runner, num_updates, updates_of_run, prices)``: that many whole updates in one call.
 
     ``num_updates`` (int32, 1 to ``config.log_interval``) is an ordinary argument, so a shorter last
-    call needs no second compilation. So are ``updates_of_run`` (int32; ``config.num_updates`` by default), where
+    call needs no second compilation. So are ``updates_of_run`` (int32; ``config.num_updates`` by default), after which
     schedules end, and ``prices`` (``env.prices`` by default). The stats have a leading axis of ``log_interval``, of
-    which the first ``num_updates`` entries count. ``config`` is one that ``TrainConfig.validated`` accepts.
+    which the first ``num_updates`` entries are valid. ``config`` must be one that ``TrainConfig.validated`` accepts.
     """
 
-    # Jitted, so that learning its shapes and calling it share one trace.
+    # Jitted, so that `eval_shape` and the call below share one trace.
     @jax.jit
     def update(runner: RunnerState, updates_of_run: Array | int, prices: ArrayLike) -> tuple[RunnerState, UpdateStats]:
         return ppo.update(runner, config, env.with_prices(jnp.asarray(prices)), mesh, updates_of_run)
@@ -97,7 +97,7 @@ def compile_training(
 ) -> CompiledTraining:
     """Prepare the first state of each run and compile their updates; raises UsageError for what the world lacks.
 
-    seeds: one a run; without them there is one, with the seed of ``config``.
+    seeds: one for each run; by default there is one run, with the seed of ``config``.
     """
     start = time.perf_counter()
     train = make_train(config, env, mesh)
@@ -144,9 +144,9 @@ def compile_training(
 
 
 def _of_all(train: jax.stages.Wrapped, structure: Any, wanted: RunnerState | None) -> Callable[..., Any]:  # noqa: ANN401
-    """``make_train``'s function of the leaves of all runs' states, of this structure and with these shardings.
+    """Wrap ``make_train``'s function for the leaves of all runs' states, with this structure and these shardings.
 
-    The functions in a TrainState cannot be written down with a trace, so the program takes and gives leaves.
+    A trace cannot be saved with the functions in a TrainState, so the program takes and returns leaves.
     """
 
     def of_one(
@@ -172,7 +172,7 @@ def _of_all(train: jax.stages.Wrapped, structure: Any, wanted: RunnerState | Non
 
 
 def _traced(config: TrainConfig) -> str:
-    """The settings that a trace depends on: the steps only where the optimizer's own schedule ends with the run."""
+    """Settings that a trace depends on; the total of steps only if the optimizer's own schedule ends with the run."""
     of_schedule = config.learning_rate_end is not None and optimizer_has_rate(config)
     at_run_time = {"seed"} if of_schedule else {"seed", "total_timesteps"}
     return str({name: value for name, value in dataclasses.asdict(config).items() if name not in at_run_time})
@@ -181,9 +181,9 @@ def _traced(config: TrainConfig) -> str:
 def run_loops(
     train: TrainFunction, loops: Sequence[TrainingLoop[_Result]], config: TrainConfig, prices: ArrayLike
 ) -> list[_Result | Exception]:
-    """Give runs the updates that they ask for, from one program; return each one's result or exception.
+    """Execute training loops, whose updates one program computes; return the result or exception of each.
 
-    A run that has ended does not end the others: its place in the program repeats another's. prices: (runs, prices).
+    A run that has ended does not end the others: its slot in the program repeats another run. prices: (runs, prices).
     """
     results: dict[int, _Result | Exception] = {}
     asking: dict[int, tuple[RunnerState, int]] = {}
@@ -218,7 +218,7 @@ def run_loops(
 
 
 def _wait_for(stats: UpdateStats) -> None:
-    """Wait for a running chunk in short sleeps, between which Python can act on signals."""
+    """Wait for a running chunk in short sleeps, between which Python can handle signals."""
     last = jax.tree.leaves(stats)[-1]
     while not last.is_ready():
         time.sleep(POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""When and where a run in JAX is saved."""
+"""Schedule and files of the saves of a run in JAX."""
 
 import time
 from collections.abc import Callable
@@ -19,19 +19,19 @@ from rlworldkit.runs.run import Run
 
 _NEVER = 2**31 - 1
 _RETRY_SECONDS = 60.0
-"""Seconds until a save that failed is tried again."""
+"""Seconds until a failed save is retried."""
 
 
 @dataclass
 class Saver:
-    """Schedule and files of a run's saves, and who makes them; a run with a folder is always saved at its end.
+    """Saves a run on a schedule; a run with a folder is always saved at its end.
 
-    A save in the middle of a run that fails (a full disk) is reported once. It is tried again when the next one is due,
-    by time within a minute; earlier files stay.
+    A save that fails in the middle of a run (a full disk) is reported once. It is retried when the next save is due,
+    on a schedule by time within a minute; earlier files stay.
 
-    every_updates: if given, every so many updates, else every_minutes.
-    checkpoint: the file that holds the latest checkpoint; None: ``checkpoint_{updates}.pkl`` in the folder.
-    agent: a file and what writes the agent into it after each save; None: ``params_{updates}.npz`` in the folder.
+    every_updates: the number of updates between saves; None: saves are ``every_minutes`` apart.
+    checkpoint: the path of the latest checkpoint; None: ``checkpoint_{updates}.pkl`` in the folder.
+    agent: a path and the function that writes the agent there at a save; None: ``params_{updates}.npz`` in the folder.
     """
 
     every_updates: int | None = None
@@ -40,17 +40,17 @@ class Saver:
     agent: tuple[Path, Callable[[Params, Progress], None]] | None = None
 
     def begin(self, run: Run, env: JaxEnv, settings: dict[str, Any]) -> None:
-        """Begin to save a run; settings: its own, plain values."""
+        """Start to save a run; settings: those of the run, as plain values."""
         self._run, self._env, self._settings = run, env, settings
         self._writer = RetryingWriter(run.print_line)
         self._last_time, self._last_updates = time.monotonic(), -1
 
     def updates_left(self, updates: int) -> int:
-        """After how many more updates it must be asked again whether to save."""
+        """Number of updates until a save is due by their count; practically infinite on a schedule by time."""
         return self.every_updates - updates % self.every_updates if self.every_updates else _NEVER
 
     def after(self, state: LoopState) -> None:
-        """Save if it is time."""
+        """Save if a save is due."""
         seconds = 60 * self.every_minutes
         if self.every_updates:
             is_due = state.progress.updates % self.every_updates == 0
@@ -60,9 +60,9 @@ class Saver:
             self._last_time = time.monotonic() - seconds + min(_RETRY_SECONDS, seconds)
 
     def save(self, state: LoopState) -> list[Path]:
-        """Save now, unless this update is saved already; the files. Raises ParityError where they cannot be."""
+        """Save now, unless this update is saved already; return the files. Raises ParityError if writing fails."""
         files = self._files(state)
-        if parallel.agreed(float(self._last_updates != state.progress.updates)):  # where the first failed, all go again
+        if parallel.agreed(float(self._last_updates != state.progress.updates)):  # if the first failed, all retry
             try:
                 self._write(state)
             except OSError as error:
@@ -79,7 +79,7 @@ class Saver:
         return [checkpoint, self.agent[0] if self.agent else params_path(folder, updates)]
 
     def _write(self, state: LoopState) -> None:
-        """Write both files, or the agent alone where only it finds room; raises OSError as writing does."""
+        """Write checkpoint and agent, the agent even if the checkpoint fails; raises OSError as writing does."""
         checkpoint, agent = self._files(state)
         is_first = parallel.is_first_process()
         try:

@@ -1,4 +1,4 @@
-"""State of a run in JAX: what goes from one update to the next, and what an update tells of itself."""
+"""State of a run in JAX that one update passes to the next, and the data and stats that an update produces."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from rlworldkit.ppo.value_heads import FIRST_SCALE, POPART, ValueScale, rescaled
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class TrainState:
-    """Parameters, the optimizer's state and the scale of the values. Flax's class would take seconds to import.
+    """Parameters, optimizer state and value scale; Flax's class of this name would take seconds to import.
 
-    step: how many gradient steps there were. apply_fn: that of an ``ActorCritic``, or a function like it.
-    tx: the optimizer. value_scale: of a ``popart`` head.
+    step: the number of gradient steps so far. apply_fn: that of an ``ActorCritic``, or a function like it.
+    tx: the optimizer. value_scale: that of a ``popart`` head.
     """
 
     step: Array | int
@@ -40,19 +40,19 @@ class TrainState:
     value_scale: ValueScale | None = None
 
     def replace(self, **changes: Any) -> Self:  # noqa: ANN401 - values of the fields
-        """The same with some fields changed."""
+        """Copy with some fields changed."""
         return dataclasses.replace(self, **changes)
 
     @property
     def playable_params(self) -> Params:
-        """The parameters to play with: their values are in units of reward."""
+        """Parameters for playing, with values in units of reward."""
         if self.value_scale is None:
             return self.params
         return rescaled(self.params, self.value_scale, FIRST_SCALE)
 
 
 class RunnerState(NamedTuple):
-    """Everything that goes from one update to the next; what is of the games has a leading axis of games."""
+    """State that one update passes to the next; arrays of the games have a leading axis of games."""
 
     train_state: TrainState
     env_state: State
@@ -60,11 +60,11 @@ class RunnerState(NamedTuple):
     episode_return: Array  # float32 (games,), of the episodes in progress
     key: Array
     event_counts: Mapping[str, Array] = {}  # int32 (games,), of the episodes in progress
-    archive: curriculum.Archive | None = None  # where the curriculum keeps one
+    archive: curriculum.Archive | None = None  # if the curriculum needs one
 
 
 class EpisodeInfo(NamedTuple):
-    """The episode of a step so far; it is over where ``done``."""
+    """Totals of an episode up to a step; the episode ends with that step if ``done``."""
 
     done: Array  # bool
     terminated: Array  # bool
@@ -77,9 +77,9 @@ class Transition(NamedTuple):
     """One step of every game; all leaves share their leading axes ((games,), (steps, games) or (samples,)).
 
     ``obs`` and ``action_mask`` are what the policy saw when it chose ``action``. ``reward`` and
-    ``done`` are that action's. ``truncated_value`` is the value of an episode's own last
-    observation where a time limit cut it off and 0 elsewhere; None in an environment without limit.
-    ``episode`` is None where the environment has no ``counted_events``.
+    ``done`` result from that action. ``truncated_value`` is the value of an episode's own last
+    observation if a time limit truncated it, else 0; None in an environment without limit.
+    ``episode`` is None if the environment has no ``counted_events``.
     """
 
     obs: Compact
@@ -95,7 +95,7 @@ class Transition(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """Transitions with what GAE made of them, float32 each."""
+    """Transitions with their advantages and value targets from GAE, float32."""
 
     transition: Transition
     advantage: Array
@@ -103,7 +103,7 @@ class Samples(NamedTuple):
 
 
 class LossStats(NamedTuple):
-    """The parts of the loss and the health of the update, float32 scalars."""
+    """Parts of the loss and diagnostics of an update, float32 scalars."""
 
     total_loss: Array
     pg_loss: Array
@@ -112,13 +112,13 @@ class LossStats(NamedTuple):
     entropy_ratio: Array  # entropy / ln(valid actions), both summed over the samples: 1 is uniform
     approx_kl: Array  # nats; the estimator (r - 1) - log r
     clip_frac: Array
-    diagnostics: Mapping[str, Array] = {}  # more of them, where the settings ask for it
+    diagnostics: Mapping[str, Array] = {}  # further values, by name, if ``TrainConfig.diagnostics`` is set
 
 
 class RolloutMetrics(NamedTuple):
     """Metrics of a rollout, over the steps of all natural games (`curriculum`).
 
-    Of one step, ``reward_sum`` and ``return_sum`` are still those of each game.
+    For a single step, ``reward_sum`` and ``return_sum`` are not summed over the games: they have shape (games,).
     """
 
     reward_sum: Array  # float32
@@ -131,9 +131,9 @@ class RolloutMetrics(NamedTuple):
 
 
 class UpdateStats(NamedTuple):
-    """The metrics of one update: losses averaged over its gradient steps, and those of its rollout.
+    """Metrics of one update: losses averaged over its gradient steps, and metrics of its rollout.
 
-    episodes: the rollout's episodes, (steps, games), where the environment has ``counted_events``.
+    episodes: the rollout's episodes, (steps, games), if the environment has ``counted_events``.
     """
 
     loss: LossStats
@@ -142,12 +142,12 @@ class UpdateStats(NamedTuple):
 
 
 def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) -> RunnerState:
-    """A fresh network and a new game in every slot; a pure function of ``config.seed``.
+    """Create the first state of a run, with a new network and new games; a pure function of ``config.seed``.
 
-    ``games`` are these new games where somebody has made them.
+    ``games``: the new games, if the caller has created them already.
     Raises UsageError for a network, a curriculum or privileges that the world does not have.
     """
-    from rlworldkit.ppo.networks import network_for  # here, where one is made: Flax takes long to import
+    from rlworldkit.ppo.networks import network_for  # imported only here, as Flax takes long to import
 
     networks = env.networks()
     curricula = (NO_CURRICULUM, *([ARCHIVE] if env.levels else []), *env.curricula())
@@ -183,7 +183,7 @@ def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) ->
 
 
 def shardings_of(runner: RunnerState, mesh: Mesh) -> RunnerState:
-    """Shardings of all leaves of a state, or of its shapes: games split over ``mesh``, all else on all devices."""
+    """Shardings of all leaves of a state, or of its shapes: games split over ``mesh``, other leaves replicated."""
     whole, split = (NamedSharding(mesh, spec) for spec in (parallel.WHOLE, parallel.SPLIT))
     everywhere: RunnerState = jax.tree.map(lambda leaf: whole, runner)
     of_games = {

@@ -1,16 +1,16 @@
-"""Symmetries of a world, for networks that see its observations always turned the same way."""
+"""Symmetries of a world, for networks that read its observations in one canonical orientation."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 
 class Symmetry(NamedTuple):
-    """An encoder's attribute ``symmetry``, of the trainer's networks and of those in NumPy.
+    """Value of an encoder's attribute ``symmetry``, for the trainer's networks and for those in NumPy.
 
-    turned: ``turned(observations (n, *shape), xp)`` gives the observations that the network reads, and how they were
-    turned. turned_back: ``turned_back(logits (n, actions), how, xp)`` gives the logits for the actions of the
-    observations as they were. ``xp`` is the module of the arrays, ``numpy`` or ``jax.numpy``. In NumPy they use what
-    `rlworldkit.export.trace` knows.
+    turned: ``turned(observations (n, *shape), xp)`` returns the observations that the network reads, and how each was
+    turned. turned_back: ``turned_back(logits (n, actions), how, xp)`` maps the logits back to the actions of the
+    original observations. ``xp`` is the array module, ``numpy`` or ``jax.numpy``. With ``numpy``, both use only
+    functions that `rlworldkit.export.trace` supports.
     """
 
     turned: Callable[[Any, Any], tuple[Any, Any]]

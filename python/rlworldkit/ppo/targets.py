@@ -1,4 +1,4 @@
-"""What an update learns from: advantages and returns on their scales, and the errors of value heads."""
+"""Learning targets of an update: scaled advantages and returns, and the errors of value heads."""
 
 from typing import assert_never
 
@@ -12,16 +12,16 @@ from rlworldkit.ppo.value_heads import rescaled, two_hot
 
 ADVANTAGE_EPSILON = 1e-8
 MOST_DEVIATIONS = 10.0
-"""The size at which ``robust`` advantages are cut, in mean absolute deviations."""
+"""Absolute value at which ``robust`` advantages are clipped, in mean absolute deviations."""
 
 
 def scaled_advantage(advantage: Array, how: AdvantageScale, level: Array | None = None, levels: int = 0) -> Array:
-    """The advantages of a minibatch or a batch, (samples,), around 0 and of the order of 1.
+    """Center and normalize the advantages of a minibatch or a batch, (samples,).
 
-    ``standard``: divided by their standard deviation. ``robust``: by their mean absolute deviation, and cut at
-    ``MOST_DEVIATIONS``; a single reward of hundreds then neither drowns all others nor moves the policy alone.
-    ``levels``: as ``robust``, but by the geometric mean of that deviation and of that of the sample's ``level``, int32
-    (samples,) below ``levels``.
+    ``standard``: divides by their standard deviation. ``robust``: divides by their mean absolute deviation, and clips
+    at ``MOST_DEVIATIONS``, so that a single reward of hundreds neither hides all others nor moves the policy alone.
+    ``levels``: like ``robust``, but divides by the geometric mean of the mean absolute deviations of all samples and of
+    those of the sample's ``level``, int32 (samples,) below ``levels``.
     """
     centred = advantage - advantage.mean()
     if how == STANDARD:
@@ -39,10 +39,10 @@ def scaled_advantage(advantage: Array, how: AdvantageScale, level: Array | None 
 def value_errors(
     outputs: Array, old_value: Array, target: Array, config: TrainConfig, clip_eps: Array | float
 ) -> Array:
-    """Errors of a value head's outputs (samples, outputs), float32 (samples,).
+    """Compute the errors of a value head's outputs (samples, outputs), float32 (samples,).
 
-    ``plain``, and ``popart`` on its own scale: half the squared error, or that of the value clipped around
-    ``old_value``, whichever is larger. ``two-hot``: cross-entropy.
+    ``plain``, and ``popart`` on its own scale: half the squared error; with ``clip_value_loss``, the larger of it and
+    that of the value clipped around ``old_value``. ``two-hot``: cross-entropy.
     """
     match config.value_head:
         case "two-hot":
@@ -58,7 +58,7 @@ def value_errors(
 
 
 def followed(train_state: TrainState, samples: Samples, config: TrainConfig) -> tuple[TrainState, Samples]:
-    """PopArt: the scale takes in the returns, the head keeps its values, and the samples' are as the head says them."""
+    """PopArt step: update the scale with the returns, rescale the head to keep its values, and rescale the samples."""
     before, returns = train_state.value_scale, samples.target
     assert before is not None
     after = before.following(returns.mean(), returns.var(), config.popart_beta, jnp)

@@ -39,9 +39,9 @@ from rlworldkit.runs.run import Run
 from rlworldkit.runs.saved_config import BEGAN, began, now
 
 JAX = "jax"
-"""The entry of a run's settings that says what JAX was set to."""
+"""Key of a run's settings that holds JAX's version and switches."""
 _PER_UPDATE = ("num_envs", "num_steps", "num_minibatches", "update_epochs")
-"""Settings that decide how many gradient steps there are to so many steps of the games."""
+"""Settings that determine the number of gradient steps per step of the games."""
 
 
 @contextlib.contextmanager
@@ -67,14 +67,14 @@ def train(
 ) -> TrainResult:
     """Train until ``config.total_timesteps`` steps are done, or until the run is asked to stop.
 
-    Without a ``run`` nothing is printed and nothing written; it is entered here. No setting of the process is changed.
-    Where several processes train together, each calls this, and only the first one's run may have a folder.
+    Without a ``run`` nothing is printed or written; a given one is entered here. Settings of the process do not change.
+    If several processes train together, each calls this, and only the first one's run may have a folder.
 
     devices: those to train on; by default all. job: further fields of `TrainJob`.
 
     Raises:
-        UsageError: the settings cannot be used, or ``start`` has had all their steps.
-        TrainingDiverged: the loss is no longer a number.
+        UsageError: the settings are invalid, or ``start`` has done all steps already.
+        TrainingDiverged: the loss is NaN or infinite.
         ParityError: ``initial`` is of another network, or there is not enough memory.
     """
     run = run or Run()
@@ -90,12 +90,12 @@ def train(
 def train_together(
     jobs: Sequence[TrainJob], console: Console | None = None, devices: Sequence[jax.Device] | None = None
 ) -> list[TrainResult | Exception]:
-    """Train runs that differ in seed, prices and outputs alone, with their updates in one compiled program.
+    """Train runs that differ only in seed, prices and outputs, with their updates in one compiled program.
 
-    Each is the run that ``train`` makes of it. One that fails does not end the others: its place in the list is its
-    exception. Raises UsageError where the settings cannot be used.
+    Each run has the result that ``train`` would give. A run that fails does not end the others: its result is the
+    exception. Raises UsageError if the settings cannot be used.
 
-    console: where it shows that it compiles.
+    console: where compilation is shown.
     """
     config, env = jobs[0].config.validated(), jobs[0].env
     if any(dataclasses.replace(job.config, seed=config.seed) != config for job in jobs):
@@ -115,7 +115,7 @@ def train_together(
 
 
 def _keeps_games(job: TrainJob) -> bool:
-    """Whether a run goes on with its checkpoint's games; raises as ``train`` does where the checkpoint does not fit."""
+    """Whether a run continues the games of its checkpoint; raises as ``train`` does if the checkpoint does not fit."""
     config, start = job.config, job.start
     if start is None:
         return False
@@ -137,13 +137,13 @@ def _keeps_games(job: TrainJob) -> bool:
 def _session(
     job: TrainJob, fresh: RunnerState, with_games: bool, compiled: CompiledTraining
 ) -> TrainingLoop[TrainResult]:
-    """A run from its first state to its last save."""
+    """Training loop of one run, from its first state to its last save."""
     run, done = job.run, job.done
     with run:
         last, files = _first_state(job, compiled.stats, fresh, with_games), list[Path]()
-        if not parallel.any_process(run.stop.requested):  # before anything of an earlier session is changed
+        if not parallel.any_process(run.stop.requested):  # else files of an earlier session stay as they are
             settings = _begin(job)
-            # of several processes all take part in a save, though only the first has a folder
+            # all processes take part in a save, though only the first has a folder
             saves = parallel.agreed(float(run.folder is not None)) > 0
             job.saver.begin(run, job.env, settings)
             last = yield from training_loop(job, last, job.saver if saves else None)
@@ -154,9 +154,9 @@ def _session(
 
 
 def _begin(job: TrainJob) -> dict[str, Any]:
-    """Begin the run's files; return its settings."""
+    """Open the run's files; return its settings."""
     config, run, start, done = job.config, job.run, job.start, job.done
-    # of more updates, but for the checkpoint to resume from, whatever its name
+    # files of later updates, except for the checkpoint to resume from, whatever its name
     later = later_files(run.folder, done.updates) if run.folder else []
     later = [path for path in later if start is None or path.resolve() != start.path.resolve()]
     settings: dict[str, Any] = {
@@ -172,9 +172,9 @@ def _begin(job: TrainJob) -> dict[str, Any]:
 
 
 def _began(folder: Path | None, start: Checkpoint | None) -> str:
-    """The time at which the run began: now, unless it continues in its folder.
+    """Start time of the run: now, unless it continues in its folder.
 
-    The folder knows better than a checkpoint from before the run went back to it.
+    The folder's time may be later than the checkpoint's, since going back to an old checkpoint renews it.
     """
     if start is None or folder is None or start.path.parent.resolve() != folder.resolve():
         return now()
@@ -214,18 +214,18 @@ def _first_state(job: TrainJob, stats: UpdateStats, runner: RunnerState, with_ga
         f"{start.path} holds other games than this run plays: network and optimizer are restored, new games begin, and "
         "the optimizer's momentum is that of the old batch."
     )
-    return LoopState(runner, start.progress, Log(start.progress))  # what was not logged yet is of the other games
+    return LoopState(runner, start.progress, Log(start.progress))  # unlogged metrics are of the other games
 
 
 def check_steps_left(config: TrainConfig, start: Checkpoint) -> None:
-    """Raises UsageError where a checkpoint has had all the steps that are asked for."""
+    """Raise UsageError if a checkpoint has already done all requested steps."""
     done = start.progress
     if config.total_timesteps - done.timesteps < config.batch_size:
         raise UsageError(f"{start.path} has had its {done.timesteps:,} steps: ask for more with --total-timesteps.")
 
 
 def _check_schedule(config: TrainConfig, start: Checkpoint) -> None:
-    """Raises UsageError where the place on a schedule was counted in other gradient steps."""
+    """Raise UsageError if there are schedules, and the checkpoint's run had other gradient steps per update."""
     before = start.config
     changed = [name for name in _PER_UPDATE if before.get(name) != getattr(config, name)]
     if config.schedules and changed:

@@ -1,4 +1,4 @@
-"""A run in the terminal: live progress, or plain lines where there is no terminal."""
+"""Progress of runs in the terminal: a live display, or plain lines if the output is no terminal."""
 
 import contextlib
 import math
@@ -25,7 +25,7 @@ from rlparity.io.table import Table
 from rlworldkit.runs.sinks import Metrics, Milestone, seconds_left
 
 Advance = Callable[[int], None]
-"""Is told how much more has been done."""
+"""Callback that takes the progress since its last call."""
 HEADLINES = (
     ("steps/s", "steps_per_second", ",.0f"),
     ("return", "train/mean_episode_return", ".3f"),
@@ -34,11 +34,11 @@ HEADLINES = (
     ("KL", "train/approx_kl", ".4f"),
     ("clipped", "train/clip_frac", ".1%"),
 )
-"""The figures: name, metric and format."""
+"""Figures that progress shows: name, metric and format."""
 
 
 class ConsoleProgress:
-    """A context that shows progress of runs, with so many steps by name: a panel on a terminal, else plain lines."""
+    """Context that shows the progress of runs, given their steps by name: a panel on a terminal, else plain lines."""
 
     def __init__(self, totals: Mapping[str, int], console: Console, milestone: Milestone | None = None) -> None:
         self._console, self._totals = console, totals
@@ -71,7 +71,7 @@ class ConsoleProgress:
                 self._live.stop()
 
     def write(self, metrics: Metrics, run: str | None = None) -> None:
-        """Show the newest metrics of a run, by default of the only one."""
+        """Show the newest metrics of a run, by default the only one."""
         run = run or next(iter(self._totals))
         self._newest[run] = metrics
         self._first.setdefault(run, metrics)
@@ -87,7 +87,7 @@ class ConsoleProgress:
         self._bars.update(task, completed=timesteps)
 
     def show_evaluation(self, text: str) -> None:
-        """Show how far an evaluation is, for the only run: beside the bar, or in a line; an empty text ends it."""
+        """Show the progress of an evaluation of the only run, beside the bar or in a line; an empty text ends it."""
         (task,) = self._tasks
         if self._live:
             self._bars.update(self._tasks[task], description=text or task)
@@ -117,9 +117,9 @@ class ConsoleProgress:
 
 @contextlib.contextmanager
 def working(console: Console, text: str, total: int | None = None) -> Iterator[Advance]:
-    """Show that work is going on: a spinner, a clock and, of a total, a bar on a terminal; a line elsewhere.
+    """Show that work is going on: on a terminal a spinner, a clock and, given a total, a bar; elsewhere a line.
 
-    It gives a function that moves the bar on.
+    The context's value is a function that advances the bar.
     """
     if not console.is_terminal:
         console.print(f"{text} ...", soft_wrap=True)
@@ -132,13 +132,13 @@ def working(console: Console, text: str, total: int | None = None) -> Iterator[A
 
 
 def print_line(console: Console, line: str) -> None:
-    """Print a line as it is, however narrow the terminal is; nothing where the terminal has gone."""
+    """Print a line without wrapping or markup; print nothing if the terminal is gone."""
     with contextlib.suppress(OSError):
         console.print(line, soft_wrap=True, highlight=False, markup=False)
 
 
 def print_nothing_to_save(console: Console) -> None:
-    """Say that a run ends before its first update is complete, and leave a live display, on any thread."""
+    """Report that a run ends before its first update is complete, and leave a live display; works on any thread."""
     print_line(console, "Stopped before the first update was complete; there is nothing to keep.")
     console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
     console.show_cursor()
@@ -150,7 +150,7 @@ def _formatted(metrics: Metrics, name: str, style: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """``1:02:03``."""
+    """Format a duration as ``1:02:03``."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}"

@@ -1,4 +1,4 @@
-"""The picture of a run: return and entropy over its steps, and the world's milestone."""
+"""Plots of runs: return and entropy over the steps, and the world's milestone."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from rlworldkit.pictures import drawn, literal
 from rlworldkit.runs.sinks import Metrics, Milestone
 
 SMOOTHED_PARTS = 20
-"""The trailing mean runs over one of so many parts of a run, lest it lag behind a short one."""
+"""Number of windows of the trailing mean in a run; in a short run the window is short, so that it does not lag."""
 _GRID = 100
 """Points at which the curves of several runs are averaged."""
 
@@ -47,8 +47,8 @@ def draw_curve(rows: Sequence[Metrics], path: Path, title: str, milestone: Miles
 def draw_groups(groups: Mapping[str, Sequence[Sequence[Metrics]]], path: Path, title: str) -> None:
     """Draw the return of groups of runs into a PNG: each run, and the group's interquartile mean with its interval.
 
-    groups: by name, the rows of each run's metrics. Where a run says nothing, its return is that before and after, in a
-    straight line. Raises OSError as writing does.
+    groups: by name, the rows of each run's metrics. Between the rows in which a run has a return, returns are
+    interpolated linearly. Raises OSError as writing does.
     """
     figure = Figure(figsize=(9, 5), layout="constrained")
     axis = figure.subplots()
@@ -75,7 +75,7 @@ def draw_groups(groups: Mapping[str, Sequence[Sequence[Metrics]]], path: Path, t
 
 
 def _known(rows: Sequence[Metrics]) -> tuple[np.ndarray, np.ndarray]:
-    """The steps (millions) at which episodes finished, and their trailing mean return."""
+    """Steps (millions) at which episodes finished, and the trailing mean of their return."""
     steps, returns = _column(rows, "timesteps") / 1e6, _column(rows, "train/mean_episode_return")
     known = ~np.isnan(returns)
     return steps[known], _trailing_mean(returns[known])
@@ -86,7 +86,7 @@ def _column(rows: Sequence[Metrics], name: str) -> np.ndarray:
 
 
 def _draw_smoothed(axis: Axes, steps: np.ndarray, values: np.ndarray) -> None:
-    """Draw values as they are, and their trailing mean where there are points enough for one; NaNs are gaps."""
+    """Draw values, and their trailing mean if there are enough points for one; NaNs are left out."""
     known = ~np.isnan(values)
     steps, values = steps[known], values[known]
     axis.plot(steps, values, alpha=0.4, marker="." if len(values) < 50 else "", label="per logging interval")

@@ -1,4 +1,4 @@
-"""TensorBoard's events as the records of its files. Whoever has torch waits for that to be imported along with this."""
+"""Encode TensorBoard events as records of its files; importing this imports torch, too, if torch is installed."""
 
 import math
 import struct
@@ -12,7 +12,7 @@ from tensorboardX.summary import scalar
 
 
 def beginning(after: int) -> bytes:
-    """The first records of a file, which hide what earlier sessions have after the step ``after``, unless that is 0."""
+    """First records of a file; unless ``after`` is 0, they hide the points of earlier sessions after that step."""
     found = _record(Event(wall_time=time.time(), file_version="brain.Event:2"))
     if after:
         restart = SessionLog(status=SessionLog.START)
@@ -21,13 +21,13 @@ def beginning(after: int) -> bytes:
 
 
 def points(step: int, metrics: Mapping[str, float]) -> bytes:
-    """A point of every curve that has a number, at this step."""
+    """Record with a point, at this step, of every metric that is not NaN."""
     values = [scalar(name, value).value[0] for name, value in metrics.items() if not math.isnan(value)]
     return _record(Event(wall_time=time.time(), step=step, summary=Summary(value=values)))
 
 
 def _record(event: Event) -> bytes:
-    """An event as it stands in a file: length, checksum of the length, event, checksum of the event."""
+    """Frame an event as a record of a file: length, checksum of the length, event, checksum of the event."""
     content = event.SerializeToString()
     length = struct.pack("<Q", len(content))
     return length + _checksum(length) + content + _checksum(content)

@@ -15,31 +15,31 @@ from rlworldkit.runs.retrying_writer import reason
 METRICS, CURVE, CONFIG = "metrics.csv", "learning_curve.png", "config.json"
 """Files that every run writes into its folder."""
 LATEST = "latest"
-"""What stands for the furthest checkpoint of a folder's run."""
+"""Value of ``--resume`` for the furthest checkpoint of a folder's run."""
 METRICS_LINES, EVALUATIONS = "metrics.jsonl", "evaluations.npz"
 RECORDS = (METRICS, METRICS_LINES, CURVE, CONFIG, EVALUATIONS)
-"""The files in which a run tells of itself, whichever trainer writes them."""
+"""Files with settings and metrics of a run, whichever trainer writes them."""
 _RESULTS = ("params_*.npz", METRICS, "*.zip")
-"""Files of a run that has come to something."""
+"""Patterns of files that show that a folder holds a run."""
 
 
 def fresh_run_name(kind: str, seed: int) -> str:
-    """A name that says when a run began, of what kind it is and from which seed."""
+    """Name of a new run, from its kind, its start time and its seed."""
     return f"{kind}-{datetime.datetime.now():%Y%m%d-%H%M%S}-seed{seed}"
 
 
 def run_folder(parent: Path, flag: str, kind: str, seed: int, name: str | None, suffix: str | None = None) -> Path:
     """Create the folder of a new run, and make sure that it can be written to and holds no other run.
 
-    Without a ``name`` it has one of its own, even when two begin in the same second: as `fresh_run_name` has it, with
-    ``-suffix``. Raises UsageError, which names ``flag`` where another parent would help.
+    Without a ``name`` the folder gets that of `fresh_run_name` with ``-suffix``, and a number if it exists already.
+    Raises UsageError, which names ``flag`` if another parent would help.
     """
     whole = name or fresh_run_name(kind, seed) + (f"-{suffix}" if suffix else "")
     if fault := FileName().fault(whole):
         raise UsageError(f"A run's name {fault}, got {whole!r}: choose another --run-name or --run-suffix.")
     folder = parent / whole
     if name is None:
-        with contextlib.suppress(OSError):  # whose reason make_folder tells
+        with contextlib.suppress(OSError):  # make_folder reports the reason
             folder = _make_first(parent / (whole if number == 1 else f"{whole}-{number}") for number in count(1))
     make_folder(folder, f"choose another {flag}")
     if any(file.stat().st_size for pattern in _RESULTS for file in folder.glob(pattern)):
@@ -48,7 +48,7 @@ def run_folder(parent: Path, flag: str, kind: str, seed: int, name: str | None, 
 
 
 def make_folder(folder: Path, advice: str) -> None:
-    """Create a folder where there is none; raises UsageError with ``advice`` where it cannot be written to."""
+    """Create a folder if it does not exist; raises UsageError with ``advice`` if it cannot be written to."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -59,9 +59,9 @@ def make_folder(folder: Path, advice: str) -> None:
 
 
 def move_aside(parent: Path, later: Iterable[Path], records: Iterable[Path]) -> Path:
-    """Move the files ``later`` into a new folder ``abandoned-N`` and copy ``records`` there; the folder.
+    """Move the files ``later`` into a new folder ``abandoned-N``, copy ``records`` there, and return the folder.
 
-    Raises UsageError where that cannot be done.
+    Raises UsageError if a file cannot be moved or copied.
     """
     try:
         folder = _make_first(parent / f"abandoned-{number}" for number in count(1))
@@ -79,7 +79,7 @@ def move_aside(parent: Path, later: Iterable[Path], records: Iterable[Path]) -> 
 
 
 def _make_first(folders: Iterator[Path]) -> Path:
-    """Make the first of these folders that is not there, of an earlier run or of another process just now."""
+    """Create the first of these folders that does not exist, even if other processes create some meanwhile."""
     for folder in folders:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(parents=True)

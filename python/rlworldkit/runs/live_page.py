@@ -1,4 +1,4 @@
-"""A page of training runs while they train: their figures and curves, and a button that ends them cleanly."""
+"""Web page of runs while they train: their figures and curves, and a button that ends them cleanly."""
 
 import base64
 import contextlib
@@ -25,11 +25,11 @@ from rlworldkit.runs.stop import StopRequest
 PORT = 8050
 _HOST = "127.0.0.1"
 _POLLS_MISSED = 10
-"""After so many missed polls a page counts as closed. On a busy machine an open one misses some."""
+"""Number of missed polls after which a page counts as closed. On a busy machine an open page misses some."""
 
 
 class ActionLabel(NamedTuple):
-    """An action on the page: its name, a sign, and its column and row among the others; 0 where it does not matter."""
+    """Label of an action on the page: name, symbol, and column and row among the others (0 if irrelevant)."""
 
     name: str
     sign: str = ""
@@ -38,15 +38,15 @@ class ActionLabel(NamedTuple):
 
 
 class LivePage:
-    """The page of some runs. Nothing that happens to it reaches the training; methods may be called on any thread.
+    """Web page of some runs. Its failures never reach the training; methods may be called on any thread.
 
     Args:
-        title: of the page.
+        title: the title of the page.
         totals: the steps of each run by its name, in the order of the page.
-        stop: requested when somebody presses Stop Training: end the runs then, and ``finish`` each.
-        port: another free one where it is taken, and any free one for 0.
-        actions: what the probabilities of actions are shown as; none: they are not shown.
-        poll_seconds: how often an open page asks what is new.
+        stop: requested when somebody presses Stop Training: then end the runs, and call ``finish`` for each.
+        port: the preferred port; if it is taken, or 0, any free port.
+        actions: labels for the probabilities of actions; empty: probabilities are not shown.
+        poll_seconds: the interval at which an open page polls, in seconds.
     """
 
     def __init__(
@@ -70,11 +70,11 @@ class LivePage:
 
     @property
     def url(self) -> str:
-        """The page's address, for whoever may look and stop; it ends in a secret of these runs."""
+        """Address of the page, which ends in a secret token: whoever knows it may look at the runs and stop them."""
         return f"http://{_HOST}:{self.port}/{self._token}/"
 
     def start(self) -> None:
-        """Open the page; raises UsageError where this computer lets nobody listen."""
+        """Start the page's server; raises UsageError if this computer allows no listening socket."""
         try:
             try:
                 server = _Server((_HOST, self.port), self._handler())
@@ -87,7 +87,7 @@ class LivePage:
 
     @contextlib.contextmanager
     def opened(self, print_line: Callable[[str], None]) -> Iterator[Self]:
-        """Keep the page open in a context, and print its address, or why it cannot be had: training goes on."""
+        """Serve the page in a context, and print its address, or why it is unavailable; training goes on anyway."""
         try:
             self.start()
             print_line(f"Dashboard: {self.url}")
@@ -109,12 +109,12 @@ class LivePage:
             self.revision += 1
 
     def stop(self) -> None:
-        """Ask the runs to end, and show that."""
+        """Ask the runs to end, and show the request."""
         self._stop.requested = True
         self.revision += 1
 
     def close(self) -> None:
-        """Let open pages see how the runs ended, and stop listening; closing twice is fine."""
+        """Let open pages fetch how the runs ended, and stop the server; closing twice is fine."""
         for name, run in self.runs.items():
             if run.state in ("waiting", "training"):
                 self.finish(name, "finished" if run.newest.get("timesteps", 0) >= run.total else "stopped")
@@ -129,7 +129,7 @@ class LivePage:
         server.server_close()
 
     def answer(self, shown: int) -> dict[str, Any]:
-        """What is new to a page that shows a revision, as JSON values."""
+        """Answer a poll of a page that shows the revision ``shown``: what is new, as JSON values."""
         self._polled = time.monotonic()
         with self._lock:
             if shown == self.revision:
@@ -141,7 +141,7 @@ class LivePage:
 
     @cached_property
     def document(self) -> tuple[bytes, str]:
-        """The page, and the policy by which nothing but its own style and script acts in it."""
+        """The page, and a content security policy that allows only its own style and script."""
         page, elements = files("rlworldkit.runs").joinpath("live_page.html"), files("rlparity.viewer")
         given = {"title": self.title, "poll": 1000 * self.poll_seconds, "figures": FIGURES, "actions": self.actions}
         head, style, script = page.read_text(encoding="utf-8").split("<!-- -->\n")
@@ -163,7 +163,7 @@ def _hash(text: str) -> str:
 
 
 class _Server(ThreadingHTTPServer):
-    """Tells once of an error behind the page, and of nothing that clients do."""
+    """HTTP server that reports an error of the page once, and ignores those that clients cause."""
 
     daemon_threads = True
     allow_reuse_address = False
@@ -177,10 +177,10 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Lets in this computer's own page alone, and lets nothing out.
+    """Handles requests, and refuses those that do not come from the page on this computer.
 
-    The token keeps out other users of the computer and other sites; the host's name keeps out a site whose name was
-    made to lead here (DNS rebinding).
+    The token keeps out other users of the computer and other sites; the Host header keeps out a site whose name was
+    made to resolve to this computer (DNS rebinding).
     """
 
     page: LivePage
@@ -188,7 +188,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_GET(self) -> None:
-        """The page, or what is new."""
+        """Send the page, or what is new."""
         if not self._is_refused():
             address = urlsplit(self.path)
             if address.path == self.root:
@@ -202,7 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(404)
 
     def do_POST(self) -> None:
-        """The stop button."""
+        """Handle the stop button."""
         if not self._is_refused():
             is_known = self.path == f"{self.root}stop"
             if is_known:
@@ -210,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(204 if is_known else 404)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Drop a line of the log: the terminal is the training's."""
+        """Drop a line of the log, since the terminal shows the training."""
 
     def _is_refused(self) -> bool:
         host = self.headers.get("Host", "")

@@ -1,4 +1,4 @@
-"""The state of a run that trains, for a page that shows it: its newest figures, its curves, and how it ended."""
+"""State of a training run, for a page that shows it: its newest figures, its curves, and how it ended."""
 
 import math
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from rlworldkit.runs.sinks import Metrics, seconds_left
 
 Outcome = Literal["finished", "stopped", "failed"]
 MOST_POINTS = 150
-"""Points of a curve: as many as a chart of its size can tell apart."""
+"""Most points of a curve: as many as a chart of its size can resolve."""
 FIGURES = (
     ("train/mean_episode_return", "Episode reward", ""),
     ("train/mean_episode_length", "Episode length", "steps"),
@@ -19,12 +19,12 @@ FIGURES = (
     ("train/entropy", "Entropy", "nats"),
     ("steps_per_second", "Speed", "steps/s"),
 )
-"""The metrics that are shown of every run: name, title and unit."""
+"""Metrics that are shown of every run: name, title and unit."""
 _COLUMNS = ("update", *(name for name, _, _ in FIGURES))
 
 
 class RunState:
-    """One run as its rows of metrics tell it. total: the steps of all its updates."""
+    """State of one run, from its rows of metrics. total: the steps of all its updates."""
 
     def __init__(self, total: int) -> None:
         self.total, self.state, self.sentence = total, "waiting", ""
@@ -33,7 +33,7 @@ class RunState:
         self._rows: list[list[float]] = []
 
     def add(self, metrics: Metrics) -> None:
-        """Take the metrics of the next interval; what is not finite is unknown."""
+        """Add the metrics of the next interval; values that are not finite count as unknown."""
         known = {name: float(value) for name, value in metrics.items() if math.isfinite(value)}
         self.newest = {**self.newest, **known}
         self._first = self._first or self.newest
@@ -59,9 +59,9 @@ class RunState:
 
 
 def thinned(rows: NDArray[np.float64]) -> tuple[int, NDArray[np.float64]]:
-    """Means of so many rows in succession that at most ``MOST_POINTS`` are left; NaN where none is known.
+    """Average at most ``MOST_POINTS`` groups of successive rows; return group size and means, NaN if all are unknown.
 
-    How many doubles as rows (n, columns) become more, so that most points stay where they were.
+    The group size doubles as the rows, (n, columns), become more, so that most points stay where they were.
     """
     width = 1
     while len(rows) > MOST_POINTS * width:

@@ -1,4 +1,4 @@
-"""One process at a time trains into a folder."""
+"""Lock a run's folder, so that one process at a time trains into it."""
 
 import fcntl
 import os
@@ -15,10 +15,10 @@ _held: set[int] = set()
 
 @contextmanager
 def locked(folder: Path, name: str = LOCK, refusal: str | None = None) -> Iterator[None]:
-    """Hold a lock of ``folder``, the file ``name``, which stays; however the process ends, the lock ends with it.
+    """Hold a lock of ``folder``, on the file ``name``, which is never removed; the lock ends with the process at last.
 
-    Where the file system knows no locks nothing is held. Raises UsageError where another process, or another run of
-    this one, holds it, with the sentence ``refusal`` if there is one, or where the file cannot be made.
+    If the file system has no locks, nothing is held. Raises UsageError, with the sentence ``refusal`` if given, if
+    another process or another run of this process holds the lock, and UsageError if the file cannot be created.
     """
     try:
         descriptor = os.open(folder / name, os.O_RDWR | os.O_CREAT, 0o666)  # not inherited by other programs
@@ -32,7 +32,7 @@ def locked(folder: Path, name: str = LOCK, refusal: str | None = None) -> Iterat
         raise UsageError(
             refusal or f"Another process is training into {folder}: let it end first, or start a run of another name."
         ) from None
-    except OSError:  # no locks here
+    except OSError:  # the file system has no locks
         pass
     try:
         yield
@@ -47,7 +47,7 @@ def _release(descriptor: int) -> None:
 
 
 def _let_go() -> None:
-    """A fork shares the lock of its parent, which it must not keep up when the parent is gone."""
+    """Release inherited locks in a forked process, which would keep them held after its parent is gone."""
     for descriptor in list(_held):
         _release(descriptor)
 

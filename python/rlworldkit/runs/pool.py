@@ -1,7 +1,7 @@
-"""Runs side by side, each a command in a process of its own with its share of the cores.
+"""Pool of runs side by side, each a command in a process of its own with its share of the cores.
 
-A run ends, as on Ctrl-C, once the pipe to the process that started it closes: when it is asked to stop, and when that
-process is gone.
+A pipe connects each run with the process that started it. The run ends, as on Ctrl-C, when that process sends a
+message through the pipe, or is gone.
 """
 
 import contextlib
@@ -25,18 +25,18 @@ from rlworldkit.runs.folder import make_folder
 from rlworldkit.runs.sinks import Metrics
 
 LOG = "train.log"
-"""The file in a run's folder that gets what its process prints."""
+"""File in a run's folder for the output of its process."""
 _PIPE = "RLWORLDKIT_RUN_PIPE"
-"""The environment variable with the descriptor by which a run talks to the process that started it."""
+"""Environment variable with the file descriptor of a run's pipe to the process that started it."""
 _PREALLOCATES = "XLA_PYTHON_CLIENT_PREALLOCATE"
 _POLL_SECONDS = 0.25
 
 
 class RunTask(NamedTuple):
-    """A run to make in a process of its own.
+    """A run to start in a process of its own.
 
-    name: in tables and messages. folder: of the run; its ``train.log`` gets what the process prints. words: after
-    ``python -m``. job: for the process, which `parent_process` gives it.
+    name: shown in tables and messages. folder: the run's folder, whose ``train.log`` gets what the process prints.
+    words: the command after ``python -m``. job: an object for the process, which finds it in ``Parent.job``.
     """
 
     name: str
@@ -55,21 +55,21 @@ def train_many(
     should_stop: Callable[[], bool] = lambda: False,
     environment: Mapping[str, str] = {},
 ) -> list[Any]:
-    """Make these runs, so many at the same time; return the result of each, in their order.
+    """Train these runs, ``at_once`` at the same time; return the result of each, in their order.
 
-    That is what it gave to ``Parent.finish``, an exception where it failed or died, which ends no other, and None where
-    it has not begun or was stopped before its first update. Raises UsageError where a folder cannot be written.
+    A result is what the run passed to ``Parent.finish``; an exception if it failed or died, which ends no other run; or
+    None if it did not begin or stopped before its first update. Raises UsageError if a folder cannot be written.
 
     report: takes each row of metrics and the name of its run. print_line: takes lines for the user. ended: takes the
-    name of a run and its result as soon as it ends. should_stop: asked several times a second; then the runs that have
-    begun save and end, and no other begins. environment: variables that differ from those here.
+    name of a run and its result as soon as it ends. should_stop: called several times a second; once it returns true,
+    running runs save and end, and no other begins. environment: variables that differ from those of this process.
     """
     # an accelerator's memory is shared, too
     shares = {"OMP_NUM_THREADS": str(share_of_cores(at_once)), _PREALLOCATES: "false"}
     shares = {name: os.environ.get(name, value) for name, value in shares.items()} | threads_of_a_share(at_once)
     results: list[Any] = [None] * len(tasks)
     waiting, is_stopping = list(reversed(range(len(tasks)))), False
-    running: dict[Connection, tuple[int, subprocess.Popen[bytes]]] = {}  # by the pipe to it
+    running: dict[Connection, tuple[int, subprocess.Popen[bytes]]] = {}  # keys: pipes to the processes
     try:
         while running or (waiting and not should_stop()):
             while waiting and len(running) < at_once and not should_stop():
@@ -110,9 +110,9 @@ def _started(task: RunTask, environment: Mapping[str, str]) -> tuple[subprocess.
             stdout=log,
             stderr=log,
             pass_fds=[theirs.fileno()],
-            start_new_session=True,  # a terminal's Ctrl-C comes to the first process alone
+            start_new_session=True,  # a terminal's Ctrl-C reaches only the parent
         )
-        with contextlib.suppress(OSError):  # it has ended already
+        with contextlib.suppress(OSError):  # the process has ended already
             ours.send(task.job)
     return process, ours
 
@@ -126,12 +126,12 @@ def _received(pipe: Connection) -> Any:  # noqa: ANN401 - a row, a line, a resul
 
 def _say_stop(pipes: Iterable[Connection]) -> None:
     for pipe in pipes:
-        with contextlib.suppress(OSError):  # it has just ended
+        with contextlib.suppress(OSError):  # the process has just ended
             pipe.send("stop")
 
 
 def _failure(task: RunTask, code: int) -> ParityError | None:
-    """The exception of a process that ended with a code; None where that is well."""
+    """Exception for a process that ended with this exit code; None if it succeeded or was interrupted."""
     if code in (0, INTERRUPTED_EXIT_CODE):
         return None
     if code < 0:
@@ -141,7 +141,7 @@ def _failure(task: RunTask, code: int) -> ParityError | None:
 
 
 class Parent:
-    """The process that started this run: a run whose outputs are its methods shows there what it does."""
+    """Connection to the process that started this run, to which the run sends its metrics, lines and result."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
@@ -149,36 +149,36 @@ class Parent:
         threading.Thread(target=self._stop_at_its_word, daemon=True).start()
 
     def report(self, metrics: Metrics) -> None:
-        """Show a row of metrics."""
+        """Send a row of metrics."""
         self._send(dict(metrics))
 
     def print_line(self, line: str) -> None:
-        """Print a line for the user."""
+        """Send a line for the user."""
         self._send(line)
 
     def finish(self, result: object) -> None:
-        """Hand over the result of the run."""
+        """Send the result of the run."""
         self._send((result,))
 
     def _send(self, message: object) -> None:
-        with contextlib.suppress(OSError):  # it is gone: save and end
+        with contextlib.suppress(OSError):  # the parent is gone, which also ends this run
             self._pipe.send(message)
 
     def _stop_at_its_word(self) -> None:
-        """Stop as on Ctrl-C once it says so or is gone."""
+        """Interrupt this process, as Ctrl-C does, once the parent sends a message or is gone."""
         with contextlib.suppress(EOFError, OSError):
             self._pipe.recv()
         os.kill(os.getpid(), signal.SIGINT)
 
 
 def parent_process() -> Parent | None:
-    """The process whose ``train_many`` started this one, if one did."""
+    """Connect to the process whose ``train_many`` started this one; None if there is none."""
     descriptor = os.environ.pop(_PIPE, None)
     return None if descriptor is None else Parent(Connection(int(descriptor)))
 
 
 def last_value(rows: Sequence[Metrics], metric: str) -> float:
-    """The mean of a metric over the last tenth of a run's rows, NaN where none has it."""
+    """Mean of a metric over the last tenth of a run's rows; NaN if none of them has it."""
     last = (row.get(metric, math.nan) for row in rows[-max(1, len(rows) // 10) :])
     known = [value for value in last if not math.isnan(value)]
     return sum(known) / len(known) if known else math.nan

@@ -1,4 +1,4 @@
-"""What a run came to, whichever trainer made it."""
+"""Progress and result of a run, whichever trainer made it."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,8 +15,8 @@ class Progress(NamedTuple):
 class TrainResult(NamedTuple):
     """Result of a call that trains.
 
-    progress: of the whole run. since: where this call began. files: of the last save, the agent's last; none where
-    there is no folder, or no update was complete. params: the trained parameters, of the trainer in JAX.
+    progress: that of the whole run. since: progress when this call began. files: those of the last save, the agent's
+    file last; empty without a folder or a complete update. params: the trained parameters, if JAX trained them.
     """
 
     progress: Progress

@@ -8,9 +8,9 @@ from rlparity.io.atomic_write import write_whole
 
 
 class RetryingWriter:
-    """Writes the files of a run, and tries again what cannot be written now.
+    """Writes the files of a run, and retries those that cannot be written now.
 
-    print_line: takes one line for each kind of file that fails, however often that happens.
+    print_line: takes one line for each kind of file that fails, however often it fails.
     """
 
     def __init__(self, print_line: Callable[[str], None]) -> None:
@@ -20,9 +20,9 @@ class RetryingWriter:
         self._failing: dict[str, str] = {}
 
     def attempt(self, path: Path, write: Callable[[], object], kind: str | None = None) -> bool:
-        """Call ``write``, which writes to ``path``, and survive its OSError; whether it went well.
+        """Call ``write``, which writes to ``path``, and catch its OSError; return whether it succeeded.
 
-        Paths of one ``kind`` are reported as one: without it, each is its own.
+        Failures of one ``kind`` are reported once; by default each path is a kind of its own.
         """
         kind = kind or str(path)
         try:
@@ -37,7 +37,7 @@ class RetryingWriter:
         return True
 
     def write(self, path: Path, content: bytes) -> None:
-        """Write a whole file now or, where that fails, when ``retry`` is called."""
+        """Write a whole file now or, if that fails, when ``retry`` is called."""
         self._waiting[path] = content
         self._write(path)
 
@@ -57,5 +57,5 @@ class RetryingWriter:
 
 
 def reason(error: OSError) -> str:
-    """The reason why a file cannot be written, in the system's words."""
+    """Reason why a file cannot be written, in the words of the operating system."""
     return error.strerror or str(error)

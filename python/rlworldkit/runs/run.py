@@ -1,4 +1,4 @@
-"""One training run, whoever trains it: its outputs and its end."""
+"""Outputs and clean end of one training run, whichever trainer runs it."""
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
@@ -22,30 +22,30 @@ from rlworldkit.runs.wandb_run import Tracking, WandbRun
 
 
 class TrainingDiverged(ParityError):
-    """The loss is no longer a number."""
+    """The loss is NaN or infinite."""
 
     exit_code = 1
 
 
 class Run:
-    """A run's folder, progress, metrics and end: a context. A trainer calls ``begin`` once it knows its steps.
+    """Context of a run: its folder, progress, metrics and end. A trainer calls ``begin`` once it knows its steps.
 
-    Without arguments it shows, writes and changes nothing, which suits a notebook. As a context it holds the lock of
-    its folder, which it makes where there is none, and removes again if it fails with nothing in it: entering raises
-    UsageError where that cannot be written, or another process trains into it. Trainers enter it; whoever has entered
-    it before also ends it. A file that cannot be written never ends it: ``writer`` tells that and tries again, and
-    ``writer.failing`` is what is not whole at the end.
+    Without arguments it shows, writes and changes nothing, which suits a notebook. Entering creates the folder if it
+    does not exist, and locks it; if the run fails while the folder is empty, the folder is removed. Entering raises
+    UsageError if the folder cannot be written, or another process trains into it. Trainers enter the context; if the
+    caller has entered it before, only the caller's exit ends the run. A file that cannot be written never ends the run:
+    ``writer`` reports and retries it, and ``writer.failing`` lists the files that are incomplete at the end.
 
     Args:
-        folder: where everything goes; None: nowhere.
-        title: of its picture.
+        folder: the folder for all files; None: nothing is written.
+        title: the title of the learning curve.
         console: where progress is shown; None: nowhere.
         step: the metric that counts the run's steps in files and on W&B, ``update`` or ``timesteps``.
-        tracking: W&B, for a run with a folder; None leaves it out.
-        milestone: what people follow besides the return.
-        stop: asked whether the run should end early; hand in a StopRequest to end cleanly on Ctrl-C and ``kill``.
-        report: takes each row of metrics, with a folder or without.
-        sinks: of a run with a folder, beside its own.
+        tracking: settings of W&B, for a run with a folder; None: W&B is not used.
+        milestone: a metric to show besides the return.
+        stop: tells whether the run should end early; pass a StopRequest to end cleanly on Ctrl-C and ``kill``.
+        report: takes each row of metrics, with or without a folder.
+        sinks: further sinks of a run with a folder.
         print_line: takes lines for the user, instead of the console.
     """
 
@@ -85,12 +85,12 @@ class Run:
         is_resumed: bool = False,
         later: Sequence[Path] = (),
     ) -> None:
-        """Open everything that takes metrics, and write the settings, plain values, into ``config.json`` and to W&B.
+        """Open all sinks of metrics, and write the settings, plain values, to ``config.json`` and W&B.
 
-        after: the step that a resumed run resumes after; what its files say of later ones is dropped. is_resumed:
-        whether the folder's run on W&B is to be continued. later: the folder's agents of later steps, which make of
-        what follows a branch. They are moved into a subfolder with copies of the run's records, and what these say of
-        later steps is dropped at once. Raises UsageError where a file of an earlier session cannot be read, or
+        after: the step after which a resumed run continues; rows of later steps are dropped from its files. is_resumed:
+        whether to continue the folder's run on W&B. later: the folder's agents of later steps; if there are any, the
+        run becomes a branch. They are moved into a subfolder with copies of the run's records, and the rows of later
+        steps are dropped from the records at once. Raises UsageError if a file of an earlier session cannot be read, or
         ``later`` cannot be moved.
         """
         self._progress = ConsoleProgress({"training": total_timesteps}, self.console, self._milestone)
@@ -118,7 +118,7 @@ class Run:
         self._stack.enter_context(self._progress)
 
     def write(self, metrics: Metrics) -> None:
-        """Hand the metrics of one interval to everything that takes them."""
+        """Write the metrics of one interval to the progress display, ``report`` and all sinks."""
         if self._progress:
             self._show(self._progress.write, metrics)
         self._report(metrics)
@@ -132,12 +132,12 @@ class Run:
             self._progress.advance(timesteps)
 
     def show_evaluation(self, text: str) -> None:
-        """Show how far an evaluation between two steps is; an empty text ends it."""
+        """Show the progress of an evaluation between two steps; an empty text ends it."""
         if self._progress:
             self._show(self._progress.show_evaluation, text)
 
     def upload(self, path: Path) -> None:
-        """Keep a file on W&B, where that is asked for."""
+        """Upload a file to W&B, if uploads are enabled."""
         if self._wandb:
             self._wandb.upload(path)
 
@@ -177,15 +177,15 @@ class Run:
         try:
             show(*arguments, **options)
         except (BrokenPipeError, SystemExit):
-            # Whoever read this has gone, as after `| head`, and rich asks to exit: that ends a run as Ctrl-C does, with
-            # everything saved.
+            # The reader of the output is gone, as after `| head`, and rich asks to exit: the run ends as on Ctrl-C,
+            # with everything saved.
             self.stop.requested = True
         except OSError:
-            pass  # printed with what comes later, where this goes to a file on a full disk
+            pass  # the output is a file on a full disk: the text is printed with the next one
 
 
 def _remove_if_empty(folder: Path, kind: type[BaseException] | None, *_: object) -> None:
-    """Leave nothing of a run that failed before it wrote anything."""
+    """Remove the folder of a run that failed before it wrote anything."""
     with contextlib.suppress(OSError):
         if kind is not None and [path.name for path in folder.iterdir()] == [LOCK]:
             (folder / LOCK).unlink()

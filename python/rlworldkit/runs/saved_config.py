@@ -12,17 +12,17 @@ from rlparity.io.strict_json import is_json_number
 from rlworldkit.runs.folder import CONFIG
 
 BEGAN = "began"
-"""The setting that tells when a run began."""
+"""Key of the setting with the start time of a run."""
 PRICES = "prices"
-"""The setting that holds those prices of the reward that are not the game's own, by name."""
+"""Key of the setting with the prices of the reward that override the world's own, by name."""
 CONFIG_LIMIT = MIB
-"""The largest file of settings that is read, in bytes."""
+"""Size of the largest file of settings that is read, in bytes."""
 
 
 def read_saved_config(folder: Path) -> dict[str, Any]:
-    """The settings that ``Run.begin`` saved in ``folder``; empty where it saved none.
+    """Read the settings that ``Run.begin`` saved in ``folder``; empty if there are none.
 
-    Raises UsageError where there is something that cannot be read.
+    Raises UsageError if the file exists but cannot be read.
     """
     path = folder / CONFIG
     try:
@@ -38,9 +38,9 @@ def read_saved_config(folder: Path) -> dict[str, Any]:
 
 
 def saved_prices(settings: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """The prices among the settings of a run, which ``path`` keeps; none in those of earlier versions.
+    """Get the prices from the settings of a run, which ``path`` holds; empty in settings of earlier versions.
 
-    Raises UsageError where they are no numbers by name.
+    Raises UsageError if they are not numbers by name.
     """
     prices = settings.get(PRICES, {})
     if not (is_object(prices) and all(map(is_json_number, prices.values()))):
@@ -49,11 +49,11 @@ def saved_prices(settings: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def began(folder: Path) -> str:
-    """The start time of a folder's run, as its settings tell it; empty where they do not.
+    """Start time of a folder's run, from its settings; empty if it is unknown.
 
-    The times of files mean nothing: copying changes them.
+    Modification times of files are not used, since copying changes them.
     """
-    with contextlib.suppress(UsageError):  # settings that cannot be read tell nothing
+    with contextlib.suppress(UsageError):  # unreadable settings count as missing
         saved = read_saved_config(folder).get(BEGAN)
         if isinstance(saved, str):
             return saved
@@ -61,5 +61,5 @@ def began(folder: Path) -> str:
 
 
 def now() -> str:
-    """The time as a run's settings tell when it began: text whose order is that of time."""
+    """Current time in the format of the setting ``BEGAN``: text that sorts by time."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")

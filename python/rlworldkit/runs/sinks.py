@@ -1,10 +1,10 @@
-"""Metrics on the disk: ``metrics.csv``, ``metrics.jsonl`` and TensorBoard's event files.
+"""Sinks that write metrics to disk: ``metrics.csv``, ``metrics.jsonl`` and TensorBoard's event files.
 
-Every row names its step in the column ``step`` of the sink: ``update`` or ``timesteps``. A row that cannot be written,
-because the disk is full say, raises OSError, is kept, and is written before the next one.
+The metric that a sink's ``step`` names, ``update`` or ``timesteps``, is the step of a row. A row that cannot be
+written, for example because the disk is full, raises OSError, is kept, and is written before the next one.
 
-A resumed run hands in the step it resumes after. Rows of later steps that an earlier session left stay until its first
-row is there, since they come again then.
+A resumed run passes the step after which it continues. Rows of later steps from an earlier session stay until the run
+writes its first row, since the run then repeats them.
 """
 
 import contextlib
@@ -27,16 +27,16 @@ from rlparity.io.safe_read import MIB, Unreadable, read_text, refused
 from rlparity.io.strict_json import json_text
 
 LIMIT = 256 * MIB
-"""The largest file of metrics that is read, in bytes."""
+"""Size of the largest file of metrics that is read, in bytes."""
 Metrics = Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Milestone:
-    """A whole number by which people follow a run besides its return, such as the highest level reached.
+    """An integer metric that is shown of a run besides its return, such as the highest level reached.
 
-    metric: its name among the metrics. name: what progress calls it. title, unit: those of its picture.
-    least, most: the range in which it lies.
+    metric: its name among the metrics. name: its label in the progress display. title, unit: those of its plot.
+    least, most: the range of its values.
     """
 
     metric: str
@@ -48,7 +48,7 @@ class Milestone:
 
 
 def seconds_left(first: Metrics, newest: Metrics, total: int) -> float:
-    """The time that a run still takes to its ``total`` steps, by its first row and its newest one."""
+    """Estimate the seconds until a run reaches ``total`` steps, from its first row and its newest one."""
     steps, seconds = (newest[name] - first[name] for name in ("timesteps", "seconds"))
     if not steps:  # the first row of a resumed run also counts the sessions before
         steps, seconds = newest["timesteps"], newest["seconds"]
@@ -56,65 +56,65 @@ def seconds_left(first: Metrics, newest: Metrics, total: int) -> float:
 
 
 _Row = Mapping[str, Any]
-"""A row as it stands in a file: cells of text, or values of JSON."""
+"""Row of a file: cells of text, or values of JSON."""
 
 
 class AppendedFile:
-    """A file that grows by whole pieces; it need not exist yet, and beyond ``length`` bytes lies half a piece."""
+    """File that grows by whole pieces; it need not exist yet, and bytes beyond ``length`` are an incomplete piece."""
 
     def __init__(self, path: Path, length: int = 0) -> None:
         self._path, self._length = path, length
 
     def append(self, piece: bytes) -> None:
-        """Add all of ``piece``. Raises OSError as writing does, and then the file is as long as it was."""
+        """Append all of ``piece``. Raises OSError as writing does, and then the file keeps its length."""
         try:
             with self._path.open("ab") as file:
                 file.truncate(min(self._length, file.tell()))
                 file.write(piece)
         except OSError:
-            with contextlib.suppress(OSError):  # else the next call does it
+            with contextlib.suppress(OSError):  # else the next call truncates it
                 os.truncate(self._path, min(self._length, self._path.stat().st_size))
             raise
         self._length = self._path.stat().st_size
 
 
 class Sink(ABC):
-    """A receiver of the metrics of each logging interval, which go to ``path``. It holds no file open."""
+    """Sink that writes the metrics of each logging interval to ``path``. It holds no file open."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._waiting: list[Metrics] = []
 
     def write(self, metrics: Metrics) -> None:
-        """Write the metrics of an interval by their names; raises OSError where that fails, and keeps them."""
+        """Write the metrics of an interval, by name; if that fails, raises OSError and keeps them for ``flush``."""
         self._waiting.append(dict(metrics))
         self.flush()
 
     def flush(self) -> None:
-        """Write what could not be written yet; raises OSError as writing does."""
+        """Write the rows that could not be written yet; raises OSError as writing does."""
         if self._waiting:
             self._write(self._waiting)
             self._waiting = []
 
     @abstractmethod
     def _write(self, rows: Sequence[Metrics]) -> None:
-        """Write the metrics of these intervals; raises OSError where none of them could be written."""
+        """Write the metrics of these intervals; if it raises OSError, none of them is written."""
 
 
 class _RowLog(Sink):
-    """A text file with a row per logging interval, of a run that resumes after the step ``after``.
+    """Text file with a row per logging interval, of a run that resumes after the step ``after``.
 
-    step: the column that names a row's step. Raises UsageError where there is a file that holds something else.
+    step: the column with the step of a row. Raises UsageError if the file exists and cannot be read as a log.
     """
 
     def __init__(self, path: Path, step: str = "update", after: int = 0) -> None:
         super().__init__(path)
-        self._step, self._last = step, float(after)  # the last step whose row is this run's and on the disk
-        self._file: AppendedFile | None = None  # where this run has written a row
+        self._step, self._last = step, float(after)  # the last step whose row belongs to this run and is on the disk
+        self._file: AppendedFile | None = None  # set once this run has written a row
         _complete_lines(path)
 
     def write_all(self, rows: Iterable[Metrics]) -> None:
-        """Write rows at once; several may be of one step, and then a step's come together."""
+        """Write rows at once; several may have the same step, if all rows of that step are passed together."""
         self._waiting += map(dict, rows)
         self.flush()
 
@@ -126,20 +126,20 @@ class _RowLog(Sink):
         self._last = self._step_of(rows[-1])
 
     def drop_later(self) -> None:
-        """Drop rows of later steps than the run's last; raises OSError as writing does."""
+        """Drop rows of steps after the run's last one; raises OSError as writing does."""
         if self.path.exists():
             self._rewrite(())
 
     def _rewrite(self, rows: Sequence[Metrics]) -> None:
-        """Write the whole file anew: the run's rows, and these."""
+        """Rewrite the whole file with the run's rows so far, and these."""
         own = [row for row in self._read() if self._step_of(row) <= self._last]
         content = self._text([*own, *rows], is_whole=True).encode()
-        self._file = None  # lest the next rows are appended where this one fails
+        self._file = None  # so that the next rows are not appended if this write fails
         write_whole(self.path, content)
         self._file = AppendedFile(self.path, len(content))
 
     def _step_of(self, row: _Row) -> float:
-        """A row's step; infinite for one that is damaged, which comes again."""
+        """Step of a row; infinite for a damaged row, so that it is dropped."""
         try:
             return float(row[self._step])
         except (ValueError, KeyError, TypeError, OverflowError):
@@ -147,20 +147,20 @@ class _RowLog(Sink):
 
     @abstractmethod
     def _read(self) -> Iterable[_Row]:
-        """Read the whole rows of the file, none where there is no file."""
+        """Read the complete rows of the file; none if there is no file."""
 
     @abstractmethod
     def _text(self, rows: Sequence[_Row], *, is_whole: bool = False) -> str:
-        """Return the lines of these rows; ``is_whole``: with the heading of a file."""
+        """Format the lines of these rows; ``is_whole``: with the header of the file."""
 
     def _can_append(self, rows: Sequence[_Row]) -> bool:
         return True
 
 
 class CsvLog(_RowLog):
-    """One row per logging interval, on the disk at once; a mean over no episodes is an empty cell.
+    """CSV file with one row per logging interval, written at once; a mean over no episodes is an empty cell.
 
-    A metric that comes up later gets a column, empty in the rows before.
+    A metric that first appears in a later row gets a column, which is empty in the rows before.
     """
 
     def __init__(self, path: Path, step: str = "update", after: int = 0) -> None:
@@ -189,7 +189,7 @@ class CsvLog(_RowLog):
 
 
 class JsonLinesLog(_RowLog):
-    """One JSON object per logging interval and line; a mean over no episodes is "NaN". As ``CsvLog`` otherwise."""
+    """JSON Lines file with one object per logging interval; a mean over no episodes is "NaN". Else like ``CsvLog``."""
 
     def _read(self) -> Iterable[_Row]:
         for line in _complete_lines(self.path).splitlines():
@@ -205,10 +205,10 @@ class JsonLinesLog(_RowLog):
 
 
 class TensorBoardLog(Sink):
-    """The metrics as scalars over the steps, in an event file of this session in ``folder``.
+    """TensorBoard event file of this session in ``folder``, with the metrics as scalars over the steps.
 
-    Its first row hides what earlier sessions have after the step ``after``. TensorBoard's usual writers hand events to
-    a thread that dies at the first error, and then wait for it for ever: so the records are written here.
+    Its first row hides the points of earlier sessions after the step ``after``. TensorBoard's own writers pass events
+    to a thread that dies at the first error, and then wait for it forever; so this class writes the records itself.
     """
 
     def __init__(self, folder: Path, step: str = "update", after: int = 0) -> None:
@@ -227,9 +227,9 @@ class TensorBoardLog(Sink):
 
 
 def read_csv(path: Path) -> list[dict[str, float]]:
-    """The rows that ``CsvLog`` wrote to ``path``, NaN for an empty cell; none where there is no file.
+    """Read the rows that ``CsvLog`` wrote to ``path``, with NaN for an empty cell; empty if there is no file.
 
-    Raises UsageError where the file cannot be read, or contains NaN or infinity.
+    Raises UsageError if the file cannot be read, or a cell is not a number.
     """
     with _refused(path):
         try:
@@ -257,7 +257,7 @@ def _csv_rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 def _complete_lines(path: Path) -> str:
-    """A metrics file but for a last line that was cut off; "" where there is none. Raises UsageError."""
+    """Read a metrics file without an incomplete last line; "" if there is no file. Raises UsageError."""
     try:
         with _refused(path):
             text = read_text(path, LIMIT)

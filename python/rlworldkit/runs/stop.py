@@ -1,4 +1,4 @@
-"""A clean end on request: Ctrl-C, ``kill`` and a terminal that closes."""
+"""Clean end of a run on Ctrl-C, ``kill`` and a terminal that closes."""
 
 import contextlib
 import os
@@ -13,13 +13,13 @@ from rlparity.errors import INTERRUPTED_EXIT_CODE
 
 
 class StopRequest:
-    """A context in which Ctrl-C, ``kill`` or SIGHUP asks for a clean end; a second Ctrl-C or ``kill`` ends at once.
+    """Context in which Ctrl-C, ``kill`` or SIGHUP requests a clean end; a second Ctrl-C or ``kill`` ends at once.
 
-    SIGHUP comes several times when a terminal closes, so that further ones change nothing; under ``nohup`` it is
-    ignored as before. Outside the main thread, where Python allows no signal handlers, the context does nothing.
+    A closing terminal sends several SIGHUPs, of which further ones change nothing; under ``nohup`` they stay ignored.
+    Outside the main thread, where Python allows no signal handlers, the context does nothing.
 
-    announce: called on the first. give_up: given where there is nothing to save until ``begun`` is called: before that,
-    the first signal calls this, on a thread of its own, and ends the process with exit code 130, even while it
+    announce: called on the first signal. give_up: for a run that has nothing to save until ``begun`` is called: before
+    that, the first signal calls ``give_up`` on a separate thread and ends the process with exit code 130, even while it
     compiles.
     """
 
@@ -46,14 +46,14 @@ class StopRequest:
             signal.signal(number, handler)
 
     def begun(self) -> None:
-        """Say that there is something to save from here on; saying it again is fine."""
+        """Declare that there is something to save from now on; may be called repeatedly."""
         if self._wakeup:
             signal.set_wakeup_fd(self._previous_wakeup)
             self._wakeup.close()
             self._wakeup = None
 
     def _end_at_once(self, give_up: Callable[[], None]) -> None:
-        """End the process on the next signal, from a thread: a handler waits for native calls to return."""
+        """End the process on the next signal from a thread, since a signal handler waits for native calls to return."""
         signals, self._wakeup = socket.socketpair()
         self._wakeup.setblocking(False)
         self._previous_wakeup = signal.set_wakeup_fd(self._wakeup.fileno())
@@ -75,7 +75,7 @@ class StopRequest:
             if handled != signal.SIGHUP:
                 signal.signal(handled, signal.SIG_DFL)
         if is_first and not self._wakeup:
-            # a stream that is being written to refuses another write in between, and a terminal may have gone: then
-            # the end itself must say it
+            # printing fails inside another write to the same stream, and if the terminal is gone; the stop is then
+            # reported only at the end of the run
             with contextlib.suppress(RuntimeError, OSError):
                 self._announce()

@@ -1,4 +1,4 @@
-"""Weights & Biases: on where it can be, and never in the way of a run."""
+"""Log a run to Weights & Biases, if possible, without ever holding the run up."""
 
 import logging
 import math
@@ -21,20 +21,20 @@ _T = TypeVar("_T")
 _OFFLINE = ("offline", "dryrun")
 _CONNECT_SECONDS = 20
 _CALL_SECONDS = 30.0
-"""Deadline of a call: longer than connecting, of which W&B says itself why it failed."""
+"""Deadline of a call in seconds, longer than that of connecting, whose failure W&B reports itself."""
 _FINISH_SECONDS = 120.0
-"""Deadline of the end, when W&B sends what it has not sent yet."""
+"""Deadline of finishing in seconds, while W&B sends the remaining data."""
 _ROOM = 256 * 1024
-"""Bytes that must fit on the disk before W&B gets more: it writes in blocks of 32 KiB, and some beside them."""
+"""Bytes that must be free on the disk before W&B gets more data: it writes blocks of 32 KiB, and other files."""
 
 
 @dataclass(frozen=True)
 class Tracking:
     """Settings of a run on W&B.
 
-    project, entity: where; no entity is the account's own. enabled: false leaves W&B out without a word.
-    upload: whether models are kept there too.
-    rewind: whether a resumed run forgets there what came after its checkpoint.
+    project, entity: where the run goes; by default to the account's own entity. enabled: if false, W&B is left out
+    silently. upload: whether models are uploaded too.
+    rewind: whether a resumed run drops its history on W&B after its checkpoint.
     """
 
     project: str = "worlds"
@@ -45,10 +45,10 @@ class Tracking:
 
 
 class WandbRun(Sink):
-    """A run on W&B, or nothing: where it cannot be opened, fails or hangs, ``print_line`` gets one line, once.
+    """Sink for a run on W&B; if W&B cannot be opened, fails or hangs, it is left out, and ``print_line`` gets one line.
 
-    folder: of the run, which is called by its name; W&B keeps its files there. config: the run's settings. step: the
-    metric that counts its steps. run_id: of a run to continue after the step ``after``; None: a new one. Where
+    folder: the run's folder, which gives it its name; W&B keeps its files there. config: the run's settings. step: the
+    metric that counts its steps. run_id: the id of a run to continue after the step ``after``; None: a new run. If
     ``tracking`` asks for a rewind that is impossible, ``print_line`` gets the reason.
     """
 
@@ -104,7 +104,7 @@ class WandbRun(Sink):
             if self._run is None:
                 self._leave_out("nobody is logged in (`wandb login`, or WANDB_MODE=offline)")
         for handler in logging.getLogger("wandb").handlers:
-            # W&B keeps a log of its own: a full disk must not fill the terminal with tracebacks of it
+            # W&B writes a log of its own, whose tracebacks would fill the terminal if the disk is full
             handler.handleError = lambda record: None  # type: ignore[method-assign]
 
     @property
@@ -113,7 +113,7 @@ class WandbRun(Sink):
         return None if self._run is None else str(self._run.id)
 
     def _write(self, rows: Sequence[Metrics]) -> None:
-        """Send metrics, each at the step that they name; raises OSError while the disk is full."""
+        """Send rows of metrics, each at its own step; raises OSError while the disk is full."""
         if self._run is not None:
             _check_room(self.path.parent)
         for metrics in rows:
@@ -121,7 +121,7 @@ class WandbRun(Sink):
             self._call(_CALL_SECONDS, "log", numbers, step=int(numbers[self._step]))
 
     def upload(self, path: Path) -> None:
-        """Keep a file on W&B as an artifact of the run, where that is asked for."""
+        """Upload a file to W&B as an artifact of the run, if uploads are enabled."""
         if self._uploads:
             name = f"{self.run_id}-{path.stem.split('_')[0]}"
             self._call(_CALL_SECONDS, "log_artifact", str(path), name=name, type="model")
@@ -143,7 +143,7 @@ class WandbRun(Sink):
     def _give_up(self, error: Exception) -> None:
         self._leave_out(_reason(error))
         if wandb := sys.modules.get("wandb"):
-            # at the end of this process W&B would wait for its own, which may hang too
+            # when this process exits, W&B would wait for its own process, which may hang too
             threading.Thread(target=wandb.teardown, daemon=True).start()
 
     def _leave_out(self, why: str) -> None:
@@ -151,13 +151,13 @@ class WandbRun(Sink):
 
 
 def _check_room(folder: Path) -> None:
-    """Raises OSError where W&B could not write on: it would say nothing of it, and write nothing more, ever."""
+    """Raise OSError if the disk is too full for W&B, which would otherwise silently stop writing for good."""
     with tempfile.TemporaryFile(dir=folder) as file:
         file.write(bytes(_ROOM))
 
 
 def _no_rewind(enabled: bool, mode: str, run_id: str | None) -> str | None:
-    """Return why the history on W&B cannot be rewound; None where it can."""
+    """Return why the history on W&B cannot be rewound; None if it can."""
     if not enabled or mode == "disabled":
         return "W&B is left out"
     if mode in _OFFLINE:
@@ -166,7 +166,7 @@ def _no_rewind(enabled: bool, mode: str, run_id: str | None) -> str | None:
 
 
 def _in_time(call: Callable[[], _T], seconds: float) -> _T:
-    """Return what ``call`` does; raise TimeoutError where that takes longer, and let it go on by itself."""
+    """Return the result of ``call``; raise TimeoutError if it takes longer, and let it finish in its thread."""
     answer: Future[_T] = Future()
 
     def work() -> None:
