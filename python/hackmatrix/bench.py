@@ -1,4 +1,4 @@
-"""Benchmark of the Swift engine, and the commands whose start is measured beside those of every world."""
+"""Benchmark of the Swift engine, and HackMatrix's commands in the benchmark of startup times."""
 
 import json
 import subprocess
@@ -34,10 +34,10 @@ STARTS = (
 def measure(world: World, num_envs: int, repetitions: int) -> list[Record]:
     """``swift_steps_per_second`` and ``swift_protocol_steps_per_second``, both with random valid actions.
 
-    The first is one game after another in one process on one core, without observations and at the game's own prices;
-    the second ``num_envs`` games through the pipe at those of ``world``, float observations, masks and rewards
-    included, the choice of actions in numpy too. Memory is not measured. Raises SwiftEngineError where the engine is
-    not built.
+    The first plays one game after another in one process on one core, without observations, at the default prices. The
+    second plays ``num_envs`` games through the protocol at the prices of ``world``, with float observations, masks and
+    rewards, and includes the choice of actions in NumPy. Memory is not measured. Raises SwiftEngineError where the
+    engine is not built.
     """
     command = [str(binary_path()), "--bench", str(STEPS_ALONE)]
     answers = [json.loads(subprocess.check_output(command)) for _ in range(repetitions)]

@@ -14,9 +14,9 @@ _MUTANTS = _PACKAGE / "mutants.toml"
 
 
 def _built(copy: Path, *options: str) -> None:
-    """Build for debugging, where a change compiles in a third of the time.
+    """Make a debug build, in which a change compiles in a third of the time.
 
-    The build folder is the copy's own: the compiler's caches know where they lie, and a copied one is refused.
+    Each copy has its own build folder: the compiler's caches contain their path, and a copied cache is refused.
     """
     where = ("--package-path", str(copy), "--scratch-path", str(copy / f".build-{copy.name}"))
     command = ("swift", "build", *where, *(options or ("--product", "HackMatrix")))
@@ -29,7 +29,7 @@ def _built(copy: Path, *options: str) -> None:
 
 
 def _optimised(copy: Path) -> bytes:
-    """The engine's code without what the compiler sees to be of no effect, and without the places of lines."""
+    """The engine's optimised object code, without code that has no effect and without line numbers."""
     _built(copy, "--configuration", "release", "-debug-info-format", "none", "--target", "HackMatrixCore")
     objects = (copy / f".build-{copy.name}" / "release" / "HackMatrixCore.build").glob("*.o")
     return b"".join(path.read_bytes() for path in sorted(objects))

@@ -1,4 +1,4 @@
-"""Cells of the board by row and column (A1, A2), and those of what a state holds."""
+"""Cells of the board by row and column (A1, A2), and the cells of a state's entries."""
 
 from collections.abc import Iterable, Mapping
 from itertools import product
@@ -9,7 +9,7 @@ from hackmatrix.rules import DIRECTIONS, SIZE
 Place = tuple[int, int]
 """(row, col)"""
 CELLS: tuple[Place, ...] = tuple(product(range(SIZE), range(SIZE)))
-"""In row-major order (A1)."""
+"""All cells in row-major order (A1)."""
 
 
 def place_of(entry: Mapping[str, Any]) -> Place:

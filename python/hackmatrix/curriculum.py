@@ -11,9 +11,9 @@ from hackmatrix.jax_env.state import BLANK_STATE
 from hackmatrix.train_config import GENTLE, PROGRAMS, STAGES
 
 _OWNED_SHARE = 0.25
-"""Of the programs, each drawn by itself."""
+"""Chance of owning a program, drawn independently for each."""
 _CREDITS, _ENERGY = 15, 15
-"""For the programs to be run with."""
+"""Credits and energy that pay for the programs of a curriculum start."""
 
 
 def _at_any_stage(seed: Array) -> jax_env.State:
@@ -23,7 +23,7 @@ def _at_any_stage(seed: Array) -> jax_env.State:
 
 
 def _without_enemies(seed: Array) -> jax_env.State:
-    """As ``_at_any_stage``, without the enemies that the stage starts with; those of schedule and siphons do come."""
+    """As ``_at_any_stage``, without the stage's first enemies; enemies from the schedule and from siphons do come."""
     state = _at_any_stage(seed)
     emptied = {name: getattr(BLANK_STATE.now, name) for name in ("transmissions", "enemy_type", "timer")}
     return state._replace(now=state.now._replace(**jax.tree.map(jnp.asarray, emptied)))
@@ -43,7 +43,7 @@ def _with_programs(seed: Array) -> jax_env.State:
 
 
 def _key(seed: Array) -> Array:
-    """A key of JAX from the seed: what a start draws is independent of the words that the game draws by its rules."""
+    """A JAX key from the seed, so that the draws of a start are independent of the random words of the game's rules."""
     low, high = seed
     return jax.random.fold_in(jax.random.key(low), high)
 

@@ -1,9 +1,9 @@
 """The board as it lies around the player, and the layer of a network that reads it.
 
-Laid out in a field in whose middle the player stands, a board of 36 cells fills 121 places, most of them with zeros. A
-layer that reads the field multiplies them all, unless it knows where the board lies: of the weights for 121 places it
-needs the 36 of a window. Where many samples see the board from the same cell, a window's weights are taken once for all
-of them, and a third of the work is left.
+A field with the player in its middle has 121 places for the 36 cells of the board, so most of its places are zero. A
+layer that reads the field multiplies all of them, unless it knows where the board lies: then it needs only the weights
+of a window of 36 places. Where many samples see the board from the same cell, the window is fetched once for all of
+them, and a third of the work is left.
 """
 
 import math
@@ -21,24 +21,24 @@ from hackmatrix.rules import SIZE
 SIGHT = 2 * SIZE - 1
 """A view of this width, its middle at the player, holds the board wherever the player stands."""
 _ROWS = 128
-"""Samples that are multiplied with a window at once: with fewer the window is fetched too often, with more too many of
-another cell are among them."""
+"""Samples that are multiplied with a window at once: with fewer, windows are fetched too often; with more, too many
+samples belong to another cell."""
 
 Made = TypeVar("Made")
 
 
 class EgocentricBoard(NamedTuple):
-    """Input of a layer: the board around the player, 0 off the board, and then everything else."""
+    """Input of a layer: the board around the player, 0 off the board, and then all other values."""
 
     board: Array
-    """(..., 6, 6, features), of every cell."""
+    """Features of every cell: (..., 6, 6, features)."""
     place: Array
     """The player's row and column, int32 (..., 2)."""
     others: Array
-    """(..., n)."""
+    """All other values: (..., n)."""
 
     def laid_out(self) -> Array:
-        """All of them side by side: (..., width)."""
+        """The field around the player and the other values side by side: (..., width)."""
         seen = jnp.vectorize(_field, signature="(r,c,f),(p)->(s,s,f)")(self.board, self.place)
         return jnp.concatenate([seen.reshape(*seen.shape[:-3], -1), self.others], axis=-1)
 
@@ -69,7 +69,7 @@ class FirstLayer(nn.Module):
 
     @nn.compact
     def __call__(self, seen: EgocentricBoard) -> Array:
-        """(..., features)."""
+        """Apply the layer: (..., features)."""
         width = SIGHT * SIGHT * seen.board.shape[-1] + seen.others.shape[-1]
         kernel = self.param("kernel", self.kernel_init, (width, self.features))
         bias = self.param("bias", nn.initializers.zeros_init(), (self.features,))
@@ -79,7 +79,7 @@ class FirstLayer(nn.Module):
 def _field(board: Array, place: Array) -> Array:
     """One board (6, 6, features) in a field (11, 11, features) whose middle is the cell ``place``, int32 (2,)."""
     field = jnp.zeros((SIGHT, SIGHT, board.shape[-1]), board.dtype)
-    # written, not read: backwards this is a read, the other way round it would be a slow scatter
+    # a write, whose gradient is a read; the gradient of a read would be a slow scatter
     return lax.dynamic_update_slice(field, board, (*_corner(place), 0))
 
 
@@ -89,9 +89,9 @@ def _corner(place: Array) -> Array:
 
 
 class _Chunk(NamedTuple):
-    """Samples in a row from ``start`` on, of which those that are ``mine``, bool (rows,), see the board from one cell.
+    """Consecutive samples from ``start`` on; ``mine``, bool (rows,), flags those that see the board from one cell.
 
-    Their board's cells have a window of the weights (11, 11, features, outputs), which begins at ``corner``.
+    The window of the weights (11, 11, features, outputs) for the cells of their board begins at ``corner``.
     """
 
     start: Array
@@ -131,7 +131,7 @@ def _backward(given: tuple[Array, ...], gradient: Array) -> tuple[Array, None, A
         of_boards = chunk.written(of_boards, above @ chunk.window(weights).T)
         return of_boards, lax.dynamic_update_slice(of_weights, window, chunk.corner)
 
-    # many sums follow each other here, for which bfloat16 is too short
+    # float32, since bfloat16 is too imprecise for so many successive sums
     nothing = jnp.zeros_like(boards), jnp.zeros(weights.shape, jnp.float32)
     of_boards, of_weights = _in_chunks(places, add, nothing)
     return of_boards, None, of_weights.astype(weights.dtype)
@@ -141,7 +141,7 @@ _product.defvjp(lambda *given: (_product(*given), given), _backward)
 
 
 def _in_chunks(places: Array, add: Callable[[Made, _Chunk], Made], nothing: Made) -> Made:
-    """``add`` for samples of one cell after those of another, in the order in which they lie."""
+    """Call ``add`` for chunk after chunk, each with samples of one cell, in the order of the samples."""
     rows = min(_ROWS, len(places))
 
     def body(state: tuple[Array, Made]) -> tuple[Array, Made]:

@@ -61,7 +61,7 @@ class HackMatrixJaxEnv(JaxEnv, world=WORLD):
         return {**facts, **step.events}
 
     def sort_key(self, compact: Array) -> Array | None:
-        # elsewhere the whole field is multiplied sooner than windows are fetched
+        # on other devices, multiplying the whole field is faster than fetching windows
         return player_cell(compact) if is_tracing_for("cpu") else None
 
     def networks(self) -> Mapping[str, Encoder | None]:
@@ -83,7 +83,7 @@ class HackMatrixJaxEnv(JaxEnv, world=WORLD):
         return state.now.stage - 1
 
     def reseed(self, state: jax_env.State, seed: Array) -> jax_env.State:
-        # a word is addressed by the seed and the event number (R4): neither of the game's own stays
+        # random words are addressed by seed and event number (R4), so both are replaced
         return state._replace(seed=Seed(seed[0], seed[1]), event_number=jnp.uint32(0))
 
     def _output(self, state: jax_env.State, result: jax_env.StepResult, final: jax_env.State) -> StepOutput:
@@ -100,4 +100,4 @@ class HackMatrixJaxEnv(JaxEnv, world=WORLD):
 
 
 ENV = HackMatrixJaxEnv()
-"""The world that all engines of this process play, so that they share their programs."""
+"""The environment of all engines in this process, so that they share compiled programs."""

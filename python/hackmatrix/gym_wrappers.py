@@ -1,4 +1,4 @@
-"""The Dict observation of ``HackMatrix-v0`` as one vector, for one game and for many."""
+"""Wrappers that flatten the Dict observation of ``HackMatrix-v0``, for one game and for many."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ class FlatObservation(TransformObservation[NDArray[np.float32], np.int64, Observ
 
 
 class FlatVectorObservation(TransformVectorObservation, gym.utils.RecordConstructorArgs):
-    """The same for a vector environment: float32 (n, 1545)."""
+    """``FlatObservation`` for a vector environment: float32 (n, 1545)."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         gym.utils.RecordConstructorArgs.__init__(self)

@@ -1,4 +1,4 @@
-"""The game's own networks: the board as it lies around the player."""
+"""HackMatrix's networks, which see the board as it lies around the player."""
 
 from typing import ClassVar
 
@@ -22,21 +22,21 @@ class PlayerCentred(nn.Module):
     """The board as seen from the player's cell, of observations float32 (..., 1545).
 
     An observation names the player's cell in two numbers and the board in absolute cells, so a plain network must
-    learn anew for each of 36 cells what an enemy next to the player means. Here every cell is embedded alike, and the
-    embeddings are laid out around the player, 0 off the board: what is one step above lies at one place of the
-    output, wherever the player stands. What is not on the board (O1, O2) and the player's row and column, one-hot,
-    follow.
+    learn anew for each of 36 cells what an enemy next to the player means. Here every cell is embedded by the same
+    layer, and the embeddings are laid out around the player, 0 off the board: the cell one step above is at the same
+    place of the output wherever the player stands. The values that are not on the board (O1, O2) and the player's row
+    and column, one-hot, follow.
     """
 
     first_layer: ClassVar[type[nn.Module]] = FirstLayer
     rounds: ClassVar[int] = 0
-    """Rounds in which a cell's embedding takes in those of its neighbours."""
+    """Rounds in which the embeddings of its neighbours are added to a cell's embedding."""
     cell_features: int = 16
     dtype: str = "float32"
 
     @nn.compact
     def __call__(self, obs: Array) -> EgocentricBoard:
-        """Embed the cells of observations, each with what its neighbours hold."""
+        """Embed the cells of observations, and add those of their neighbours in each round."""
         dtype = jnp.dtype(self.dtype)
         cells = obs[..., GRID_PART].reshape(*obs.shape[:-1], SIZE, SIZE, len(CELL_FEATURES))
         board = nn.tanh(nn.Dense(self.cell_features, dtype=dtype, name="cell")(cells))
@@ -49,10 +49,10 @@ class PlayerCentred(nn.Module):
 class Conv(PlayerCentred):
     """As `PlayerCentred`, but a cell's embedding also holds the cells around it.
 
-    A round adds to every cell's embedding what follows from its own and its four neighbours', 0 off the board; all
-    cells do so alike. After two rounds it holds the cells up to two steps away: what a siphon there would give,
-    which way a block leaves open, which enemy can come beside it.
-    So it takes half the features of a cell, and the first hidden layer, which is most of the work, half the time.
+    A round adds to every cell's embedding a function of its own and its four neighbours' embeddings, 0 off the board;
+    all cells share the weights. After two rounds an embedding covers the cells up to two steps away: what a siphon
+    there would give, which way a block leaves open, which enemy can come beside it.
+    Half the features per cell are then enough, and the first hidden layer, most of the work, takes half the time.
     """
 
     rounds: ClassVar[int] = 2
@@ -91,7 +91,7 @@ class Turned(nn.Module):
 def _crosses(board: Array) -> Array:
     """Each cell of boards (..., 6, 6, features) with its neighbours, (..., 6, 6, 5 * features).
 
-    A product of matrices with this is a convolution, which XLA is slow at on CPUs.
+    A matrix product with the result is a convolution; XLA's own convolutions are slow on CPUs.
     """
     edged = jnp.pad(board, [(0, 0)] * (board.ndim - 3) + [(1, 1), (1, 1), (0, 0)])
     parts = [edged[..., 1 + row :, 1 + column :, :][..., :SIZE, :SIZE, :] for row, column in CROSS]
@@ -112,4 +112,4 @@ def _place(obs: Array) -> tuple[Array, Array]:
 
 
 NETWORKS = {CENTRED: PlayerCentred, CONV: Conv, TURNED: Turned, MLP: None}
-"""The networks of ``--network``, by name."""
+"""Encoders of the networks of ``--network``, by name."""

@@ -1,6 +1,6 @@
-"""The game's networks in numpy, which compute the same as those of `networks` in JAX.
+"""NumPy versions of the networks in `networks`, with the same results as in JAX.
 
-`rlworldkit.export` traces them, so they use what `rlworldkit.export.trace` knows.
+`rlworldkit.export` traces them, so they use only operations that `rlworldkit.export.trace` supports.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ from rlworldkit.agents.numpy_network import Floats, NumpyEncoder, dense
 
 _SIGHT = 2 * SIZE - 1
 _SHIFTS = np.stack([np.eye(_SIGHT, SIZE, place - SIZE + 1, np.float32).ravel() for place in range(SIZE)])
-"""For each row, or column, of the player a matrix of ones and zeros: cells of the board to places of the view."""
+"""For each row (or column) of the player, a 0/1 matrix from rows (columns) of the board to those of the view."""
 _PLACES = np.stack(np.divmod(np.arange(NUM_CELLS), SIZE), axis=1)
 _SEEN = _PLACES[:, None] + np.array(NEAR)
 _NEAR_CELLS = (_SEEN[:, :, None] == _PLACES).all(axis=-1).astype(np.float32)
-"""For each cell of the player which cells lie `NEAR` it, as ones: (36, 37, 36)."""
+"""1 where a cell lies at a `NEAR` offset from the player, else 0: (player's cell, offset, cell), (36, 37, 36)."""
 _ON_BOARD = _NEAR_CELLS.sum(axis=2)
 
 
@@ -68,7 +68,7 @@ class Turned:
     symmetry = SYMMETRY
 
     def __call__(self, params: Mapping[str, Any], observations: Floats) -> Floats:
-        """``observations`` are turned."""
+        """Encode ``observations`` that are already turned."""
         if not {"cell", "near"} <= set(params):
             raise ValueError("there is no embedding of cells")
         count = len(observations)
@@ -88,4 +88,4 @@ NUMPY_NETWORKS: Mapping[str, NumpyEncoder | None] = {
     TURNED: Turned(),
     MLP: None,
 }
-"""The networks of ``--network``, by name."""
+"""Encoders of the networks of ``--network``, by name."""

@@ -9,9 +9,9 @@ from rlparity import Price
 _ONCE = 10_000_000
 """Bound of a price that is paid at most three times in a step."""
 _COUNTED = 10_000
-"""Bound of a price for each of what a counter of A7 holds, and of a few more."""
+"""Bound of a price that is paid per unit of a counter of A7, and of a few other prices."""
 _PER_SCORE = 100_000
-"""Bound of a victory's price of a score, which by the rules is as great as int32 allows."""
+"""Bound of the price per score of a victory, whose default is already as large as int32 allows."""
 
 _TABLE_W = {
     "step_penalty": (_ONCE, -10),
@@ -38,4 +38,4 @@ PRICES = tuple(
     for name, (bound, *defaults) in _TABLE_W.items()
     for stage, default in enumerate(defaults, start=1)
 )
-"""A component's one price has its name; of the others, ``NAME_1`` to ``NAME_8`` are those of the stages."""
+"""Prices, named as in ``_TABLE_W``; prices per stage are ``NAME_1`` to ``NAME_8``."""

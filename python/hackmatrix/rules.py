@@ -1,11 +1,11 @@
 """Names and orders of HackMatrix, and the sizes that follow from them (A, P, W, O, S).
 
-Everything in Python that counts programs, actions, components or features counts them here. Costs, prices and divisors
-are not here: each engine holds its own, because the engines are independent witnesses.
+All Python code takes the counts of programs, actions, components and features from here. Costs, prices and divisors are
+not here: each engine has its own, so that a comparison of the engines can find a wrong one.
 """
 
 VERSION = "1"
-"""Of the rules; it changes whenever the same seed and actions could give another game."""
+"""Version of the rules; it changes whenever the same seed and actions could give another game."""
 
 SIZE = 6
 """Rows and columns of the board (A1)."""
@@ -28,12 +28,12 @@ PROGRAMS = tuple(
     "PUSH PULL CRASH WARP POLY WAIT DEBUG ROW COL UNDO STEP SIPH+ EXCH SHOW RESET CALM D_BOM DELAY ANTI-V SCORE "
     "REDUC ATK+ HACK".split()
 )
-"""In the order of table P."""
+"""Programs in the order of table P."""
 NUM_PROGRAMS = len(PROGRAMS)
 ACTIONS = (*MOVES, "siphon", *PROGRAMS)
 NUM_ACTIONS = len(ACTIONS)
 SIPHON = ACTIONS.index("siphon")
-"""Lower actions are moves, higher ones programs."""
+"""The siphon action; lower actions are moves, higher ones programs."""
 FIRST_PROGRAM = SIPHON + 1
 ACTION_KINDS = ("move", "siphon", "program")
 
@@ -41,13 +41,13 @@ COMPONENTS = tuple(
     "step_penalty stage_completion score_gain kills data_siphon distance_shaping victory death_penalty resource_gain "
     "resource_holding damage_penalty hp_recovery siphon_quality siphon_death_penalty program_waste".split()
 )
-"""Of the reward, in the order of table W; integers in thousandths."""
+"""Components of the reward, in the order of table W; integers in thousandths."""
 COMPONENT_UNIT = 0.001
 
 FACTS = ("stage", "score", "hp", "turn")
-"""Numbers that an engine gives of a game beside its observation."""
+"""Numbers of a game that an engine returns besides the observation."""
 EVENTS = ("invalid_action", "stage_complete", "death", "victory")
-"""Of a step; event *i* is bit *i* of the flags of the protocol."""
+"""Events of a step; event *i* is bit *i* of the flags of the protocol."""
 
 STATE_FIELDS = tuple(
     "player enemies transmissions blocks resources siphoned siphonCenters exit ownedPrograms stage turn showActivated "
@@ -59,7 +59,7 @@ STATE_FIELDS = tuple(
 PLAYER_FEATURES = tuple(
     "row col hp credits energy stage dataSiphons attack showActivated scheduledTasksDisabled".split()
 )
-"""O1."""
+"""Features of the player (O1)."""
 CELL_FEATURES = (
     *ENEMIES,
     *("enemyHP", "stunned", "fromSiphon"),
@@ -68,7 +68,7 @@ CELL_FEATURES = (
     *(f"block:{name.lower()}" for name in PROGRAMS),
     *("spawn", "transmissionTurns", "credits", "energy", "pickup", "exit", "siphonCentre"),
 )
-"""O3."""
+"""Features of a cell (O3)."""
 GRID_SHAPE = (SIZE, SIZE, len(CELL_FEATURES))
 _BEFORE_GRID = len(PLAYER_FEATURES) + NUM_PROGRAMS
 OBSERVATION_SIZE = _BEFORE_GRID + NUM_CELLS * len(CELL_FEATURES)

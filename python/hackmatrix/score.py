@@ -1,4 +1,4 @@
-"""What episodes of HackMatrix are reported by, in training and evaluation: ``SCORE``, its statistics and figures."""
+"""Statistics of HackMatrix episodes for training and evaluation: ``SCORE``, its metrics and figures."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ MILESTONE = Milestone(
 
 
 def action_share(kind: str) -> str:
-    """The metric that says how many of the actions are of a kind."""
+    """Name of the metric for the share of actions of one kind."""
     return f"actions/{kind}_frac"
 
 
@@ -43,10 +43,10 @@ def statistics(counts: Counts) -> Summary:
 
 
 def metrics(summaries: Sequence[Summary]) -> dict[str, float]:
-    """Metrics of the moves of episodes.
+    """Metrics of the actions and stages of episodes.
 
     ``actions/*_frac``: share of moves, siphons and programs. ``programs/*``: uses of each program in an episode.
-    ``stats/highest_stage``: the highest stage of them (9: won).
+    ``stats/highest_stage``: the highest stage of all these episodes (9: won).
     """
     counts = {kind: sum(summary["actions"][kind] for summary in summaries) for kind in rules.ACTION_KINDS}
     used = {name: [summary["programs_used"][name] for summary in summaries] for name in rules.PROGRAMS}
@@ -58,9 +58,9 @@ def metrics(summaries: Sequence[Summary]) -> dict[str, float]:
 
 
 def notes(ending: str, state: State) -> Mapping[str, Any]:
-    """The enemies beside a player who died: their types, sorted, each once, and whether a siphon brought one.
+    """The enemies beside a player who died: their types, sorted, each once, and whether one came from a siphon.
 
-    Who of them attacked takes the state before the last step (``explain.ending``), which an evaluation does not read.
+    To know which attacked takes the state before the last step (``explain.ending``), which evaluations do not read.
     """
     near = around(place_of(state["player"]))
     beside = [enemy for enemy in state["enemies"] if place_of(enemy) in near] if ending == DIED else []
@@ -71,7 +71,7 @@ def notes(ending: str, state: State) -> Mapping[str, Any]:
 
 
 def figures(general: Figures, episodes: Sequence[Episode]) -> Figures:
-    """The general figures, with stages, wins and deaths among them."""
+    """Extend the general figures with stages, wins and deaths."""
     died = [episode for episode in episodes if episode.ending == DIED]
     beside = Counter(" and ".join(episode.notes["died_beside"]) or "nobody" for episode in died)
     highest = [episode.stats["highest_stage"] for episode in episodes]
@@ -89,7 +89,7 @@ def figures(general: Figures, episodes: Sequence[Episode]) -> Figures:
 
 
 def rows(general: Rows, figures: Figures) -> Rows:
-    """The lines of the overview."""
+    """Rows of the overview: name and text."""
     *before, endings = general
     count = figures["episodes"]
     return [

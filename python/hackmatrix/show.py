@@ -1,4 +1,4 @@
-"""How HackMatrix is watched, played and viewed: ``SHOW``, and the screen of whoever plays it."""
+"""Display of HackMatrix for watch, play and view: ``SHOW``, and the screen of a player."""
 
 import re
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ _LETTERS = [letter for letter in "abcdefghijklmnopqrstuvwxyz" if letter not in (
 
 
 class HackMatrixPanels(Panels):
-    """The board in 13 lines of 56 columns, or in 26 of 69, with the costs that the engine that plays holds."""
+    """The board in 13 lines of 56 columns, or in 26 of 69, with costs from the tables of the playing engine."""
 
     hint = "arrows move and attack, s siphons, the letter beside a program runs it"
     beside = len(MOVES)
@@ -67,7 +67,7 @@ class HackMatrixPanels(Panels):
 
 
 def _end(before: State, after: State, action: int, how: str | None) -> tuple[End, str]:
-    """The end in its drawn cell, row 0 on top (A1 has it at the bottom), and who killed the player, if somebody did."""
+    """The end of a game at its drawn cell, row 0 on top (A1: at the bottom), and the killers of the player, if any."""
     ended = ending(Transition(before, after, action), STEP_LIMIT if how == TRUNCATED else LEFT)
     row, column = ended.place
     origin = ", from a siphon" if ended.from_siphon else ""

@@ -1,4 +1,4 @@
-"""Observations as environments show them: the parts of O, and their spaces."""
+"""Observations of the environments: the parts of O, and their Gymnasium spaces."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ Observation = dict[str, NDArray[Any]]
 
 
 def dict_space() -> Any:  # noqa: ANN401 - Gymnasium's Dict is no space of dicts to the type checker
-    """The Dict of O1-O3."""
+    """The Dict space of O1-O3."""
     from gymnasium import spaces
 
     return spaces.Dict(
@@ -28,14 +28,14 @@ def dict_space() -> Any:  # noqa: ANN401 - Gymnasium's Dict is no space of dicts
 
 
 def flat_space() -> "spaces.Box":
-    """The same as one vector in the order O, (1545,)."""
+    """The Box space of the observation as one vector in the order O, (1545,)."""
     from gymnasium import spaces
 
     return spaces.Box(0.0, 1.0, (rules.OBSERVATION_SIZE,), np.float32)
 
 
 def split(flat: NDArray[np.float32]) -> Observation:
-    """The parts of observations in the order O, float32 (..., 1545); the floats are views of them."""
+    """Split flat observations in the order O, float32 (..., 1545), into their parts; the float parts are views."""
     return {
         "player": flat[..., rules.PLAYER_PART],
         "programs": flat[..., rules.PROGRAM_PART].astype(np.int8),
@@ -44,7 +44,7 @@ def split(flat: NDArray[np.float32]) -> Observation:
 
 
 def join(observation: Observation) -> NDArray[np.float32]:
-    """The parts in the order O: float32 (..., 1545)."""
+    """Join the parts of observations in the order O: float32 (..., 1545)."""
     programs, grid = observation["programs"], observation["grid"]
     batch = programs.shape[:-1]
     parts = [observation["player"], programs.astype(np.float32), grid.reshape(*batch, -1)]

@@ -1,4 +1,4 @@
-"""The settings of training HackMatrix: those of rlworldkit, with this game's networks."""
+"""Settings of training HackMatrix: those of rlworldkit, with this game's networks and curricula."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,12 +16,12 @@ ARCHIVE_AND_PROGRAMS = f"{ARCHIVE}+{PROGRAMS}"
 
 @dataclass(frozen=True)
 class TrainConfig(config.TrainConfig):
-    """Worldkit's settings; the network is the one that sees the board from the player's cell.
+    """rlworldkit's settings; the default network sees the board from the player's cell.
 
     Presets: ``documented`` is the run for an accelerator. ``quick`` is for four minutes on two CPU cores: small
-    minibatches make many gradient steps, which a short run learns more from. ``win`` is for two hours of two cores:
-    it finds the programs that pay by itself, and what it learns survives the 500 that a victory brings. A GPU or TPU
-    plays its batch in more games and fewer steps.
+    minibatches make many gradient steps, from which a short run learns more. ``win`` is for two hours on two cores: it
+    finds the profitable programs by itself, and its policy survives the first victories with their reward of 500. On a
+    GPU or TPU it plays its batch in more games and fewer steps.
     """
 
     presets: ClassVar = {
@@ -58,7 +58,7 @@ class TrainConfig(config.TrainConfig):
         },
     }
 
-    # batches and minibatches of the same size, in fewer steps, each of which waits for the one before
+    # the same sizes of batch and minibatches in fewer steps, since each step waits for the one before
     on_accelerator: ClassVar = {"win": {"num_envs": 4096, "num_steps": 16}}
 
     curriculum: str = setting(

@@ -1,6 +1,6 @@
-"""What the network `turned` sees: observations with the exit at the top right, and the cells near the player.
+"""Inputs of the network `turned`: observations with the exit at the top right, and the cells near the player.
 
-The rules prefer no direction but in ties (E8, P-PUSH, P-PULL). A network that sees the board turned learns once what it
+The rules prefer no direction except in ties (E8, P-PUSH, P-PULL). A network that sees turned boards learns once what it
 would otherwise learn for four places of the exit and both sides of the diagonal.
 """
 
@@ -14,13 +14,13 @@ NEAR = (
     *((row, column) for row in _SQUARE for column in _SQUARE),
     *((row * far, column * far) for row, column in DIRECTIONS for far in range(3, SIZE)),
 )
-"""Rows and columns from the player to the 37 cells near it: those within two, and its row and column, in which it hits
-(V1)."""
+"""Offsets (rows, columns) from the player to the 37 cells near it: the square within two cells, and the rest of its row
+and column, along which it attacks (V1)."""
 _EXIT = CELL_FEATURES.index("exit")
 
 
 class Turn(NamedTuple):
-    """What is done to boards, bool (n, 1) each, in this order: rows reversed, columns reversed, both exchanged."""
+    """Changes to boards, bool (n, 1) each, in this order: rows reversed, columns reversed, both exchanged."""
 
     rows: Any
     columns: Any
@@ -28,10 +28,10 @@ class Turn(NamedTuple):
 
 
 def turned(observations: Any, xp: Any) -> tuple[Any, Turn]:  # noqa: ANN401 - arrays of either module
-    """Observations (n, 1545) with the exit in row 5 and column 5 and the player's column at most its row, and how.
+    """Turn observations (n, 1545) so that the exit is in row 5, column 5, and the player's column is at most its row.
 
-    The numbers of the player and the owned programs stay. An observation without an exit is turned as if its exit
-    were there.
+    Returns them with their `Turn`. The player's other numbers and the owned programs stay. An observation without an
+    exit is turned as if its exit were in row 5, column 5.
     """
     count = len(observations)
     board = observations[:, GRID_PART].reshape(count, SIZE, SIZE, len(CELL_FEATURES))
@@ -50,7 +50,7 @@ def turned(observations: Any, xp: Any) -> tuple[Any, Turn]:  # noqa: ANN401 - ar
 
 
 def turned_back(logits: Any, turn: Turn, xp: Any) -> Any:  # noqa: ANN401 - arrays of either module
-    """The logits (n, 28) of turned boards for the boards as they were: those of the moves (A2) change places."""
+    """Map logits (n, 28) of turned boards back to the original boards: those of the moves (A2) change places."""
     up, down, left, right = (logits[:, move : move + 1] for move in range(4))
     up, right = xp.where(turn.exchanged, right, up), xp.where(turn.exchanged, up, right)
     down, left = xp.where(turn.exchanged, left, down), xp.where(turn.exchanged, down, left)

@@ -25,14 +25,14 @@ from rlworldkit.jax.xla import enable_compilation_cache
 
 
 def open_swift(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
-    """The canonical engine, as a process of its own; raises EngineError where it is not built."""
+    """Open the canonical engine in a separate process; raises EngineError where it is not built."""
     from hackmatrix.swift_env import SwiftEngine
 
     return SwiftEngine(games, options)
 
 
 def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
-    """The JAX engine, jitted in this process; what is compiled is kept for the next one."""
+    """Open the JAX engine, jitted in this process; compiled programs are cached for later processes."""
     enable_compilation_cache("hackmatrix")
     from rlworldkit.jax.engine import JaxEngine
 
@@ -41,15 +41,15 @@ def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngin
 
 _SWIFT, _JAX = {"swift": open_swift}, {"jax": open_jax}
 ENGINES = _SWIFT | _JAX if is_engine_expected() else _JAX | _SWIFT
-"""The first one is the default."""
+"""Engines by name; the first one is the default."""
 _PLAYER = ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score")
 _NUMBERS = rules.STATE_FIELDS[rules.STATE_FIELDS.index("stage") : rules.STATE_FIELDS.index("history")]
 
 
 def rules_of(engine: str, prices: PriceValues | None = None) -> dict[str, Any]:
-    """Every table of the rules as this engine holds it (``getRules``); raises EngineError where it cannot start.
+    """Every table of the rules in the version of one engine (``getRules``); raises EngineError where it cannot start.
 
-    ``prices``: those that it is opened with, as ``EngineOptions`` has them.
+    ``prices``: the prices that the engine is opened with, in the form of ``EngineOptions``.
     """
     if engine == "jax":
         from hackmatrix import jax_env
@@ -62,7 +62,7 @@ def rules_of(engine: str, prices: PriceValues | None = None) -> dict[str, Any]:
 
 
 def draw_board(state: State) -> Board:
-    """The cells of a complete state, row 5 on top, as ``cell_text`` says them, and every single value."""
+    """Draw a complete state: its cells by ``cell_text``, row 5 on top, and its scalar values."""
     scalars = {
         "ownedPrograms": " ".join(owned_programs(state)) or "none",
         **{name: state["player"][name] for name in _PLAYER},

@@ -1,10 +1,10 @@
-"""The trained agents that come with the package, by name: parameters, and beside them their run's settings."""
+"""Trained agents that come with the package, by name: parameters, and beside them the settings of their runs."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 BEST = "best"
-"""The strongest one there is."""
+"""Name of the strongest agent."""
 
 AGENTS: Mapping[str, Path] = {BEST: Path(__file__).parent / BEST / "params.npz"}
-"""The files by the agents' names; ``studies/ship_agent.py`` writes them."""
+"""Parameter files by agent name; ``studies/ship_agent.py`` writes them."""

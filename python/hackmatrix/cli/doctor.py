@@ -28,7 +28,7 @@ from rlworldkit.jax.xla import CACHE_VARIABLE, enable_compilation_cache, write_f
 from rlworldkit.render.display import has_display
 
 PROBE_SECONDS = 180.0
-"""A first JAX program on a cold accelerator takes long; a busy TPU never answers."""
+"""Time limit for a subprocess: the first JAX program on a cold accelerator is slow, and a busy TPU never answers."""
 _PROBE_NAME = "hackmatrix_doctor"
 _PACKAGE = Path(hackmatrix.__file__).resolve().parent
 
@@ -66,7 +66,7 @@ def _checks(cache: Path | None) -> Iterator[Check]:
 
 
 def _setup() -> str:
-    """The command that installs everything anew, as it can be typed here."""
+    """The command that installs everything again, as it can be typed in the current directory."""
     if not is_checkout():
         return install_command("hackmatrix")
     root = _PACKAGE.parents[1]
@@ -74,7 +74,7 @@ def _setup() -> str:
 
 
 def swift_toolchain() -> Check:
-    """The Swift compiler, which only builds the engine."""
+    """Check the Swift compiler, which is needed only to build the engine."""
     version = None
     if shutil.which("swift"):
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -86,12 +86,12 @@ def swift_toolchain() -> Check:
 
 
 def swift_engine() -> Check:
-    """The engine's binary: it is there, runs, and has this package's protocol and rules."""
+    """Check that the engine's binary exists, runs, and has this package's protocol and rules."""
     name, named = "Swift engine", os.environ.get(BINARY_VARIABLE)
     try:
         path = binary_path()
     except ParityError as error:
-        # Whoever named a binary needs it; whoever has built none may be content with the other engine.
+        # A user who named a binary needs it; a user who built none may only want the other engine.
         return Check(name, BROKEN if named else NOTE, str(error).rstrip("."), "the JAX engine needs none of this")
     try:
         rules = rules_of("swift")["rulesVersion"]
@@ -104,10 +104,10 @@ def swift_engine() -> Check:
 
 
 def jax_and_cache(cache: Path | None) -> tuple[Check, Check]:
-    """JAX's devices, and the folder in which one process must find what another has compiled.
+    """Check JAX's devices, and that one process finds in the cache what another has compiled.
 
-    The same small program, which nobody compiled before, is run in two processes: the first must not find it in the
-    cache and the second must.
+    Two processes run the same small program, which was never compiled before: the first must miss the cache and the
+    second must hit it.
     """
     name = "compilation cache"
     fault = "there is no folder for it, since this user has no home" if cache is None else write_fault(cache)
@@ -160,7 +160,7 @@ print(json.dumps(dict(
 
 
 def _probe(number: int, variables: dict[str, str]) -> dict[str, Any]:
-    """Devices, platform and cache hit of JAX in a process of its own, or ``fault``: the reason why there are none."""
+    """Devices, platform and cache hit of JAX in a subprocess, or ``fault``: the reason why JAX does not run."""
     try:
         done = _run(*python_command("-c", _PROBE.format(number=number)), **variables)
     except subprocess.TimeoutExpired:
@@ -184,7 +184,7 @@ def _run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 def extra(name: str) -> Check:
-    """One extra of the package, which a person installs who wants it."""
+    """Check whether an optional extra of the package is installed."""
     wanted = [module.replace("_", "-") for module in EXTRAS[name]]
     found = versions(wanted)
     if missing := [each for each in wanted if each not in {installed.split()[0] for installed in found}]:

@@ -101,7 +101,7 @@ def _play(case: Case, world: World, args: argparse.Namespace) -> list[ExplainedS
     printed: list[ExplainedStep] = []
     steps = explained_steps(args.engines, case, world)
     with players.playing(PROGRAM, args.engines):
-        begun = list(islice(steps, 2))  # the start and a step, for which the JAX engine compiles
+        begun = list(islice(steps, 2))  # the start and one step, during which the JAX engine compiles
     for step in chain(begun, steps):
         before = played[-1].state if played else None
         played.append(step)

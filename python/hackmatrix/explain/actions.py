@@ -1,6 +1,6 @@
-"""Reasons why actions are invalid: chapter M and the column "applicable when" of table P, read from a state alone.
+"""Reasons why actions are invalid: chapter M and the column "applicable when" of table P, from a state alone.
 
-What is applicable is read here once more, as a witness beside both engines; the costs are the engine's tables.
+Whether a program is applicable is computed independently of both engines; the costs come from the engine's tables.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,12 +12,12 @@ from rlparity import State
 from rlworldkit.render.panels import Obstacle
 
 Costs = Mapping[int, tuple[int, int]]
-"""Action -> what it costs in credits and energy."""
+"""Action -> its cost in credits and energy."""
 NOT_OWNED = "not owned"
 
 
 class Program(NamedTuple):
-    """A row of table P: a condition, true where it is applicable, and the reason where it is not, also in brief."""
+    """Row of table P: when the program is applicable, and the reason where it is not, in full and in brief."""
 
     is_applicable: Callable[[State], object]
     missing: str
@@ -25,7 +25,7 @@ class Program(NamedTuple):
 
 
 def costs_of(tables: Mapping[str, Any]) -> Costs:
-    """The costs of the programs in the tables of an engine (``getRules``)."""
+    """Costs of the programs in the tables of an engine (``getRules``)."""
     return {row["actionIndex"]: (row["credits"], row["energy"]) for row in tables["programs"]}
 
 
@@ -65,7 +65,7 @@ def _to_move(state: State, direction: int) -> Obstacle | None:
 
 
 def _any_enemy(is_meant: Callable[[State, State], bool], missing: str, brief: str) -> Program:
-    """Row of a program that needs an enemy of which ``is_meant(enemy, player)`` is true."""
+    """Row of a program that needs an enemy for which ``is_meant(enemy, player)`` is true."""
     return Program(lambda state: any(is_meant(enemy, state["player"]) for enemy in state["enemies"]), missing, brief)
 
 

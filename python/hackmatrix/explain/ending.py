@@ -1,4 +1,4 @@
-"""The end of a game, explained from the states around its last step by chapters C and E alone."""
+"""Explanation of a game's end, from the states around its last step by chapters C and E alone."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from rlparity import State
 
 WON, INVALID = "won", "invalid action"
 STEP_LIMIT, LEFT = "step limit", "left"
-"""Ends that no rule makes: whoever played cut the game off."""
+"""Causes of an end that no rule brings about: the game was cut off from outside."""
 UNDONE = "UNDO"
-"""A record with hp 0 was brought back, which only a state made by hand has (P-UNDO)."""
+"""Cause of an end where UNDO restored a record with hp 0, which only a hand-made state has (P-UNDO)."""
 _CROWD = 3
-"""So many attackers are counted, not listed: a list of causes should stay short enough to compare."""
+"""Number of attackers from which on a cause counts them instead of listing them, to keep the causes comparable."""
 _PLURALS = dict(zip(ENEMIES, ("viruses", "daemons", "glitches", "cryptogs"), strict=True))
 
 
@@ -23,8 +23,8 @@ _PLURALS = dict(zip(ENEMIES, ("viruses", "daemons", "glitches", "cryptogs"), str
 class Ending:
     """The end of a game.
 
-    stage: the one it ended in, 1-8; 8 of a game won. cause: the attackers in a word or two, or what else it was.
-    place: the player's cell. attackers: who took the last hp together, as in a state; nobody where the player lives.
+    stage: the stage it ended in, 1-8; 8 for a won game. cause: the attackers in a word or two, or another cause.
+    place: the player's cell. attackers: the enemies that took the last hp, as state entries; none if the player lives.
     """
 
     stage: int
@@ -34,12 +34,12 @@ class Ending:
 
     @property
     def from_siphon(self) -> bool:
-        """A siphon had called one of the attackers."""
+        """Whether one of the attackers came from a siphon."""
         return any(attacker["spawnedFromSiphon"] for attacker in self.attackers)
 
 
 def ending(last: Transition, cut_off: str = LEFT) -> Ending:
-    """The end that came with the last step of a game (C3, C4).
+    """Explain the end of a game from its last step (C3, C4).
 
     cut_off: the cause of an end that the step itself does not explain, ``STEP_LIMIT`` or ``LEFT``.
     """
@@ -53,11 +53,11 @@ def ending(last: Transition, cut_off: str = LEFT) -> Ending:
 def attackers(step: Transition) -> Sequence[State]:
     """The enemies that attacked the player in the enemy turn of a step (E4, E5), in row-major order.
 
-    Each is its entry in the state before the step, or after it where it came.
+    Each is its entry in the state before the step, or after the step if it moved beside the player in this turn.
 
-    Whoever can act and begins the turn beside the player attacks and stays. Nobody else attacks but a virus that came
-    with the first of its two moves. All attackers are listed, even where fewer would have taken the hp that was left:
-    the turn runs to its end, and which of them struck last is a matter of the order drawn.
+    An enemy that can act and begins the turn beside the player attacks and stays. Besides these only a virus attacks,
+    if the first of its two moves led beside the player. All attackers are listed, even where fewer would have taken the
+    remaining hp: the turn runs to its end, and the order of the attacks is random.
     """
     ends_turn = step.moves or (step.valid and step.action in (SIPHON, WAIT))  # C2
     if not ends_turn or step.completed or step.before["stepActive"]:  # C3, E1
@@ -71,13 +71,13 @@ def attackers(step: Transition) -> Sequence[State]:
 
 
 def _can_act(enemy: State, step: Transition) -> bool:
-    """Neither disabled nor stunned, not even by the action itself, which stuns whom it does not remove (E4, V2)."""
+    """Whether an enemy is neither disabled nor stunned, also not by this action, which stuns survivors (E4, V2)."""
     is_hit = step.target is not None and step.target.place == place_of(enemy)
     return not (enemy["stunned"] or enemy["disabledTurns"] or is_hit)
 
 
 def _came_at_once(enemy: State, acting: Sequence[State], step: Transition) -> bool:
-    """A virus, on a cell that nobody held as the turn began, one move from where such a virus stood (A5, E4)."""
+    """Whether this is a virus on a cell that was free before, one move from where a virus like it stood (A5, E4)."""
     place = place_of(enemy)
     gone = {being.place for being in step.removed}
     held = {place_of(entry) for entry in (*step.before["enemies"], *step.before["transmissions"])} - gone
@@ -89,7 +89,7 @@ def _came_at_once(enemy: State, acting: Sequence[State], step: Transition) -> bo
 
 
 def _traits(enemy: State) -> tuple[object, ...]:
-    """The traits of an enemy that can act which no enemy turn changes."""
+    """Properties of an enemy that can act which an enemy turn does not change."""
     return enemy["type"], enemy["hp"], enemy["spawnedFromSiphon"], enemy["isFromScheduledTask"]
 
 

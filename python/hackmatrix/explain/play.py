@@ -1,4 +1,4 @@
-"""One game played on one or more engines, each on its own, with the readings of its rewards."""
+"""One game played independently on one or more engines, with the readings of its rewards."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from rlworldkit.show.pages.replay import open_engines, replay
 
 @dataclass(frozen=True)
 class ExplainedStep:
-    """A ``ReplayStep`` and its readings.
+    """A ``ReplayStep`` with the readings of its rewards.
 
-    state: the first engine's, afterwards; transition: the step in it, None for a start or restart.
-    values: per engine the components in thousandths; readings: those of the first engine's states and prices.
+    state: the first engine's state after the step; transition: the step in that engine, None for a start or restart.
+    values: per engine the components in thousandths; readings: from the first engine's states and prices.
     states_agree: all engines are in the same state.
     """
 
@@ -30,22 +30,22 @@ class ExplainedStep:
 
     @property
     def engines_agree(self) -> bool:
-        """All engines gave the same components and states."""
+        """Whether all engines gave the same components and states."""
         return len(set(self.values)) <= 1 and self.states_agree
 
     @property
     def readings_agree(self) -> bool:
-        """The readings are worth what the first engine gave."""
+        """Whether the readings have the values of the first engine's components."""
         return not self.values or tuple(reading.value for reading in self.readings) == self.values[0]
 
     @property
     def sound(self) -> bool:
-        """Engines and readings agree."""
+        """Whether engines and readings agree."""
         return self.engines_agree and self.readings_agree
 
 
 def explained_steps(engines: Sequence[str], case: Case, world: World = WORLD) -> Iterator[ExplainedStep]:
-    """The start of a case and every action of it, on one game of each engine named, with the first one's prices.
+    """Yield the start and every action of a case, played on each named engine; readings use the first one's prices.
 
     ``world``: HackMatrix, with the prices that its engines are opened with.
     Raises EngineError where an engine cannot start, StateRefused where one refuses the case's start state.

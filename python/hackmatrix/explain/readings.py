@@ -1,7 +1,7 @@
-"""Readings of rewards: every component of table W computed from the states around a step.
+"""Readings of rewards: every component of table W, computed from the states around a step.
 
-Each function reads one transition and gives a Reading: the engine's price of the component times a quantity found in
-the states. The quantities are a witness of their own beside both engines; the prices are the engine's tables.
+Each function turns one transition into a Reading: the engine's price of the component times a quantity from the states.
+The quantities are computed independently of both engines; the prices come from the engine's tables.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from hackmatrix.rules import COMPONENTS, SIPHON
 from rlparity import State
 
 Prices = Mapping[str, Sequence[int]]
-"""Table W as ``getRules`` has it: the prices of each component in thousandths."""
+"""Table W in the form of ``getRules``: the prices of each component in thousandths."""
 
 
 class Reading(NamedTuple):
@@ -36,7 +36,7 @@ class Reading(NamedTuple):
 
 
 def reward_text(thousandths: int) -> str:
-    """Thousandths as reward, without idle digits: ``-0.01``, ``0.5``, ``100``."""
+    """Thousandths as reward, without trailing zeros: ``-0.01``, ``0.5``, ``100``."""
     return f"{thousandths / 1000:.3f}".rstrip("0").rstrip(".")
 
 
@@ -58,7 +58,7 @@ def score_gain(step: Transition, price: int) -> Reading:
 
 
 def kills(step: Transition, price: int) -> Reading:
-    """W kills: the removed who count (V4); UNDO repays the kills since its record (W3)."""
+    """W kills: removed enemies and transmissions that count (V4); UNDO repays the kills since its record (W3)."""
     if step.undone:
         return _repaid(step, price, "kills")
     counted = [str(being) for being in step.removed if being.counts]
@@ -112,26 +112,26 @@ def resource_gain(step: Transition, price: int) -> Reading:
 
 
 def resource_holding(step: Transition, price: int) -> Reading:
-    """W resource_holding: what is held when a stage was completed."""
+    """W resource_holding: credits and energy held when a stage is completed."""
     credits, energy = (step.after["player"][name] for name in ("credits", "energy"))
     held = credits + energy if step.completed else 0
     return Reading(price, held, f"holding {credits} credits, {energy} energy at the end of the stage")
 
 
 def damage_penalty(step: Transition, price: int) -> Reading:
-    """W damage_penalty: hp lost, after against before."""
+    """W damage_penalty: net loss of hp in the step."""
     before, after = _both(step, "hp")
     return Reading(price, max(0, before - after), f"hp {before} -> {after}")
 
 
 def hp_recovery(step: Transition, price: int) -> Reading:
-    """W hp_recovery: hp gained, after against before."""
+    """W hp_recovery: net gain of hp in the step."""
     before, after = _both(step, "hp")
     return Reading(price, max(0, after - before), f"hp {before} -> {after}")
 
 
 def siphon_quality(step: Transition, price: int) -> Reading:
-    """W siphon_quality: the most of each amount that better cells would have given, beyond that of this one (W2)."""
+    """W siphon_quality: the most credits and the most energy that better cells would have given on top (W2)."""
     if not step.valid or step.action != SIPHON:
         return Reading(price, 0)
     state, own = step.before, place_of(step.before["player"])
@@ -151,7 +151,7 @@ def siphon_quality(step: Transition, price: int) -> Reading:
 
 
 def siphon_death_penalty(step: Transition, price: int) -> Reading:
-    """W siphon_death_penalty: died beside an enemy that a siphon had called."""
+    """W siphon_death_penalty: died beside an enemy from a siphon."""
     beside = around(place_of(step.after["player"])) if step.died else []
     guilty = [enemy for enemy in step.after["enemies"] if enemy["spawnedFromSiphon"] and place_of(enemy) in beside]
     who = " and ".join(f"the {enemy['type']} at {cell_name(place_of(enemy))}" for enemy in guilty)
@@ -175,7 +175,7 @@ def _repaid(step: Transition, price: int, what: str) -> Reading:
 
 
 def _both(step: Transition, name: str) -> tuple[int, int]:
-    """A number of the player before and after."""
+    """A number of the player before and after the step."""
     return step.before["player"][name], step.after["player"][name]
 
 
@@ -191,7 +191,7 @@ class _Yield(NamedTuple):
         return f"{self.credits} credits, {self.energy} energy"
 
     def beats(self, other: "_Yield") -> bool:
-        """The same blocks' worth, no less of either amount, and more of one (W2)."""
+        """Whether points and programs are the same, neither amount is lower, and one is higher (W2)."""
         no_less = self.credits >= other.credits and self.energy >= other.energy
         return self[:2] == other[:2] and no_less and self != other
 

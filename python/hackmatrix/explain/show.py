@@ -1,4 +1,4 @@
-"""A game and its rewards on the terminal, in 100 columns or fewer, and as JSON."""
+"""Output of a game and its rewards: on the terminal, in 100 columns or fewer, and as JSON."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -27,10 +27,10 @@ _FAULT = "bold white on red"
 
 
 def print_step(console: Console, step: ExplainedStep, engines: Sequence[str], before: State | None) -> None:
-    """One step: its heading, its rewards, and the board after it.
+    """Print one step: its heading, its rewards, and the board after it.
 
-    before: the state shown last; cells that changed since are coloured. An invalid action changes nothing (C1), so
-    there the heading is all, unless something differs.
+    before: the state shown last; cells that changed since are coloured. An invalid action changes nothing (C1), so only
+    its heading is printed, unless engines or readings differ.
     """
     console.print(Text(heading(step), style="bold" if step.sound else "bold red"))
     changed = step.transition is None or step.transition.valid
@@ -44,7 +44,7 @@ def print_step(console: Console, step: ExplainedStep, engines: Sequence[str], be
 
 
 def print_before(console: Console, step: ExplainedStep, state: State) -> None:
-    """The board before the first step that is shown."""
+    """Print the board before the first step that is shown."""
     console.print(Text(f"before step {step.number}", style="bold"))
     _print_state(console, state, None)
     console.print()
@@ -66,7 +66,7 @@ def _print_state(console: Console, state: State, before: State | None) -> None:
 
 
 def print_legend(console: Console) -> None:
-    """The signs on the boards, and what ids of rules refer to."""
+    """Print the signs of the boards, and which document has the rule ids."""
     assert WORLD.rule_book is not None
     console.print(Text("signs", style="bold"))
     for line in (*legend(WIDTH - 2, SIGNS), f"C1, W2 and the like: rules of {WORLD.rule_book.name}"):
@@ -123,7 +123,7 @@ def _components(step: ExplainedStep) -> Iterator[tuple[str, tuple[int, ...], Rea
 
 
 def _columns(values: Sequence[int]) -> list[Text]:
-    """The engines' values; one that differs from the first has the mark instead of the bar."""
+    """The engines' values; a value that differs from the first has ``!=`` in place of the bar."""
     first, *others = values
     return [Text(_signed(first))] + [
         Text(f"| {_signed(value)}") if value == first else Text(f"{_DIFFERS} {_signed(value)}", style=_FAULT)
@@ -146,7 +146,7 @@ def _board(state: State, last: State) -> Table:
 
 
 def verdict(played: Sequence[ExplainedStep], engines: Sequence[str]) -> str:
-    """The agreement of the engines, and of table W's reading, in one sentence."""
+    """One sentence on whether the engines agree, and whether the readings of table W do."""
     steps = counted(sum(step.transition is not None for step in played), "step")
     apart = _numbers([step for step in played if not step.engines_agree])
     unread = _numbers([step for step in played if not step.readings_agree])
@@ -164,7 +164,7 @@ def _numbers(found: Sequence[ExplainedStep]) -> str:
 def as_json(played: Sequence[ExplainedStep], engines: Sequence[str], prices: Mapping[str, float]) -> dict[str, Any]:
     """Everything shown, as JSON values: components in thousandths, states as S of docs/reference/protocol.md.
 
-    ``prices``: those that are not the game's own, in reward.
+    ``prices``: prices that differ from the defaults, in reward.
     """
     return {
         "engines": list(engines),

@@ -1,4 +1,4 @@
-"""One step of one game: the states around it, and what follows from them by the rules alone."""
+"""One step of one game: the states around it, and facts that follow from them by the rules alone."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +11,7 @@ WARP, UNDO, RESET, WAIT, _PUSH, _PULL = map(ACTIONS.index, ("WARP", "UNDO", "RES
 
 
 def exit_distance(state: State) -> int | None:
-    """Steps from the player to the exit around blocks, whatever enemies stand there; None without a path (W1)."""
+    """Steps from the player to the exit around blocks, through any enemies; None without a path (W1)."""
     goal = place_of(state["exit"])
     closed = places(state["blocks"]) - {goal}
     reached = frontier = {place_of(state["player"])}
@@ -47,38 +47,38 @@ class Transition:
 
     @property
     def valid(self) -> bool:
-        """The action was valid: these alone count as events (R3, C1)."""
+        """Whether the action was valid: only valid actions count as events (R3, C1)."""
         return bool(self.before["eventNumber"] != self.after["eventNumber"])
 
     @property
     def moves(self) -> bool:
-        """The action is a move or an attack (V)."""
+        """Whether the action is a move or an attack (V)."""
         return self.valid and self.action < len(MOVES)
 
     @property
     def undone(self) -> bool:
-        """The action brought a record back (P-UNDO)."""
+        """Whether the action restored a record (P-UNDO)."""
         return self.valid and self.action == UNDO
 
     @property
     def completed(self) -> bool:
-        """The action completed a stage (C3)."""
+        """Whether the action completed a stage (C3)."""
         stages = self.after["stage"] - self.before["stage"]
         return (self.moves or (self.valid and self.action == WARP)) and bool(stages == 1)
 
     @property
     def won(self) -> bool:
-        """The completed stage was the last one (C3)."""
+        """Whether the action completed the last stage (C3)."""
         return self.completed and bool(self.after["stage"] == WON_STAGE)
 
     @property
     def died(self) -> bool:
-        """The step ended at hp 0 (C4)."""
+        """Whether the step ended at hp 0 (C4)."""
         return self.valid and bool(self.after["player"]["hp"] == 0)
 
     @property
     def over(self) -> bool:
-        """The game had ended before the step: every action is invalid (C4)."""
+        """Whether the game had ended before the step, so that every action is invalid (C4)."""
         return bool(self.before["player"]["hp"] == 0 or self.before["stage"] == WON_STAGE)
 
     @property
@@ -97,8 +97,8 @@ class Transition:
     def removed(self) -> tuple[Being, ...]:
         """Every enemy and transmission that the action removed, scheduled ones too (V2, table P), in row-major order.
 
-        An attack's is read from the state before, because enemies walk afterwards; nobody walks after the other
-        programs, so whoever is missing from its cell was removed.
+        For an attack, its target is read from the state before, because enemies move afterwards. After the other
+        programs no enemy moves, so one that is missing from its cell was removed.
         """
         if not self.valid or self.action in (SIPHON, WAIT, UNDO, _PUSH, _PULL):
             return ()

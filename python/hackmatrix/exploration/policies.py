@@ -1,4 +1,4 @@
-"""Ways to play that steer towards seldom reached rules: weights of the actions from what a player sees."""
+"""Policies that steer towards seldom reached rules: weights of the actions from the player's observations."""
 
 from collections.abc import Mapping
 
@@ -22,24 +22,24 @@ def programmer(view: View) -> Weights:
 
 
 def siphoner(view: View) -> Weights:
-    """Siphons whenever it can, and gathers what it needs for it on the way."""
+    """Siphons whenever it can, and otherwise mostly moves, which collects data siphons."""
     return _by_kind(view, moves=3.0, siphon=20.0, programs=1.0)
 
 
 def walker(view: View) -> Weights:
-    """Takes the shortest way to the exit, so that whole games reach late stages."""
+    """Takes the shortest path to the exit, so that whole games reach late stages."""
     return _by_kind(view, moves=0.05, siphon=0.1, programs=0.1) + _on_moves(5.0, ways_to_exit(view.observation))
 
 
 def ways_to_exit(observation: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Flag the moves, (k, 4), that begin a shortest way around blocks, by observations (k, 1545)."""
+    """Flag the moves, (k, 4), that begin a shortest path to the exit around blocks, for observations (k, 1545)."""
     distances = _distances_to_exit(_grid(observation))
     here = np.take_along_axis(distances, _player(observation)[:, None], axis=1)
     return _beside_player(observation, distances) < here
 
 
 def walk(observations: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Logits of a step of a shortest way to the exit, the first in A2's order; else of the first valid action."""
+    """Logits that take a step of a shortest path to the exit, the first in A2's order; else the first valid action."""
     preferred = masks.astype(np.int32)
     preferred[:, :SIPHON] += masks[:, :SIPHON] & ways_to_exit(observations)
     is_taken = np.arange(NUM_ACTIONS) == preferred.argmax(axis=1)[:, None]
@@ -47,7 +47,7 @@ def walk(observations: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray
 
 
 def fighter(view: View) -> Weights:
-    """Attacks what it sees beside itself, runs programs now and then."""
+    """Attacks enemies and transmissions beside the player, and runs programs now and then."""
     grid = _grid(view.observation)
     beings = grid[:, :, _ENEMIES].any(axis=2) | (grid[:, :, _TURNS] > 0)
     attacked = _beside_player(view.observation, np.where(beings, 0, _FAR)) == 0
@@ -64,7 +64,7 @@ def _by_kind(view: View, *, moves: float, siphon: float, programs: float) -> Wei
 
 
 def _on_moves(weight: float, moves: NDArray[np.bool_]) -> Weights:
-    """One weight for some moves, flags (k, 4), among the weights of all actions."""
+    """Weights of all actions: ``weight`` for the flagged moves (k, 4), and 0 for the rest."""
     return np.pad(weight * moves, ((0, 0), (0, NUM_ACTIONS - moves.shape[1])))
 
 
@@ -93,7 +93,7 @@ def _moved(values: NDArray[np.int64], step: tuple[int, int]) -> NDArray[np.int64
 
 
 def _distances_to_exit(grid: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Steps from every cell to the exit around blocks, (k, 36), ``_FAR`` where there is no way."""
+    """Steps from every cell to the exit around blocks, (k, 36), ``_FAR`` where there is no path."""
     blocked = grid[:, :, _BLOCKS].any(axis=2)
     distances = np.where(grid[:, :, _EXIT] > 0, 0, _FAR)
     while True:

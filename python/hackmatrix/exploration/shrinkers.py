@@ -1,4 +1,4 @@
-"""What is smaller than a state, for `rlparity shrink`."""
+"""Shrinkers of states for `rlparity shrink`."""
 
 from collections.abc import Iterator
 
@@ -7,8 +7,8 @@ from rlparity.shrinkers import fewer_entries, smaller_numbers
 
 
 def no_history(state: State) -> Iterator[State]:
-    """Without what UNDO would bring back."""
-    if state.get("history") is not None:  # made starts may leave it out
+    """Remove the history, which UNDO would restore."""
+    if state.get("history") is not None:  # generated starts may leave it out
         yield {**state, "history": None, "killsSinceHistory": 0, "pickupsSinceHistory": 0}
 
 

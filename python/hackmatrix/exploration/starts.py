@@ -1,4 +1,4 @@
-"""States that playing seldom reaches, for directed runs: dicts S of the protocol, made from its ranges alone."""
+"""Start states for directed runs that playing seldom reaches: dicts S of the protocol, made from its ranges alone."""
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ ENEMY_HP = {"virus": 2, "daemon": 3, "glitch": 2, "cryptog": 2}
 
 @dataclass(frozen=True)
 class _Maker:
-    """Draws the parts of one state. The shares are the chances of each cell."""
+    """Draws the parts of one state; shares are chances per cell."""
 
     rng: np.random.Generator
     beings: float = 0.2
     blocks: float = 0.25
     transmissions: float = 0.4
-    """Of the beings, the share that is still to come (none on a block)."""
+    """Share of the beings that are transmissions (none on a block)."""
     resources: float = 0.5
     siphoned: float = 0.15
     owned: float = 0.7
@@ -129,20 +129,20 @@ def at(place: Place) -> dict[str, int]:
 
 
 def _without(state: State, places: Container[Place]) -> State:
-    """The state with nothing on some cells but what their ground is."""
+    """Remove enemies, transmissions and blocks from some cells of a state."""
     lists = ("enemies", "transmissions", "blocks")
     return {**state, **{name: [entry for entry in state[name] if place_of(entry) not in places] for name in lists}}
 
 
 def _without_pickups(state: State, places: Container[Place] = CELLS) -> list[State]:
-    """The resources, with no pickup on these cells."""
+    """The resources of a state, without the pickups on these cells."""
     return [
         {**entry, "dataSiphon": entry["dataSiphon"] and place_of(entry) not in places} for entry in state["resources"]
     ]
 
 
 def doorstep(rng: np.random.Generator) -> State:
-    """One step from the exit, in any stage; in stage 8 that wins. What stands about comes along to the next stage."""
+    """The player one step from the exit, in any stage; in stage 8 the step wins. Beings survive into the next stage."""
     stages = (*range(1, rules.NUM_STAGES), *2 * (rules.NUM_STAGES,))
     maker = _Maker(rng, beings=float(rng.choice([0.1, 0.5])), stages=stages)
     corner = maker.one_of(CORNER_CELLS)
@@ -151,7 +151,7 @@ def doorstep(rng: np.random.Generator) -> State:
 
 
 def crowded_doorstep(rng: np.random.Generator) -> State:
-    """One step from the exit, and so full that the next stage finds few cells for blocks, or none that are valid."""
+    """The player one step from the exit, on a board so full that the next stage has few or no cells for blocks."""
     maker = _Maker(rng, blocks=0.0, stages=(1, 3, 6))
     corner = maker.one_of(CORNER_CELLS)
     door = maker.one_of(around(corner))
@@ -240,7 +240,7 @@ def on_a_block(rng: np.random.Generator) -> State:
 
 
 def drained(rng: np.random.Generator) -> State:
-    """All blocks are siphoned, and yet have spawn counts: there is none that REDUC could lower."""
+    """All blocks are siphoned but have spawn counts, none of which REDUC could lower."""
     state = _Maker(rng, beings=0.1, blocks=0.3, owned=1.0).state()
     blocks = [{**block, "siphoned": True, "spawnCount": int(rng.integers(10))} for block in state["blocks"]]
     return {**state, "blocks": blocks}

@@ -1,12 +1,12 @@
-"""HackMatrix in JAX: the rules as pure functions, one chapter a module.
+"""HackMatrix in JAX: the rules as pure functions, one module per chapter.
 
-The contract. Every function below works on one game and is jit- and vmap-able; vmapped ones run native
-batch code. Nothing calls back to the host, all that goes in and comes out is 32-bit, and a seed is
+The contract: every function below works on one game, can be jitted and vmapped, and under `vmap` runs
+native batch code. No function calls back to the host, all inputs and outputs are 32-bit, and a seed is
 a pair of uint32.
 
 - ``reset(seed) -> state``
 - ``at_stage(seed, number) -> state``: as ``reset``, in another stage
-- ``step(state, action) -> (state, result)``; ``step_auto_reset`` the same with new games after ended ones
+- ``step(state, action) -> (state, result)``; ``step_auto_reset`` also replaces ended games by new ones
 - ``phases(state, action)``: the parts of ``step``, by the names in ``PHASES``, and the state after each
 - ``mask(state)``: bool, one for each action
 - ``observe(state)``: float32 (1545,); ``compact`` and ``expand`` are its two halves

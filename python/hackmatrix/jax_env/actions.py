@@ -12,7 +12,7 @@ from hackmatrix.jax_env.state import Snapshot, State
 from rlworldkit.jax.marks import mark
 
 _NONE = np.int32(-1)
-"""No action: asks for no mark."""
+"""Stands for no action, so that no mark is counted."""
 
 
 def is_over(state: State) -> Array:
@@ -80,7 +80,7 @@ def is_valid(state: State, action: Array) -> Array:
 
 
 def _entry(flags: list[Array], index: Array | np.int32) -> Array:
-    """The flag at an index, false beyond the list."""
+    """The flag at an index; false for an index outside the list."""
     found = jnp.zeros(index.shape, bool)
     for number, flag in enumerate(flags):
         found = found | (flag & (index == number))

@@ -19,16 +19,16 @@ OWN_INDEX: Number = tuple(
 """For every cell its own index: the last known cell of a cryptog that is seen where it stands."""
 
 ENEMY_FIELDS = ("enemies", "enemy_type", "enemy_hp", "stunned", "from_siphon", "from_schedule", "timer", "last_known")
-"""The fields of a snapshot that an enemy takes along (A5)."""
+"""The fields of a snapshot that move with an enemy (A5)."""
 
 
 class AttackEffects(NamedTuple):
     """Effects of an action on enemies and transmissions."""
 
     removed: Cells
-    """Those that vanish at once."""
+    """Cells of enemies and transmissions that vanish at once."""
     hit: Cells
-    """Those that lose ``damage`` hp; survivors are stunned."""
+    """Cells of enemies that lose ``damage`` hp; survivors are stunned."""
     damage: Array
 
 
@@ -48,7 +48,7 @@ def remove(now: Snapshot, cells: Cells) -> tuple[Snapshot, Array]:
 
 
 def strike(now: Snapshot, blow: AttackEffects, attacking: Array) -> tuple[Snapshot, Array]:
-    """Carry out a strike; returns the kills as well (V2, V4). ``attacking`` (bool): where it is an attack."""
+    """Apply the effects of an action; returns the kills too (V2, V4). ``attacking`` (bool): the action is an attack."""
     hit = blow.hit & now.enemies
     dead = hit & (
         bb.equals(now.enemy_hp, 1)
@@ -85,6 +85,6 @@ def in_first_ring(cells: Cells, by_distance: list[Cells]) -> Cells:
 
 
 def saturating(value: Array) -> Array:
-    """A counter that was not below 0, at most ``MAX_COUNTER`` (A7)."""
+    """Cap a counter, which is not negative, at ``MAX_COUNTER`` (A7)."""
     mark("A7.saturated", lambda: value > MAX_COUNTER)
     return jnp.minimum(value, MAX_COUNTER)

@@ -4,8 +4,8 @@ A set of cells is one 64-bit word, bit i for cell i. A number per cell is a tupl
 digits, lowest first ("bit planes"). Moving every cell of a set, counting or comparing numbers on all cells at
 once is then a few shifts and ands on a word, and over a batch of games each word is one vector.
 
-All functions work on leaves of any one common shape, the batch shape. JAX has 64-bit arrays only within
-`jax.enable_x64`, and whoever trains need not enable them: from step to step a state keeps a ``WordPair`` for each set.
+All functions work on leaves of one common shape, the batch shape. JAX has 64-bit arrays only within
+`jax.enable_x64`, which training code need not enable: between steps a state stores each set as a ``WordPair``.
 """
 
 from collections.abc import Callable, Iterable
@@ -99,12 +99,12 @@ def lowest(cells: Cells) -> Cells:
 
 def index_of(cell: Cells) -> Array:
     """The index of the only cell of a set (uint32; the number of cells for an empty set)."""
-    # one less than an empty word has all bits, of which the board's are counted
+    # an empty word minus 1 has all bits set, and the mask keeps those of the board
     return lax.population_count((cell.word - _ONE) & _BOARD).astype(jnp.uint32)
 
 
 def up(c: Cells) -> Cells:
-    """Every cell moved one row up; what leaves the board is dropped."""
+    """Every cell moved one row up; cells that leave the board are dropped."""
     return Cells((c.word << np.uint64(rules.SIZE)) & _BOARD)
 
 
@@ -164,7 +164,7 @@ def same_column(cell: Array) -> Cells:
 
 
 def total(number: Number, cells: Cells) -> Array:
-    """The sum of the values over a set of cells (int32), of one cell its value."""
+    """The sum of the values over a set of cells (int32); for a single cell, its value."""
     return sum((count(plane & cells) << digit for digit, plane in enumerate(number)), start=jnp.int32(0))
 
 
@@ -175,7 +175,7 @@ def write(number: Number, cells: Cells, value: Array | int) -> Number:
 
 
 def equals(number: Number, value: Array | int) -> Cells:
-    """The cells whose value is the given one, a constant or one number for all games."""
+    """The cells whose value equals ``value``, which is a constant or a traced number for all games."""
     cells = ALL
     for digit, plane in enumerate(number):
         if isinstance(value, int):
@@ -194,7 +194,7 @@ def is_nonzero(number: Number) -> Cells:
 
 
 def decrement(number: Number, cells: Cells) -> Number:
-    """1 less, at least 0, on every cell of the set."""
+    """Subtract 1, but not below 0, on every cell of the set."""
     borrow = cells & is_nonzero(number)
     planes = []
     for plane in number:
@@ -204,7 +204,7 @@ def decrement(number: Number, cells: Cells) -> Number:
 
 
 def add_saturating(number: Number, cells: Cells, amount: int) -> Number:
-    """A constant more on every cell of the set, at most the largest value of the planes."""
+    """Add a constant on every cell of the set, up to the largest value that the planes can hold."""
     carry = EMPTY
     planes = []
     for digit, plane in enumerate(number):
@@ -231,7 +231,7 @@ def cross_sum(number: Number) -> Number:
 
 
 def clear(planes: Tree, cells: Cells) -> Tree:
-    """A pytree of planes, and so 0 for a number, without some cells."""
+    """Remove some cells from every plane of a pytree; a number is 0 there."""
     keep = ~cells
     cleared: Tree = jax.tree.map(lambda word: word & keep.word, planes)
     return cleared
@@ -257,7 +257,7 @@ class WordPair(NamedTuple):
 
 
 def to_pair(cells: Cells) -> WordPair:
-    """The rows 0-2 and the rows 3-5 of a set."""
+    """The set as two words: rows 0-2 and rows 3-5."""
     low = cells.word.astype(jnp.uint32) & np.uint32((1 << HALF) - 1)
     return WordPair(low, (cells.word >> np.uint64(HALF)).astype(jnp.uint32))
 
@@ -267,14 +267,14 @@ def _to_cells(pair: WordPair) -> Cells:
 
 
 def to_pairs(tree: Tree) -> Tree:
-    """A pytree with ``WordPair`` in the place of all ``Cells``."""
+    """Replace every ``Cells`` of a pytree by a ``WordPair``."""
     return _with_each(Cells, to_pair, tree)
 
 
 def on_pairs(core: Callable[..., Any]) -> Callable[..., Any]:
-    """A function on pytrees with ``WordPair`` from one that computes on ``Cells``.
+    """Wrap a function on ``Cells`` so that it takes and returns pytrees with ``WordPair``.
 
-    While ``core`` is traced, a number or an index without a dtype of its own is 64 bits wide, so each names one.
+    While ``core`` is traced, numbers and indices without an explicit dtype are 64 bits wide, so ``core`` must give one.
     """
 
     def converting(*args: Any) -> Any:
@@ -285,7 +285,7 @@ def on_pairs(core: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_each(kind: type, function: Callable[[Any], Any], tree: Tree) -> Tree:
-    """A pytree with ``function`` of each node of one kind in its place."""
+    """Apply ``function`` to every node of one type in a pytree."""
 
     def is_one(node: Any) -> bool:
         return isinstance(node, kind)

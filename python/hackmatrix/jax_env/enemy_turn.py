@@ -22,13 +22,13 @@ from rlworldkit.jax.marks import mark
 from rlworldkit.jax.threefry import Draws, below
 
 ROUNDS = max(enemy.speed for enemy in tables.ENEMIES)
-"""E4: as many as the fastest enemy moves."""
+"""E4: movement rounds, as many as the fastest enemy has moves."""
 
 
 def enemy_turn(
     now: Snapshot, wanted: Array, draws: Draws, note: Callable[[str, Array, Snapshot], Snapshot]
 ) -> Snapshot:
-    """Run the enemy turn in the games where ``wanted`` (bool) holds; ``note`` gives back each phase's end."""
+    """Run the enemy turn where ``wanted`` (bool) holds; ``note`` takes and returns the snapshot after each phase."""
     skipped = wanted & now.step_active  # E1
     mark("E1", lambda: skipped)
     runs = wanted & ~now.step_active
@@ -62,7 +62,7 @@ def arrive(now: Snapshot, runs: Array) -> Snapshot:
 
 
 class _Movers(NamedTuple):
-    """State that enemies change while they move; small, because loops carry it."""
+    """State that changes while enemies move; small, because loops carry it."""
 
     enemies: Cells
     enemy_type: Number
@@ -93,7 +93,7 @@ def move_enemies(now: Snapshot, runs: Array, draws: Draws) -> Snapshot:
         mark("E4.attacked", lambda: runs & has_virus & ~first & bb.is_any(movers.attacked))
         mark("E4.tooSlow", lambda: runs & has_virus & bb.is_any(movers.enemies & ~fast))
         order = cell_words(draws, Site.ORDER, round_number)
-        # those that cannot act have a place in the order, too
+        # enemies that cannot act have a place in the order, too
         note_cells(draws, Site.ORDER, order, lambda: movers.enemies.where(runs & (first | has_virus)), round_number)
 
         def act(state: tuple[Cells, _Movers, Array]) -> tuple[Cells, _Movers, Array]:
@@ -137,7 +137,7 @@ def _destination(
 ) -> Cells:
     """The cell that an enemy moves to (E6-E8), empty where it stays or where there is no enemy.
 
-    ``note`` is told where the word is drawn.
+    ``note`` takes a function that flags the games where the word is drawn.
     """
     player = bb.single(now.player)
     is_glitch = bb.overlaps(walker, bb.equals(movers.enemy_type, EnemyType.GLITCH))

@@ -1,7 +1,7 @@
 """The game: reset, step and the step of a trainer with auto-reset (B1, C1-C5, R3, R6).
 
-Functions work on batches, every leaf ``(games,)``. The public ones and those marked ``_on_games`` are called on one
-game, and under `vmap` they run the batch code (`batching`).
+Functions work on batches, every leaf ``(games,)``. The public functions, and those decorated with ``_on_games``, take
+one game; under `vmap` they run the batch code (`batching`).
 """
 
 from collections.abc import Callable, Mapping
@@ -31,9 +31,9 @@ PHASES = (
 )
 """The phases of a step, in order."""
 Note = Callable[[str, Array, State], State]
-"""Given a phase that ends: its name, where it happened, and the state after it, which it returns."""
+"""Callback at the end of a phase: takes its name, the games that ran it and the state after it, which it returns."""
 _LEAST_CHUNK, _CHUNK_SHARE = 64, 32
-"""Games whose stage is generated side by side, or one in so many where games are many: about that many need one."""
+"""Chunk of games that get a stage together: 64, or a 32nd of the batch where that is more; about as many need one."""
 
 
 class StepResult(NamedTuple):
@@ -50,7 +50,7 @@ class StepResult(NamedTuple):
 
 
 _BONUSES = {"credits": 10, "energy": 11, "data_siphons": 1}
-"""B1: one of them."""
+"""B1: the bonuses, of which a game gets one."""
 
 
 def _start_of_game(seed: Seed) -> dict[str, Array]:
@@ -80,7 +80,7 @@ def _enter_stage(state: State, wanted: Array) -> State:
     now = state.now
     draws = Draws(state.seed, state.event_number)
     needs = stage.Needs(now.player, now.enemies, now.transmissions, now.stage, draws)
-    # traced for its shapes only: marks of that trace must not reach whoever collects those of the game
+    # traced for its shapes only: the marks of this trace must not be collected with those of the game
     shapes, _ = jax.eval_shape(collecting(stage.generate), needs)
     nothing = jax.tree.map(lambda leaf: jnp.zeros(wanted.shape, leaf.dtype), shapes)
     board = where_wanted(wanted, stage.generate, needs, nothing, _LEAST_CHUNK, _CHUNK_SHARE)
@@ -142,7 +142,7 @@ def _act(now: Snapshot, action: Array, valid: Array, draws: Draws) -> tuple[Snap
 
 
 def _play(given: State, action: Array, note: Note = lambda *phase: phase[2]) -> tuple[State, StepResult, Array]:
-    """A step up to the point where the next stage would be generated, and where it is to be."""
+    """Play a step except generating the next stage; the last result flags the games that need it (bool)."""
     before, action = given.now, action.astype(jnp.int32)
     valid = is_valid(given, action)
     mark("C1.invalid", lambda: ~valid)
@@ -229,7 +229,7 @@ def phases(state: State, action: Array) -> dict[str, tuple[Array, State, Marks]]
     told: dict[str, tuple[Array, State, Marks]] = {}
 
     def note(name: str, happened: Array, state: State) -> State:
-        # fusion ends here, or XLA would compile all phases before anew for what is given of each one
+        # ends fusion: otherwise XLA would compile all earlier phases again for the outputs of each phase
         state = computed_once(jnp.any(state.now.stage > 0), lambda state: state, state)
         told[name] = happened, state, words_so_far()
         return state
@@ -261,7 +261,7 @@ def reset(seed: Array) -> State:
 
 
 def at_stage(seed: Array, number: Array) -> State:
-    """As ``reset``, but the first stage is that of this number, int32 1-8, with its enemies."""
+    """As ``reset``, but the game begins in stage ``number``, int32 1-8, with the enemies of that stage."""
     seed = jnp.asarray(seed, jnp.uint32)
     return _at_stage(Seed(seed[0], seed[1]), jnp.asarray(number, jnp.int32))
 

@@ -1,8 +1,8 @@
 """The observation (O1-O4): packed first, expanded to floats where it is consumed.
 
 A packed observation is ``PACKED_SIZE`` uint32 words, a twentieth of the floats: the bit planes of what the player
-can see, the player's numbers and the owned programs. Rollouts and replay keep it packed; ``expand``
-makes the floats of the rules' order, and XLA can fuse it into what reads them.
+can see, the player's numbers and the owned programs. Rollouts and replay store it packed; ``expand``
+makes the floats in the order of the rules, and XLA can fuse it into their consumers.
 """
 
 from itertools import groupby
@@ -100,7 +100,7 @@ def _visible_planes(now: Snapshot) -> dict[str, Cells]:
         "exit": bb.single(now.exit),
         "siphonCentre": now.siphon_centers,
     }
-    many = bb.is_nonzero(now.timer[2:])  # from 4 turns on their quotient is 1, so one digit says it all
+    many = bb.is_nonzero(now.timer[2:])  # 4 or more turns have the quotient 1, so all are stored as 4
     numbers = {
         "enemyHP": _within(now.enemy_hp, seen),
         "points": _within(now.points, revealed),

@@ -10,7 +10,7 @@ from rlworldkit.jax.batching import while_loop
 from rlworldkit.jax.target import is_tracing_for
 
 _ROUNDS_PER_ITERATION, _ROUNDS_PER_ITERATION_OF_A_TPU = 4, 12
-"""Several rounds in one loop body: a loop's own cost is that of a few rounds, and of many on a TPU."""
+"""Rounds per loop iteration: the overhead of an iteration equals a few rounds, and on a TPU many."""
 
 
 def _rounds() -> range:
@@ -18,14 +18,14 @@ def _rounds() -> range:
 
 
 def _grow(reached: Cells, passable: Cells, goals: Cells) -> Cells:
-    """One round of a flood, which stops at the round that meets a goal."""
+    """One round of a flood; a set that has met a goal stays as it is."""
     return select(overlaps(reached, goals), reached, reached | (neighbours(reached) & passable))
 
 
 def _flood(start: Cells, one_round: Callable[[Cells], Cells]) -> Cells:
-    """Repeat a round until it changes no game any more.
+    """Repeat a round until no game changes any more.
 
-    The loop carries nothing but its cells, because each carried word repeats the work of the rounds before it.
+    The loop state is only the cells, because every further word in it would repeat the work of the rounds before it.
     """
 
     def body(reached: Cells) -> Cells:
@@ -40,7 +40,7 @@ def nearest(start: Cells, goals: Cells, passable: Cells, wanted: Array) -> Cells
     """The goals nearest to ``start`` by orthogonal steps over ``passable`` cells (empty when none can be reached).
 
     The start may be impassable; goals count only where they are passable. ``wanted`` (bool, batch
-    shape) says for which games the answer is needed: the loop ends when those have it.
+    shape) flags the games that need the answer: the loop ends when all of them have it.
     """
     return _flood(start.where(wanted), lambda reached: _grow(reached, passable, goals)) & goals
 
@@ -53,7 +53,7 @@ def fill(start: Cells, passable: Cells) -> Cells:
 def shortest_path(start: Cells, goal: Cells, blocks: Cells) -> tuple[Array, Array]:
     """The path from a cell to another over cells without blocks; both ends count as open (W1).
 
-    Returns whether there is one (bool), and its steps (int32; 0 when there is none).
+    Returns whether there is a path (bool), and its number of steps (int32; 0 without a path).
     """
     passable = ~blocks | goal
 

@@ -160,7 +160,7 @@ def poly(now: Snapshot, program: Array, draws: Draws) -> tuple[Snapshot, Array]:
         choice = below(words, len(rules.ENEMIES) - 1)
         mark("R5.below", lambda: bb.is_any(changed))
         low, high = pack(choice == 1), pack(choice == 2)
-        # entry `choice` of the types without the old one: one further when it is not below the old type
+        # `choice` counts the types without the old one, so it goes up by one unless it is below the old type
         was = [bb.equals(now.enemy_type, enemy_type) for enemy_type in range(len(rules.ENEMIES))]
         skip = was[0] | (was[1] & (low | high)) | (was[2] & high)
         new_low, new_high = low ^ skip, high ^ (low & skip)
@@ -225,7 +225,7 @@ def _next_moved(left: Cells, others: Cells, player_cell: Array, pushes: Array) -
     both = _shifted(by_row, column_sign, bb.right, bb.left)
     mark("P-PUSH.edge", lambda: pushes & bb.is_any(enemy) & ~bb.is_any(both))
     mark("P-PULL.adjacent", lambda: ~pushes & bb.overlaps(enemy, bb.neighbours(player)))
-    # of the candidates on the board, the player's cell aside, `both` lies farthest (nearest), and the others tie
+    # of the candidates on the board except the player's cell, `both` is farthest (nearest), and the other two tie
     target = bb.EMPTY
     for candidate in (by_column.where(column_sign != 0), by_row.where(row_sign != 0), both):
         usable = candidate & ~player
@@ -242,7 +242,7 @@ _DELAY = 3
 
 
 def change_cells(now: Snapshot, program: Array) -> Snapshot:
-    """DELAY and REDUC: numbers on many cells."""
+    """DELAY and REDUC: change numbers on many cells."""
     delayed = now.transmissions.where(_runs(program, Action.DELAY, "P-DELAY"))
     mark("A7.saturated", lambda: bb.overlaps(delayed, _above(now.timer, tables.MAX_TIMER - _DELAY)))
     reduced = (now.blocks & ~now.siphoned).where(_runs(program, Action.REDUC, "P-REDUC"))
@@ -253,7 +253,7 @@ def change_cells(now: Snapshot, program: Array) -> Snapshot:
 
 
 def _above(number: bb.Number, limit: int) -> Cells:
-    """The cells whose value is above a limit near the largest value of the planes."""
+    """The cells whose value is above a limit, which should be near the largest value of the planes."""
     found = bb.EMPTY
     for value in range(limit + 1, 1 << len(number)):
         found = found | bb.equals(number, value)
@@ -261,7 +261,7 @@ def _above(number: bb.Number, limit: int) -> Cells:
 
 
 def change_scalars(now: Snapshot, program: Array) -> Snapshot:
-    """STEP, SIPH+, EXCH, SHOW, RESET, CALM, SCORE and ATK+: the player's numbers and the flags."""
+    """STEP, SIPH+, EXCH, SHOW, RESET, CALM, SCORE and ATK+: change the player's numbers and the flags."""
     runs = partial(_runs, program)
     atk_plus = runs(Action.ATK_PLUS, "P-ATK+")
     return now._replace(
@@ -278,6 +278,6 @@ def change_scalars(now: Snapshot, program: Array) -> Snapshot:
 
 
 def _runs(program: Array, action: int, name: str) -> Array:
-    """Mark where a program runs under its name; returns where (bool)."""
+    """Mark the games that run a program under its name, and return them (bool)."""
     mark(name, lambda: program == action)
     return program == action

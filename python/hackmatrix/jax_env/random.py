@@ -27,7 +27,7 @@ Site = IntEnum(
 
 
 _NUM_INDICES = 100 * NUM_CELLS
-"""No site has more: those of B4 have a word for each cell of each attempt."""
+"""Most indices of a site: the sites of B4 have a word for each cell of each attempt."""
 
 
 PAIRED = np.arange(NUM_CELLS).reshape(-1, 2).T
@@ -78,7 +78,7 @@ def membership(cells: Cells, like: Array) -> Array:
     word = cells.word.reshape(like.shape[2:]) if cells.word.ndim else cells.word
     if not is_tracing_for("tpu"):
         return (word >> paired) & _ONE == _ONE
-    # a TPU has words of 32 bits alone
+    # a TPU has only 32-bit words
     words = jnp.where(paired < _WORD_BITS, word.astype(jnp.uint32), (word >> _WORD_BITS).astype(jnp.uint32))
     return words & (np.uint32(1) << (paired % _WORD_BITS).astype(np.uint32)) != 0
 
@@ -91,7 +91,7 @@ def pick(cells: Cells, words: Array) -> Cells:
 
 
 def pick_several(cells: Cells, words: Array, how_many: Array, most: int) -> Cells:
-    """As so many (int32, at most ``most``) ``pick`` one after another, each from the cells that are left (B4)."""
+    """Pick ``how_many`` cells (int32, at most ``most``) one after another, each from the cells that are left (B4)."""
     if is_tracing_for("tpu"):
         return _pick_by_rank(cells, words, how_many)
 
@@ -102,7 +102,7 @@ def pick_several(cells: Cells, words: Array, how_many: Array, most: int) -> Cell
 
 
 def _pick_by_rank(cells: Cells, words: Array, how_many: Array) -> Cells:
-    """The cells before which fewer than ``how_many`` of the set come: one operation in place of a loop."""
+    """Pick the first ``how_many`` cells of the set in the order of their words, without a loop."""
     member, index = membership(cells, words), _paired_like(words)
     other, other_index = words[:, :, None, None], index[:, :, None, None]
     comes_first = (other < words) | ((other == words) & (other_index < index))
@@ -118,34 +118,34 @@ _CELL_BITS = np.uint64((NUM_CELLS - 1).bit_length())
 def _index_of_smallest(cells: Cells, words: Array) -> Array:
     if is_tracing_for("tpu"):
         return _index_by_reduction(cells, words)
-    # a word with its cell below it, and for cells that are not of the set what is larger than any of these
+    # a key is a word above its cell index; cells outside the set get a key larger than any other
     keys = (words.astype(jnp.uint64) << _CELL_BITS) | _paired_like(words).astype(jnp.uint64)
     keys = jnp.where(membership(cells, words), keys, np.uint64(2**64 - 1))
     keys = jnp.minimum(*keys)
-    while len(keys) > 1:  # halved, and not reduced, which takes longer on CPUs
+    while len(keys) > 1:  # by halving, because a reduction takes longer on CPUs
         half = (len(keys) + 1) // 2
         keys = jnp.minimum(keys[:half], keys[-half:])
     return (keys[0] & np.uint64((1 << int(_CELL_BITS)) - 1)).astype(jnp.uint32)
 
 
 def _index_by_reduction(cells: Cells, words: Array) -> Array:
-    """The same in one operation of 32 bits, where a TPU would take one for each half."""
+    """``_index_of_smallest`` as one 32-bit reduction: on a TPU, halving would take an operation for each half."""
     keys, indices = (
         jnp.where(membership(cells, words), words, _LARGEST),
         jnp.broadcast_to(_paired_like(words), words.shape),
     )
     smallest, index = lax.reduce((keys, indices), (_LARGEST, np.uint32(0)), _smaller_pair, (0, 1))
-    # where the whole set has the largest word, a cell that is not of the set may have been found
+    # where all words of the set are the largest one, the reduction may have found a cell outside the set
     first = jnp.broadcast_to(index_of(lowest(cells)).reshape(-1), index.size).reshape(index.shape)
     return jnp.where(smallest == _LARGEST, first, index)
 
 
 def _smaller_pair(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Of two keys with their indices the smaller, at ties that with the lower index."""
+    """The smaller of two keys with its index; of equal keys, the one with the lower index."""
     is_other = (other[0] < one[0]) | ((other[0] == one[0]) & (other[1] < one[1]))
     return jnp.where(is_other, other[0], one[0]), jnp.where(is_other, other[1], one[1])
 
 
 def _paired_like(words: Array) -> Array:
-    """``PAIRED`` as uint32 that broadcasts against words."""
+    """``PAIRED`` as uint32, in a shape that broadcasts against words."""
     return jnp.asarray(PAIRED, jnp.uint32).reshape(*PAIRED.shape, *(1,) * (words.ndim - 2))

@@ -1,4 +1,4 @@
-"""What a step is paid for, the reward components in thousandths (W, W1, W3) and the float reward."""
+"""Quantities that a step is paid for, the reward components in thousandths (W, W1, W3) and the float reward."""
 
 from functools import partial
 from typing import NamedTuple
@@ -23,9 +23,9 @@ class StepEvents(NamedTuple):
     completed: Array
     """The action completed a stage, the last one included (C3)."""
     undone: Array
-    """It was UNDO."""
+    """The action was UNDO."""
     reset: Array
-    """It was RESET."""
+    """The action was RESET."""
     kills: Array
     """Kills of the action (V4); for UNDO the negative of those since the record (W3)."""
     pickups: Array
@@ -35,7 +35,7 @@ class StepEvents(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What a step is paid for: for each price of table W, how often; int32, or bool where it is at most once."""
+    """Quantities that a step is paid for, one per price of table W: int32, or bool where it is at most 1."""
 
     step_penalty: Array
     stage_completion: Array
@@ -54,11 +54,11 @@ class Counts(NamedTuple):
     siphon_death_penalty: Array
     program_waste: Array
     stage_index: Array
-    """Whose prices of a completed stage and of a death these are: int32, 0 for stage 1."""
+    """Index of the stage whose completion and death prices apply: int32, 0 for stage 1."""
 
 
 def count(before: Snapshot, after: Snapshot, deed: StepEvents) -> tuple[Counts, Array]:
-    """What a step is paid for, and the new closest approach (W1).
+    """Count what a step is paid for, and return the new closest approach too (W1).
 
     ``before`` and ``after`` enclose everything the step did except generating the next stage, which changes nothing
     that is rewarded. After UNDO the closest approach of ``after`` is the restored one.

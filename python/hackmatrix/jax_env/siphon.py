@@ -15,7 +15,7 @@ from rlworldkit.jax.marks import mark
 _WHOLE_CROSS = 1 + len(bb.DIRECTIONS)
 """Cells of a cross that no edge cuts (S1)."""
 _AT_ONCE = 8
-"""Kinds of blocks that a TPU compares in one round."""
+"""Kinds of blocks that a TPU compares in one loop iteration."""
 
 
 def siphon(now: Snapshot, wanted: Array) -> Snapshot:
@@ -115,7 +115,7 @@ def _missed_here(now: Snapshot) -> Array:
             gives = gives | has_digit
         return same, gives
 
-    # loops, because one traced body is all that the compiler then has to work on
+    # loops, so that the compiler has only one traced body to work on
     def compare_points(i: Array, state: tuple[Cells, Array]) -> tuple[Cells, Array]:
         return compare(bb.cross_sum((data_sources & bb.equals(now.points, i + 1),)), *state)
 

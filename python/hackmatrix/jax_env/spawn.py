@@ -21,7 +21,7 @@ class SpawnResult(NamedTuple):
     cells: Cells
     enemy_type: Number
     scheduled: Cells
-    """The one of E10, if any."""
+    """The scheduled transmission of E10, if any."""
 
 
 def line_of_fire(player: Cells, stoppers: Cells) -> Cells:
@@ -47,8 +47,8 @@ def spawn(
     """Place transmissions one after another, each on a cell that C6 allows.
 
     ``stoppers`` are the enemies and blocks. ``how_many`` (int32) transmissions draw at ``cell_site`` with j = 0, 1, …;
-    where ``scheduled`` (bool) holds, one more goes first and draws at the site of E10. Those without an empty cell are
-    dropped.
+    where ``scheduled`` (bool) holds, one more goes first and draws at the site of E10. Transmissions that find no empty
+    cell are dropped.
     """
     first = jnp.zeros_like(how_many) if scheduled is None else scheduled.astype(jnp.int32)
     in_all = how_many + first

@@ -23,7 +23,7 @@ from rlworldkit.jax.threefry import Draws, below
 MAX_ATTEMPTS = 100
 """B6: attempts 0-99; after that the stage has no blocks."""
 _ATTEMPTS_AT_ONCE = 4
-"""Attempts tried side by side: draws have addresses, so later attempts cost no extra rounds of the loop."""
+"""Attempts made at once, which saves loop iterations: draws have addresses, so attempts do not depend on each other."""
 _FEWEST_BLOCKS, _BLOCK_COUNTS, _MOST_BLOCKS = 5, 7, 11
 
 
@@ -66,7 +66,7 @@ def _how_many(word: Array) -> Array:
 
 
 def _place_blocks(free: Cells, exit_cell: Cells, draws: Draws, attempt: Array, done: Array) -> tuple[Cells, Array]:
-    """B4: the blocks of attempts side by side, and whether B6 accepts them; done: an earlier one was accepted."""
+    """B4: the blocks of several attempts, and whether B6 accepts each; done: an earlier attempt was accepted."""
     word = draws.word(Site.BLOCK_COUNT, attempt)
     how_many, words = _how_many(word), cell_words(draws, Site.BLOCK_CELL, attempt)
     blocks = pick_several(free, words, how_many, _MOST_BLOCKS)
@@ -117,12 +117,12 @@ def _nth_unused(used: Array, n: Array) -> Array:
     """The n-th (from 0) program, in table order, whose bit in ``used`` is off (int32)."""
     left = ~used
     for program in range(NUM_PROGRAMS - 1):
-        left = jnp.where(program < n, left & (left - np.uint32(1)), left)  # without the lowest
+        left = jnp.where(program < n, left & (left - np.uint32(1)), left)  # clears the lowest bit
     return lax.population_count(~left & (left - np.uint32(1))).astype(jnp.int32)
 
 
 def _draw_block(is_block: Array, used: Array, draws: Draws, index: Array) -> tuple[Array, ...]:
-    """B5: what one block holds, whose draws all have one index: is it a question, a program; points, program, spawn."""
+    """B5: content of one block, drawn at one index: is it a question, is it a program, points, program, spawn count."""
     sites = np.array([Site.QUESTION, Site.DATA, Site.POINTS, Site.PROGRAM], np.uint32)
     question, data, point, unused = draws.word(jnp.asarray(sites).reshape(-1, *(1,) * index.ndim), index)
     is_program = below(data, 2) != 0

@@ -2,7 +2,7 @@
 
 There are no lists of entities, so nothing can overflow. One game takes ``state_bytes()`` bytes (under
 1,000), history included. Every leaf has the batch shape: a scalar for one game, ``(games,)`` for many.
-From one step to the next its sets of cells are kept as two words each (``WordPair``).
+Between steps each set of cells is stored as two words (``WordPair``).
 """
 
 import re
@@ -23,7 +23,7 @@ _U32, _I32, _BOOL = cast(Array, np.uint32(0)), cast(Array, np.int32(0)), cast(Ar
 
 
 def _up_to(most: int) -> Number:
-    """A number per cell, 0 everywhere, with the planes that 0..most needs."""
+    """A number per cell, 0 everywhere, with as many planes as values 0..most need."""
     return (EMPTY,) * most.bit_length()
 
 
@@ -52,7 +52,7 @@ class Snapshot(NamedTuple):
     content: Number = _up_to(rules.NUM_PROGRAMS - 1)
     """The program that a block holds, as its row of table P."""
     spawn_count: Number = _up_to(tables.MAX_SPAWN_COUNT)
-    """Of a block."""
+    """Spawn count of a block."""
     cell_credits: Number = _up_to(tables.MAX_AMOUNT)
     cell_energy: Number = _up_to(tables.MAX_AMOUNT)
     siphoned: Cells = EMPTY
@@ -65,7 +65,7 @@ class Snapshot(NamedTuple):
     enemies: Cells = EMPTY
     transmissions: Cells = EMPTY
     enemy_type: Number = _up_to(len(rules.ENEMIES) - 1)
-    """Of an enemy or of a coming one."""
+    """Type of an enemy, or of the enemy that a transmission will become."""
     enemy_hp: Number = _up_to(max(tables.ENEMIES).max_hp)
     stunned: Cells = EMPTY
     from_siphon: Cells = EMPTY
@@ -84,14 +84,14 @@ class Snapshot(NamedTuple):
     step_active: Array = _BOOL
     """The next enemy turn is skipped (E1)."""
     atk_plus_uses: Array = _I32
-    """In this stage."""
+    """Uses of ATK+ in this stage."""
     scheduled_task_interval: Array = _U32
     """Spawn interval (uint32)."""
     next_scheduled_task_turn: Array = _U32
     """uint32."""
     pending_siphon_transmissions: Array = _I32
     closest_approach: Array = _I32
-    """To the exit in this stage (W1)."""
+    """Fewest steps to the exit so far in this stage (W1)."""
 
 
 class State(NamedTuple):
@@ -116,11 +116,11 @@ BLANK_SNAPSHOT = Snapshot()
 BLANK_STATE = to_pairs(
     State(BLANK_SNAPSHOT, BLANK_SNAPSHOT, _BOOL, _I32, _I32, seed=Seed(_U32, _U32), event_number=_U32)
 )
-"""The same of a whole state, as it is kept."""
+"""A whole state of zeros, in the form that is stored between steps (``WordPair``)."""
 
 
 def field_of(word: str) -> str:
-    """The field of a snapshot that the protocol calls so: ``data_siphons`` is its ``dataSiphons``."""
+    """The snapshot field for a word of the protocol: ``data_siphons`` for ``dataSiphons``."""
     return re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", word)
 
 

@@ -39,12 +39,12 @@ _PROGRAM_TYPES = tuple(map(str.lower, rules.PROGRAMS))
 
 
 def set_state(state: Mapping[str, Any]) -> State:
-    """Read a state as ``read_state`` does, onto the device."""
+    """Read a state like ``read_state``, and put it on the device."""
     return jax.device_put(read_state(state))
 
 
 def read_state(state: Mapping[str, Any]) -> State:
-    """The state, with numpy's numbers for leaves, that a dict describes.
+    """Build the state that a dict describes, with NumPy scalars as leaves.
 
     Absent fields take the values of an empty new board. Raises StateRefused, one sentence that names the field and the
     fault.
@@ -66,7 +66,7 @@ def read_state(state: Mapping[str, Any]) -> State:
 
 
 class _Fields:
-    """The fields of one object; each is taken once, and what is left over in the end is unknown."""
+    """Fields of one object: each is taken once, and fields that are left at the end are unknown ones."""
 
     def __init__(self, fields: Any, path: str) -> None:
         if not isinstance(fields, Mapping):
@@ -86,7 +86,7 @@ class _Fields:
         return _integer(self.name(key), self.left.pop(key, default), low, high)
 
     def integers(self, ranges: Mapping[str, tuple[int, int, int]]) -> dict[str, int]:
-        """The fields of a snapshot that these numbers are, each with its lowest, highest and default value."""
+        """Take numbers as snapshot fields; ``ranges`` has the lowest, highest and default value of each."""
         return {field_of(key): self.integer(key, *limits) for key, limits in ranges.items()}
 
     def flag(self, key: str) -> bool:
@@ -106,14 +106,14 @@ class _Fields:
         return rules.SIZE * self.integer(row, 0, last, None) + self.integer(col, 0, last, None)
 
     def items(self, key: str) -> list[tuple[str, Any]]:
-        """The entries of a list, each with its name."""
+        """The entries of a list, each with its name for error messages."""
         value = self.left.pop(key, [])
         if not isinstance(value, (list, tuple)):
             raise StateRefused(f"{self.name(key)} must be a list, not {abridged(value)}.")
         return [(f"{self.name(key)}[{i}]", item) for i, item in enumerate(value)]
 
     def objects(self, key: str) -> "Iterator[_Fields]":
-        """The objects of a list, all of whose fields are to be taken before the next one is asked for."""
+        """Yield the objects of a list; all fields of an object must be taken before the next one is requested."""
         for item in [_Fields(item, name) for name, item in self.items(key)]:
             yield item
             item.done()
@@ -134,11 +134,11 @@ def _integer(name: str, value: Any, low: int, high: int) -> int:
 
 
 _Planes = defaultdict[str, list[Any]]
-"""The planes of a snapshot by name while a dict is read: a value of each cell."""
+"""Planes of a snapshot by name while a dict is read, each a list of one value per cell."""
 
 
 def _plane(name: str, values: Sequence[int]) -> Cells | Number:
-    """The values of all cells as the field of a snapshot that has this name."""
+    """Convert the values of all cells to the type of the snapshot field ``name``."""
 
     def members(digit: int) -> Cells:
         return constant(cell for cell, value in enumerate(values) if value >> digit & 1)
@@ -172,7 +172,7 @@ def _read_snapshot(top: _Fields) -> Snapshot:
 
 
 def _read_board(top: _Fields, at: _Planes) -> int:
-    """Read everything that has a cell but the player; returns the exit's."""
+    """Read everything that has a cell except the player; return the cell of the exit."""
     for item in top.objects("blocks"):
         _read_block(item, at)
     item = top.object("exit", _DEFAULT_EXIT)

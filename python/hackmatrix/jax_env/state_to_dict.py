@@ -22,7 +22,7 @@ _STAGE = {
 
 
 def get_state(state: State) -> dict[str, Any]:
-    """The state of one game as a dict of plain numbers, flags and lists; raises StateRefused for that of several."""
+    """The state of one game as a dict of plain numbers, flags and lists; raises StateRefused for a batch of games."""
     leaves, structure = jax.tree.flatten(state)
     host: State = jax.tree.unflatten(structure, map(np.asarray, leaves))
     if np.shape(host.event_number) != ():
@@ -105,7 +105,7 @@ def _resource(at: dict[str, list[int]], cell: int) -> dict[str, Any]:
 
 
 def _values(plane: WordPair | Number) -> list[int]:
-    """The value of every cell, 1 for those of a set, of a plane as a state keeps it."""
+    """The value of every cell of a stored plane; for a set, 1 for its cells and 0 for the others."""
     values = [0] * rules.NUM_CELLS
     for digit, (low, high) in enumerate(cast(Iterable[WordPair], [plane] if isinstance(plane, WordPair) else plane)):
         bits = int(low) | int(high) << HALF
@@ -143,7 +143,7 @@ def _cells(at: Snapshot) -> Array:
     """The planes, in the protocol's order: uint8 (14, 36)."""
     blocks, enemies, coming = _flag_of_each(at.blocks), _flag_of_each(at.enemies), _flag_of_each(at.transmissions)
     programs = _flag_of_each(at.program_blocks)
-    enemy_type = _value_of_each(at.enemy_type) + 1  # 0 stands for nobody
+    enemy_type = _value_of_each(at.enemy_type) + 1  # 0 stands for no enemy
     origin = _flag_of_each(at.from_siphon) + 2 * _flag_of_each(at.from_schedule)
     timer = _value_of_each(at.timer)
     cryptogs = enemies * (enemy_type == 4)

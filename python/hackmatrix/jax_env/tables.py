@@ -1,6 +1,6 @@
 """The numbers of the rules as this engine holds them (A5, A7, B2, table P, table W, O1, O3).
 
-Names, their order and what they count stand in ``hackmatrix.rules``. A row here is found by its name.
+Names, their order and their counts are in ``hackmatrix.rules``. The rows here are keyed by name.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ _Number = TypeVar("_Number")
 
 
 def _indices(names: Iterable[str]) -> SimpleNamespace:
-    """The place of each name in its list, as attributes: ``ANTI_V`` is that of ANTI-V, ``SIPH_PLUS`` that of SIPH+."""
+    """The index of each name in its list, as attributes: ``ANTI_V`` for ANTI-V, ``SIPH_PLUS`` for SIPH+."""
     spelled = (name.upper().replace("-", "_").replace("+", "_PLUS") for name in names)
     return SimpleNamespace(**{name: index for index, name in enumerate(spelled)})
 
@@ -34,15 +34,15 @@ MAX_COUNTER = 9999
 MAX_TIMER = 255
 """A7: turns remaining and ``disabled`` saturate here."""
 MAX_POINTS = 9
-"""Of a data block (A4)."""
+"""Most points of a data block (A4)."""
 MAX_SPAWN_COUNT = 9
-"""Of a block (A4)."""
+"""Largest spawn count of a block (A4)."""
 MAX_AMOUNT = 3
-"""Credits or energy of a cell (A3)."""
+"""Most credits or energy of a cell (A3)."""
 MAX_ATK_PLUS_USES = 2
-"""In a stage (table P)."""
+"""Most uses of ATK+ in a stage (table P)."""
 MIN_INTERVAL = 4
-"""Below which a siphon does not bring the spawn interval (S5)."""
+"""Lowest spawn interval that a siphon leaves (S5)."""
 
 
 def scheduled_task_interval(stage: _Number) -> _Number:
@@ -51,7 +51,7 @@ def scheduled_task_interval(stage: _Number) -> _Number:
 
 
 class Enemy(NamedTuple):
-    """A row of A5."""
+    """Maximum hp and speed of an enemy type (A5)."""
 
     max_hp: int
     speed: int
@@ -62,7 +62,7 @@ ENEMIES = tuple(_ENEMIES[name] for name in rules.ENEMIES)
 
 
 class Program(NamedTuple):
-    """A row of table P."""
+    """Costs and spawn count of a program (table P)."""
 
     credits: int
     energy: int
@@ -135,7 +135,7 @@ PRICES = np.hstack(Prices()).astype(np.int32)
 
 
 def split_prices(prices: ArrayLike) -> dict[str, Array]:
-    """The prices of an array like ``PRICES`` by their names in ``Prices``: (8,) for those of the stages, else (1,)."""
+    """Split an array like ``PRICES`` by the names in ``Prices``: (8,) for prices per stage, else (1,)."""
     ends = np.cumsum([np.size(price) for price in Prices()])[:-1]
     return dict(zip(Prices._fields, jnp.split(jnp.asarray(prices), ends), strict=True))
 
@@ -150,15 +150,15 @@ PLAYER_DIVISORS = {
     "dataSiphons": 10,
     "attack": 2,
 }
-"""O1: what each number of the player is divided by; those that are not named stay as they are."""
+"""O1: divisors of the numbers of the player; a number that is not named stays as it is."""
 CELL_DIVISORS = {"enemyHP": 3, "points": 9, "spawn": 9, "transmissionTurns": 4, "credits": 3, "energy": 3}
-"""O3: likewise for the numbers of a cell."""
+"""O3: divisors of the numbers of a cell, in the same way."""
 
 
 def rules_tables(prices: ArrayLike = PRICES) -> dict[str, Any]:
     """The tables A5, P, W, O1-O3, R5 and B2 as JSON values, under the names of the protocol's ``getRules``.
 
-    ``prices``: those of table W in use, in the order of ``PRICES``.
+    ``prices``: the prices of table W in use, in the order of ``PRICES``.
     """
     table_w = {name: price.tolist() for name, price in split_prices(prices).items()}
     table_w["victory"] += table_w.pop("victory_per_score")

@@ -1,1 +1,1 @@
-"""The documented module names of the trainer in JAX, which is `rlworldkit.ppo`, and what this game adds to it."""
+"""Documented module names of the JAX trainer: aliases of `rlworldkit`, and this game's settings and environment."""

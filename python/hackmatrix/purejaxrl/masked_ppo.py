@@ -1,4 +1,4 @@
-"""The documented module name of masked PPO: `rlworldkit.ppo` has the distribution, network, loss and steps."""
+"""Alias, under the documented name, of masked PPO in `rlworldkit.ppo`: distribution, network, loss and steps."""
 
 from rlworldkit.ppo.networks import ActorCritic as ActorCritic
 from rlworldkit.ppo.ppo import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""The documented module name of whole updates; `rlworldkit.ppo.ppo` and `rlworldkit.ppo.program` have them."""
+"""Alias, under the documented name, of whole updates in `rlworldkit.ppo.ppo` and `rlworldkit.ppo.program`."""
 
 from rlworldkit.ppo.ppo import *  # noqa: F403
 from rlworldkit.ppo.program import *  # noqa: F403

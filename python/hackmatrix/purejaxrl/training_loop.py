@@ -1,4 +1,4 @@
-"""The documented module name of the training loop; `rlworldkit.ppo.loop` and `rlworldkit.ppo.training` have it."""
+"""Alias, under the documented name, of the training loop in `rlworldkit.ppo.loop` and `rlworldkit.ppo.training`."""
 
 from rlworldkit.ppo.loop import *  # noqa: F403
 from rlworldkit.ppo.training import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""The colours of what is on a board, as RGB of 0 … 255 on a dark ground: the same in pictures and on pages."""
+"""Colours of the board, as RGB of 0 … 255 on a dark ground, for pictures and web pages."""
 
 from hackmatrix.render import words
 from rlworldkit.render.colours import AGENT, GOOD, MUTED, TEXT, Colour, mix
@@ -19,7 +19,7 @@ BLOCKS = {
     "program": ((36, 72, 60), (92, 166, 134)),
     "question": ((78, 62, 34), (196, 158, 82)),
 }
-"""Type of block -> the colour that fills it and that of its edge."""
+"""Type of block -> its fill colour and its edge colour."""
 
 _WORDS = {
     words.PLAYER: AGENT,
@@ -34,7 +34,7 @@ _SIGNS = {words.CREDITS: CREDITS, words.ENERGY: ENERGY} | {
 
 
 def colour_of(word: str) -> Colour | None:
-    """The colour of a word of ``words.cell_text``; None for a word that is none of its."""
+    """The colour of a word of ``words.cell_text``; None for any other word."""
     if word in _WORDS:
         return _WORDS[word]
     if word.startswith("["):

@@ -1,6 +1,6 @@
-"""The cells of a state as they are shown, and what of them the player does not see (A3-A6, O4).
+"""Cells of a state for display, with flags for what the player does not see (A3-A6, O4).
 
-Text, pictures, explanations and the reports of the harness all draw from these.
+Text, pictures, explanations and the reports of the harness all use them.
 """
 
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ _NOTHING = {"credits": 0, "energy": 0, "dataSiphon": False}
 
 @dataclass(slots=True)
 class Cell:
-    """Everything in one cell (A3): entries of the state, and what the player does not see of them (O4).
+    """Everything in one cell (A3): entries of the state, with flags for what the player does not see (O4).
 
-    enemy_hidden: it is a cryptog out of sight. transmission_hidden: its type is not known. last_known: where the player
-    saw a cryptog last that is hidden now.
+    enemy_hidden: the enemy is a cryptog out of sight. transmission_hidden: the player does not know the type.
+    last_known: the player saw a cryptog here last that is hidden now.
     """
 
     row: int
@@ -56,12 +56,12 @@ def is_dead(state: State) -> bool:
 
 
 def owned_programs(state: State) -> list[str]:
-    """Their names, in the order of table P."""
+    """Names of the owned programs, in the order of table P."""
     return [ACTIONS[action] for action in sorted(state["ownedPrograms"])]
 
 
 def rows_of(state: State) -> list[list[Cell]]:
-    """The rows of ``cells_of`` as they are drawn: the top one first."""
+    """The rows of ``cells_of`` in drawing order: the top row first."""
     cells = cells_of(state)
     return [cells[SIZE * row : SIZE * (row + 1)] for row in reversed(range(SIZE))]
 

@@ -65,7 +65,7 @@ def draw_picture(state: State) -> NDArray[np.uint8]:
 
 
 def _draw_cell(pen: Pen, cell: Cell) -> None:
-    """Fixtures fill a cell; who stands there is above the middle, what lies there along the lower edge."""
+    """Draw a cell: a fixture fills it, a being is above the middle, and items are along the lower edge."""
     occupied = cell.player or cell.enemy is not None or cell.transmission is not None
     pen.box((1, 1), (_CELL - 2, _CELL - 2), _SIPHONED_FLOOR if cell.siphoned else FLOOR, radius=6)
     if cell.block:
@@ -131,7 +131,7 @@ def _draw_exit(pen: Pen, occupied: bool) -> None:
 
 
 def _draw_pickup(pen: Pen, centre: Point, radius: float) -> None:
-    """A disk with a hole: a data siphon."""
+    """Draw a data siphon: a hexagonal ring with a hexagon inside."""
     for share, colour in ((1, PICKUP), (0.62, FLOOR), (0.34, PICKUP)):
         _draw_shape(pen, _HEXAGON, centre, radius * share, colour)
 
@@ -167,7 +167,7 @@ def _draw_enemy(pen: Pen, enemy: State) -> None:
 
 
 def _draw_transmission(pen: Pen, coming: State, *, is_hidden: bool) -> None:
-    """Colour and letter give its type, both faint while the player does not know it."""
+    """Draw a transmission: colour and letter give its type, both faint while the player does not know it."""
     kind = coming["enemyType"]
     colour = mix(ENEMIES[kind], MUTED if is_hidden else FLOOR, 0.6 if is_hidden else 0.1)
     for part in range(12):
@@ -245,7 +245,7 @@ def _draw_flags(pen: Pen, state: State) -> None:
 
 
 def _draw_programs(pen: Pen, state: State) -> None:
-    """Every program has its own place, in the order of table P: what is owned is lit."""
+    """Draw every program in its own place, in the order of table P; owned programs are lit."""
     pen.text("Programs", (0, 8), 20, MUTED, align="left")
     owned = owned_programs(state)
     pen.text(f"{len(owned)} of {len(PROGRAMS)}", (_PANEL_WIDTH, 8), 20, MUTED, align="right")

@@ -1,4 +1,4 @@
-"""A board for a terminal as lines of coloured words: large, in 26 lines, or compact, in 13."""
+"""Text of a board for a terminal, as lines of coloured words: large, in 26 lines, or compact, in 13."""
 
 from hackmatrix.render import words
 from hackmatrix.render.model import Cell, content_of, is_dead, is_won, owned_programs, rows_of
@@ -9,7 +9,7 @@ from rlworldkit.render.spans import BAD, FAINT, GOOD, Line, Span, joined, painte
 LEGEND = words.legend(29)
 """The legend, in the 29 columns that are left beside a board."""
 MORE = "…"
-"""Stands at the right edge of a compact cell that has more words than fit."""
+"""Mark at the right edge of a compact cell that has more words than fit."""
 
 _CELL_WIDTH = 10  # the longest word, [ANTI-V]+4
 _COMPACT_CELL_WIDTH = 8
@@ -98,7 +98,7 @@ def draw_text(state: State, *, colour: bool = True) -> str:
 
 
 def board_lines(state: State) -> list[Line]:
-    """The board alone: 26 lines of 69 columns, without what stands beside it in ``draw_text``."""
+    """The board alone: 26 lines of 69 columns, without the panel beside it in ``draw_text``."""
     lines = [_border("┌┬┐")]
     for cells in rows_of(state):
         row = cells[0].row
@@ -123,7 +123,7 @@ def _panel(state: State) -> list[Line]:
     stage, hp, attack, held, siphons, score, spawn, flags = numbers(state).values()
     owned = owned_programs(state)
     title = [(f"{len(owned)} programs" if owned else "no programs", "bold")]
-    # as many lines whatever is owned, so that the legend keeps its place
+    # always the same number of lines, so that the legend keeps its place
     programs = [
         [("".join(f"{name:<7}" for name in owned[first : first + 4]), "green")] for first in range(0, NUM_PROGRAMS, 4)
     ]
@@ -134,8 +134,8 @@ def _panel(state: State) -> list[Line]:
 def compact_lines(state: State) -> list[Line]:
     """The board with row 5 on top, two lines for a row, and the numbers of the columns below: 13 lines of 56 columns.
 
-    The upper line of a cell has who stands there, the lower one what stands and lies there. A word that finds no room
-    in its own line goes into the other one; where words would not fit with blanks between them, they stand without.
+    The upper line of a cell has the beings, the lower one the fixture and the items. A word that does not fit in its
+    own line goes into the other one; where words do not fit with blanks between them, the blanks are left out.
     """
     lines: list[Line] = []
     for cells in rows_of(state):
@@ -155,7 +155,7 @@ def _cell_lines(cell: Cell) -> tuple[Line, Line]:
 
 
 def _halved(spans: Line) -> Line:
-    """A block's word that is too long for a line, as what it holds and what it spawns."""
+    """Split a block's word that is too long for a line into its content and its spawn count."""
     if width(spans) <= _COMPACT_CELL_WIDTH:
         return spans
     ((word, style),) = spans
@@ -164,7 +164,7 @@ def _halved(spans: Line) -> Line:
 
 
 def _put(span: Span, *lines: Line) -> bool:
-    """Put a word into the first of these lines that has room for it, with a blank before it if need be without."""
+    """Put a word into the first line with room for it, after a blank if that fits; return whether there was room."""
     for gap in (1, 0):
         for line in lines:
             if _width(line, gap) + gap + len(span[0]) <= _COMPACT_CELL_WIDTH:

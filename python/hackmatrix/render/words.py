@@ -1,4 +1,4 @@
-"""The words for what is on a board: the same in a terminal, in explanations and in reports; and legends."""
+"""Words for the contents of a board, shared by terminal, explanations and reports; and their legends."""
 
 from collections.abc import Iterable
 
@@ -20,27 +20,27 @@ ENERGY = "e"
 
 
 def enemy_word(enemy: State) -> str:
-    """``V2`` is a virus with 2 hp, ``V2*`` a stunned one, ``V2~3`` one disabled for 3 turns (A5)."""
+    """Word for an enemy: ``V2`` is a virus with 2 hp, ``V2*`` a stunned one, ``V2~3`` one disabled for 3 turns (A5)."""
     disabled = f"~{enemy['disabledTurns']}" if enemy["disabledTurns"] else ""
     return f"{ENEMY_LETTERS[enemy['type']]}{enemy['hp']}{'*' if enemy['stunned'] else ''}{disabled}"
 
 
 def transmission_word(coming: State) -> str:
-    """``>C1`` is a cryptog that comes in 1 turn (A6)."""
+    """Word for a transmission: ``>C1`` is a cryptog that comes in 1 turn (A6)."""
     return f">{ENEMY_LETTERS[coming['enemyType']]}{coming['turnsRemaining']}"
 
 
 def amount_words(cell: Cell) -> list[str]:
-    """``$2`` is 2 credits, ``e3`` 3 energy; what a cell has none of is left out (A3)."""
+    """Words for the amounts of a cell: ``$2`` is 2 credits, ``e3`` 3 energy; amounts of 0 are left out (A3)."""
     amounts = (CREDITS, cell.resource["credits"]), (ENERGY, cell.resource["energy"])
     return [f"{sign}{amount}" for sign, amount in amounts if amount]
 
 
 def cell_text(cell: Cell) -> str:
-    """All that is in a cell, seen by the player or not, from who stands there to what lies there.
+    """Everything in a cell, whether the player sees it or not: beings, block, amounts, pickup and flags.
 
-    A cryptog is followed by its last known cell, ``C2(5,1)``, whoever came from a siphon by ``s`` and from the schedule
-    by ``t``; a question says what it hides, ``[?7]+4``.
+    A cryptog is followed by its last known cell, ``C2(5,1)``, a being from a siphon by ``s`` and one from the schedule
+    by ``t``; a question block shows its content, ``[?7]+4``.
     """
     words = [PLAYER] if cell.player else []
     if enemy := cell.enemy:

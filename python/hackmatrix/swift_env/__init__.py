@@ -1,4 +1,4 @@
-"""The bridge to the canonical engine: its process, its binary protocol, and many games behind numpy arrays."""
+"""Client of the Swift engine: its process, its binary protocol, and many games as NumPy arrays."""
 
 from hackmatrix.swift_env.adapter import SwiftEngine
 from hackmatrix.swift_env.process import SwiftEngineError

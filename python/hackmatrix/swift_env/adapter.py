@@ -20,12 +20,12 @@ from rlparity.io.strict_json import json_text
 
 T = TypeVar("T")
 _SPINS_PER_GAME, _MOST_SPINS = 3, 1000
-"""A poll takes half a microsecond or more, and a step somewhat less than one for each game."""
+"""Polls before waiting: a poll takes at least half a microsecond, and a step almost one microsecond per game."""
 _THOUSANDTHS = np.float32(1000)
 _ONES = np.ones(len(COMPONENTS), np.int32)
-"""A product with it sums the components in half the time of ``sum``."""
+"""Sums the components by a matrix product, which takes half the time of ``sum``."""
 _EVENT_BITS = np.uint32((1 << len(EVENTS)) - 1)
-"""The protocol has one bit more: the game was started anew."""
+"""Bits of the events; the protocol has one more, for a game that was restarted."""
 _EVERY = protocol.games_of(None)
 
 _HEAD = [("words", "<u4", 3), ("halves", "<u2", 2), ("bytes", "u1", (1,)), ("zeros", "u1", 7)]
@@ -35,13 +35,13 @@ _PACKED = np.dtype([("head", _HEAD), ("now", _SNAPSHOT), ("history", _SNAPSHOT)]
 
 
 class SwiftEngine(BatchEngine, Closable):
-    """``games`` games of the Swift engine, in a process of its own; uses all options.
+    """``games`` games of the Swift engine, in a separate process; uses all options.
 
-    Packed observations are uint8 (k, 1545), which come through a pipe; in shared memory they are floats. Arrays that
+    Packed observations are uint8 (k, 1545) when sent through a pipe, but floats in shared memory. Arrays that
     methods return lie in buffers that the next call overwrites.
 
-    Raises SwiftEngineError where the engine cannot be started and, later, where it dies, answers against the protocol
-    or not within the deadline, and CommandRefused where it refuses a command; the games are then as before.
+    Raises SwiftEngineError where the engine cannot be started, and later where it dies, violates the protocol or misses
+    the deadline; raises CommandRefused where it refuses a command, which leaves the games as they were.
     """
 
     def __init__(self, games: int, options: EngineOptions = EngineOptions()) -> None:
@@ -56,11 +56,11 @@ class SwiftEngine(BatchEngine, Closable):
         self._packed: NDArray[np.uint8] | None = None
         self._packs_each_step = False
         self._resting: Slots | None = None
-        """Slots in which the coming step, or the step begun, means nothing, because a restart follows it there."""
+        """Slots whose coming or begun step is ignored, because a restart follows it."""
         self._restarted: tuple[Slots, Rows] | None = None
-        """That restart, sent along with the step."""
+        """Slots and rows of the restart that was sent together with the step."""
         with ExitStack() as undo:
-            undo.callback(setattr, self, "_memory", None)  # an error's trace may keep this object
+            undo.callback(setattr, self, "_memory", None)  # an error's traceback may keep this object alive
             deadline = DEADLINE if options.deadline is None else options.deadline
             shared = () if self._memory is None else (self._memory.file.fileno(),)
             spins = min(SPINS + _SPINS_PER_GAME * games, _MOST_SPINS)
@@ -78,7 +78,7 @@ class SwiftEngine(BatchEngine, Closable):
             try:
                 self._ask(Command.SHARE, protocol.content, self._memory.file.fileno(), self._memory.total)
                 self._memory.file.close()
-            except CommandRefused:  # it knows of no memory, or cannot map it, and answers through the pipe
+            except CommandRefused:  # the engine lacks this command or cannot map the memory, and uses the pipe
                 self._memory = None
         if options.prices is not None:
             self._ask(Command.SET_PRICES, protocol.content, np.array(options.prices, "<i4"))
@@ -96,7 +96,7 @@ class SwiftEngine(BatchEngine, Closable):
         return self._placed(self._ask_rows(Command.RESTART, protocol.games_of(slots)), slots)
 
     def rest(self, slots: Slots) -> None:
-        """The restart that follows is sent to the process together with the step."""
+        """Send the restart that follows together with the step."""
         self._resting = slots
 
     def seeds(self) -> NDArray[np.uint64]:
@@ -115,7 +115,7 @@ class SwiftEngine(BatchEngine, Closable):
         return np.divide(observation, self._divisors, dtype=np.float32)
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
-        """The process works on its own core from here on."""
+        """Send the step, which the process computes on its own core."""
         self._drop_unread()
         memory, step = self._memory, protocol.step(actions, self._restarts[restarting])
         self._send_placed(Command.STEP, step, memory.place() if memory else None)
@@ -227,14 +227,14 @@ class SwiftEngine(BatchEngine, Closable):
         self._process.send(protocol.request(command, *parts))
 
     def _send_placed(self, command: Command, request: bytes, place: tuple[int, NDArray[np.uint8]] | None) -> None:
-        """Ask for rows in a place of the shared memory, or in the reply."""
+        """Send a request for rows, to be put at ``place`` in the shared memory, or in the reply if that is None."""
         if place is not None:
             offset, self._places[command] = place
             request = protocol.place(offset, request)
         self._process.send(request)
 
     def _receive(self, command: Command) -> Rows:
-        """The rows of a step or a restart, in its reply or where they were to be placed."""
+        """Receive the rows of a step or a restart, from the reply or from their place in the shared memory."""
         place = self._places.get(command)
         if place is None:
             return self._read(command, lambda frame: self._rows_in(command, frame))
@@ -251,7 +251,7 @@ class SwiftEngine(BatchEngine, Closable):
             self._process.receive()
 
     def _rows_in(self, command: Command, frame: NDArray[np.uint8]) -> Rows:
-        """The rows of a frame; those of the last one where it lies in the same memory in the same order."""
+        """Parse the rows of a frame; reuses the last views where the frame has the same memory and header."""
         head = frame[: protocol.ROWS_HEAD].tobytes()
         kept_frame, kept_head, rows = self._views.get(command, (None, b"", None))
         if rows is None or frame is not kept_frame or head != kept_head:
@@ -260,7 +260,7 @@ class SwiftEngine(BatchEngine, Closable):
         return rows
 
     def _read(self, command: Command, parse: Callable[[NDArray[np.uint8]], T]) -> T:
-        """The next reply, in a buffer that is used for this command again: fresh memory costs page faults."""
+        """Parse the next reply, read into a buffer that the command reuses, because fresh memory costs page faults."""
         frame = self._process.receive(self._buffers.get(command))
         if len(frame) > len(self._buffers.get(command, ())):
             self._buffers[command] = frame

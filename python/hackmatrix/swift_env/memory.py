@@ -1,4 +1,4 @@
-"""Memory that this process and the engine share, in which the engine puts its rows (docs/reference/protocol.md)."""
+"""Memory shared with the engine, into which the engine writes its rows (docs/reference/protocol.md)."""
 
 import contextlib
 import mmap
@@ -15,23 +15,23 @@ from rlparity.errors import UsageError
 TRANSPORT_VARIABLE = "HACKMATRIX_TRANSPORT"
 MEMORY, PIPE = "memory", "pipe"
 _LASTING_PLACES = 4
-"""One for the last answer, one for the one before it, two for a caller who holds on to some."""
+"""One for the latest answer, one for the answer before it, and two for arrays that a caller keeps."""
 _SMALL = 1 << 16
-"""Rows of fewer bytes are copied sooner than they are looked at anew in a place of their own."""
+"""Bytes below which copying rows is faster than making new views of them in a lasting place."""
 _MOST_BYTES = 256 * 2**20
 _ALIGNMENT = 64
 
 
 class SharedMemory:
-    """Places for answers of ``size`` bytes each, in a file without a name, which ends with its last user.
+    """Places for answers of ``size`` bytes each, in a file without a name, which disappears with its last user.
 
-    Lasting places belong to whoever holds an array of them, and are free once nobody does. The passing place, which is
-    there for small answers and for callers who hold all others, is overwritten by the next answer in it, and so is the
-    second place, which is there unless answers are small, for what is asked for together with a step.
+    A lasting place is taken for as long as somebody holds its array. The passing place is for small answers, and for
+    callers that hold all lasting places; the next answer in it overwrites it. So does the next answer in the second
+    place, which exists unless answers are small, and is for a request that is sent together with a step.
 
-    file: for the engine to inherit, until it has mapped it or will not.
+    file: inherited by the engine; the caller closes it when the engine has mapped it.
 
-    Raises OSError where the system has no such memory to give.
+    Raises OSError where the system cannot provide the memory.
     """
 
     def __init__(self, size: int) -> None:
@@ -43,17 +43,17 @@ class SharedMemory:
         if hasattr(os, "memfd_create"):
             self.file.truncate(self.total)
         else:
-            self.file.write(bytes(self.total))  # not a hole: a full disk shall say so here, not when the engine writes
+            self.file.write(bytes(self.total))  # not sparse: a full disk must fail here, not when the engine writes
         self._map = mmap.mmap(self.file.fileno(), self.total)
         self._passing = self._array(0)
         self._second = (second * self._stride, self._array(second)) if lasting else None
         self._lasting: dict[int, weakref.ref[NDArray[np.uint8]] | None] = dict.fromkeys(lasting)
-        """The last array handed out of each place."""
+        """The last array that was handed out for each lasting place."""
         _OPEN.add(self)
 
     @classmethod
     def open(cls, size: int) -> Self | None:
-        """The memory, or None where it is not wanted, would be too large, or the system gives none.
+        """Open the memory; returns None where it is switched off, would be too large, or the system has none.
 
         Raises UsageError where HACKMATRIX_TRANSPORT is neither ``memory`` nor ``pipe``.
         """
@@ -65,7 +65,7 @@ class SharedMemory:
         return None
 
     def place(self) -> tuple[int, NDArray[np.uint8]]:
-        """A place for the next answer: its offset and its bytes, uint8 (size,)."""
+        """Choose a place for the next answer: its offset and its bytes, uint8 (size,)."""
         for number in self._free():
             array = self._array(number)
             self._lasting[number] = weakref.ref(array)
@@ -73,15 +73,15 @@ class SharedMemory:
         return 0, self._passing
 
     def second_place(self, size: int) -> tuple[int, NDArray[np.uint8]] | None:
-        """A place for the answer to what is asked for together with a step: its offset and its bytes, uint8 (size,)."""
+        """The place for the answer to a request sent together with a step: its offset and its bytes, uint8 (size,)."""
         return self._second and (self._second[0], self._second[1][:size])
 
     def lasts(self, view: NDArray[np.generic]) -> bool:
-        """True for a view of a lasting place, which keeps its content for as long as it is held."""
+        """Return whether a view is of a lasting place, which keeps its content while the view is held."""
         return view.base is not None and any(held and held() is view.base for held in self._lasting.values())
 
     def keep_what_is_held(self) -> None:
-        """Before a fork, whose arrays nobody here sees: leave every place that is held now as it is for ever."""
+        """Before a fork, give up every place that is held now, since the child's arrays are not known here."""
         self._lasting = dict.fromkeys(self._free())
 
     def _free(self) -> list[int]:

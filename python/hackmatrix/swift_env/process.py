@@ -26,7 +26,7 @@ DEADLINE = 10.0
 """Seconds that the engine may take for an answer, unless the caller says otherwise."""
 _ROOT = Path(__file__).resolve().parents[3]
 _BUNDLED = Path(__file__).with_name("bin") / "HackMatrix"
-"""Where wheels that have the engine have it; hatch_build.py puts it there."""
+"""Path of the engine in wheels that include it; hatch_build.py puts it there."""
 _LENGTH = struct.Struct("<I")
 _SHORTEST, _LONGEST = 4, 1 << 30
 _LOG_LINES, _LOG_CHARACTERS = 5, 2000
@@ -44,12 +44,12 @@ def is_checkout() -> bool:
 
 
 def is_engine_expected() -> bool:
-    """Tell if there should be an engine: everywhere except where a wheel without one is installed."""
+    """Tell if there should be an engine: everywhere except in an installed wheel without one."""
     return bool(os.environ.get(BINARY_VARIABLE)) or is_checkout() or _BUNDLED.is_file()
 
 
 def build_hint() -> str:
-    """What gives an engine that works: the command that builds it in a checkout, else another installation."""
+    """How to get a working engine: the build command in a checkout, else another installation."""
     if is_checkout():
         return f"build it with {typed_program(_ROOT / 'swift-build')}"
     return "install the wheel of hackmatrix for this platform, which has it"
@@ -64,9 +64,9 @@ class SwiftEngineMissing(SwiftEngineError, EngineMissing):
 
 
 def binary_path() -> Path:
-    """HACKMATRIX_BINARY, else the release build of this checkout, else the program that came with the wheel.
+    """Path of the engine: HACKMATRIX_BINARY, else the release build of this checkout, else the wheel's program.
 
-    Raises SwiftEngineMissing where there is none, SwiftEngineError where the variable names something else.
+    Raises SwiftEngineMissing where there is none, SwiftEngineError where the variable's file is not a program.
     """
     named = os.environ.get(BINARY_VARIABLE)
     folder = ".build-macos" if sys.platform == "darwin" else ".build-linux"
@@ -85,10 +85,10 @@ def binary_path() -> Path:
 
 
 class SwiftProcess:
-    """One running engine, which takes and answers frames; ``close``, or the end of this object, ends the process.
+    """A running engine that answers frames; ``close``, or the deletion of this object, ends the process.
 
-    A process that died, answered nothing within ``deadline`` seconds, answered against the protocol or was
-    left in the middle of a frame (Ctrl+C) is ended, and every later call says so. ``descriptors`` are open in it too.
+    A process that died, did not answer within ``deadline`` seconds, violated the protocol or was left in the
+    middle of a frame (Ctrl+C) is ended, and every later call raises. ``descriptors``: open in the process too.
     ``spins``: polls for an answer before waiting for it.
 
     Raises SwiftEngineError when the binary is missing or cannot run.
@@ -101,7 +101,7 @@ class SwiftProcess:
         self._closed_because = "is closed"
         try:
             self._log = nameless_file("hackmatrix-log")
-        except OSError:  # a full disk is no reason not to play
+        except OSError:  # a full disk must not prevent playing
             self._log = os.fdopen(os.open(os.devnull, os.O_RDWR), "r+b", buffering=0)
         try:
             self._process = subprocess.Popen(
@@ -111,7 +111,7 @@ class SwiftProcess:
                 stdout=subprocess.PIPE,
                 stderr=self._log,
                 pass_fds=descriptors,
-                process_group=0,  # Ctrl+C in a terminal is the client's to handle: it may want to save first
+                process_group=0,  # the client handles Ctrl+C in a terminal: it may want to save first
             )
         except OSError as error:
             self._log.close()
@@ -121,7 +121,7 @@ class SwiftProcess:
         self._input: IO[bytes] = self._process.stdin
         self._output: IO[bytes] = self._process.stdout
         self._credits = _MOST_CREDITS
-        """Above 0 while polling mostly succeeds; at 0 it is tried every now and then."""
+        """Above 0 while polling mostly succeeds; at 0 polling is tried only now and then."""
         self._waits = 0
         self._ahead = b""
         """Bytes read beyond the last frame."""
@@ -131,8 +131,8 @@ class SwiftProcess:
         self._writable.register(self._input, select.POLLOUT)
         self._readable.register(self._output, select.POLLIN)
         self.unread = 0
-        """Frames sent whose answers were not received yet."""
-        # also when nobody calls close: no process outlives its owner, and none stays as a zombie
+        """Number of frames sent whose answers were not received yet."""
+        # runs without a call of close, too: no process outlives its owner or stays as a zombie
         self._end = weakref.finalize(self, end_process, self._process, self._log, _CLOSING_SECONDS)
         _OPEN.add(self)
 
@@ -154,7 +154,7 @@ class SwiftProcess:
     def receive(self, buffer: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
         """The body of the next frame, in ``buffer`` if that is large enough, else in a new array.
 
-        Raises SwiftEngineError when the engine is gone, hangs or answers no frame.
+        Raises SwiftEngineError when the engine is gone, hangs or answers with something other than a frame.
         """
         self._check_open()
         limit = time.monotonic() + self._deadline
@@ -187,7 +187,7 @@ class SwiftProcess:
         return body
 
     def fault(self, what: str) -> SwiftEngineError:
-        """End the process because of what it did; the error to raise, with the last lines of its log."""
+        """End the process after a fault, and return the error to raise, with the last lines of its log."""
         self._closed_because = what
         self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - _LOG_CHARACTERS))
         lines = self._log.read().decode(errors="replace").strip().splitlines()[-_LOG_LINES:]
@@ -203,7 +203,7 @@ class SwiftProcess:
         self._end()
 
     def abandon(self) -> None:
-        """In a fork: let go of the process, which is the parent's."""
+        """Release the process in a forked child, since it belongs to the parent."""
         self._closed_because = f"belongs to the process {os.getppid()}, of which this one ({os.getpid()}) is a fork"
         self._end.detach()
         self._input.close()
@@ -214,7 +214,7 @@ class SwiftProcess:
             raise SwiftEngineError(f"the Swift engine {self._closed_because}: open a new one.")
 
     def _wait_for(self, pipe: select.poll, limit: float) -> None:
-        if pipe.poll(0):  # what was there already is no success of polling
+        if pipe.poll(0):  # data that was there already does not count as a success of polling
             return
         self._waits += 1
         if self._credits or self._waits % _PROBE_EVERY == 0:
@@ -227,7 +227,7 @@ class SwiftProcess:
             raise self.fault(f"did not answer within {self._deadline:g} s and was ended")
 
     def _fail(self, error: BaseException) -> NoReturn:
-        """End the process in whose frame this happened: later frames would be misread. Raise what the caller gets."""
+        """End the process after an error within a frame, since later frames would be misread, and raise an error."""
         if isinstance(error, OSError):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_CLOSING_SECONDS)
@@ -241,7 +241,7 @@ _OPEN: "weakref.WeakSet[SwiftProcess]" = weakref.WeakSet()
 
 
 def _abandon_all() -> None:
-    """In a fork, close the parent's pipes: else its engines would never see the end of their input."""
+    """Close the parent's pipes in a forked child: otherwise its engines would never see the end of their input."""
     for process in list(_OPEN):
         process.abandon()
     _OPEN.clear()

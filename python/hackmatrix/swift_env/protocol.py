@@ -18,7 +18,7 @@ VERSION = 3
 ALL_GAMES = 2**32 - 1
 NUM_COMPONENTS = len(COMPONENTS)
 NUM_FACTS = len(FACTS) + 1
-"""The last fact of a row is the sum of its flags."""
+"""Facts of a row: those of the rules, then the sum of the row's flags."""
 _WORD = struct.Struct("<I")
 _TWO_WORDS = struct.Struct("<II")
 _U8, _I4, _U4, _F4, _BYTE, _BOOL = (np.dtype(name) for name in ("<u8", "<i4", "<u4", "<f4", "u1", "?"))
@@ -79,7 +79,7 @@ class CommandRefused(ParityError):
 
 
 class ProtocolError(ValueError):
-    """An answer against the protocol."""
+    """An answer that violates the protocol."""
 
 
 def request(command: Command, *parts: bytes | NDArray[Any] | int) -> bytes:
@@ -89,12 +89,12 @@ def request(command: Command, *parts: bytes | NDArray[Any] | int) -> bytes:
 
 
 def step(actions: NDArray[np.int32], auto_reset: bytes) -> bytes:
-    """The request of a step: an action (n,) and a flag for every game; those that start anew do so by R6."""
+    """The request of a step: an action (n,) and an auto-reset flag for every game; R6 gives the seeds of new games."""
     return b"".join((_TWO_WORDS.pack(Command.STEP, False), actions.astype(_I4, copy=False).tobytes(), auto_reset))
 
 
 def place(offset: int, rows_request: bytes) -> bytes:
-    """A request whose rows shall lie at an offset of the shared memory."""
+    """Wrap a request so that its rows are written at an offset of the shared memory."""
     return _TWO_WORDS.pack(Command.PLACE, offset) + rows_request
 
 
@@ -104,7 +104,7 @@ def hello() -> bytes:
 
 
 def games_of(slots: NDArray[np.intp] | None) -> bytes:
-    """*Games*: a count and game numbers, or all of them."""
+    """Encode *games* of the protocol: a count and game numbers, or all games where ``slots`` is None."""
     return _WORD.pack(ALL_GAMES) if slots is None else _WORD.pack(len(slots)) + slots.astype("<u4").tobytes()
 
 
@@ -116,7 +116,7 @@ def states_with_games(states: Sequence[dict[str, Any]], slots: NDArray[np.intp])
 
 
 def content(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The frame of a reply after its status.
+    """Check the status of a reply and return the rest of its frame.
 
     Raises CommandRefused with the engine's sentence, ProtocolError, or struct.error where the frame is too short.
     """
@@ -129,12 +129,12 @@ def content(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def json_content(frame: NDArray[np.uint8]) -> Any:  # noqa: ANN401 - a JSON value
-    """The JSON text of a reply as a value; raises as ``content``, or ValueError where it is none."""
+    """The JSON value of a reply; raises as ``content``, or ValueError where the text is not JSON."""
     return json.loads(content(frame).tobytes())
 
 
 def check_hello(frame: NDArray[np.uint8]) -> None:
-    """Raises SwiftEngineError when the engine is of another version, or as ``content``."""
+    """Check the reply to hello; raises SwiftEngineError when the engine has another version, else as ``content``."""
     body = content(frame)
     if len(body) < 24:
         raise ProtocolError(f"a greeting of {len(body)} bytes")
@@ -146,18 +146,18 @@ def check_hello(frame: NDArray[np.uint8]) -> None:
 
 
 def size_of_rows(count: int, observing: int) -> int:
-    """The bytes of a reply with so many rows."""
+    """Bytes of a reply with ``count`` rows."""
     return ROWS_HEAD + count * (_ROW_BYTES + _OBSERVATION_BYTES[observing])
 
 
 def check_placed(frame: NDArray[np.uint8], size: int) -> None:
-    """Raises CommandRefused, or ProtocolError where a reply does not say that so many shared bytes were filled."""
+    """Check that a reply reports ``size`` bytes of rows in shared memory; raises CommandRefused or ProtocolError."""
     if frame.tobytes() != _TWO_WORDS.pack(_DONE, size):
         raise ProtocolError(f"no {size} bytes of rows in the shared memory, but {content(frame).tobytes()[:16]!r}")
 
 
 def rows(frame: NDArray[np.uint8]) -> Rows:
-    """The rows of a reply; raises CommandRefused, or ProtocolError when the frame has not the size of its rows."""
+    """The rows of a reply; raises CommandRefused, or ProtocolError when the frame's size does not fit its rows."""
     content(frame)
     if len(frame) < ROWS_HEAD:
         raise ProtocolError(f"rows of {len(frame)} bytes")
@@ -181,7 +181,7 @@ def rows(frame: NDArray[np.uint8]) -> Rows:
 
 
 def states(frame: NDArray[np.uint8]) -> list[dict[str, Any]]:
-    """The states of a getStates reply; raises as ``content``, like the following."""
+    """The states of a getStates reply; raises as ``content``, like the next two functions."""
     body, found, offset = content(frame), [], 4
     for _ in range(_uint32(body, 0)):
         length = _uint32(body, offset)
