@@ -2,11 +2,11 @@
 
     python studies/accelerator_check.py [--output DIR] [--minutes N] [--games N,N] [--only WORDS]
 
-Both worlds are held to their engines on the CPU, to the Swift engine where it is built, and to its tape; steps per
-second and memory are measured for every network and dtype. Each part is a process of its own, so that one that fails
-or takes too long loses nothing else. Parts compile and compare at the same time and are measured one after another:
-first those of JAX, then, with their memory free again, those of torch's trainer. A TPU, which only one process can
-have, takes them in turn. The exit code is 1 where engines differ or a part fails.
+The engines of both worlds on the device are compared with those on the CPU, with the Swift engine where it is built,
+and with its tape. Steps per second and memory are measured for every network and dtype. Each part runs in its own
+process, so that a failure or a timeout affects no other part. Parts compile and compare in parallel, and are measured
+one after another: first those of JAX, then, with their memory free again, those of the torch trainer. On a TPU, which
+only one process can open, all parts run in sequence. The exit code is 1 where engines differ or a part fails.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ ROOT = Path(__file__).resolve().parents[1]
 HACKMATRIX, GOODHARTS = "hackmatrix.world:WORLD", "goodharts.world:GROUND_TRUTH"
 Row = dict[str, Any]
 Rows = Generator[Row | None, float, None]
-"""What a part finds, row by row. None: it is ready to be measured, and is sent the time at which to end."""
+"""Result rows of a part. It yields None when it is ready to be measured, and is sent the time at which to end."""
 _BATCH, _MINIBATCH, _COMPARED, _TORCH_GAMES = 2**20, 2**15, 2048, 4096
-"""The most steps of an update and of a minibatch of Goodharts, and the most games of a comparison and in torch."""
+"""Maximum steps of an update and of a minibatch of Goodharts, and maximum games of a comparison and in torch."""
 _COMPILING = 0.6
-"""Share of the time that is for compiling and comparing."""
+"""Share of the time for compiling and comparing."""
 _LEAST_SECONDS, _GRACE_SECONDS = 20.0, 15.0
-"""Of a part that is measured, and over its time before it is ended."""
+"""Minimum seconds to measure a part, and seconds past its time limit before it is killed."""
 _LEAST_UPDATES = 2
-"""Updates of torch's trainer that are measured."""
+"""Minimum number of measured updates of the torch trainer."""
 _LINE = "@"
-"""Begins a line that a part's process writes for this one."""
+"""Prefix of the lines in which a part's process reports to the main process."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The sizes of a check, and the times, in seconds since the epoch, at which to stop compiling and comparing."""
+    """Sizes of a check. compile_until: when to stop compiling and comparing, in seconds since the epoch."""
 
     games: tuple[int, ...]
     steps: int
@@ -66,7 +66,7 @@ class Plan:
 
 
 def describe(_: Plan) -> Rows:
-    """The machine and the versions of its libraries."""
+    """Report the machine and the versions of its libraries."""
     import jax
     import torch
 
@@ -84,7 +84,7 @@ def describe(_: Plan) -> Rows:
 
 
 def lockstep(spec: str, engines: tuple[str, str], plan: Plan) -> Rows:
-    """Hold an engine on the device to a reference for ``plan.steps`` random steps, and some directed ones."""
+    """Compare an engine on the device with a reference for ``plan.steps`` random steps, and some directed ones."""
     from goodharts.devices import choose_device
     from goodharts.rules import DEFAULT_MODE, MODES
     from goodharts.world import open_torch
@@ -124,7 +124,7 @@ def lockstep(spec: str, engines: tuple[str, str], plan: Plan) -> Rows:
 
 
 def native(world: str, plan: Plan) -> Rows:
-    """Hold what kernels play to what XLA plays, bit for bit: states, results of steps, masks and observations."""
+    """Compare native kernels with XLA, bit for bit: states, results of steps, masks and observations."""
     import jax
     import numpy as np
 
@@ -170,14 +170,14 @@ def _env(world: str) -> Any:  # noqa: ANN401 - a JaxEnv, whose module is heavy t
 
 
 def _prepared_and_measured(plan: Plan, make: Callable[[int], Any], measure: Callable[[Any], Row]) -> Rows:
-    """A row for each number of games: all are made (compiled), then measured; one that fails stops no other."""
+    """Yield a row for each number of games: make (compile) all, then measure each; failures do not stop others."""
 
     def guarded(games: int, function: Callable[..., Any], given: Any, until: float) -> tuple[Any, Row | None]:  # noqa: ANN401
         if time.time() > until:
             return None, {"games": games, "status": NOT_RUN, "why": "no time was left"}
         try:
             return function(given), None
-        except Exception as error:  # whatever it is, the others are still to come
+        except Exception as error:  # any failure must leave the others to run
             reason = (str(error).splitlines() or [""])[0]
             return None, {"games": games, "status": FAILED, "why": f"{type(error).__name__}: {reason:.300}"}
 
@@ -193,11 +193,11 @@ def _prepared_and_measured(plan: Plan, make: Callable[[int], Any], measure: Call
         games, thing = made.popleft()
         row, fault = guarded(games, measure, thing, until)
         yield fault or {"games": games, **row}
-        del thing  # its memory
+        del thing  # free its memory
 
 
 def env_speed(world: str, compact: bool, plan: Plan) -> Rows:
-    """Measure random play, as ``bench env`` does."""
+    """Measure random play as ``bench env`` does."""
     from rlworldkit.bench.env import STEPS_PER_CALL, compiled
 
     def make(games: int) -> tuple[Any, int]:
@@ -253,7 +253,7 @@ def _measure_program(plan: Plan, made: tuple[Any, int]) -> Row:
 
 
 def torch_speed(network: str, amp: bool, compile_mode: str, plan: Plan) -> Rows:
-    """Measure whole updates of Goodharts' torch trainer; what is compiled is so in two updates that do not count."""
+    """Measure whole updates of Goodharts' torch trainer, after two unmeasured ones in which torch compiles."""
     import torch
 
     from goodharts.config import Config, Runtime
@@ -270,7 +270,7 @@ def torch_speed(network: str, amp: bool, compile_mode: str, plan: Plan) -> Rows:
         for _ in range(2):
             trainer.step()
         if device.type == "cuda":
-            torch.cuda.empty_cache()  # others are still to prepare
+            torch.cuda.empty_cache()  # leave memory to the parts that still prepare
         return trainer, time.perf_counter() - began
 
     def measure(made: tuple[TorchTrainer, float]) -> Row:
@@ -320,9 +320,9 @@ DESCRIBE = "describe"
 
 
 def run_part(name: str, plan: Plan) -> int:
-    """Run a part in this process and write its rows; the exit code."""
+    """Run a part in this process and write its rows; return the exit code."""
     output, rows, sent = os.fdopen(os.dup(1), "w"), (describe if name == DESCRIBE else PARTS[name])(plan), None
-    os.dup2(2, 1)  # libraries print what they like
+    os.dup2(2, 1)  # keep the output of libraries apart from the rows
     with contextlib.suppress(StopIteration):
         while True:
             row = rows.send(sent)  # type: ignore[arg-type]  # None: go on
@@ -332,7 +332,7 @@ def run_part(name: str, plan: Plan) -> int:
 
 
 class Process:
-    """A part in a process of its own, whose rows go to ``events``, and None when it has ended."""
+    """Subprocess of one part; puts its rows into the queue ``events``, and None when it has ended."""
 
     def __init__(self, name: str, plan: Plan, folder: Path, events: queue.Queue[tuple[Process, Any]]) -> None:
         self.name, self.is_busy, self.end_at = name, True, float("inf")
@@ -360,19 +360,19 @@ class Process:
         events.put((self, None))
 
     def measure(self, until: float) -> None:
-        """Let it measure what it has prepared, until this time."""
+        """Let the part measure what it has prepared, until this time."""
         assert self._process.stdin is not None
         self.end_at = until + _GRACE_SECONDS
-        with contextlib.suppress(OSError):  # it has ended: its last event is on its way
+        with contextlib.suppress(OSError):  # the process has ended; its last event is on its way
             print(until, file=self._process.stdin, flush=True)
 
     def kill(self) -> None:
-        """End it and all that it started."""
+        """Kill the process and its children."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def fault(self) -> str | None:
-        """Why it failed; None where it ended well. Waits for its end."""
+        """Wait for the process to end; return why it failed, or None."""
         if self._process.wait() == 0:
             return None
         lines = self._log.read_text(errors="replace").strip().splitlines()
@@ -380,7 +380,7 @@ class Process:
 
 
 def run_parts(names: Sequence[str], plan: Plan, ends: float, jobs: int, add: Callable[[str, Row], None]) -> None:
-    """Run parts, so many at a time, and give ``add`` their rows; what does not fit before ``ends`` is a row as well."""
+    """Run parts, ``jobs`` at a time, and pass rows to ``add``; parts that do not fit before ``ends`` get one, too."""
     waiting, alive, events = deque(names), list[Process](), queue.Queue[tuple[Process, Any]]()
     measuring: Process | None = None
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -426,7 +426,7 @@ def run_parts(names: Sequence[str], plan: Plan, ends: float, jobs: int, add: Cal
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Check, and write ``accelerator.json`` and ``accelerator.html`` after every row; the exit code."""
+    """Run the check, and write ``accelerator.json`` and ``accelerator.html`` after every row; return the exit code."""
     parser = Parser(prog="accelerator_check", description=(__doc__ or "").partition("\n")[0], allow_abbrev=False)
     parser.add_argument("--output", type=Path, default=Path("accelerator-check"), metavar="DIR")
     parser.add_argument("--minutes", type=FloatRange(0.01, 1000), default=7.5, metavar="N", help="(default: 7.5)")

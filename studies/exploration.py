@@ -29,7 +29,7 @@ from rlparity.tools.mutants import chosen_benches, mutated_text
 
 GAMES = 8
 MARK_STEPS, FAULT_STEPS = 4000, 400
-"""Of every game."""
+"""Steps of every game, to fire marks and to find faults."""
 SOURCES = "directed", "explore"
 SEED_STRIDE = 1000
 
@@ -78,7 +78,7 @@ def show(what: str, play: Play, steps: int, seeds: range) -> None:
 
 
 def steps_to_marks(world: World, engines: tuple[str, str], settings: Settings) -> int:
-    """Transitions until every mark fired."""
+    """Count the transitions until every mark has fired."""
     with Pair(world, engines, settings.games, marks=True, compare_marks=False) as pair:
         run = LockstepRun(pair, settings)
 
@@ -91,7 +91,7 @@ def steps_to_marks(world: World, engines: tuple[str, str], settings: Settings) -
 
 
 def steps_to_fault(world: World, environment: dict[str, str], spec: str, engine: str, settings: Settings) -> int:
-    """Transitions until the engine of a process with this environment differs from that without its fault, or fails."""
+    """Count the transitions until the faulty engine, a process with ``environment``, fails or differs."""
     opened = {"right": world.engines[engine], engine: RemoteFactory(world, spec, engine, environment)}
     with Pair(replace(world, engines=opened), ("right", engine), settings.games) as pair:
         run = LockstepRun(pair, settings)

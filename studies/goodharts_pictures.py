@@ -40,11 +40,11 @@ CURVES = {
     "terminated": "deaths in 1,000 steps",
 }
 _BIN = 4
-"""Updates that a point of a curve is the mean of."""
+"""Updates that are averaged to one point of a curve."""
 
 _STEPS_SHOWN = 20
 _SHARE_SHOWN = 0.75
-"""Share of the updates done in the picture of the dashboard."""
+"""Share of the updates that the picture of the dashboard shows."""
 
 Columns = Mapping[str, NDArray[np.float64]]
 
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def table(runs: Sequence[Sequence[Evaluation]]) -> str:
-    """Markdown: a row for each player, and in each column its figure in every run."""
+    """Make a Markdown table with a row for each player, and in each column its figure in every run."""
     lines = [" | ".join(("| mode", *(FIGURES[name].title for name in TABLE))) + " |", "|---" * (1 + len(TABLE)) + "|"]
     for player in (each.player for each in runs[0]):
         found = [next(each for each in run if each.player == player) for run in runs]
@@ -87,7 +87,7 @@ def _shown(name: str, value: float) -> str:
 
 
 def curves(folders: Sequence[Path]) -> bytes:
-    """A PNG: what episodes of training ate and how they ended, over the steps; a line for each mode and run."""
+    """Draw a PNG of food, poison and deaths in training episodes over the steps; a line for each mode and run."""
     figure = Figure(figsize=(8, 9.5), layout="constrained")
     axes: list[Axes] = list(figure.subplots(len(CURVES), 1, sharex=True))
     for folder in folders:
@@ -106,7 +106,7 @@ def curves(folders: Sequence[Path]) -> bytes:
 
 
 def dashboard(folder: Path) -> bytes:
-    """A PNG of the dashboard in the middle of a training that was logged; needs Chromium."""
+    """Take a PNG of the dashboard in the middle of a logged training; needs Chromium."""
     logs = {mode: _rows(folder, mode, "updates") for mode in DEFAULT_MODES}
     page = LivePage(
         TITLE, {mode: int(rows[-1]["timesteps"]) for mode, rows in logs.items()}, StopRequest(), actions=action_labels()
@@ -139,8 +139,8 @@ def game() -> NDArray[np.uint8]:
 
 
 def _rows(folder: Path, mode: str, what: str) -> list[dict[str, str]]:
-    """The last log of a mode."""
-    # a stamp of the time follows the mode, since a mode's name may begin like another's
+    """Read the last log of a mode."""
+    # match the timestamp after the mode, since one mode's name may be the prefix of another's
     paths = sorted(folder.glob(f"logs/{mode}_[0-9]*_{what}.csv"))
     if not paths:
         raise UsageError(f"There is no log of {mode} in {folder / 'logs'}: run `make goodharts` there.")
@@ -149,7 +149,7 @@ def _rows(folder: Path, mode: str, what: str) -> list[dict[str, str]]:
 
 
 def _episodes(folder: Path, mode: str) -> Columns:
-    """The columns of a mode's log of episodes."""
+    """Read the columns of a mode's log of episodes."""
     columns = defaultdict(list)
     for row in _rows(folder, mode, "episodes"):
         for name, value in row.items():
@@ -158,7 +158,7 @@ def _episodes(folder: Path, mode: str) -> Columns:
 
 
 def _curve(episodes: Columns, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Millions of steps, and how much there was of something in 1,000 steps of the episodes that ended meanwhile."""
+    """Points of a curve: millions of steps, and the rate of an event per 1,000 steps of the episodes ended since."""
     part = ((episodes["update"] - 1) // _BIN).astype(int)
     steps, happened = np.bincount(part, episodes["length"]), np.bincount(part, episodes[name])
     known = steps > 0

@@ -2,9 +2,9 @@
 
     python studies/gpu_figures.py [--minutes N] [--games N,N] [--sample-seconds N] [--only WORDS]
 
-Each figure is a line of JSON as soon as it is known, the most important first, so that a run can be cut anywhere. The
-peers are those of studies/peers.py; one that is missing, or fails, says so in its line, as does what had no time left.
-Games are played by kernels; one figure says what XLA does instead.
+Each figure is printed as a line of JSON once it is known, the most important first, so that a run can be stopped at any
+time. The peers are those of studies/peers.py. A figure whose peer is missing or fails, or that had no time left, says
+so in its line. Games are played by native kernels; one figure measures XLA instead.
 """
 
 import contextlib
@@ -26,12 +26,12 @@ Figure = Callable[[], dict[str, Any]]
 PEER_GAMES = (2**16, 2**20)
 TRAINED = (("mlp", "float32"), ("turned", "bfloat16"))
 STEPS, MINIBATCH, SEEDS, SEED_GAMES = 16, 2**15, 4, 2**12
-"""Of training: steps of an update, samples of a minibatch; runs side by side, and games of each."""
+"""Settings of training: steps of an update, samples of a minibatch, number of parallel runs, and games of each run."""
 _POWER = ("nvidia-smi", "--query-gpu=power.draw", "--format=csv,noheader,nounits")
 
 
 def play(env: Any, games: int, compact: bool, played: dict[int, float] | None = None) -> dict[str, Any]:  # noqa: ANN401
-    """Random valid actions; notes steps per second in ``played``."""
+    """Measure play with random valid actions, and store its steps per second in ``played``."""
     from rlworldkit.bench import env as bench
 
     found = _measured(bench.compiled(env, games, compact=compact), bench.STEPS_PER_CALL * games)
@@ -41,7 +41,7 @@ def play(env: Any, games: int, compact: bool, played: dict[int, float] | None = 
 
 
 def train(games: int, network: str, dtype: str, played: dict[int, float]) -> dict[str, Any]:
-    """Whole updates of masked PPO, and which share of their time the same number of steps takes by themselves."""
+    """Measure whole updates of masked PPO, and the share of their time that playing the same steps takes."""
     from rlworldkit.bench import train as bench
 
     config = _config(games, network, dtype)
@@ -51,7 +51,7 @@ def train(games: int, network: str, dtype: str, played: dict[int, float]) -> dic
 
 
 def seeds(number: int, games: int, vmapped: bool) -> dict[str, Any]:
-    """Updates of several runs of the same settings, in one program or one after another."""
+    """Measure updates of several runs with the same settings, in one program or one after another."""
     import jax
     import jax.numpy as jnp
 
@@ -111,7 +111,7 @@ def _measured(program: Any, steps: int) -> dict[str, Any]:  # noqa: ANN401 - Pro
 
 @contextlib.contextmanager
 def _watts() -> Iterator[list[float]]:
-    """The power that the GPU draws inside, five times a second; nothing where ``nvidia-smi`` does not say."""
+    """Sample the GPU's power five times a second within the block; the list stays empty without ``nvidia-smi``."""
     found = list[float]()
     if not shutil.which(_POWER[0]):
         yield found
@@ -120,12 +120,12 @@ def _watts() -> Iterator[list[float]]:
         yield found
         process.terminate()
         for line in (process.communicate()[0] or "").splitlines():
-            with contextlib.suppress(ValueError):  # it does not say
+            with contextlib.suppress(ValueError):  # nvidia-smi may print no number
                 found.append(float(line))
 
 
 def figures(games: Sequence[int]) -> Iterator[tuple[str, Figure]]:
-    """All figures by name, the most important first."""
+    """Yield all figures by name, the most important first."""
     import peers
 
     env = _env()
@@ -152,7 +152,7 @@ def figures(games: Sequence[int]) -> Iterator[tuple[str, Figure]]:
 
 
 def main() -> None:
-    """Read the command line, and print each figure as soon as it is there."""
+    """Read the command line, and print each figure once it is measured."""
     parser = Parser(description=(__doc__ or "").partition("\n")[0], allow_abbrev=False)
     parser.add_argument("--minutes", type=FloatRange(0.01, 1000), default=10.0, metavar="N", help="(default: 10)")
     sizes = "numbers of games, the most important first (default: 65536,1048576,8192,262144)"
@@ -174,7 +174,7 @@ def main() -> None:
         try:
             is_late = time.monotonic() - began > 60 * args.minutes
             found = {"missing": "no time was left"} if is_late else figure()
-        except Exception as fault:  # whatever it is, the others are still to come
+        except Exception as fault:  # any failure must leave the others to run
             found = {"missing": f"{type(fault).__name__}: {(str(fault).splitlines() or [''])[0]:.300}"}
         print(json_text({"name": name, **found, "at": round(time.monotonic() - began, 1)}), flush=True)
 

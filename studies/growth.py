@@ -26,7 +26,7 @@ from rlworldkit.jax.xla import prefer_wide_vectors
 from rlworldkit.pictures import drawn
 
 SPLIT, ON_BOARDS = 1024, 256
-"""Games that devices share, and games that play each kind of board."""
+"""Number of games that the devices share, and of games on each kind of board."""
 _BY_CLOCK, _BY_PROCESSOR = "env_steps_per_second_", "env_steps_per_cpu_second_"
 _GAMES, _DEVICES, _ENEMIES, _STAGE = "games", "devices", "enemies", "stage"
 _TITLES = {
@@ -64,22 +64,22 @@ def main() -> None:
 
 
 def by_what(records: Sequence[Record]) -> dict[str, Points]:
-    """The records by what grows, and by how much of it there is."""
+    """Group the records by what grows, such as games or enemies, and by its number."""
     found: dict[str, Points] = {what: {} for what in _TITLES}
     for record in records:
         if not record.name.startswith((_BY_CLOCK, _BY_PROCESSOR)):
-            continue  # compact observations, which the picture leaves out
+            continue  # the picture leaves out compact observations
         what, value = record.name.removeprefix(_BY_CLOCK).removeprefix(_BY_PROCESSOR).split("_")
         found[what][int(value)] = record
         if what == _DEVICES and value == "1":
             found[_GAMES][record.num_envs] = record
-    games = found[_DEVICES][2].num_envs  # one device plays other numbers too
+    games = found[_DEVICES][2].num_envs  # one device was measured with other numbers of games, too
     found[_DEVICES][1] = found[_GAMES][games]
     return {what: dict(sorted(points.items())) for what, points in found.items()}
 
 
 def table(what: str, points: Points) -> str:
-    """Markdown: a row for each point."""
+    """Make a Markdown table with a row for each point."""
     rows = [
         f"| {value:,} | {each.value:,.0f} | {each.spread:.0%} | {(each.peak_bytes or 0) / MEBIBYTE:,.0f} MiB |"
         for value, each in points.items()
@@ -92,7 +92,7 @@ def _unit(what: str) -> str:
 
 
 def picture(found: dict[str, Points]) -> bytes:
-    """A PNG: speed over each, and the memory of the processes where each point has one of its own."""
+    """Draw a PNG of speed over each growing number, and of memory where each point has its own process."""
     figure = Figure(figsize=(9, 7), layout="constrained")
     for axis, (what, points) in zip(figure.subplots(2, 2).flat, found.items(), strict=True):
         _draw(axis, what, points)

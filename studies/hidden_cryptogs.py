@@ -30,20 +30,20 @@ _SHOW_ACTIVATED = PLAYER_FEATURES.index("showActivated")
 
 
 class AllShown(HackMatrixJaxEnv):
-    """HackMatrix, but observations hold every cryptog, as after SHOW; the number that tells of SHOW is as it was."""
+    """HackMatrix whose observations hold every cryptog, as after SHOW; the feature ``showActivated`` is unchanged."""
 
     name = "hackmatrix-all-shown"
     packages = ()
 
     def observe(self, state: jax_env.State) -> Array:
-        """The observation, float32 (1545,)."""
+        """Return the observation, float32 (1545,)."""
         shown = state._replace(now=state.now._replace(show_activated=jnp.bool_(True)))
         told = jax_env.observe(state)[_SHOW_ACTIVATED]
         return jax_env.observe(shown).at[_SHOW_ACTIVATED].set(told)
 
 
 def main() -> None:
-    """Play both, and print a line for each."""
+    """Read the command line, play with hidden and shown cryptogs, and print a line for each."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("params", help="a params_*.npz file, or `best`")
     parser.add_argument("--episodes", type=STEPS, default=3000)
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def all_shown() -> World:
-    """HackMatrix as it is evaluated, its JAX engine that of ``AllShown``."""
+    """Make HackMatrix's world with ``AllShown`` as its only engine."""
     env = AllShown()
 
     def engine(games: int, options: EngineOptions = EngineOptions()) -> JaxEngine:

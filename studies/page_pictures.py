@@ -18,7 +18,7 @@ from rlworldkit.cli.outputs import fail
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a page: where in it, the height of the screen in pixels, and the heading at its top."""
+    """A picture of a page. fragment: of its address. height: of the screen in pixels. heading: to scroll to."""
 
     name: str
     fragment: str
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def draw(path: Path, fragment: str) -> None:
-    """Draw a page where its games end, and at a step of one; raises UsageError where there is no browser."""
+    """Draw a page's overview of where games end, and one of its steps; raises UsageError without a browser."""
     pictures = (
         Picture("page_ends.png", "", heading="Where games end"),
         Picture("page_episode.png", fragment, height=1000),
@@ -53,7 +53,7 @@ def draw(path: Path, fragment: str) -> None:
 
 
 def take(opened: Browser, address: str, picture: Picture) -> None:
-    """Write one picture, once its page has settled."""
+    """Write one picture, once the page has loaded."""
     page = opened.new_page(viewport={"width": 1280, "height": picture.height}, color_scheme="light")
     page.goto(address + picture.fragment)
     page.locator("h2:visible").first.wait_for()

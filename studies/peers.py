@@ -35,7 +35,7 @@ from rlworldkit.ppo.params import MLP
 
 
 class PeerState(NamedTuple):
-    """A game of a peer: the key that its next step draws from, what the peer itself keeps, and what is seen of it."""
+    """State of a peer's game. key: for its next step. game: the peer's own state. shown: the flat observation."""
 
     key: Array
     game: Any
@@ -43,10 +43,10 @@ class PeerState(NamedTuple):
 
 
 class PeerEnv(JaxEnv):
-    """An environment of others as rlworldkit plays and trains it; its games restart within the step by themselves.
+    """Peer environment as a JaxEnv of rlworldkit; the peer's own step auto-resets its games.
 
-    Observations are handed on flat and as float32. An episode that ends counts as terminated, whatever ended it: what
-    it showed last is gone, and trainers written for such environments do the same.
+    Observations are flattened to float32. An episode that ends counts as terminated, even if it was truncated: its last
+    observation is lost, and trainers written for such environments do the same.
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class PeerEnv(JaxEnv):
         """Wrap functions of one game.
 
         Args:
-            name: the peer's.
-            num_actions: how many actions there are.
-            reset: of a key: (game, observation).
-            step: of a key, a game and an action, with auto-reset: (game, observation, reward, done).
-            mask: of a game, the valid actions; None: all are.
+            name: name of the peer.
+            num_actions: number of actions.
+            reset: ``reset(key) -> (game, observation)``.
+            step: ``step(key, game, action) -> (game, observation, reward, done)``, with auto-reset.
+            mask: ``mask(game)`` returns the valid actions; None: all are valid.
         """
         self.name = name
         self.num_actions = num_actions
@@ -85,7 +85,7 @@ class PeerEnv(JaxEnv):
         return StepOutput(after, reward.astype(jnp.float32), nothing, done, jnp.zeros_like(done), after)
 
     def next_game(self, state: PeerState) -> PeerState:
-        return state  # the step did it
+        return state  # the step has reset it
 
     def observe(self, state: PeerState) -> Array:
         return state.shown
@@ -143,9 +143,9 @@ def _of_craftax(name: str) -> PeerEnv:
 
 @dataclass(frozen=True)
 class Peer:
-    """An environment of others: its name in records and in its package, and how it is opened.
+    """A peer environment. name: in records. title: in its package. open: makes it from the title.
 
-    is_trained: whether PPO is measured on it too.
+    is_trained: whether PPO is measured on it, too.
     """
 
     name: str
@@ -163,12 +163,12 @@ PEERS = (
 
 
 def measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> Iterator[Record]:
-    """For each of ``PEERS`` ``env_steps_per_second_beside_PEER``, the peer's ``…_of_PEER``, and ``env_share_of_PEER``.
+    """Measure each of ``PEERS``: ``env_steps_per_second_beside_PEER``, ``…_of_PEER`` and ``env_share_of_PEER``.
 
-    The first is this world, and the last the first as a share of the second. Both are played as by ``bench env``; their
-    samples alternate, and the share is that of neighbours. The same of PPO begins with ``train``: whole updates with
-    settings such as ``config``, and a network that reads observations flat. A peer that is not installed, or does not
-    work with this JAX, is left out with a sentence on standard error.
+    The first record is this world's speed, the second the peer's, and the third their quotient. Both are played as by
+    ``bench env``; their samples alternate, and the quotient is that of adjacent samples. Records of PPO begin with
+    ``train``: whole updates with the settings ``config`` and an MLP. A peer that is not installed, or does not work
+    with this JAX, is left out with a sentence on standard error.
 
     Raises:
         ParityError: all peers are left out.
@@ -182,7 +182,7 @@ def measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> Iterator[Reco
             other = peer.open(peer.title)
             played = env_bench.compiled(other, flat.num_envs)
             trained = train_bench.compiled(other, flat) if peer.is_trained else None
-        except Exception as fault:  # what does not suit this JAX can fail in any way
+        except Exception as fault:  # a peer that does not work with this JAX can raise anything
             are_left_out.append(peer.name)
             open_console(stderr=True).print(f"leaving out {peer.title} of {peer.package}: {reason_of(fault)}")
             continue
@@ -203,7 +203,7 @@ def beside(
     steps: int,
     repetitions: int,
 ) -> Iterator[Record]:
-    """Steps per second of two programs whose samples alternate, and the first as a share of the second."""
+    """Measure the steps per second of two programs with alternating samples, and the quotient of first and second."""
     pairs = [*islice(zip(*map(calls_per_second, programs), strict=True), repetitions)]
     for name, samples in zip(names, zip(*pairs, strict=True), strict=False):
         yield plain_record(name, num_envs, [each * steps for each in samples])
@@ -211,7 +211,7 @@ def beside(
 
 
 def reason_of(fault: Exception) -> str:
-    """One line: what failed, and for what is not installed what to do."""
+    """Describe a failure in one line: the missing package, or the exception's type and first line."""
     if isinstance(fault, ModuleNotFoundError):
         return f"it needs {fault.name}, which is not installed."
     return f"{type(fault).__name__}: {(str(fault).splitlines() or ['it says nothing more'])[0]}"
@@ -223,7 +223,7 @@ def _names(what: str, peer: Peer) -> tuple[str, str, str]:
 
 
 def main() -> None:
-    """Read the command line, measure, and print each record as soon as it is there."""
+    """Read the command line, measure, and print each record once it is measured."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--num-envs", type=GAMES, default=256, help="games played at the same time (default: 256)")
     parser.add_argument("--repetitions", type=IntRange(1, 10_000), default=3, help="samples per figure (default: 3)")

@@ -21,7 +21,7 @@ from rlworldkit.show.watch.controls import Controls
 
 
 def draw(path: Path, seed: int, step: int) -> None:
-    """Draw the game after so many steps; raises ParityError for a bad file."""
+    """Draw the game after ``step`` steps; raises ParityError for a bad file."""
     player = AgentPlayer(read_agent(WORLD, path))
     with closing(Table(WORLD, "swift")) as table, TemporaryDirectory() as folder:
         session = Session(table, seed, Path(folder) / "game.json", player)
@@ -36,7 +36,7 @@ def draw(path: Path, seed: int, step: int) -> None:
 
 
 async def _screen(session: Session) -> str:
-    """The smallest screen on which one can play, as SVG."""
+    """Take an SVG screenshot of the smallest playable screen."""
     app = PlayApp(session, Controls(4))
     async with app.run_test(size=layout_of(session, large=False).size) as pilot:
         await pilot.pause()

@@ -30,7 +30,7 @@ _CROSS = ((0, 0), *DIRECTIONS)  # S1
 
 
 def main() -> None:
-    """Play, and print a line for each choice of programs."""
+    """Read the command line, play, and print a line for each choice of programs."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("params", help="a params_*.npz file")
     parser.add_argument("--programs", type=programs_of, help="only these, together, in place of each by itself and all")
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def play(params: str, together: Sequence[str] | None, episodes: int, engine: str) -> None:
-    """Play for each choice of programs, or for some ``together``.
+    """Play and print for each choice of programs, or only for the programs ``together``.
 
     Raises UsageError for a bad file, EngineError where the engine fails.
     """
@@ -60,7 +60,7 @@ def play(params: str, together: Sequence[str] | None, episodes: int, engine: str
 
 
 def insisting(player: Player, wanted: NDArray[np.bool_]) -> Player:
-    """The player, but siphoning wherever that gives a program of ``wanted``, bool (23,)."""
+    """Wrap the player so that it siphons wherever that gives a program of ``wanted``, bool (23,)."""
 
     def choose(
         observations: NDArray[np.float32], masks: NDArray[np.bool_], seeds: NDArray[np.uint64], steps: NDArray[np.int64]
@@ -73,7 +73,7 @@ def insisting(player: Player, wanted: NDArray[np.bool_]) -> Player:
 
 
 def new_within_reach(observations: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Programs that a siphon would add, bool (n, 23), in observations (n, 1545)."""
+    """Find the programs that a siphon would add, bool (n, 23), in observations (n, 1545)."""
     board = observations[:, GRID_PART].reshape(-1, *GRID_SHAPE)
     held = np.pad(board[..., _HELD] * (board[..., _SIPHONED, None] == 0), ((0, 0), (1, 1), (1, 1), (0, 0)))
     rows, columns = np.rint((SIZE - 1) * observations[:, :2]).astype(int).T + 1
@@ -82,7 +82,7 @@ def new_within_reach(observations: NDArray[np.float32]) -> NDArray[np.bool_]:
 
 
 def programs_of(text: str) -> list[str]:
-    """The type of a flag: names of programs with commas between them."""
+    """Parse a flag's value: names of programs, separated by commas."""
     names = text.split(",")
     if unknown := set(names) - set(PROGRAMS):
         raise argparse.ArgumentTypeError(f"there is no program {min(unknown)!r}; name some of {', '.join(PROGRAMS)}")

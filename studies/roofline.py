@@ -40,7 +40,7 @@ from rlworldkit.ppo.state import Samples, Transition
 REPETITIONS = 7
 GAMES, STEPS = (8, 64, 256, 1024, 4096), 32
 LEARNED, PLAYED = 8192, 256
-"""Samples of a minibatch, and games that a rollout evaluates at once."""
+"""Number of samples in a minibatch, and of games that a rollout evaluates at once."""
 FORWARD, GRADIENT = "forward", "gradient"
 _COLOURS = {"centred": "#1b7f4d", "conv": "#7a5195", "turned": "#2f6fb0", "mlp": "#d98c2b"}
 _MARKERS = {GRADIENT: "o", FORWARD: "^"}
@@ -48,7 +48,7 @@ _MARKERS = {GRADIENT: "o", FORWARD: "^"}
 
 @dataclass(frozen=True)
 class Point:
-    """A pass of a network over so many samples, and its seconds."""
+    """A pass of a network over a number of samples, and its seconds."""
 
     network: str
     kind: str
@@ -58,12 +58,12 @@ class Point:
 
     @property
     def intensity(self) -> float:
-        """Operations for each byte."""
+        """Operational intensity: operations per byte."""
         return self.work.operations / self.work.moved
 
     @property
     def attained(self) -> float:
-        """Operations a second."""
+        """Attained operations per second."""
         return self.work.operations / self.seconds
 
 
@@ -77,7 +77,7 @@ class Played(NamedTuple):
 
 
 def main() -> None:
-    """Read the command line, measure, print the tables, draw, and write what was measured."""
+    """Read the command line, measure, print the tables, draw, and write the measurements."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
     target = parser.parse_args().json
@@ -101,7 +101,7 @@ def main() -> None:
 
 
 def played(env: HackMatrixJaxEnv, games: int) -> tuple[float, Played]:
-    """The seconds of a step of so many games with random valid actions, and ``STEPS`` steps of them."""
+    """Measure the seconds of a step of ``games`` games with random valid actions; also return ``STEPS`` of them."""
 
     def step(play: Play, _: None) -> tuple[Play, Played]:
         key, chosen = jax.random.split(play.key)
@@ -111,12 +111,12 @@ def played(env: HackMatrixJaxEnv, games: int) -> tuple[float, Played]:
         return play._replace(states=stepped.state, key=key), Played(seen, mask, actions, stepped.reward)
 
     scan = jax.jit(lambda play: jax.lax.scan(step, play, None, length=STEPS))
-    play, _ = scan(new_games(env, games))  # the first steps of games are not like the others
+    play, _ = scan(new_games(env, games))  # skip the first steps of games, which are unlike the others
     return statistics.median(seconds_of(lambda: scan(play), REPETITIONS)) / STEPS, scan(play)[1]
 
 
 def samples_of(env: HackMatrixJaxEnv, rollout: Played) -> Samples:
-    """Samples to learn from, sorted; their advantages and targets are drawn."""
+    """Make samples to learn from, sorted by the player's cell, with random advantages and targets."""
     seen, mask, action, _ = (leaf.reshape(-1, *leaf.shape[2:])[:LEARNED] for leaf in rollout)
     advantage, target = jax.random.normal(jax.random.key(0), (2, len(seen)))
     nothing = jnp.zeros(len(seen))
@@ -127,7 +127,7 @@ def samples_of(env: HackMatrixJaxEnv, rollout: Played) -> Samples:
 
 
 def points_of(env: HackMatrixJaxEnv, name: str, samples: Samples) -> list[Point]:
-    """The gradient of a minibatch, and what a rollout evaluates in a step."""
+    """Measure the gradient of a minibatch, and the forward pass of a rollout's step."""
     config, encoder = TrainConfig(network=name), env.networks()[name]
     network = make_network(name, encoder, env.num_actions, config.hidden_dim, config.num_layers)
     params = jax.jit(network.init)(jax.random.key(0), jnp.zeros((1, *env.observation_shape)))
@@ -151,17 +151,17 @@ def points_of(env: HackMatrixJaxEnv, name: str, samples: Samples) -> list[Point]
 
 
 def _of_one(function: Callable[[Any, Any], Any], carry: Any, given: Any, times: int) -> float:  # noqa: ANN401 - trees
-    """Seconds of one of several calls in a compiled loop, where buffers are used again as inside the trainer."""
+    """Measure the seconds per call in a compiled loop, where buffers are reused as in the trainer."""
 
     def again(carry: Any, given: Any) -> Any:  # noqa: ANN401 - trees
-        # behind the barrier nothing can be found to be the same in every round, and be done once for all
+        # the barrier keeps XLA from hoisting loop-invariant operations out of the loop
         return jax.lax.fori_loop(0, times, lambda _, now: function(*jax.lax.optimization_barrier((now, given))), carry)
 
     loop = jax.jit(again)
     return statistics.median(seconds_of(lambda: loop(carry, given), REPETITIONS)) / times
 
 
-# ---------------------------------------------------------------------------------------------------- telling
+# ---------------------------------------------------------------------------------------------------- reporting
 
 
 def ceilings_table(ceilings: Ceilings) -> str:
@@ -177,7 +177,7 @@ def ceilings_table(ceilings: Ceilings) -> str:
 
 
 def points_table(points: Iterable[Point], ceilings: Ceilings) -> str:
-    """Table of each network's passes: work, and share of the ceiling."""
+    """Table of each network's passes: work, time, and share of the ceiling."""
     rows = [
         (
             f"`{each.network}`, {each.kind} of {each.samples:,}",
@@ -194,7 +194,7 @@ def points_table(points: Iterable[Point], ceilings: Ceilings) -> str:
 
 
 def steps_tables(steps: dict[int, float], ceilings: Ceilings) -> tuple[str, str]:
-    """Table of the seconds of a step by games, with a fitted line and the memory bound."""
+    """Tables of the time of a step by number of games, with a fitted line and the memory bound."""
     fixed, each = line_through(steps)
     moved = 2 * jax_env.state_bytes() + FLOAT * jax_env.PACKED_SIZE
     rows = [
@@ -212,20 +212,20 @@ def steps_tables(steps: dict[int, float], ceilings: Ceilings) -> tuple[str, str]
 
 
 def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Markdown."""
+    """Format a Markdown table."""
     first, *others = (f"| {' | '.join(row)} |" for row in (heading, *rows))
     return "\n".join((first, "|" + "---|" * len(heading), *others))
 
 
 def line_through(steps: dict[int, float]) -> tuple[float, float]:
-    """The a and b of the ``a + b games`` seconds that miss those of the steps by the smallest shares."""
+    """Fit ``a + b * games`` to the seconds of a step by least squares of relative errors; return a and b."""
     games, seconds = np.array(list(steps), float), np.array(list(steps.values()))
     fixed, each = np.linalg.lstsq(np.stack([1 / seconds, games / seconds], 1), np.ones(len(steps)), rcond=None)[0]
     return float(fixed), float(each)
 
 
 def picture(ceilings: Ceilings, points: Iterable[Point]) -> bytes:
-    """A PNG: operations a second over operations for each byte, below the ceilings."""
+    """Draw a PNG of operations per second over operations per byte, below the ceilings."""
     figure = Figure(figsize=(9, 5), layout="constrained")
     axis = figure.subplots()
     for name, peak, style in (("float32", ceilings.float32, "-"), ("bfloat16", ceilings.bfloat16, "--")):

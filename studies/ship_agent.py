@@ -29,7 +29,7 @@ from rlworldkit.settings import saved_settings
 
 
 def main() -> None:
-    """Read the command line, write the files, and say where they are and how large."""
+    """Read the command line, write the files, and print their paths and sizes."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("agent", type=Path, metavar="PARAMS_OR_RUN", help="a params_*.npz file, or a run's folder")
     parser.add_argument("--name", choices=tuple(AGENTS), default=BEST, help=f"what it is called (default {BEST})")
@@ -43,12 +43,12 @@ def main() -> None:
 
 
 def ship(agent: Path, target: Path) -> tuple[Path, Path]:
-    """Write the agent to ``target`` and its run's settings beside it; both files.
+    """Write the agent to ``target`` and its run's settings beside it; return both paths.
 
     Raises ParityError where there is no agent, or where a number is too large for half precision.
     """
     path = _params_of(agent)
-    read_agent(WORLD, path)  # plays this game
+    read_agent(WORLD, path)  # check that the agent plays this game
     settings = {
         "params": path.name,
         **saved_settings(TrainConfig, read_saved_config(path.parent), path.parent / CONFIG),
@@ -61,7 +61,7 @@ def ship(agent: Path, target: Path) -> tuple[Path, Path]:
 
 
 def in_half_precision(params: Params) -> Params:
-    """The same tree of arrays in float16; raises UsageError where a number does not fit."""
+    """Convert a tree of arrays to float16; raises UsageError where a number does not fit."""
     if any(np.abs(leaf).max(initial=0) > np.finfo(np.float16).max for leaf in jax.tree.leaves(params)):
         raise UsageError("These parameters hold numbers that are too large for half precision: ship another agent.")
     halved: Any = jax.tree.map(lambda leaf: np.asarray(leaf, np.float16), params)
@@ -69,7 +69,7 @@ def in_half_precision(params: Params) -> Params:
 
 
 def _params_of(agent: Path) -> Path:
-    """The file itself, or the furthest parameters of a run; raises UsageError where its folder has none."""
+    """Return the file itself, or the latest parameters of a run; raises UsageError where its folder has none."""
     if not agent.is_dir():
         return agent
     found = next((path for path in agent_files(WORLD, agent) if path.suffix == PARAMS), None)

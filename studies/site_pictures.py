@@ -23,11 +23,11 @@ from rlworldkit.cli.outputs import fail
 
 FAULT = "viruses-move-once"
 SMALLER = ("-c:v", "libx264", "-preset", "veryslow", "-tune", "animation", "-crf", "28", "-pix_fmt", "yuv420p")
-"""Options of ffmpeg, which take a quarter of the bytes."""
+"""Options of ffmpeg that reduce the film to a quarter of its size."""
 
 
 def draw_film(folder: Path) -> None:
-    """Film a game, and write it smaller than ``watch`` does."""
+    """Film a game with ``watch``, and compress the film further."""
     film = folder / "best.mp4"
     flags = ["--engine", "swift", "--seed", "0", "--speed", "6", "--render", "ansi", "--record", str(film)]
     watch = [sys.executable, "-m", "hackmatrix.cli.main", "watch", "best", *flags]
@@ -37,7 +37,7 @@ def draw_film(folder: Path) -> None:
 
 
 def draw_divergence(folder: Path) -> None:
-    """Plant the fault in a copy of the JAX engine, compare that with the Swift engine, and draw the page."""
+    """Plant the fault in a copy of the JAX engine, compare the copy with the Swift engine, and draw the page."""
     (bench,) = (bench for bench in WORLD.benches if bench.engine == "jax")
     (mutant,) = (mutant for mutant in bench.mutants if mutant.name == FAULT)
     for part in bench.parts:

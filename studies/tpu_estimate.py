@@ -41,20 +41,20 @@ from rlworldkit.ppo.program import make_train
 from rlworldkit.ppo.state import init_runner, shardings_of
 
 _ENGINE = "/jax_env/"
-"""Part of the paths of the engine's files."""
+"""Substring of the paths of the engine's files."""
 _STEPS = 128
-"""Steps of every game whose loops are counted, after as many that are not."""
+"""Steps of every game in which loops are counted, after as many warm-up steps."""
 _DEAREST = 10
 _UPDATED_ON = "v5e:2x2"
 
 
 @dataclass(frozen=True)
 class Chip:
-    """A TPU: the topology that the compiler knows it by, and its clock.
+    """A TPU: its topology as the compiler names it, and its clock.
 
-    The clock is the published peak of bfloat16 products (275, 197 and 918 TFLOP/s) over those of a cycle: 2 · 128² in
-    each of four units, in two cores on v4, and four times as many on v6e. Of a product of 4,096² matrices the compiler
-    expects 117, 127 and 456 thousand a cycle and core, which is 87% to 97% of that.
+    The clock is the published peak of bfloat16 products (275, 197 and 918 TFLOP/s) over the operations per cycle:
+    2 · 128² in each of four units, in two cores on v4, and four times as many on v6e. For a product of 4,096² matrices
+    the compiler expects 117, 127 and 456 thousand operations per cycle and core, which is 87% to 97% of this peak.
     """
 
     topology: str
@@ -90,7 +90,7 @@ def main() -> None:
 
 
 def _prepare() -> None:
-    """Let the TPU's compiler start without a TPU, and beside another one; what is computed is for the CPU."""
+    """Configure the TPU's compiler to start without a TPU and beside another process, and JAX to compute on the CPU."""
     names = {"TPU_SKIP_MDS_QUERY": "1", "TPU_ACCELERATOR_TYPE": "v5litepod-4", "TPU_WORKER_HOSTNAMES": "localhost"}
     for name, value in {**names, "TPU_WORKER_ID": "0", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}.items():
         os.environ.setdefault(name, value)
@@ -102,7 +102,7 @@ def _prepare() -> None:
 
 
 def estimate_step(games: int, chips: Iterable[str]) -> dict[str, str]:
-    """Print what a step of so many games would take on each chip; returns the compiled texts by name."""
+    """Print the estimated time of a step of ``games`` games on each chip; return the compiled texts by name."""
     start = new_games(ENV, games)
     rounds = rounds_per_call(_traced_step(start).jaxpr, start, _STEPS)
     texts = {}
@@ -122,7 +122,7 @@ def _traced_step(start: Play) -> Traced:
 
 
 def compiled_update(network: str, games: int = 256) -> str:
-    """An update of the trainer, its games and samples split over four chips."""
+    """Compile an update of the trainer, with games and samples split over four chips."""
     config = TrainConfig(num_envs=games, network=network, log_interval=1)
     mesh = _mesh(_UPDATED_ON, 4)
     with tracing_for("tpu"):
@@ -145,11 +145,11 @@ def _compiled(traced: Traced) -> str:
     return str(traced.lower(lowering_platforms=("tpu",)).compile().as_text())
 
 
-# ---------------------------------------------------------------------------------------------------- telling
+# ---------------------------------------------------------------------------------------------------- reporting
 
 
 def step_tables(program: TpuProgram, rounds: Rounds, chip: Chip, games: int) -> str:
-    """Tables of a step: the time, the loops, and the lines of the engine that take most of it."""
+    """Make the tables of a step: the time, the loops, and the most expensive lines of the engine."""
     runs, uncounted = program.runs(rounds)
     if uncounted:
         raise SystemExit(f"No count fits the loop or branch {uncounted[0].name} of the compiled step.")
@@ -174,7 +174,7 @@ def step_tables(program: TpuProgram, rounds: Rounds, chip: Chip, games: int) -> 
 
 
 def loops_of(program: TpuProgram, runs: dict[str, float]) -> list[tuple[str, ...]]:
-    """Rows of the loops, without the loops in them, the dearest first."""
+    """Make rows of the loops, each without its inner loops, the most expensive first."""
     found = []
     for name in runs:
         for loop in (each for each in program.computations[name] if each.kind == "while"):
@@ -185,7 +185,7 @@ def loops_of(program: TpuProgram, runs: dict[str, float]) -> list[tuple[str, ...
 
 
 def collectives_table(program: TpuProgram) -> str:
-    """Table of the operations by which chips exchange data: how many stand in the program, and of what."""
+    """Table of the collective operations in the program: kind, shape and number."""
     found = Counter(
         (each.kind.removesuffix("-start"), each.shape.split("{")[0].strip("("))
         for part in program.computations.values()
@@ -197,13 +197,13 @@ def collectives_table(program: TpuProgram) -> str:
 
 
 def line_of(place: Place) -> str:
-    """The innermost line of the engine that an operation comes from, else of this project."""
+    """Innermost line of the engine that an operation comes from, else of this project."""
     inside = [call for call in place if _ENGINE in call[0]] or list(place)
     return f"{Path(inside[0][0]).name}:{inside[0][1]}" if inside else "(the compiler's own)"
 
 
 def _table(heading: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """Markdown."""
+    """Format a Markdown table."""
     first, *others = (f"| {' | '.join(row)} |" for row in (heading, *rows))
     return "\n".join((first, "|" + "---|" * len(heading), *others))
 

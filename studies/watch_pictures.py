@@ -23,7 +23,7 @@ _TRIED = 100
 
 
 def draw(path: Path, seed: int, step: int) -> None:
-    """Draw the frame after so many steps; raises ParityError for a bad file, or where all games are over before."""
+    """Draw the frame after ``step`` steps; raises ParityError for a bad file, or where all games end before."""
     os.environ["SDL_VIDEODRIVER"] = "dummy"
     import pygame
 

@@ -42,9 +42,9 @@ from rlworldkit.pictures import drawn, literal
 from rlworldkit.show.watch.frames import Frame, decide, frames
 
 BEFORE = (1, 2, 3, 5, 8, 12)
-"""Steps before a death from which something else is tried."""
+"""Numbers of steps before a death at which other actions are tried."""
 MARGIN = 10
-"""Steps that a player must outlive the original death by."""
+"""Steps that a player must survive after the original death."""
 SIDE_BY_SIDE = 128
 MOST_STEPS = 5000
 START, SIPHON, SCHEDULE = "stage's start", "siphon", "schedule"
@@ -56,7 +56,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Position:
-    """A game of this seed, ``step`` steps after its start."""
+    """State of the game with this seed, ``step`` steps after its start."""
 
     seed: int
     step: int
@@ -65,7 +65,7 @@ class Position:
 
 @dataclass(frozen=True)
 class Death:
-    """A death with step ``step`` of a game. before: the positions so many steps before it, as far as there are any."""
+    """A death in step ``step`` of a game. before: positions by number of steps before it, if the game is that long."""
 
     seed: int
     step: int
@@ -76,7 +76,7 @@ class Death:
 
 @dataclass(frozen=True)
 class Try:
-    """An action that is tried in a position, and how many steps, it among them, the player has to live."""
+    """An action to try in a position. steps: how many the player must survive, including this action."""
 
     position: Position
     action: int
@@ -84,7 +84,7 @@ class Try:
 
 
 def main() -> None:
-    """Read the command line, play, and print, write and draw what was found."""
+    """Read the command line, play, and print, write and draw the results."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("agent", type=Path, help="`best`, params_*.npz, checkpoint_*.pkl, a .zip, or a run's folder")
     parser.add_argument("--episodes", type=IntRange(1, 100_000), default=100, metavar="N", help="(default 100)")
@@ -113,7 +113,7 @@ def main() -> None:
 
 
 def deaths_of(watched: AgentPlayer, first_seed: int, episodes: int, max_steps: int = MOST_STEPS) -> list[Death]:
-    """The deaths in so many games on the Swift engine.
+    """Play ``episodes`` games on the Swift engine, and collect the deaths.
 
     Raises EngineError where the engine cannot start, or fails.
     """
@@ -129,7 +129,7 @@ def deaths_of(watched: AgentPlayer, first_seed: int, episodes: int, max_steps: i
 
 
 def death_of(last: Sequence[Frame]) -> Death:
-    """The death that the last moments of a game end with."""
+    """Make the Death at the end of a game from its last frames."""
     before, after = last[-2:]
     assert after.decision is not None
     found = ending(Transition(before.state, after.state, after.decision.action))
@@ -140,7 +140,7 @@ def death_of(last: Sequence[Frame]) -> Death:
 
 
 def avoidable(watched: AgentPlayer, deaths: Sequence[Death]) -> dict[int, list[bool]]:
-    """For each number of steps before: of the deaths that have so many, which some action avoids."""
+    """Find, for each of ``BEFORE``, which of the deaths in games that long some action avoids."""
     found = {}
     for steps in BEFORE:
         of_steps = [death.before[steps] for death in deaths if steps in death.before]
@@ -155,7 +155,7 @@ def avoidable(watched: AgentPlayer, deaths: Sequence[Death]) -> dict[int, list[b
 
 
 def valid_actions(positions: Sequence[Position]) -> Iterator[list[int]]:
-    """The valid actions in each position."""
+    """Yield the valid actions in each position."""
     for part in _parts(positions):
         with closing(Episodes(WORLD, len(part), engine="swift")) as episodes:
             episodes.start_from([position.state for position in part], np.arange(len(part)))
@@ -163,14 +163,14 @@ def valid_actions(positions: Sequence[Position]) -> Iterator[list[int]]:
 
 
 def outlived(watched: AgentPlayer, tries: Sequence[Try]) -> list[bool]:
-    """True for each try in which the player survives its steps or wins."""
+    """Tell for each try whether the player survives its steps or wins."""
     return [lived for part in _parts(tries) for lived in _outlived(watched, part).tolist()]
 
 
 def _outlived(watched: AgentPlayer, tries: Sequence[Try]) -> NDArray[np.bool_]:
-    """The same of a few tries, side by side."""
+    """Tell the same for at most ``SIDE_BY_SIDE`` tries, played in parallel."""
     seeds = np.array([one.position.seed for one in tries], np.uint64)
-    # what is drawn in a step depends on its number: played on from here, a game has those of its own
+    # the agent's draws depend on the step number, so continue the numbers of the original game
     first = np.array([one.position.step for one in tries])
     limits = np.array([one.steps for one in tries])
     actions = np.array([one.action for one in tries], np.int32)
@@ -199,7 +199,7 @@ def _outlived(watched: AgentPlayer, tries: Sequence[Try]) -> NDArray[np.bool_]:
 
 
 def _parts(things: Sequence[T]) -> Iterator[Sequence[T]]:
-    """A few at a time."""
+    """Split a sequence into parts of at most ``SIDE_BY_SIDE``."""
     for first in range(0, len(things), SIDE_BY_SIDE):
         yield things[first : first + SIDE_BY_SIDE]
 
@@ -210,7 +210,7 @@ def origin_of(attacker: State) -> str:
 
 
 def figures_of(deaths: Sequence[Death], games: int, avoided: dict[int, list[bool]]) -> Figures:
-    """Results as plain values: deaths by stage, attackers, and shares with 95% intervals."""
+    """Collect the results as JSON values: deaths by stage, attackers, and shares with 95% intervals."""
     stages = Counter(death.stage for death in deaths)
     attackers = Counter((killer["type"], origin_of(killer)) for death in deaths for killer in death.attackers)
     return {
@@ -225,7 +225,7 @@ def figures_of(deaths: Sequence[Death], games: int, avoided: dict[int, list[bool
 
 
 def tables(figures: Figures) -> list[Table]:
-    """The figures for the terminal."""
+    """Make the tables of the figures for the terminal."""
     stages = Table("stage", "deaths", box=None)
     for stage, count in figures["stages"].items():
         stages.add_row(stage, str(count))
@@ -239,7 +239,7 @@ def tables(figures: Figures) -> list[Table]:
 
 
 def picture(figures: Figures, title: str) -> bytes:
-    """A PNG: deaths by stage, attackers by type and origin, and the share that some action avoids."""
+    """Draw a PNG of deaths by stage, attackers by type and origin, and the share of avoidable deaths."""
     figure = Figure(figsize=(9, 9), layout="constrained")
     figure.suptitle(literal(title))
     stages, attackers, avoided = figure.subplots(3, 1)

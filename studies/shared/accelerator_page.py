@@ -1,4 +1,4 @@
-"""The results of an accelerator check as one HTML page that needs nothing else."""
+"""Self-contained HTML page of the results of an accelerator check."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -14,7 +14,7 @@ th:first-child, td:first-child { text-align: left }
 
 
 def page(found: Mapping[str, Any]) -> str:
-    """The page of what ``accelerator_check`` wrote as JSON: comparisons, speed, memory, and what is missing."""
+    """Make the page from the JSON of ``accelerator_check``: comparisons, speed, memory, and missing results."""
     rows, machine = found["rows"], found["machine"]
     measured = [row for row in rows if "value" in row]
     games = sorted({row["games"] for row in measured})
@@ -57,7 +57,7 @@ def page(found: Mapping[str, Any]) -> str:
 
 
 def _by_games(title: str, name: str, unit: int, games: Sequence[int], rows: Sequence[Mapping[str, Any]]) -> str:
-    """A table with a row for each part and a column for each number of games."""
+    """Make a table with a row for each part and a column for each number of games."""
     values = {(row["part"], row["games"]): row[name] / unit for row in rows if row.get(name) is not None}
     parts = dict.fromkeys(part for part, _ in values)
     cells = ([part, *(_rounded(values.get((part, count))) for count in games)] for part in parts)
@@ -69,7 +69,7 @@ def _rounded(value: float | None) -> float | str:
 
 
 def _section(title: str, heading: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table under a title, or nothing where it has no rows."""
+    """Make a table under a title; empty if it has no rows."""
     lines = [f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows]
     head = "".join(f"<th>{escape(name)}</th>" for name in heading)
     return f"<h2>{escape(title)}</h2><table><tr>{head}</tr>{''.join(lines)}</table>" if lines else ""

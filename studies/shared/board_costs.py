@@ -1,4 +1,4 @@
-"""Measure a JAX engine's step in certain positions of a world's games."""
+"""Measure the cost of a JAX engine's step on given boards."""
 
 import dataclasses
 import time
@@ -15,9 +15,9 @@ from rlworldkit.jax.env import JaxEnv, State
 
 
 class Turns(NamedTuple):
-    """Two batches of games that take turns, and what the last step gave.
+    """Two batches of games that alternate, and the last step's result.
 
-    Were there one batch, XLA could work out once for all steps what does not depend on the action.
+    With a single batch, XLA could compute everything that does not depend on the action once for all steps.
     """
 
     now: State
@@ -26,14 +26,14 @@ class Turns(NamedTuple):
 
 
 def measure(env: JaxEnv, boards: Iterable[tuple[str, State]], repetitions: int) -> Iterator[Record]:
-    """``env_steps_per_cpu_second_BOARDS`` for each name and batch of games (leading axis: games) in ``boards``.
+    """Measure ``env_steps_per_cpu_second_BOARDS`` for each name and batch of games (leading axis: games) in ``boards``.
 
     Every step starts from the boards themselves, with a random valid action in every game; all else is as in
     ``bench env``. All batches have the same size, and are played by one compiled program.
 
-    The seconds are those of processor time, of all threads together: it is the cost of a step that is compared, and
-    other work on the machine hardly changes that. On an accelerator, where the processor only waits, they are those of
-    the clock, and the records ``env_steps_per_second_BOARDS``.
+    Seconds are processor time of all threads together, because other work on the machine hardly changes it. On an
+    accelerator, where the processor only waits, they are wall-clock time, and the records are named
+    ``env_steps_per_second_BOARDS``.
     """
     on_cpu = jax.default_backend() == "cpu"
     clock, unit = (time.process_time, "cpu_second") if on_cpu else (time.perf_counter, "second")
@@ -54,7 +54,7 @@ def _start(states: State) -> Turns:
 
 
 def _play(env: JaxEnv) -> Callable[[Turns], Turns]:
-    """``STEPS_PER_CALL`` steps, each from the boards whose turn it is."""
+    """Make a function that plays ``STEPS_PER_CALL`` steps, each from the other batch of boards."""
     step = one_step(env)
 
     def turn(turns: Turns) -> Turns:

@@ -1,4 +1,4 @@
-"""Boards with so many enemies, and boards in the midst of each stage, to measure what a step costs there."""
+"""Boards with given numbers of enemies, and boards in the middle of each stage, to measure the cost of a step."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -17,13 +17,13 @@ from rlparity import BatchEngine, State
 ENEMY_COUNTS = (0, 1, 2, 5, 10, 20, 30)
 STAGES = tuple(range(1, NUM_STAGES + 1))
 DIFFERENT = 256
-"""Boards of each kind; where more games are played, some play the same."""
+"""Number of different boards of each kind; more games than that share boards."""
 STEPS_IN_STAGE = 8
-"""Random valid actions after which a stage is in its midst: what it began with has arrived."""
+"""Random valid actions until the middle of a stage, when its first transmissions have arrived."""
 
 
 def boards(num_games: int, different: int = DIFFERENT) -> Iterator[tuple[str, jax_env.State]]:
-    """Batches of so many games by the names ``enemies_N`` and ``stage_N``; raises EngineError without an engine."""
+    """Yield batches of ``num_games`` games, named ``enemies_N`` and ``stage_N``; EngineError without an engine."""
     rng = np.random.default_rng(0)
     slots = np.arange(different)
     with closing(open_swift(different)) as engine:
@@ -36,13 +36,13 @@ def boards(num_games: int, different: int = DIFFERENT) -> Iterator[tuple[str, ja
 
 
 def _batch(states: Sequence[State], num_games: int) -> jax_env.State:
-    """So many games, with a leading axis; the states from the first on again where they do not suffice."""
+    """Stack states to a batch of ``num_games`` games on a leading axis, repeating the states if there are fewer."""
     leaves = jax.tree.map(lambda *each: np.stack(each), *map(jax_env.set_state, states))
     return jax.tree.map(lambda leaf: leaf[np.arange(num_games) % len(states)], leaves)
 
 
 def _with_enemies(state: State, count: int, rng: np.random.Generator) -> State:
-    """The same with so many enemies, unhurt, and none to come."""
+    """Return the state with ``count`` unhurt enemies and no transmissions."""
     free = [place for place in CELLS if place not in (_place(state["player"]), _place(state["exit"]))]
     taken = [free[number] for number in rng.permutation(len(free))[:count]]
     enemies = [_enemy(ENEMIES[number % len(ENEMIES)], place) for number, place in enumerate(taken)]
@@ -56,7 +56,7 @@ def _enemy(kind: str, place: Place) -> State:
 
 
 def _in_stage(stage: int, fresh: Sequence[State], engine: BatchEngine, rng: np.random.Generator) -> list[State]:
-    """Those games that are in this stage, and not over, some random actions after they came there by its exit."""
+    """Enter the stage through the exit of the one before, take random actions, and return the games still in it."""
     slots = np.arange(len(fresh))
     if stage == 1:
         engine.set_state(fresh, slots)
@@ -70,7 +70,7 @@ def _in_stage(stage: int, fresh: Sequence[State], engine: BatchEngine, rng: np.r
 
 
 def _at_the_exit(state: State, stage: int) -> State:
-    """The same board, taken for one of this stage, with the player beside the exit and nobody else."""
+    """Return the board as one of this stage, with the player beside the exit and without enemies."""
     row, column = _place(state["exit"])
     door = (row + (1 if row == 0 else -1), column)
     blocks = [block for block in state["blocks"] if _place(block) != door]
@@ -79,7 +79,7 @@ def _at_the_exit(state: State, stage: int) -> State:
 
 
 def _way_out(state: State) -> int:
-    """The move from there to the exit."""
+    """Return the move from beside the exit to the exit."""
     return MOVES.index("down" if state["exit"]["row"] == 0 else "up")
 
 

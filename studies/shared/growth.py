@@ -15,11 +15,11 @@ DEVICES = (1, 2, 4, 8)
 
 
 def measure(module: str, num_envs: int, repetitions: int) -> Iterator[Record]:
-    """``env_steps_per_second_devices_N`` and ``env_compact_…``: ``bench env`` of this world, a process for each.
+    """Run ``bench env`` in a process each: ``env_steps_per_second_devices_N`` and ``env_compact_…``.
 
-    One device plays ``GAMES`` games; ``DEVICES`` devices play ``num_envs``. Several devices are made of the one
-    processor and share its cores. ``peak_bytes`` is the most
-    memory that the process held at once, compiling included.
+    One device plays each number of ``GAMES``; each number of ``DEVICES`` plays ``num_envs`` games. Several devices are
+    virtual devices of the one processor, and share its cores. ``peak_bytes`` is the peak memory of the process,
+    including compilation.
 
     Raises:
         ParityError: a process failed.

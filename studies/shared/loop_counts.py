@@ -1,4 +1,4 @@
-"""How often the loops and branches of a program run, counted while a CPU runs it."""
+"""Count how often the loops and branches of a program run, while a CPU runs it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from jax._src import source_info_util
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 Place = tuple[tuple[str, int], ...]
-"""Where an operation was traced: file and line of each call of the user's code, the innermost first."""
+"""Stack at which an operation was traced: file and line of each call in user code, innermost first."""
 Part = tuple[frozenset[tuple[str, int]], int]
-"""The body of a loop (0) or a branch (its number), by the calls that led to it (``calls_of``)."""
+"""Key of a loop body (number 0) or a branch (its number): the calls that led to it (``calls_of``) and the number."""
 Rounds = Mapping[Part, float]
-"""How often each part of a program runs."""
+"""Number of runs of each part of a program."""
 _CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr"} | {
     "custom_vmap_call": "call",
     "custom_jvp_call": "call_jaxpr",
@@ -26,14 +26,14 @@ _CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_ca
     "remat2": "jaxpr",
     "checkpoint": "jaxpr",
 }
-"""Primitives that only call, and the parameter that holds what they call."""
+"""Primitives that only call a function, and the parameter that holds the function."""
 _BRANCHES, _LOOPS = ("cond",), ("while", "scan")
 
 
 class LoopCounts:
     """Loops and branches of a closed jaxpr.
 
-    ``run`` computes what the jaxpr computes, and how often each body and branch ran.
+    ``run`` evaluates the jaxpr and counts how often each body and branch ran.
     """
 
     def __init__(self, program: ClosedJaxpr) -> None:
@@ -41,19 +41,19 @@ class LoopCounts:
         self._first: dict[int, int] = {}
         self.parts: list[Part] = []
         self.unrolled: list[int] = []
-        """Rounds that a compiled loop plays as one."""
+        """Unroll factor of each part: iterations that the compiled loop runs as one."""
         self._collect(program.jaxpr, ())
 
     def run(self, *args: Any) -> tuple[list[Any], Array]:  # noqa: ANN401 - leaves of any type
-        """The results, and int32 (parts,): how often each of ``parts`` ran."""
-        with jax.enable_x64(True):  # an engine may compute in 64 bits; every dtype is the program's own
+        """Return the results, and the number of runs of each of ``parts``, int32 (parts,)."""
+        with jax.enable_x64(True):  # an engine may compute in 64 bits; the jaxpr fixes every dtype
             counts = jnp.zeros(len(self.parts), jnp.int32)
             return self._run(self._program.jaxpr, self._program.consts, list(args), counts)
 
     def _collect(self, jaxpr: Jaxpr, outside: Place) -> None:
         for equation in jaxpr.eqns:
             name, params = equation.primitive.name, equation.params
-            place = (*_place(equation), *outside)  # that of an equation in a call may end at the call
+            place = (*_place(equation), *outside)  # the stack of an equation inside a call may end at the call
             if name in _BRANCHES or name in _LOOPS:
                 self._first[id(equation)] = len(self.parts)
                 number = len(params["branches"]) if name in _BRANCHES else 1
@@ -134,9 +134,9 @@ def _place(equation: Any) -> Place:  # noqa: ANN401 - an equation of a jaxpr
 
 
 def rounds_per_call(program: ClosedJaxpr, start: Any, calls: int) -> Rounds:  # noqa: ANN401 - a tree
-    """The mean rounds of every loop, and runs of every branch, of one call of a program, applied to its own result.
+    """Count the mean runs of every loop body and branch per call of a program that is applied to its own result.
 
-    The first ``calls`` calls are not counted, and as many after them are.
+    The first ``calls`` calls are a warm-up, and the next ``calls`` are counted.
     """
     counter = LoopCounts(program)
 
@@ -156,5 +156,5 @@ def rounds_per_call(program: ClosedJaxpr, start: Any, calls: int) -> Rounds:  # 
 
 
 def calls_of(place: Place) -> frozenset[tuple[str, int]]:
-    """The calls of a place outside these studies, in no order: a compiled text names some again for every loop."""
+    """Calls of a stack outside these studies, as a set: a compiled text repeats some of them for every loop."""
     return frozenset(call for call in place if "/studies/" not in call[0])

@@ -18,12 +18,12 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def draw_moment(description: str | None, draw: Callable[[Path, int, int], None], step: int) -> None:
-    """Read the command line of a script that shows one moment of an agent's game, and draw that.
+    """Read the command line of a script that draws one moment of an agent's game, and draw it.
 
     Args:
-        description: what the script says of itself.
-        draw: takes the agent's file, the first seed and the step; raises ParityError where it cannot.
-        step: the one that is shown unless the person names another.
+        description: the script's docstring, which is its help text.
+        draw: ``draw(file, seed, step)``, with the agent's file and the first seed; raises ParityError where it cannot.
+        step: default of the step to draw.
     """
     parser = Parser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("params", type=Path, help="a params_*.npz file")
@@ -37,13 +37,13 @@ def draw_moment(description: str | None, draw: Callable[[Path, int, int], None],
 
 
 def write_svg(name: str, drawn: str) -> None:
-    """Write the picture of a terminal, without its fonts, which would be fetched from elsewhere."""
+    """Write the SVG of a terminal without its web fonts, which a browser would download."""
     (IMAGES / name).write_text(re.sub(r"@font-face {.*?}\n", "", drawn, flags=re.DOTALL), encoding="utf-8")
 
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """The system's Chromium; raises UsageError where there is none."""
+    """Open the system's Chromium; raises UsageError where there is none."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         raise UsageError(f"There is no {' or '.join(BROWSERS)} on the PATH: install one of them.")

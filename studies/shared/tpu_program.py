@@ -1,4 +1,4 @@
-"""A program compiled for a TPU, read from its text: operations, their estimated cycles, and where they come from."""
+"""Parser of a program compiled for a TPU: operations, their estimated cycles, and the source lines they come from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.loop_counts import Place, Rounds, calls_of
 
 COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
 UNESTIMATED = ("gather", "scatter", "sort", "reduce-window", *COLLECTIVES)
-"""Operations that take time of a TPU, of which the compiler gives no estimate unless they are fused with others."""
+"""Operations that cost time on a TPU, but for which the compiler estimates no cycles unless they are fused."""
 _COMPUTATION = re.compile(r"^(ENTRY )?%?([\w.\-]+) .*\{$")
 _OPERATION = re.compile(r"^\s+(?:ROOT )?%?([\w.\-]+) = (.*?) ([a-z][a-z0-9\-]*)\(")
 _CYCLES = re.compile(r'"estimated_cycles":"(\d+)"')
@@ -33,27 +33,27 @@ class Operation:
     place: Place
     called: tuple[str, ...]
     trips: int | None
-    """Rounds of a loop that the compiler knows."""
+    """Trip count of a loop, if the compiler knows it."""
 
 
 @dataclass
 class TpuProgram:
-    """The computations of a program, by name."""
+    """Computations of a program, by name."""
 
     computations: dict[str, list[Operation]] = field(default_factory=dict)
     entry: str = ""
 
     @cached_property
     def whiles(self) -> Counter[frozenset[tuple[str, int]]]:
-        """Number of loops from each place: a compiler may make several of one."""
+        """Number of loops from each place: the compiler may split one loop into several."""
         return Counter(
             calls_of(each.place) for part in self.computations.values() for each in part if each.kind == "while"
         )
 
     def runs(self, rounds: Rounds) -> tuple[dict[str, float], list[Operation]]:
-        """How often each computation runs in a call, and the loops and branches that ``rounds`` does not count.
+        """Count the runs of each computation per call; also list the loops and branches that ``rounds`` lacks.
 
-        A loop that is not counted runs as often as the compiler says, or once; a branch, whenever it is asked.
+        A loop that it lacks counts with the compiler's trip count, or once; a branch, as often as its conditional runs.
         """
         found: dict[str, float] = {}
         unknown: list[Operation] = []
@@ -68,7 +68,7 @@ class TpuProgram:
         return found, unknown
 
     def without_cycles(self, operation: Operation) -> list[str]:
-        """The kinds of work, of ``UNESTIMATED``, in an operation for which the compiler gives no cycles."""
+        """List the ``UNESTIMATED`` kinds of operations in an operation for which the compiler gives no cycles."""
         inside = [each.kind for name in operation.called for each in self.computations[name]]
         kinds = inside if operation.kind == "fusion" else [operation.kind]
         return [] if operation.cycles else [kind for kind in kinds if kind in UNESTIMATED]
@@ -100,7 +100,7 @@ class TpuProgram:
 
 
 def read(text: str) -> TpuProgram:
-    """The program of a compiled text (``jax.stages.Compiled.as_text``)."""
+    """Parse a compiled text (``jax.stages.Compiled.as_text``)."""
     places = _places(text)
     program, current = TpuProgram(), list[Operation]()
     for line in text.splitlines():
@@ -117,7 +117,7 @@ def _operation(found: re.Match[str], line: str, places: dict[str, Place]) -> Ope
     branches = _BRANCHES.search(line)
     names = re.findall(r"[\w.\-]+", branches[1]) if branches else _CALLED.findall(line)
     if "true_computation" in line:
-        names.reverse()  # the false one is branch 0
+        names.reverse()  # the false computation is branch 0
     return Operation(
         name=found[1],
         kind=found[3],
@@ -130,7 +130,7 @@ def _operation(found: re.Match[str], line: str, places: dict[str, Place]) -> Ope
 
 
 def _places(text: str) -> dict[str, Place]:
-    """The place of each ``stack_frame_id`` by the tables at the beginning of a text."""
+    """Read the stack of each ``stack_frame_id`` from the tables at the beginning of a text."""
 
     def table(name: str, row: str) -> dict[str, tuple[str, ...]]:
         found = re.search(rf"^{name}\n((?:\d+ .*\n)+)", text, re.MULTILINE)

@@ -1,10 +1,10 @@
 """Operations and memory traffic of a network's passes, from its maths alone.
 
-Operations are those of the matrix products, two for a multiply-add: of the board its 36 cells, no places around it;
-backwards the gradients of all weights, and of what a layer reads wherever that was learned. Bytes are those that cross
-memory if caches keep nothing from one pass to the next and all that is needed within one, but for what tanh gave: that
-is written and read once where the way back needs it. The floats of observations are not among them, nor logits: both
-could be made where they are read.
+Operations count the matrix products, two for a multiply-add, on the 36 cells of the board without padding. The backward
+pass counts the gradients of all weights, and of a layer's inputs where these are learned. Bytes count memory traffic if
+caches keep nothing between passes and everything within one, except outputs of tanh, which are written and read once
+where the backward pass needs them. Observations as floats and logits are not counted, because both could be computed
+where they are read.
 """
 
 from typing import NamedTuple
@@ -18,20 +18,20 @@ from rlworldkit.ppo.params import Params
 
 FLOAT = 4
 _TOLD = NUM_CELLS + len(DIRECTIONS) * SIZE * (SIZE - 1)
-"""Reads of each cell by itself and its neighbours on the board."""
+"""Number of pairs of a cell and a reader: each cell is read by itself and by its neighbours on the board."""
 _LEARNED_FROM = FLOAT * PACKED_SIZE + NUM_ACTIONS + 5 * FLOAT
-"""Bytes of a sample: what was seen, the mask, the action, its probability, the value, the advantage and the target."""
+"""Bytes of a sample: observation, mask, action, its probability, value, advantage and target."""
 
 
 class Work(NamedTuple):
-    """Operations, and bytes that cross memory."""
+    """Number of operations, and of bytes that are moved to and from memory."""
 
     operations: int
     moved: int
 
 
 class Layer(NamedTuple):
-    """Of one sample: multiply-adds forwards and of the gradient of what the layer reads, and numbers that tanh gave."""
+    """Work of a layer for one sample: multiply-adds forward, those of its inputs' gradient, and kept tanh outputs."""
 
     forward: int
     back: int
@@ -39,13 +39,13 @@ class Layer(NamedTuple):
 
 
 def evaluating(params: Params, samples: int) -> Work:
-    """Work of a forward pass over so many compact observations."""
+    """Work of a forward pass over ``samples`` compact observations."""
     once = sum(layer.forward for layer in layers_of(params))
     return Work(2 * samples * once, _size(params) + samples * FLOAT * (PACKED_SIZE + NUM_ACTIONS + 1))
 
 
 def learning(params: Params, samples: int) -> Work:
-    """Work of the gradient of a loss over so many samples."""
+    """Work of the gradient of a loss over ``samples`` samples."""
     layers = layers_of(params)
     once = sum(2 * layer.forward + layer.back for layer in layers)
     of_sample = _LEARNED_FROM + 2 * FLOAT * sum(layer.kept for layer in layers)
@@ -65,9 +65,9 @@ def layers_of(params: Params) -> list[Layer]:
 
 
 def _layer(name: str, reads: int, gives: int, features: int, near: int) -> Layer:
-    """A layer of a network whose cells have so many features, none where it reads observations flat.
+    """Work of a layer. features: number of features of each cell, 0 where the network reads flat observations.
 
-    near: the features of cells near the player, where they have their own.
+    near: number of features of cells near the player, 0 where these have none of their own.
     """
     if name == "cell":
         return Layer(NUM_CELLS * reads * gives, 0, NUM_CELLS * gives)

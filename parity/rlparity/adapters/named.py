@@ -31,7 +31,7 @@ from rlparity.spaces import Box, box_of
 from rlparity.world import World
 
 WORLD = "environments"
-"""The name of every world of named environments."""
+"""Name of the worlds of named environments."""
 _MOST_NAMES = 2**16
 """Largest Discrete space whose actions get names; larger ones become a Box of one integer."""
 
@@ -73,7 +73,7 @@ def environment(name: str) -> World:
         return environments_world({name: make}, _actions(space), shape_of(observation), players)
     except ParityError as error:
         raise UsageError(f"{name} cannot be played: {str(error).removesuffix('.')}.") from error
-    except FOREIGN_FAULTS as error:  # whatever a library raises for a name that it does not know
+    except FOREIGN_FAULTS as error:  # libraries raise various exceptions for an unknown name
         missing = (getattr(error, "name", None) or "").partition(".")[0] if isinstance(error, ImportError) else ""
         if missing and not what.startswith(missing):
             raise UsageError(f"{name} needs {missing}: {install_command(missing)}.") from error

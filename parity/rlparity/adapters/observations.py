@@ -85,7 +85,7 @@ def _leaf(value: object) -> Array:
     if leaf.dtype.kind == "U":
         if leaf.itemsize > 4 * TEXT:
             raise EngineError(f"an observation holds a text of more than {TEXT} signs, the most that are compared")
-        leaf = leaf.astype(f"U{TEXT}")  # one type, however long the text is
+        leaf = leaf.astype(f"U{TEXT}")  # the same dtype for texts of any length
     if leaf.dtype.names is None and leaf.dtype.kind not in "biufU":
         raise EngineError(
             f"an observation holds a {type(value).__name__}, where arrays, numbers and texts are compared"

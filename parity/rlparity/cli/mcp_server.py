@@ -97,7 +97,7 @@ class Tools:
             return _fault(f"no session is open: call {DEBUG} first.")
         process, answers = self._session
         assert process.stdin is not None
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the answer below is missing then
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # then the read below gets no answer
             await process.stdin.send(" ".join(command.split()).encode() + b"\n")
         return await self._answer(process, answers)
 

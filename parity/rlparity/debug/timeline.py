@@ -165,7 +165,7 @@ class Timeline:
         other = one if is_alone else _kept(seen.observed)
         states = one[STATE][0], other[STATE][0]
         marks = fired_marks(self.pair, fired)
-        phases = StepPhases(lambda: self.pair, since, action)  # the pair may be reopened until then
+        phases = StepPhases(lambda: self.pair, since, action)  # evaluated later: the pair may be another by then
         return Moment(action, states, components_of(seen), marks, differences, step, (one, other), phases)
 
 

@@ -28,7 +28,7 @@ DIFFERS = "bold white on red"
 
 @dataclass(frozen=True)
 class NextCommand:
-    """A command to run next, as the words that a shell would pass to it."""
+    """A command to run next. argv: its words, as a shell would pass them."""
 
     purpose: str
     argv: Sequence[str]
@@ -66,7 +66,7 @@ class Report:
 
     @property
     def headline(self) -> str:
-        """One sentence that says what was found."""
+        """Summary of the report in one sentence."""
         one, other = self.trace.engines
         if self.batch_only:
             return f"{one} and {other} differ within a batch, but not when this game is played alone."
