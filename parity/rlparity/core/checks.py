@@ -22,21 +22,21 @@ _GOLDEN = 0x9E3779B97F4A7C15
 _SLOTS = 8
 _FIRST, _STEPS = 2, 32
 _MOMENTS = 0, 1, 5, 17
-"""Steps before the states from which games go on a second time."""
+"""Step counts at which states are saved, for games to continue from a second time."""
 _WATCHED = 64
-"""Of so many games at most observations are kept: hundreds of observations each, and other chance shows in a few."""
+"""Maximum games whose outputs are kept, which saves memory: a different random stream shows in a few games."""
 
 
 def high_word(bits: int) -> np.uint64:
-    """A number whose lower half is 0: added to a seed of so many bits, it changes the upper half only."""
+    """Constant whose lower half is 0: adding it to a seed of ``bits`` bits changes only the upper half."""
     half = bits // 2
     return np.uint64(_GOLDEN >> (64 - bits + half) << half)
 
 
 def run_seeds(seed: int, games: int, bits: int = 64) -> NDArray[np.uint64]:
-    """Seeds of a run's games, (games,): seed + i, and ``high_word`` more for every second, all modulo 2 to the bits.
+    """Seeds of a run's games, (games,): seed + i, plus ``high_word`` for odd i, modulo 2**bits.
 
-    Seeds that begin small would hide an engine that reads the lower half of them only.
+    Small seeds alone would hide an engine that reads only the lower half of a seed.
     """
     numbers = np.arange(games, dtype=np.uint64)
     return _of_width(np.uint64(seed % 2**bits) + numbers + high_word(bits) * (numbers % np.uint64(2)), bits)
@@ -47,20 +47,20 @@ def _of_width(seeds: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
 
 
 def check_engine(engine: GuardedEngine, seed: int, *, restarting: bool, seeds: bool, repeats: bool) -> dict[str, bool]:
-    """Tell whether games ignore their ``seeds`` and ``actions``, as far as that can be known.
+    """Check an engine's contract; returns whether games ignore their ``seeds`` and ``actions``, where that was tested.
 
-    Raises EngineError where states are not complete or, with ``seeds``, games do not follow from their seeds.
+    Raises EngineError where states are incomplete or, with ``seeds``, where games do not follow from their seeds.
 
-    ``repeats``: look only whether games of the same seeds repeat themselves; where engines differ, that is the first
-    thing to fix. The engine's games are others afterwards. ``restarting``: step with the engine's own auto-reset, as
-    the run did, so that an engine which compiles its steps need not compile another one.
+    ``repeats``: check only that the same seeds play the same games again, the first thing to fix where engines differ.
+    All checks replace the engine's games. ``restarting``: step with the engine's own auto-reset, as the run did, so
+    that an engine which compiles its steps need not compile another variant.
     """
     world, ignored = engine.world, dict[str, bool]()
     step = engine.step_restarting if restarting else engine.step
     if repeats and seeds:
         _check_repeats(engine, seed, step)
     for turn in () if repeats else range(1 if engine.games >= len(_MOMENTS) else len(_MOMENTS)):
-        if turn:  # the games of the last one may be over, which no state need say
+        if turn:  # games of the last turn may have ended, which states need not record
             engine.reset(_of_width(engine.seeds() + np.uint64(1), world.seed_bits), np.arange(engine.games))
         _check_states(engine, step, turn)
     if seeds and not repeats:
@@ -72,10 +72,10 @@ def check_engine(engine: GuardedEngine, seed: int, *, restarting: bool, seeds: b
 
 
 def _check_repeats(engine: GuardedEngine, seed: int, step: StepFunction) -> None:
-    """The same seeds and actions play the same games a second time."""
+    """Check that the same seeds and actions play the same games twice; raises EngineError where they do not."""
     first = run_seeds(seed, engine.games, engine.world.seed_bits)
     shown: list[list[Array]] = []
-    with suppress(EngineError):  # which the run did not meet
+    with suppress(EngineError):  # a failure that the run itself did not meet
         shown += [_shown(engine, first, step, _STEPS) for _ in range(2)]
     for number, (one, other) in enumerate(zip(*shown, strict=True)):
         if one.tobytes() != other.tobytes():
@@ -87,9 +87,9 @@ def _check_repeats(engine: GuardedEngine, seed: int, step: StepFunction) -> None
 
 
 def _check_states(engine: GuardedEngine, step: StepFunction, turn: int) -> None:
-    """Games that go on from their states, after their slots have held others, are as if nothing had happened.
+    """Check that games continue unchanged from their saved states after their slots held other games.
 
-    Each of some games goes on from its state at one of several moments, another one at each ``turn``, to its end.
+    Each of the first games continues to its end from its state at one of ``_MOMENTS``, another one at each ``turn``.
     """
     slots: Slots = np.arange(min(_SLOTS, engine.games))
     choose, playing = _drawn(engine.world), np.ones(len(slots), np.bool_)
@@ -116,7 +116,7 @@ def _check_states(engine: GuardedEngine, step: StepFunction, turn: int) -> None:
         own = {name: np.asarray(values)[later] for name, values in shown.items()}
         _demand_same(engine, seen, own, "set_state(get_state())")
     for number in range(max(ends - starts)):
-        actions, going = choose(engine), np.flatnonzero(starts + number < ends)  # the other games have gone on
+        actions, going = choose(engine), np.flatnonzero(starts + number < ends)  # the other games are over
         times = (starts + number)[going]
         for slot, time in zip(going, times, strict=True):
             actions[slot] = taken[time][slot]
@@ -142,7 +142,7 @@ def _demand_same(engine: GuardedEngine, expected: Fields, observed: Fields, what
 
 
 def _check_seeds(engine: GuardedEngine, seed: int, step: StepFunction) -> bool:
-    """Tell whether other seeds, in their lower bits or in their upper ones alone, play the same games."""
+    """Tell whether seeds that differ only in lower or only in upper bits play the same games; may raise EngineError."""
     bits = engine.world.seed_bits
     seeds = _of_width(np.uint64(seed) + np.arange(engine.games, dtype=np.uint64), bits)
     for other, remedy in (
@@ -150,7 +150,7 @@ def _check_seeds(engine: GuardedEngine, seed: int, step: StepFunction) -> bool:
         (seeds + high_word(bits), f"its draws must depend on all {bits} bits of a seed"),
     ):
         other = _of_width(other, bits)
-        for steps in (0, _STEPS):  # most games begin differently
+        for steps in (0, _STEPS):  # most games differ at their start already
             shown = [_shown(engine, each, step, steps) for each in (seeds, other)]
             if not all(map(np.array_equal, *shown)):
                 one, another = ({game.tobytes() for game in each[0]} for each in shown)
@@ -169,7 +169,7 @@ def _check_seeds(engine: GuardedEngine, seed: int, step: StepFunction) -> bool:
 
 
 def _ignores_actions(engine: GuardedEngine, seed: int, step: StepFunction) -> bool:
-    """Tell whether the same games show the same after other actions."""
+    """Tell whether games show the same outputs under different actions."""
     world = engine.world
     seeds = run_seeds(seed, engine.games, world.seed_bits)
     for steps in (_FIRST, _STEPS):
@@ -182,7 +182,7 @@ def _ignores_actions(engine: GuardedEngine, seed: int, step: StepFunction) -> bo
 def _shown(
     engine: GuardedEngine, seeds: NDArray[np.uint64], step: StepFunction, steps: int, choose: Chooser | None = None
 ) -> list[Array]:
-    """What the first new games from these seeds show, in some steps, each up to its end."""
+    """Outputs of the first games that start from these seeds, over some steps, each game up to its end."""
     everyone: Slots = np.arange(engine.games)
     seen = [engine.reset(seeds, everyone)[:_WATCHED].copy()]
     given = engine.seeds()

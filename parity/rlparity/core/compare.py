@@ -1,4 +1,4 @@
-"""Exact comparison: first fast, which games differ at all; then slow, in which places one of them differs."""
+"""Exact comparison: a fast pass finds the games that differ, a slow one lists where a game differs."""
 
 import json
 import re
@@ -20,7 +20,7 @@ Fields = Mapping[str, Array | list[State]]
 """Name -> one row for each game: an array with a leading axis, or a list of states."""
 
 Keys = tuple[str | int, ...]
-"""Keys and indices that lead to a part of a value, of a field its family first."""
+"""Path of keys and indices to a part of a value; the path of a field begins with its family."""
 ABSENT = "absent"
 STATE = "state"
 OBSERVATION = "observation"
@@ -36,7 +36,7 @@ class Difference:
     observed: Any
 
     def __post_init__(self) -> None:
-        """Name the field in one printable line, whatever an engine calls the parts of its states."""
+        """Make the field's name printable in one line, whatever keys an engine's states have."""
         object.__setattr__(self, "field", printable(self.field))
 
     @property
@@ -60,7 +60,7 @@ def rows_that_differ(world: World, expected: Fields, observed: Fields) -> NDArra
 
 
 def _compared(world: World, expected: Fields, observed: Fields) -> Iterator[tuple[str, Any, Any]]:
-    """Fields that are compared, with the values of both sides, None where one has none; those of dicts one by one."""
+    """Yield each compared field and its value on both sides, None if absent; dict observations field by field."""
     for name in dict.fromkeys([*expected, *observed]):
         one: Any = expected.get(name)
         other: Any = observed.get(name)
@@ -74,7 +74,7 @@ def _compared(world: World, expected: Fields, observed: Fields) -> Iterator[tupl
 
 
 def elements_that_differ(expected: Array, observed: Array, tolerance: Tolerance | None) -> NDArray[np.bool_]:
-    """The elements (rows, …) of an array field that differ: all of them where the arrays have different forms."""
+    """Mask (rows, …) of the elements of an array field that differ: all of them where shapes or float types differ."""
     if not _same_form(expected, observed, tolerance):
         return np.ones(expected.shape if expected.size else (len(expected), 1), dtype=np.bool_)
     differ = _bits_differ(expected, observed)
@@ -86,13 +86,13 @@ def elements_that_differ(expected: Array, observed: Array, tolerance: Tolerance 
 
 
 def _same_state(world: World, expected: object, observed: object, path: str) -> bool:
-    """Equality of JSON texts, which tell 1 from True and 1.0, and 0.0 from -0.0, as ``==`` does not."""
+    """Compare two states as JSON texts, which unlike ``==`` tell 1 from True and 1.0; then within tolerances."""
     one, other = (json.dumps(state, sort_keys=True) for state in (expected, observed))
     return one == other or next(state_differences(world, expected, observed, path), None) is None
 
 
 def _same_form(expected: Array, observed: Array, tolerance: Tolerance | None) -> bool:
-    """Same shape, and the same type where bits count (floats); integers of any width and flags compare by value."""
+    """Tell whether shapes match, and types where one is a float; integers of any width and flags compare by value."""
     if tolerance is not None and tolerance.any_dtype:
         return expected.shape == observed.shape
     floating = np.issubdtype(expected.dtype, np.floating) or np.issubdtype(observed.dtype, np.floating)
@@ -109,7 +109,7 @@ def _bits_differ(expected: Array, observed: Array) -> NDArray[np.bool_]:
 def _are_near(
     expected: ArrayLike, observed: ArrayLike, tolerance: Tolerance, kind: DTypeLike | None
 ) -> NDArray[np.bool_]:
-    """Elements within a tolerance. kind: the type whose ULPs count; None: there are none."""
+    """Mask of the elements within a tolerance. kind: the float type whose ULPs count; None: ULPs do not count."""
     expected, observed = np.asarray(expected), np.asarray(observed)
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.maximum(np.abs(expected), np.abs(observed)).astype(np.float64)
@@ -118,7 +118,7 @@ def _are_near(
             most = np.maximum(most, tolerance.ulps * np.spacing(size.astype(kind)).astype(np.float64))
         distance = np.abs(expected.astype(np.float64) - observed.astype(np.float64))
         is_nan = np.isnan(expected.astype(np.float64)) & np.isnan(observed.astype(np.float64))
-        is_near = (distance <= most) & np.isfinite(distance)  # infinity is near itself alone
+        is_near = (distance <= most) & np.isfinite(distance)  # infinity is near only itself
         return np.asarray((expected == observed) | is_near | is_nan, dtype=np.bool_)
 
 
@@ -152,15 +152,15 @@ def _label(world: World, name: str, place: tuple[int, ...]) -> str:
 
 
 def element_names(world: World) -> dict[str, tuple[str, ...]]:
-    """What the elements of fields are called, by the fields that have such names."""
+    """Names of elements, by the fields whose elements are named."""
     names = {name: getattr(world, name) for name in ("components", "facts", "events")}
     return {**names, "mask": world.actions, "marks": tuple(world.marks)}
 
 
 def state_differences(world: World, expected: object, observed: object, path: str = STATE) -> Iterator[Difference]:
-    """The places, as paths such as ``state.player.hp`` or ``state.enemies[0].row``, in which two states differ.
+    """Yield the differences of two states, at paths such as ``state.player.hp`` or ``state.enemies[0].row``.
 
-    Numbers have the tolerances of their path without indices, such as ``state.enemies.row``, else those of ``state``;
+    A number has the tolerance of its path without indices, such as ``state.enemies.row``, or else that of ``state``.
     ULPs are those of float32.
     """
     place = re.sub(r"\[\d+\]", "", path) if world.tolerances else path
@@ -189,7 +189,7 @@ def _are_near_numbers(expected: object, observed: object, tolerance: Tolerance) 
 
 @lru_cache
 def keys_of(field: str) -> Keys:
-    """The keys in a field's name, also as differences have it: ``state.apples[0].cell``, ``observation[3: hp]``."""
+    """Split a field's name, such as ``state.apples[0].cell`` or ``observation[3: hp]``, into its keys."""
     keys: list[str | int] = []
     for plain, indices, label in re.findall(r"([^.\[\]]+)|\[([\d, ]{1,99})\]|\[(?:[\d, ]+: )?(.+?)\]", field):
         keys += [*map(int, re.findall(r"\d+", indices))] if indices else [plain or label]
@@ -197,7 +197,7 @@ def keys_of(field: str) -> Keys:
 
 
 def part_of(value: Any, keys: Keys) -> Any:  # noqa: ANN401 - a JSON value
-    """What stands under some keys; ABSENT where nothing does."""
+    """Look up a part of a value by its keys; ABSENT where there is none."""
     for key in keys:
         try:
             value = value[key]
@@ -207,7 +207,7 @@ def part_of(value: Any, keys: Keys) -> Any:  # noqa: ANN401 - a JSON value
 
 
 def value_text(value: object) -> str:
-    """A value as every report shows it; whole numbers keep all their digits."""
+    """Format a value for reports; integers keep all their digits."""
     return printable(value) if isinstance(value, str) else json.dumps(value)
 
 
@@ -221,6 +221,6 @@ def differing_cells(boards: Sequence[Board]) -> set[tuple[int, int]]:
 
 
 def differing_scalars(boards: Sequence[Board]) -> set[str]:
-    """The names in two boards' tables whose values differ."""
+    """Names of the scalars whose values differ between two boards."""
     one, other = (board.scalars for board in boards)
     return {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}

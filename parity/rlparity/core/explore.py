@@ -1,9 +1,9 @@
-"""Exploration: a source that learns what leads to what was seldom seen, as coverage-guided fuzzers do.
+"""Exploring action source: steers play toward rarely seen behaviour, as coverage-guided fuzzers do.
 
-What a step shows of a game is a set of *features*, and how often each was seen is counted. A run begins as a directed
-one, and finds what that finds quickly in the same step. Once nothing new is seen, the run of each slot is cut into
-segments. A segment has a start (the game goes on, a state of one of the world's makers, or one of the corpus), a policy
-and a length; then another segment begins. Makers and policies after which rare features are seen are chosen more often.
+Every step is reduced to a set of *features*, and the source counts how often each one is seen. A run begins as a
+directed run, and so finds easy differences at the same step. Once no new features appear, play in each slot is cut into
+segments. A segment has a start (the game continues, or begins in a state of a start maker or of the corpus), a policy
+and a length; then the next segment begins. Makers and policies that lead to rare features are chosen more often.
 The start and the actions that first led to a feature go into the corpus, to be mutated and replayed.
 """
 
@@ -25,29 +25,29 @@ from rlparity.spaces import Box
 from rlparity.world import World
 
 STALE = 32
-"""Transitions without a new feature, counted in all games, that end directed play."""
+"""Consecutive transitions without a new feature, over all games, after which directed play ends."""
 LONGEST = 128
-"""The most steps of a segment, but for those that it replays."""
+"""Maximum steps of a segment, not counting the actions that it replays."""
 REMEMBERED = 2 * LONGEST
 GO_ON, GO_ON_FOUND, FROM_CORPUS = 0.1, 0.8, 0.2
-"""Shares of segments in which the game goes on, the same after one that found something, and of those that begin in a
-state of the corpus; others begin in a made one."""
+"""Shares of segments that continue the game, that continue it after a segment with a new feature, and that begin in a
+corpus state; the others begin in a made state."""
 LEARNED, MUTATED, TASTE = 0.5, 0.7, 0.5
-"""Shares: of made starts chosen by what they earned, of corpus states that are changed, of segments with a taste."""
+"""Shares of made starts chosen by credit, of corpus starts that are mutated, of segments with random action weights."""
 MOST_FOUND = 4
-"""New entries of the corpus in a step, whose states may have to be read from the engine."""
+"""Maximum new corpus entries per step, a limit because their states may have to be read from the engine."""
 FORGETTING = 0.97
-"""Weight, at each choice, of what makers and policies earned before."""
+"""Decay, at each choice, of the credit that makers and policies earned before."""
 REPLAYED = 10
-"""What a replay adds to how often a feature was seen, so that those that cannot be repeated do not take every turn."""
+"""Added to a feature's count when its entry is replayed, so that unrepeatable features are not chosen every time."""
 LAST_INVALID = 50
-"""How much more often the last action of a segment is invalid: that ends the episode in many worlds."""
+"""Factor of the invalid share for a segment's last action: an invalid action ends the episode in many worlds."""
 _WORD = 2**32 - 1
 
 
 @dataclass(frozen=True)
 class Entry:
-    """The start of a segment that showed a new feature, its seed and the actions up to there, or the state there."""
+    """Corpus entry: start, seed and actions of a segment up to a new feature, or the state there without actions."""
 
     start: State
     seed: int
@@ -55,11 +55,11 @@ class Entry:
 
 
 class ExploreSource(DirectedSource):
-    """Draws what a directed run does until that shows nothing new; then it explores."""
+    """Action source that plays like a directed run until that shows nothing new, and then explores."""
 
     def __init__(self, world: World, games: int, rng: np.random.Generator) -> None:
         super().__init__(world, games, rng)
-        self._own = rng.spawn(1)[0]  # so that directed play stays as it is
+        self._own = rng.spawn(1)[0]  # a separate stream, so that directed play draws as without exploration
         self._is_directed, self._stale = True, 0
         self._has_found = np.zeros(games, np.bool_)
         self._taken = np.zeros(games, np.intp)
@@ -69,7 +69,7 @@ class ExploreSource(DirectedSource):
         self._taste = np.ones((games, len(world.actions)))
         self._rows: deque[NDArray[Any]] = deque(maxlen=REMEMBERED)
         self._mutated: tuple[int, State] | None = None
-        """The slot of the one start among the last that was changed, and the state that it was made from."""
+        """Slot of the one mutated start among the last starts, and its state before the mutation."""
         self._corpus: dict[int, Entry] = {}
         self._read_states: Callable[[Slots], list[State]] = lambda slots: []
         self._ranges: dict[str, tuple[int, int]] = {}
@@ -82,7 +82,7 @@ class ExploreSource(DirectedSource):
         self._features = Features()
 
     def starts(self, slots: Slots) -> dict[int, State]:
-        """The states in which new segments begin; the games of other slots go on."""
+        """Begin new segments in these slots; returns their start states, without slots whose games continue."""
         self._mutated = None
         learned = slots[self._maker[slots] >= 0]
         self._earned, self._spent = FORGETTING * self._earned, FORGETTING * self._spent
@@ -100,7 +100,7 @@ class ExploreSource(DirectedSource):
         return made
 
     def unmutated(self, made: Mapping[int, State]) -> dict[int, State] | None:
-        """The starts with the one that was changed as it was before; None where none was."""
+        """Undo the mutation among the last starts; returns all of them, or None where none was mutated."""
         if self._mutated is None:
             return None
         (slot, state), self._mutated = self._mutated, None
@@ -108,7 +108,7 @@ class ExploreSource(DirectedSource):
         return {**made, slot: state}
 
     def _begin(self, slot: int) -> State | None:
-        """Choose a segment; returns the state that it begins in, None where the game goes on."""
+        """Choose a segment; returns the state that it begins in, None where the game continues."""
         draw = self._own.random()
         self._length[slot] = int(np.exp(self._own.uniform(0, np.log(LONGEST + 1))))
         self._scripts[slot], self._maker[slot] = (), -1
@@ -127,7 +127,7 @@ class ExploreSource(DirectedSource):
         return self._made(maker, self._own)
 
     def _from_corpus(self, slot: int) -> State:
-        """The start of an entry, of a rare feature rather than of a common one, whose actions are to be replayed."""
+        """Choose a corpus entry, preferring rare features, whose actions the segment replays; returns its start."""
         codes = list(self._corpus)
         rates = 1 / self._seen[codes]
         code = codes[self._own.choice(len(codes), p=rates / rates.sum())]
@@ -135,16 +135,16 @@ class ExploreSource(DirectedSource):
         entry = self._corpus[code]
         self._scripts[slot] = entry.actions
         self._length[slot] += len(entry.actions)
-        # one at most, so that a refusal tells which
+        # at most one start is mutated, so that a refusal can be traced to it
         if self._mutated is not None or self._own.random() >= MUTATED:
             return entry.start
         self._mutated = slot, entry.start
         return self._mutate(entry)
 
     def _mutate(self, entry: Entry) -> State:
-        """The start with one to four changes: another seed, a field of another entry, a number, a flag, a shorter list.
+        """Mutate an entry's start one to four times: a seed, a field of another entry, a number, flag or shorter list.
 
-        Numbers stay within what starts have had there, so that the state remains one that the world might have.
+        Numbers stay within the range that earlier starts had at that place, so that the state remains plausible.
         """
         state: State = json_copy(entry.start)
         others = list(self._corpus.values())
@@ -173,7 +173,7 @@ class ExploreSource(DirectedSource):
         return int(self._own.integers(count))
 
     def actions(self, view: View, rng: np.random.Generator, invalid: float, space: Box | None) -> NDArray[Any]:
-        """Actions by policies and tastes, or as the entry has them that a segment replays."""
+        """Choose actions by policies and random action weights, or replay those of a segment's corpus entry."""
         self._read_states = view.read_states
         if self._is_directed:
             self._rows.append(super().actions(view, rng, invalid, space))
@@ -183,7 +183,7 @@ class ExploreSource(DirectedSource):
         actions = choose_actions(rng, self.weights(view) * self._taste, view.mask, share, space)
         if space is None:
             wrong = np.flatnonzero(~view.mask[view.slots, actions] & view.mask.any(axis=1))
-            weights = np.tile(1 / self._tried**2, (len(wrong), 1))  # those that were seldom tried
+            weights = np.tile(1 / self._tried**2, (len(wrong), 1))  # prefers those that were rarely tried
             actions[wrong] = choose_actions(self._own, weights, ~view.mask[wrong], 0)
             np.add.at(self._tried, actions[wrong], 1)
         for slot, (taken, script) in enumerate(zip(self._taken.tolist(), self._scripts, strict=True)):
@@ -193,7 +193,7 @@ class ExploreSource(DirectedSource):
         return actions
 
     def watch(self, seen: Observed) -> Slots:
-        """Count features, keep starts that led to new ones; returns the slots of segments that are over."""
+        """Count features and save the starts that led to new ones; returns the slots whose segments are over."""
         assert seen.step is not None
         features = self._features.of_step(seen.expected, self._rows[-1], self._taken > 0)
         counts = self._seen[features]
@@ -224,7 +224,7 @@ class ExploreSource(DirectedSource):
 
 
 def _places(value: Any, path: str = "") -> Iterator[tuple[Any, Any, str]]:  # noqa: ANN401 - a JSON value
-    """What holds each whole number, flag and list with entries, its key there, and a name for all places like it."""
+    """Yield the container, key and index-free path of every integer, flag and non-empty list in a value."""
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
         name = f"{path}.{key}" if isinstance(value, dict) else f"{path}[]"
         if isinstance(inner, int) or (isinstance(inner, list) and inner):
@@ -234,7 +234,7 @@ def _places(value: Any, path: str = "") -> Iterator[tuple[Any, Any, str]]:  # no
 
 
 def _reseeded(value: Any, old: int, new: int) -> Any:  # noqa: ANN401 - a JSON value
-    """A copy with another seed, wherever the old one stands as a number or as two words, low first."""
+    """Copy a value with another seed, wherever the old one stands as an integer or as two 32-bit words, low first."""
     if isinstance(value, dict):
         return {key: _reseeded(inner, old, new) for key, inner in value.items()}
     if isinstance(value, list):

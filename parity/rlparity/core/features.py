@@ -1,4 +1,4 @@
-"""What a step showed of a game, as numbers that can be counted."""
+"""Features of a step: hashed numbers whose occurrences can be counted."""
 
 import zlib
 from collections.abc import Mapping
@@ -11,19 +11,19 @@ from rlparity.core.compare import STATE, Fields
 from rlparity.engine import Array
 
 NUM_FEATURES = 2**16
-"""Features are hashed; two of them seldom share a number."""
+"""Number of hash buckets; two features rarely share one."""
 _NUMBERS = f"{STATE}.", "facts", "mask"
 _ODD = 0x9E3779B97F4A7C15
 _WIDEST = 64
-"""Numbers of a state array that are features one by one; of wider ones the numbers that are not 0 are counted."""
+"""Maximum numbers of a field per game that are features one by one; wider fields count their nonzero numbers."""
 
 
 class Features:
-    """Names the features of steps.
+    """Feature extractor for steps.
 
-    They are: the action with the signs of the components, the events and the end; how many actions are valid; of what
-    changes within games, whether each action is valid and the log2 range of every fact and of every number of the
-    state. Rule marks are none: engines count them for all games together.
+    Features are: the action with the signs of the components, the events and the end flags; the number of valid
+    actions; and, where it changes within a game, the validity of an action and the log2 range of a fact or of a number
+    of the state. Rule marks are not used, because engines count them for all games together.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Features:
         self._changes: NDArray[np.bool_] = np.zeros(0, np.bool_)
 
     def of_step(self, fields: Fields, actions: NDArray[Any], goes_on: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Numbers (games, features) below ``NUM_FEATURES``; ``goes_on`` (games,): in a segment that has begun."""
+        """Features (games, features) below ``NUM_FEATURES``; ``goes_on`` (games,): not a segment's first step."""
         games = len(actions)
         names = [name for name in ("components", "events", "terminated", "truncated") if name in fields]
         signs = [np.sign(np.asarray(fields[name], np.float64)).reshape(games, -1).astype(np.int64) for name in names]
@@ -46,7 +46,7 @@ class Features:
         buckets = np.concatenate([*numbers, np.zeros((games, 0), np.int64)], axis=1)
         if self._buckets is None or self._buckets.shape != buckets.shape:
             self._buckets, self._changes = buckets, np.zeros(buckets.shape[1], np.bool_)
-        # seeds do not change within a game, and are no features
+        # what never changes within a game, such as its seed, is no feature
         self._changes |= ((buckets != self._buckets) & goes_on[:, None]).any(axis=0)
         self._buckets = buckets
         every = np.concatenate([*columns, np.where(self._changes, buckets, 0)], axis=1)
@@ -55,7 +55,7 @@ class Features:
 
 
 def _ranges_of(values: Array) -> NDArray[np.int64]:
-    """The log2 range of every number, (games, numbers)."""
+    """Signed log2 range of every number, (games, numbers)."""
     games = len(values)
     flat = values.reshape(games, -1)
     if flat.shape[1] > _WIDEST:
@@ -67,7 +67,7 @@ def _ranges_of(values: Array) -> NDArray[np.int64]:
 
 
 def _range_of(value: Any) -> int:  # noqa: ANN401 - a JSON value
-    """The log2 range of a number or of a list's length; a hash of those of an object's values, or of a text."""
+    """Signed log2 range of a number or of a list's length; a hash of a text, or of the ranges of an object's values."""
     if isinstance(value, str):
         return zlib.crc32(value.encode())
     if isinstance(value, Mapping):

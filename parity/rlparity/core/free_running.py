@@ -1,4 +1,4 @@
-"""Free-running play: both engines play on after they differ, and what a user sees of it is measured."""
+"""Free-running play: both engines continue after they differ, and the effect that a user sees is measured."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,25 +15,25 @@ from rlparity.engine import Array, Slots
 
 ENDED = ("terminated", "truncated")
 SHOWN = ("observation", "mask", "components", "reward", *ENDED)
-"""What a user sees."""
+"""Fields that a user sees."""
 
 
 class FreeRun(LockstepRun):
-    """Two engines that start from the same seeds or made states, each then acted on by what it shows itself.
+    """Run of two engines from the same seeds or made states, in which each gets actions chosen from its own outputs.
 
-    Both get the same actions as long as that is the same. Arrays are by engine (2) and game.
+    Both get the same actions as long as their outputs are equal. Arrays are indexed by engine (2) and game.
     """
 
     def __init__(self, pair: Pair, settings: Settings) -> None:
         super().__init__(pair, replace(settings, mode=STRICT))
-        pair.unknown.add(STATE)  # which no user sees
+        pair.unknown.add(STATE)  # no user sees states
         self.measures = {name: np.zeros((2, pair.games)) for name in ("return", "length", *ENDED)}
         self.first = np.full(pair.games, -1)
         self.running = np.ones((2, pair.games), np.bool_)
         self._observations: list[Array] = []
 
     def play(self, progress: Callable[[], object]) -> None:
-        """Each game to its end on both engines, or for all steps."""
+        """Play each game to its end on both engines, or for all steps."""
         self._new_games(self.pair.all)
         while self.taken < self.settings.steps and self.running.any():
             self.advance()
@@ -43,7 +43,7 @@ class FreeRun(LockstepRun):
         self.outcome.effect = Effect(self.first, self.measures)
 
     def advance(self) -> None:
-        """One action in every game of each engine."""
+        """Play one action in every game of each engine."""
         actions, others = self._actions(0), self._actions(1)
         seen = self.pair.step(actions, others=others)
         self.history.add(actions)
@@ -53,7 +53,7 @@ class FreeRun(LockstepRun):
         self.measures["length"] += self.running
         for side, fields in enumerate((seen.expected, seen.observed)):
             running, games = self.running[side], self.pair.games
-            # of several players, rewards are summed, and the game ends when it does for all
+            # with several players, rewards are summed, and the game ends when it has ended for all
             rewards = np.asarray(fields["reward"]).reshape(games, -1).sum(axis=1)
             ends = {name: np.asarray(fields[name]).reshape(games, -1) for name in ENDED if name in fields}
             self.measures["return"][side] += np.where(running, rewards, 0.0)
@@ -68,7 +68,7 @@ class FreeRun(LockstepRun):
         return self.source.actions(view, rng, self.settings.invalid, self.pair.world.action_space)
 
     def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
-        """Keep what games show, and note which of them differ for the first time."""
+        """Store the observations, and note the games that differ for the first time."""
         sides = [{name: side[name] for name in SHOWN if name in side} for side in (seen.expected, seen.observed)]
         self._observations = self._observations or [np.array(side["observation"]) for side in sides]
         for mine, side in zip(self._observations, sides, strict=True):

@@ -1,4 +1,4 @@
-"""A wall around an engine: whatever goes wrong inside becomes one sentence, and nothing waits for ever."""
+"""Guard around an engine: failures, timeouts and malformed answers become EngineErrors of one sentence."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ LESS_MEMORY = "give fewer --games"
 
 
 class _CallTimeout(BaseException):
-    """Not an Exception, so that no engine mistakes it for an error of its own and goes on."""
+    """Timeout of a call; not an Exception, so that no engine catches it as an error of its own and continues."""
 
 
 def _overdue(_signal: int, _frame: FrameType | None) -> None:
@@ -54,7 +54,7 @@ def deadline(seconds: float) -> Iterator[None]:
 
 
 class GuardedEngine(BatchEngine):
-    """An engine of ``world`` whose failures, silence and malformed answers are EngineErrors."""
+    """Wrapper of a world's engine that turns its failures, timeouts and malformed answers into EngineErrors."""
 
     def __init__(
         self, world: World, name: str, games: int, *, marks: bool = False, timeout: float = DEFAULT_TIMEOUT
@@ -117,7 +117,7 @@ class GuardedEngine(BatchEngine):
         for state in states:
             if fault := no_json(state):
                 raise StateRefused(f"it holds {fault}.")
-        # the engine may keep and change them, and the harness writes them into traces
+        # copies, because the engine may change them, and the harness writes the originals into traces
         given = [json_copy(state) for state in states]
         return self._observed(self._ask("set_state", self.engine.set_state, given, slots), len(slots))
 
@@ -152,7 +152,7 @@ class GuardedEngine(BatchEngine):
         return self._ask("origins", self.engine.origins, json_copy(before), actions, (own, other), fields)
 
     def close(self) -> None:
-        """Close the engine; an engine that fails to close is left alone."""
+        """Close the engine; failures to close are ignored."""
         with contextlib.suppress(Exception, _CallTimeout), deadline(CLOSING_TIMEOUT):
             self.engine.close()
 
@@ -205,7 +205,7 @@ class GuardedEngine(BatchEngine):
         return observation
 
     def _array(self, what: str, array: object, shape: tuple[int, ...], dtype: str | None = None) -> Array:
-        """Give back an array of this form; raises EngineError for anything else."""
+        """Check that an answer is an array of this shape and dtype, and return it; raises EngineError for any other."""
         if isinstance(array, np.ndarray) and array.shape == shape and (dtype is None or array.dtype == dtype):
             return array
         given = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
@@ -216,23 +216,23 @@ class GuardedEngine(BatchEngine):
 
 
 _PLAIN = frozenset({str, int, bool, type(None)})
-"""Types of which JSON has every value."""
+"""Types whose every value is a JSON value, unlike those of float."""
 
 
 def no_json(value: object, place: str = STATE) -> str | None:
-    """The first place of a state that is no JSON value, and why; None where all of it is.
+    """Describe the first part of a state that is no JSON value; None where every part is one.
 
-    Exactly JSON's types: a tuple, or a number of NumPy, would differ from what a trace file gives back.
+    Only JSON's own types pass: a tuple or a NumPy number would not round-trip through a trace file.
     """
     if type(value) is dict:
-        # most are of a few numbers, and there are dozens of them in a state
+        # fast path: most objects hold a few numbers, and a state has dozens of them
         if {str}.issuperset(map(type, value)) and _PLAIN.issuperset(map(type, value.values())):
             return None
         named = (name for name in value if type(name) is not str)
         wrong = next((f"a key of type {_kind(name)} in {place}" for name in named), None)
         return wrong or _first(no_json(part, f"{place}.{name}") for name, part in value.items())
     if type(value) is list:
-        # of thousands of numbers, as fast as Python can
+        # fast path for lists of thousands of numbers
         if _PLAIN.issuperset(map(type, value)):
             return None
         return _first(no_json(part, f"{place}[{index}]") for index, part in enumerate(value))

@@ -49,7 +49,7 @@ START = "start"
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """One known difference; ``rlparity.core.ledger`` says what its parts mean. ``actions``: None for any."""
+    """Known difference of a ledger; ``rlparity.core.ledger`` documents its fields. ``actions``: None for any."""
 
     id: str
     kind: str
@@ -65,19 +65,19 @@ class Entry:
 
     @property
     def engines(self) -> tuple[str, str]:
-        """The engines of the witness, wherever they ran."""
+        """Engines of the witness, without their places."""
         one, other = self.witness.engines
         return one.partition(PLACE)[0], other.partition(PLACE)[0]
 
     def explains(self, before: State, action: Action | None, names: set[str]) -> set[str]:
-        """Those of the fields that differ after an action in this state that are the entry's; none if only some do."""
+        """Differing fields that the entry explains after an action in this state; none unless all its fields differ."""
         is_start = action is None
         takes = self.actions is None or (START if is_start else action) in self.actions
         if not takes or (is_start and self.then == DROP):
             return set()
         table = {} if self.when is None or isinstance(self.when, str) else self.when
-        # before the patterns, which take longer: of thousands of entries few fit a state
-        keys = ((path,) if path in before else keys_of(path) for path in table)  # names of states may have dots
+        # checked before the slower patterns: of thousands of entries, few fit a state
+        keys = ((path,) if path in before else keys_of(path) for path in table)  # keys of states may have dots
         if not all(_holds(wanted, part_of(before, each)) for each, wanted in zip(keys, table.values(), strict=True)):
             return set()
         hits = [{name for name in names if pattern.fullmatch(name)} for pattern in self._patterns]
@@ -100,7 +100,7 @@ def _holds(wanted: Any, found: Any) -> bool:  # noqa: ANN401 - values of TOML an
 
 @dataclass(frozen=True)
 class Ledger:
-    """The entries of a file."""
+    """Known differences from a ledger file."""
 
     path: Path
     worlds: tuple[str, ...]
@@ -108,14 +108,14 @@ class Ledger:
 
     @property
     def reads_states(self) -> bool:
-        """An entry has a condition on the state before."""
+        """Whether an entry has a condition on the state before the action."""
         return any(entry.when is not None for entry in self.entries)
 
     def opened(self, world: World, engines: tuple[str, str]) -> Self:
-        """The entries for two engines of a world, which has them.
+        """Select the entries for two engines of a world, with the numbers of their actions.
 
-        A world that the file does not name has none. Raises UsageError where an entry is not for them; EngineError
-        where an interpreter fails.
+        Raises UsageError for a tape, or where an entry's versions, actions or effect do not fit; EngineError where an
+        interpreter cannot tell its versions.
         """
         factories = [world.engines[name] for name in engines]
         if isinstance(factories[0], RecordedRun):
@@ -129,9 +129,9 @@ class Ledger:
         return replace(self, entries=tuple(self._of_world(entry, world) for entry in entries))
 
     def entries_of(self, before: State, action: Action | None, differences: Sequence[Difference]) -> tuple[Entry, ...]:
-        """The entries that explain what differs, marks aside, after an action in this state, ``None`` the start.
+        """Find the entries that explain all differences but marks after an action in this state; ``None``: the start.
 
-        One whose fields are some of another's that fits gives way to it. Raises UsageError where two share a field.
+        An entry that explains only part of another's fields gives way to it. Raises UsageError where two share a field.
         """
         names = {difference.field for difference in differences if difference.family != MARKS}
         found = {entry: fields for entry in self.entries if (fields := entry.explains(before, action, names))}
@@ -147,15 +147,15 @@ class Ledger:
         return tuple(widest)
 
     def faults(self, counts: Mapping[str, int], steps: int) -> list[str]:
-        """Sentences on the entries that explained too much in a run of so many steps.
+        """Sentences on the entries that exceeded their share in a run of ``steps`` steps.
 
-        ``counts``: by id, how many differences each explained.
+        ``counts``: the number of explained differences by entry id.
         """
         return [
             f"Entry '{entry.id}' explains {counts[entry.id] / max(steps, 1):.3g} of the steps, and its share is "
             f"{entry.share:g}: look for what else it hides."
             for entry in self.entries
-            if counts[entry.id] > entry.share * steps and entry.share < 1  # starts are explained, too
+            if counts[entry.id] > entry.share * steps and entry.share < 1  # counts include starts
         ]
 
     def _check_versions(self, entry: Entry, installed: Sequence[Mapping[str, str]]) -> None:
@@ -166,7 +166,7 @@ class Ledger:
                 raise _fault(self.path, entry.id, words)
 
     def _of_world(self, entry: Entry, world: World) -> Entry:
-        """The entry with the numbers of its actions; raises UsageError where it names what the world lacks."""
+        """Copy an entry with the numbers of its actions; raises UsageError where it does not fit the world."""
         check_actions(world, entry.witness, f"the witness of entry {quoted(entry.id)} of {self.path}")
         if entry.then == RESYNCHRONISE and world.states_replay:
             words = f"engines of world '{world.name}' have no states to resynchronise: say drop or ignore"
@@ -182,9 +182,9 @@ class Ledger:
 
 
 def installed_versions(factory: EngineFactory, packages: Sequence[str]) -> dict[str, str]:
-    """Versions of those of some packages that are installed where an engine runs; raises EngineError.
+    """Installed versions of the given packages, by name, where an engine runs; raises EngineError.
 
-    A factory of an engine that runs elsewhere has a method ``versions``, which says so.
+    The factory of an engine in another process has a method ``versions`` that reports them.
     """
     if versions := getattr(factory, "versions", None):
         return dict(versions(packages))
@@ -192,13 +192,13 @@ def installed_versions(factory: EngineFactory, packages: Sequence[str]) -> dict[
 
 
 def read_ledger(path: Path) -> Ledger:
-    """The ledger in a file; raises UsageError, naming the entry and the fault, where it is not one."""
+    """Read a ledger file; raises UsageError, naming the entry and the fault, where it is invalid."""
     with refused(path, "ledger", "name a file, or write one with `rlparity ledger add`"):
         return ledger_of(read_text(path, LIMIT), path)
 
 
 def ledger_of(text: str, path: Path) -> Ledger:
-    """The ledger that a text is, which stands in ``path``; raises UsageError as ``read_ledger`` does."""
+    """Parse the text of the ledger file ``path``; raises UsageError as ``read_ledger`` does."""
     with refused(path, "ledger"):
         content = toml_of(text)
     worlds, entries = content.get("worlds", []), content.get("entries", {})
@@ -213,7 +213,7 @@ def _fault(path: Path, name: str, fault: str) -> UsageError:
 
 
 def _entry(path: Path, name: str, worlds: Sequence[str], table: Mapping[str, Any]) -> Entry:
-    """The entry in a table; raises UsageError."""
+    """Parse the table of an entry; raises UsageError."""
     for key, value in table.items():
         if key not in _KEYS:
             raise _fault(path, name, f"there is no key {quoted(key)}: choose among {', '.join(_KEYS)}")

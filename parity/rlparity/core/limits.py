@@ -1,4 +1,4 @@
-"""Limits of a run: all that might keep it from telling that two engines are equal, and whether it does."""
+"""Limits of a run: every reason that may weaken its evidence for equal engines, and whether it applies."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -19,19 +19,19 @@ from rlparity.tolerance import Tolerance
 from rlparity.world import World
 
 NOT_COMPARED = "library", "masks", "replays_states"
-"""Of declarations."""
+"""Names of declarations that are not compared."""
 _REGISTERED = "id", "namespace", "name", "version"
-"""What Gymnasium's specs call an environment, which may have several names."""
+"""Keys of a Gymnasium spec that name an environment; one environment may have several names."""
 _PLAY = "play longer, or from directed starts"
 _LEFT = "compare it, or accept that"
 _FEW, _MANY = 0.1, 0.5
-"""Shares of the steps: fewer that are compared, or more that the ledger explains, say nothing about the engines."""
+"""Shares of the steps: the least to be compared and the most to be explained by the ledger for a meaningful result."""
 
 
 def limits_of(
     pair: Pair, measured: Measurements, settings: Settings, steps: int, noise: Mapping[str, Noise] | None
 ) -> Iterator[Check]:
-    """Everything that may limit what a run of so many steps says, whether it does or not."""
+    """Yield everything that may limit the result of a run of ``steps`` steps, and whether it applies."""
     yield from _of_engines(pair, measured, settings)
     of_traces = settings.source.startswith(TRACES)
     asked = steps if of_traces else settings.games * settings.steps
@@ -45,13 +45,13 @@ def limits_of(
     yield limited("info", "infos", "are left out", "give --infos"), pair.has_infos and not pair.compares_infos
     yield from _left_out(pair, measured, settings)
     yield from _of_tolerances(pair.world, measured, noise)
-    if not of_traces:  # whose games are what they are
+    if not of_traces:  # recorded games cannot be played otherwise
         yield from _of_fields(measured)
         yield from _of_play(pair, settings, measured)
 
 
 def declaration_checks(pair: Pair) -> Iterator[Check]:
-    """What engines declare of themselves, such as spaces, where both do."""
+    """Yield checks of what both engines declare, such as spaces."""
     one, other = (engine.declarations() for engine in pair.both)
     is_one_library = one.get("library") == other.get("library")
     exact, names = replace(pair.world, tolerances={}), declarations_of(pair)
@@ -60,25 +60,25 @@ def declaration_checks(pair: Pair) -> Iterator[Check]:
         found = next(state_differences(exact, mine, theirs, name), None)
         place = found and f"{found.field} is {value_text(found.expected)} and {value_text(found.observed)}: correct one"
         yield divergent("space", name, "is declared differently", place or "correct one"), bool(found)
-    for name in names["left_out"]:  # which is no reason against accepting it of another pair
+    for name in names["left_out"]:  # unmeasured, so that World.accept may list it for another pair
         yield divergent("space", name, "is declared differently", "declare it"), None
 
 
 def declarations_of(pair: Pair) -> dict[str, list[str]]:
-    """The names of what both engines declare, which is compared, and of what only one does, which is left out."""
+    """Names that both engines declare, which are compared, and names that only one declares, which are left out."""
     one, other = ({*engine.declarations()} - {*NOT_COMPARED} for engine in pair.both)
     return {"compared": sorted(one & other), "left_out": sorted(one ^ other)}
 
 
 def _of_any_library(value: Any) -> Any:  # noqa: ANN401 - JSON values
-    """A space without the type of numbered choices: each library has its own."""
+    """Remove the dtype of discrete spaces, which differs between libraries."""
     if not isinstance(value, dict):
         return [*map(_of_any_library, value)] if isinstance(value, list) else value
     return {name: _of_any_library(part) for name, part in value.items() if name != "dtype" or "n" not in value}
 
 
 def is_without_injection(pair: Pair, settings: Settings) -> bool:
-    """Games are to begin in states of the reference, and states are no more than seeds and actions."""
+    """Tell whether a run is to inject the reference's states, but states are only seeds and actions."""
     return settings.mode not in (STRICT, FREE_RUNNING) and pair.replays_states
 
 
@@ -92,7 +92,7 @@ def _of_engines(pair: Pair, measured: Measurements, settings: Settings) -> Itera
 
 
 def are_one(pair: Pair) -> bool:
-    """Two names stand for the same factory, or for engines that are made of the same; asked before games begin."""
+    """Tell whether two names stand for equal factories or engines; call it before games begin."""
     factories = [pair.world.engines[name] for name in pair.names]
     sides = factories, [engine.engine for engine in pair.both]
     are_same = (type(one) is type(other) and _made_of(one) == _made_of(other) for one, other in sides)
@@ -102,9 +102,9 @@ def are_one(pair: Pair) -> bool:
 
 
 def _made_of(each: Any, seen: dict[int, tuple[int, Any]] | None = None) -> object:  # noqa: ANN401 - whatever it is
-    """The types, code and values that something is made of, which are the same in what does the same.
+    """Break an object down into nested types, code and values; equal results mean equal behaviour.
 
-    seen: by id, what was met so far and its number, which stands for what holds itself.
+    seen: by id, the number of each object met so far and the object; the number stands for repeated references.
     """
     seen = {} if seen is None else seen
     if each is None or isinstance(each, (str, bytes, int, float, type, ModuleType)):
@@ -125,7 +125,7 @@ def _made_of(each: Any, seen: dict[int, tuple[int, Any]] | None = None) -> objec
         taken: Any = None
         with suppress(Exception):
             taken = each.__reduce_ex__(4)
-        are_parts = isinstance(taken, tuple)  # else it is like nothing but itself
+        are_parts = isinstance(taken, tuple)  # else it equals only itself
         parts = [[*part] if isinstance(part, Iterator) else part for part in taken] if are_parts else [id(each)]
     return type(each), [_made_of(part, seen) for part in parts]
 
@@ -144,7 +144,7 @@ def _left_out(pair: Pair, measured: Measurements, settings: Settings) -> Iterato
 
 
 def _of_tolerances(world: World, measured: Measurements, floor: Mapping[str, Noise] | None) -> Iterator[Check]:
-    """Tolerances as wide as what they are of, or much wider than what varies by itself, where that was measured."""
+    """Yield checks of tolerances: wider than the field's range, or far wider than its noise where that was measured."""
     for name in world.tolerances:
         tolerance, subject = world.tolerance_of(name) or Tolerance(), f"the tolerance of {name}"
         reaches = [each for field, each in measured.reach.items() if is_part(field, name)]
@@ -184,7 +184,7 @@ def _of_fields(measured: Measurements) -> Iterator[Check]:
 
 
 def _of_play(pair: Pair, settings: Settings, measured: Measurements) -> Iterator[Check]:
-    """How the games were played: masks, actions and ends."""
+    """Yield checks of how the games were played: masks, actions and ends."""
     mask, world = measured.fields.get("mask"), pair.world
     if mask is not None and pair.has_masks and mask.elements:
         is_full = mask.is_constant and bool(mask.first.all())
@@ -211,7 +211,7 @@ def _of_play(pair: Pair, settings: Settings, measured: Measurements) -> Iterator
 
 
 def _has_more(space: Any, world: World) -> bool:  # noqa: ANN401 - JSON values
-    """A declared space has actions which a world has not."""
+    """Tell whether a declared space has actions that the world lacks."""
     if not isinstance(space, dict):
         return False
     if (own := world.action_space) is None:

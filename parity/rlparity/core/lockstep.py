@@ -37,11 +37,11 @@ def run(
 ) -> Outcome:
     """Play ``settings.games`` games for ``settings.steps`` steps each and compare everything.
 
-    Both engines get the same seeds, states and actions and, but for the mode ``resynchronised`` and where a ledger says
-    so, are never brought back together. A game in which they differ is replaced by a new one. In the end, where none
-    does, each engine is held to its contract. Where the source is ``traces:DIR``, the traces are played instead; where
-    the first engine is a tape, its run, with its settings. The witnesses of a ledger are replayed first, and its
-    entries held to what was seen. ``progress`` is called after each step or trace. Raises EngineError and UsageError.
+    Both engines get the same seeds, states and actions. After they differ, they are resynchronised only in the mode
+    ``resynchronised`` and where a ledger says so; else a new game replaces the one that differs. At the end the
+    contract of each engine is checked (``check_engine``). The source ``traces:DIR`` plays these traces instead; a tape
+    as the first engine fixes the run and its settings. The witnesses of a ledger are replayed first, and its shares
+    checked at the end. ``progress`` is called after each step or trace. Raises EngineError and UsageError.
     """
     ledger, faults = settings.ledger, list[str]()
     if ledger is not None:
@@ -51,7 +51,7 @@ def run(
     if isinstance(tape, RecordedRun):
         if settings.noise:
             raise UsageError(f"{engines[0]} plays no game twice: leave --noise out.")
-        settings = replace(settings, **{**tape.settings, "source": "uniform"})  # nothing is chosen
+        settings = replace(settings, **{**tape.settings, "source": "uniform"})  # the tape has the actions
     elif settings.source.startswith(TRACES):
         traces = _read_traces(world, Path(settings.source.removeprefix(TRACES)))
     games = 1 if traces else settings.games
@@ -75,7 +75,7 @@ def run(
         outcome.reasons = [*map(_reason_of_fault, faults)]
         outcome.reasons += (_reason_of(pair, found) for found in outcome.divergences)
         if not outcome.reasons:
-            # at other prices, and in recorded traces, what is accepted may show
+            # at other prices, and in recorded traces, an accepted limitation may be absent
             is_whole = not (traces or settings.mode == FREE_RUNNING or changed_prices(world))
             limits = limits_of(pair, measured, settings, outcome.steps, outcome.noise)
             outcome.reasons, outcome.accepted = judged(world, limits, acceptances_hold=is_whole)
@@ -109,7 +109,7 @@ def _run_games(pair: Pair, settings: Settings, progress: Callable[[], object]) -
     run.outcome.seconds = time.perf_counter() - began
     if settings.marks:
         run.outcome.marks = pair.marks()
-    # an engine whose noise is measured does not repeat itself
+    # an engine whose noise is measured need not repeat itself
     is_noisy = bool(run.outcome.divergences and settings.noise)
     for engine in () if is_free or is_noisy else pair.both[1 if isinstance(tape, RecordedRun) else 0 :]:
         # an engine whose games never begin from seeds need not take any
@@ -126,7 +126,7 @@ def _run_traces(pair: Pair, traces: Sequence[Trace], settings: Settings, progres
     for number, trace in enumerate(traces):
         outcome.episodes += 1
         found = differs_at(pair, trace.case)
-        # that engines agree at a start where they once differed says something, too
+        # a start at which engines agree but once differed counts as one step
         steps = max(len(trace.case.actions), bool(trace.differences))
         outcome.steps += steps if found is None else found.step
         outcome.divergences += [replace(found, game=number)] if found else []
@@ -147,10 +147,10 @@ def _read_traces(world: World, folder: Path) -> list[Trace]:
 
 
 def check_witnesses(world: World, engines: tuple[str, str], ledger: Ledger, timeout: float) -> list[str]:
-    """Sentences on the witnesses on which two engines give other verdicts than those that are pinned.
+    """Replay the witnesses of a ledger; returns a sentence for each whose differences are no longer the recorded ones.
 
-    ``ledger``: opened for these engines. Raises UsageError where two entries explain one, EngineError where an engine
-    fails.
+    ``ledger``: opened for these engines. Raises UsageError where two entries explain one field, EngineError where an
+    engine fails.
     """
     faults = []
     ordered = sorted(ledger.entries, key=_prices)
@@ -180,7 +180,7 @@ def _witness_fault(pair: Pair, ledger: Ledger, entry: Entry) -> str | None:
 
 
 def verdict(differences: tuple[Difference, ...]) -> list[str]:
-    """What differs, marks aside, with both values, in an order that does not depend on how it was compared."""
+    """Differences except marks as sorted JSON texts, whose order does not depend on how they were compared."""
     return sorted(json_text(asdict(each)) for each in differences if each.family != MARKS)
 
 
@@ -190,14 +190,14 @@ def _words(differences: tuple[Difference, ...]) -> str:
 
 
 class NoiseRun(LockstepRun):
-    """A run whose differences are measured; ``floor`` by field. Both sides are the same engine."""
+    """Run of an engine against itself that measures the differences; ``floor``: noise by field."""
 
     def __init__(self, pair: Pair, settings: Settings, floor: dict[str, Noise]) -> None:
         super().__init__(pair, settings)
         self.floor = floor
 
     def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
-        """Measure what differs; where games are not put together again at each step, the next one follows."""
+        """Measure the differences; a game that is not resynchronised at each step is then replaced by a new one."""
         for row in np.flatnonzero(self.pair.rows_that_differ(seen) & self.active[slots]):
             slot = int(slots[row])
             for found in self.pair.explain(seen, int(row), slot):
@@ -209,9 +209,9 @@ class NoiseRun(LockstepRun):
 def noise_floor(
     world: World, engine: str, settings: Settings, progress: Callable[[], object] = lambda: None
 ) -> dict[str, Noise]:
-    """Play an engine against itself in ``settings.noise`` runs; returns what varies, by field.
+    """Play an engine against itself in ``settings.noise`` runs; returns the noise by field.
 
-    Games are put into the same state before each step where the engine has states.
+    Both sides are put into the same state before each step, where the engine has states.
     """
     floor: dict[str, Noise] = {}
     for number in range(settings.noise):

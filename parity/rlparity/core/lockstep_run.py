@@ -22,11 +22,11 @@ DICT_CHECK_EVERY = 16
 
 
 class LockstepRun:
-    """A run in progress; raises UsageError where there is no such source.
+    """Lockstep run in progress; raises UsageError where there is no such source.
 
-    taken: the steps of each game so far. numbers: of the games in the slots. before: the reference's states before
-    this step, where conditions of the ledger need them; apart, ignored: slots that differ as it explains, to be
-    resynchronised and not, in this step.
+    taken: steps so far. numbers: the number of each slot's game in the run. before: the reference's states before
+    this step, where the ledger has conditions on them. apart, ignored: slots whose differences in this step the
+    ledger explains, to be resynchronised and to be left as they are.
     """
 
     def __init__(self, pair: Pair, settings: Settings) -> None:
@@ -49,7 +49,7 @@ class LockstepRun:
         self.ignored: set[int] = set()
 
     def play(self, progress: Callable[[], object]) -> None:
-        """The whole run."""
+        """Play the whole run."""
         self._new_games(self.pair.all)
         self._replace_diverged()
         while self.taken < self.settings.steps and self._goes_on():
@@ -61,7 +61,7 @@ class LockstepRun:
             progress()
 
     def advance(self) -> None:
-        """One action in every game, and the next game wherever one ended."""
+        """Play one action in every game, and begin the next game wherever one ended."""
         if self._injects_steps and self.taken:
             self._inject(self.pair.all)
         mask = self.pair.reference.mask()
@@ -73,7 +73,7 @@ class LockstepRun:
             self._made_starts(self.given_up)
 
     def play_tape(self, tape: RecordedRun, progress: Callable[[], object]) -> None:
-        """The whole run that is on a tape, which the reference plays: the other engine gets the same calls."""
+        """Play the run of a tape, which is the reference; the other engine gets the same calls."""
         for call in takewhile(lambda _: self._goes_on(), tape.play()):
             if call.name in STEPPING:
                 ended = self._step(call.given[0])
@@ -95,7 +95,7 @@ class LockstepRun:
                 self._note_seeds(call.given[0])
 
     def _step(self, actions: Array) -> Slots:
-        """One action in every game; returns the slots of games that ended and are to go on with new ones."""
+        """Play one action in every game; returns the slots of ended games that new games are to follow."""
         self.ignored.clear()
         self.before = self.pair.states_before(self.pair.all)
         seen = self.pair.step(actions, restarting=self.settings.auto_reset)
@@ -110,7 +110,7 @@ class LockstepRun:
         return ended
 
     def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
-        """Take the games that differ out of the run, each with its case."""
+        """Deactivate the games that differ, and record the case of each as a divergence."""
         differ = self.pair.rows_that_differ(seen) & self.active[slots]
         explained = False
         for row in np.flatnonzero(differ):
@@ -124,21 +124,21 @@ class LockstepRun:
             case = self.history.case(slot, *then)
             self.outcome.divergences.append(batch_divergence(self.pair, case, seen, int(row), slot))
         fired = self.pair.newly_fired() if self.pair.compares_marks else None
-        # Marks are counted for all games together: once one went apart, they tell nothing about the others.
+        # Marks are counted for all games together: once one game differs, they tell nothing about the others.
         if explained or self.outcome.divergences:
             return
         if fired is not None and self.pair.rows_that_differ(fired)[0]:
             self._find_marks_apart(fired, slots, *then)
 
     def _is_known(self, seen: Observed, row: int, slot: int, *then: Action) -> bool:
-        """Tell whether the ledger explains how a game differs; where it says so, the game leaves the run."""
+        """Tell whether the ledger explains a game's differences, and drop, ignore or resynchronise the game."""
         if slot in self.ignored:
             return True
         action = then[0] if then else self.history.last(slot)
         before = self.before[slot] if self.before and action not in (None, RESTART) else {}
         known = self.pair.known(before, action, self.pair.explain(seen, row, slot), int(self.numbers[slot]))
         if known is None or (known == RESYNCHRONISE and action is None and self.history.is_placed(slot)):
-            return False  # what differs even in the reference's state is not explained by one that asks for it
+            return False  # a second resynchronisation cannot remove a difference in an injected state
         if known == DROP:
             self.active[slot] = False
         else:
@@ -155,7 +155,7 @@ class LockstepRun:
         cases = [(int(slot), self.history.case(int(slot), *then)) for slot in slots]
         cases.sort(key=lambda entry: len(entry[1].actions))
         names = self.pair.names
-        if isinstance(self.pair.world.engines[names[0]], RecordedRun):  # which plays no game alone
+        if isinstance(self.pair.world.engines[names[0]], RecordedRun):  # a tape plays no single game
             names, cases = (names[1], names[1]), cases[:1]
         with Pair(
             self.pair.world, names, 1, marks=True, timeout=self.settings.timeout, ledger=self.pair.ledger
@@ -176,7 +176,7 @@ class LockstepRun:
         return is_in_time and len(self.outcome.divergences) < self.settings.stop_after
 
     def _replace_diverged(self) -> None:
-        """Begin games from new seeds where games went apart, so that one fault does not hide the others."""
+        """Replace diverged games by games from new seeds, so that one fault does not hide the others."""
         while not self._injects_steps and (apart := np.flatnonzero(~self.active)).size and self._goes_on():
             self.active[apart] = True
             self._new_games(apart)
@@ -196,7 +196,7 @@ class LockstepRun:
         self._made_starts(slots)
 
     def _number(self, slots: Slots) -> None:
-        """Count the games that begin in some slots."""
+        """Number the games that begin in some slots."""
         self.numbers[slots] = self.outcome.games_begun + np.arange(len(slots))
         self.outcome.games_begun += len(slots)
 
@@ -213,7 +213,7 @@ class LockstepRun:
         self._made_starts(ended)
 
     def _take(self, seen: Observed, slots: Slots, *then: Action) -> None:
-        """Check how games begin, and keep what they show."""
+        """Compare the starts of games, and store their observations."""
         self.ignored.difference_update(slots.tolist())
         self.apart.difference_update(slots.tolist())
         self.check(seen, slots, *then)

@@ -1,4 +1,4 @@
-"""Measurements of a run: what of all that is compared ever varied, how games ended and which actions were taken."""
+"""Measurements of a run: which compared fields ever varied, how games ended and which actions were taken."""
 
 import re
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ from rlparity.spaces import is_number
 from rlparity.world import World
 
 _MANY, _EVERY = 64, 8
-"""Of fields of more elements, only every eighth step tells which of them vary."""
+"""Fields with more elements are sampled only every eighth step once one of their elements has varied."""
 
 
 class Variation:
-    """Values that a field of an engine had, all elements or only the field as a whole.
+    """Variation of a field over a run, tracked for each element or only for the whole field.
 
-    varied: which elements, or all, ever had another value than ``first``.
+    varied: elements that ever had another value than ``first``; all of them where the whole field is tracked.
     """
 
     def __init__(self, values: Array, *, whole: bool) -> None:
@@ -32,7 +32,7 @@ class Variation:
         self._has_nan = values.dtype.kind == "f" and bool(np.isnan(self.first).any())
 
     def add(self, values: Array) -> None:
-        """Take the values of some games."""
+        """Add the values of some games."""
         self._calls += 1
         if self._is_settled or (self.elements > _MANY and self._calls % _EVERY and not self.is_constant):
             return
@@ -45,21 +45,21 @@ class Variation:
 
     @property
     def is_constant(self) -> bool:
-        """Nothing of it ever varied, or there is nothing of it."""
+        """Whether no element ever varied; true also for a field without elements."""
         return not self.varied.any()
 
     @property
     def is_zero(self) -> bool:
-        """It was always 0."""
+        """Whether the field was always 0."""
         return self.is_constant and not self.first.any()
 
     @property
     def is_empty(self) -> bool:
-        """It holds nothing but NaN and infinity, which is the same everywhere."""
+        """Whether the field is constant and holds only NaN and infinity."""
         return self.is_constant and self.first.dtype.kind == "f" and not np.isfinite(self.first).any()
 
     def values(self, names: Sequence[str]) -> dict[str, Any]:
-        """How many elements there are and how many varied; which did not, the first hundred, by names if it has any."""
+        """Counts of all and of varied elements, and the first hundred constant ones, by name where they have names."""
         found: dict[str, Any] = {"elements": self.elements}
         found["varied"] = min(self.elements, int(self.varied.sum()))
         if found["varied"] < self.elements > 1:
@@ -69,19 +69,19 @@ class Variation:
 
 
 def is_part(field: str, name: str) -> bool:
-    """Tell whether a field is the one of that name, or a part of it."""
+    """Tell whether a field is the one called ``name``, or a part of it."""
     return field == name or field.startswith(f"{name}.")
 
 
 class Measurements:
-    """What the reference of a pair of engines shows in a run.
+    """Measurements of what the reference engine of a pair shows in a run.
 
-    fields: by name, those of states and of observations that are dicts one by one. taken: how often each action was;
-    invalid: how many steps took one that the mask forbids. ends: how many games were ``terminated`` and ``truncated``.
-    longest: actions of the longest game. explained: steps that differ as the ledger says; excused: those that differ
-    within a tolerance. reach: by field, or part of states, with a tolerance, the elements that ever had another value
-    than at first, and those that had one beyond the tolerance. ignored: whether games ignore ``seeds`` and ``actions``,
-    where that was tried. are_one: the engines do not differ.
+    fields: variation by field, with one for each part of a state or dict observation. taken: how often each action was
+    taken; invalid: steps with an action that the mask forbids. ends: games that were ``terminated`` and ``truncated``.
+    longest: actions of the longest game. explained: steps whose differences the ledger explains; excused: steps that
+    differ within a tolerance. reach: for each field or state part with a tolerance, the elements that ever had another
+    value than at first, and those that left the tolerance around it. ignored: whether games ignore ``seeds`` and
+    ``actions``, where that was tested. are_one: the two names stand for the same engine.
     """
 
     def __init__(self, world: World, games: int) -> None:
@@ -99,13 +99,13 @@ class Measurements:
         self._mask: NDArray[np.bool_] = np.ones((games, len(world.actions)), np.bool_)
 
     def start(self, fields: Fields, slots: Slots, *, placed: bool) -> None:
-        """Take what games show at their start; ``placed``: in a state that they were put into, also amid a game."""
+        """Add what games show at their start; ``placed``: in a state that they were put into, even amid a game."""
         begun = slots[self._over[slots]] if placed else slots
         self._ages[begun], self._over[begun] = 0, False
         self._add(fields, slots, np.ones(len(slots), np.bool_))
 
     def step(self, fields: Fields, step: BatchStep, actions: NDArray[Any], *, restarting: bool) -> None:
-        """Take what a step of all games shows."""
+        """Add what a step of all games shows."""
         playing = ~self._over
         self.rows += len(playing)
         if self.taken.size:
@@ -128,7 +128,7 @@ class Measurements:
         for name, values in fields.items():
             if name == "mask":
                 self._mask[slots] = values
-                if playing.any():  # those of ended games tell nothing
+                if playing.any():  # masks of ended games mean nothing
                     self._note(name, np.asarray(values)[playing])
             elif isinstance(values, list):
                 for key in () if has_arrays or not values else values[0]:
@@ -150,7 +150,7 @@ class Measurements:
             self._reach(name, *(side.any(axis=0) for side in sides))
 
     def _note_states(self, name: str, key: str, states: list[State]) -> None:
-        """Take a part of states that are dicts."""
+        """Add one key of states that are dicts."""
         known = self.fields.get(name)
         if known is None or known.is_constant:
             values = (json_copy(state.get(key)) for state in states)
@@ -169,7 +169,7 @@ class Measurements:
         self.reach[name] = before[0] | varied, before[1] | exceeded
 
     def values(self) -> dict[str, Any]:
-        """All of it as JSON values."""
+        """All measurements as JSON values."""
         names, rows = element_names(self.world), max(self.rows, 1)
         return {
             "fields": {name: field.values(names.get(name, ())) for name, field in self.fields.items()},

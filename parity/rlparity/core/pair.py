@@ -1,4 +1,4 @@
-"""Two engines of one world, doing the same things independently of each other."""
+"""Pair of engines of one world that play the same games independently of each other."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ Values = dict[str, Array | list[State]]
 class Observed:
     """Outputs of both engines after one step or start, as fields with one row for each game concerned.
 
-    step: the reference's, after a step.
+    step: output of the reference's step; None after a start.
     """
 
     expected: Fields
@@ -39,16 +39,16 @@ class Observed:
 
 
 class Pair(Closable):
-    """The engines ``names`` of ``world``, ``games`` slots each, for use in a ``with`` block.
+    """Pair of the engines ``names`` of ``world``, with ``games`` slots each, for use in a ``with`` block.
 
-    Neither engine ever receives anything that the other one computed. The only exception is the choice of
-    actions, which looks at the first engine, the reference, and is the same for both.
+    The pair never passes anything that one engine computed to the other. Its callers choose actions by what the
+    first engine, the reference, shows, and give the same actions to both.
 
-    marks: they are counted, and compared unless ``compare_marks`` says otherwise; raises UsageError when an engine
-    that they are compared of counts none.
+    marks: count rule marks, and compare them unless ``compare_marks`` says otherwise; raises UsageError where marks
+    are compared and an engine counts none.
 
-    ledger: of known differences, which end no replay. What the factory of an engine says is ``unknown`` to it, as a
-    tape's does, is not compared. alone: there is but the reference, to be recorded or debugged. infos: compare them.
+    ledger: known differences, which do not end a replay. Fields that an engine's factory lists as ``unknown``, such as
+    a tape's, are not compared. alone: open only the reference, to record or debug it. infos: compare infos too.
     """
 
     def __init__(
@@ -68,15 +68,15 @@ class Pair(Closable):
         self.ledger = ledger
         self.explained: Counter[str] = Counter()
         self.met: defaultdict[str, set[int]] = defaultdict(set)
-        """By id of an entry, the games whose differences it explained."""
+        """Games whose differences each ledger entry explained, by the entry's id."""
         self.ignores: Callable[[Difference], bool] = lambda _: False
-        """Differences that alone do not end a replay."""
+        """Predicate of differences that do not end a replay unless others occur beside them."""
         self.names = names
         self.games = games
         self.all: Slots = np.arange(games)
         self.unknown: set[str] = {field for name in names for field in getattr(world.engines[name], "unknown", ())}
         self.is_black_box = world.states_replay or STATE in self.unknown
-        """The engines have no states, and are compared by what they show."""
+        """Whether the engines have no states, and are compared by their outputs alone."""
         self.compares_infos, self.has_infos = infos, False
         self.measured: Measurements | None = None
         self._exact = replace(world, tolerances={})
@@ -89,7 +89,7 @@ class Pair(Closable):
                 undo.callback(self.other.close)
             self.both = (self.reference,) if alone else (self.reference, self.other)
             has_dicts = STATE not in self.unknown
-            reads_arrays = has_dicts and not (alone and games == 1)  # the dict of a game without another will do
+            reads_arrays = has_dicts and not (alone and games == 1)  # a lone game of one engine needs its dict only
             self._arrays = reads_arrays and all(engine.state_arrays() is not None for engine in self.both)
             self._left_out: tuple[Array | int, ...] = 0, 0
             self.compares_marks = marks if compare_marks is None else compare_marks
@@ -103,7 +103,7 @@ class Pair(Closable):
         return self._situations(lambda engine: engine.reset(seeds, chosen), chosen)
 
     def restart(self, slots: Slots) -> Observed:
-        """The world's auto-reset in some slots."""
+        """Apply the world's auto-reset in some slots."""
         return self._situations(lambda engine: engine.restart(slots), slots)
 
     def set_state(self, states: Sequence[State], slots: Slots) -> Observed:
@@ -111,15 +111,15 @@ class Pair(Closable):
         try:
             return self._situations(lambda engine: engine.set_state(states, slots), slots, placed=True)
         except StateRefused:
-            if self._counted is not None:  # what one engine marked when it took what the other refused
+            if self._counted is not None:  # leave out marks of an engine that took a state which the other refused
                 fired = zip(self._left_out, self.marks(), self._counted, strict=True)
                 self._left_out = tuple(out + now - before for out, now, before in fired)
             raise
 
     def step(self, actions: NDArray[Any], *, restarting: bool = False, others: NDArray[Any] | None = None) -> Observed:
-        """One action in every game; with ``restarting`` also the engines' own auto-reset of what ended.
+        """Play one action in every game; with ``restarting``, the engines themselves also auto-reset ended games.
 
-        ``others``: the second engine's actions, where games that are no longer compared go their own ways.
+        ``others``: the second engine's own actions, for games that are no longer compared.
         """
         sides = actions, actions if others is None else others
         # an engine may change its array, which the other one must not see
@@ -137,7 +137,7 @@ class Pair(Closable):
         return seen
 
     def states_before(self, slots: Slots) -> list[State]:
-        """The reference's states of some slots; none where no condition of the ledger looks at them."""
+        """The reference's states of some slots; empty where the ledger has no conditions on states."""
         if self.ledger is None or not self.ledger.reads_states:
             return []
         return self.reference.get_state(slots)
@@ -145,9 +145,9 @@ class Pair(Closable):
     def known(
         self, before: State, action: Action | None, differences: Sequence[Difference], game: int = 0
     ) -> str | None:
-        """What the ledger says is to be done about what differs after an action, which counts its entries; else None.
+        """Look up what the ledger does about differences (drop, resynchronise, ignore) and count the match, else None.
 
-        ``game``: its number in a run. Raises UsageError where it is ambiguous.
+        ``game``: number of the game in a run. Raises UsageError where two entries explain one field.
         """
         entries = () if self.ledger is None else self.ledger.entries_of(before, action, differences)
         self.explained.update(entry.id for entry in entries)
@@ -159,7 +159,7 @@ class Pair(Closable):
 
     def rows_that_differ(self, seen: Observed) -> NDArray[np.bool_]:
         """(rows,) bool: the games in which the engines differ."""
-        if not seen.expected:  # nothing of it is known
+        if not seen.expected:  # no compared field is known
             return np.zeros(1, np.bool_)
         differ = rows_that_differ(self.world, seen.expected, seen.observed)
         if self.measured is not None and self.world.tolerances and seen.step is not None:
@@ -167,7 +167,7 @@ class Pair(Closable):
         return differ
 
     def explain(self, seen: Observed, row: int, slot: int) -> list[Difference]:
-        """Every difference in one game; states are explained by their dicts wherever these differ."""
+        """List every difference in one game; states are explained by their dicts wherever the dicts differ."""
         differences = explain(self.world, seen.expected, seen.observed, row)
         if not self._arrays or all(found.family != STATE for found in differences):
             return differences
@@ -178,11 +178,11 @@ class Pair(Closable):
         return [*(found for found in differences if found.family != STATE), *dicts]
 
     def check_states(self, slots: Slots) -> Observed:
-        """The states of some slots as dicts, whatever else is compared: guards the state arrays' completeness."""
+        """Read the states of some slots as dicts, to reveal fields that are missing from the state arrays."""
         return self._observed(lambda engine: {} if STATE in self.unknown else {STATE: engine.get_state(slots)})
 
     def look(self) -> Observed:
-        """Masks, seeds and states of all games as they stand."""
+        """Read the masks, seeds and states of all games as they are now."""
         return self._observed(lambda engine: self._situation_fields(engine, self.all))
 
     def _situations(self, do: Callable[[GuardedEngine], Array], slots: Slots, *, placed: bool = False) -> Observed:
@@ -205,7 +205,7 @@ class Pair(Closable):
         return {name: values for name, values in fields.items() if name not in self.unknown} if self.unknown else fields
 
     def _situation_fields(self, engine: GuardedEngine, slots: Slots) -> Values:
-        """Mask, seed and state, as arrays where both engines offer them; of a game played alone as a dict as well."""
+        """Read mask, seed and state: as arrays where both engines offer them, else and for a single game as dicts."""
         fields: Values = {"mask": engine.mask()[slots], "seed": engine.seeds()[slots]}
         if (infos := engine.infos()) is not None:
             self.has_infos = self.has_infos or any(infos)
@@ -226,9 +226,9 @@ class Pair(Closable):
         return counts[0] - self._left_out[0], counts[-1] - self._left_out[1]
 
     def newly_fired(self) -> Observed | None:
-        """Counts of all marks since the last call, one row; None where an engine counts none.
+        """Count how often each mark fired since the last call, one row; None where an engine counts none.
 
-        Engines count all games together, so the row says that some game differs, not which.
+        Engines count marks for all games together, so the row shows that some game differs, but not which.
         """
         if self._counted is None:
             return None
@@ -238,12 +238,12 @@ class Pair(Closable):
 
     @property
     def replays_states(self) -> bool:
-        """A state is no more than a seed and the actions since."""
+        """Whether a state is only a seed and the actions since then."""
         return self.world.states_replay or any(engine.declarations().get("replays_states") for engine in self.both)
 
     @property
     def has_masks(self) -> bool:
-        """Some game had a mask."""
+        """Whether an engine's games may have masks."""
         return any(engine.declarations().get("masks", True) for engine in self.both)
 
     def close(self) -> None:
@@ -253,7 +253,7 @@ class Pair(Closable):
 
 
 def step_fields(world: World, step: BatchStep) -> Values:
-    """What a step gave, as fields with one row for each game; events as flags."""
+    """Outputs of a step as fields with one row for each game; events as flags."""
     names = ("observation", "components", "reward", "terminated", "truncated", "facts")
     fields: Values = {name: getattr(step, name) for name in names if getattr(step, name) is not None}
     if step.events is not None:

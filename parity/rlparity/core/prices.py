@@ -32,19 +32,19 @@ def changed_prices(world: World) -> dict[str, float]:
 
 
 def prices_text(prices: Mapping[str, float]) -> str:
-    """Prices that are not the game's own, as people read them."""
+    """Format changed prices for people to read."""
     return ", ".join(f"{name} {value:.9g}" for name, value in prices.items()) or "the game's own"
 
 
 def prices_note(prices: Mapping[str, float]) -> str:
-    """The end of a caption that says which prices are not the game's own; nothing where all are."""
+    """End of a caption that lists the changed prices; empty where there are none."""
     return f", prices {prices_text(prices)}" if prices else ""
 
 
 def draw_prices(world: World, seed: int, share: float = 1.0) -> World:
-    """The world with prices drawn from ``seed``, in a ``share`` of all seeds, unless they are given already.
+    """Draw a world's prices from ``seed``, for a ``share`` of all seeds, unless the world was given prices already.
 
-    About half of the prices then stay at their default and some are 0, the others are anywhere in their range.
+    Each price is its default with probability 0.5, 0 with probability 0.1, and otherwise uniform in its range.
     """
     rng = np.random.default_rng([seed, len(world.prices)])
     if world.price_values is not None or not world.prices or rng.random() >= share:
@@ -55,7 +55,7 @@ def draw_prices(world: World, seed: int, share: float = 1.0) -> World:
 
 
 def read_prices(words: Iterable[str], path: Path | None) -> dict[str, object]:
-    """The prices of ``--price NAME=VALUE``, which go over those of the TOML file of ``--prices``.
+    """Read the prices of ``--price NAME=VALUE``, which override those in the TOML file of ``--prices``.
 
     Raises UsageError where a word or the file cannot be read; ``World.with_prices`` checks names and values.
     """
@@ -78,7 +78,7 @@ def add_price_flags(parser: Parser, world: Callable[[], World] | None = None) ->
 
     def name_them() -> None:
         assert world is not None
-        with contextlib.suppress(ImportError):  # an extra is not installed, without which there is help, too
+        with contextlib.suppress(ImportError):  # an extra is missing: show help without the names
             group.description = f"{meaning}: {', '.join(price.name for price in world().prices) or 'it has none'}."
 
     if world is not None:
@@ -90,7 +90,7 @@ def add_price_flags(parser: Parser, world: Callable[[], World] | None = None) ->
 
 
 def price_flags(prices: Mapping[str, float]) -> list[str]:
-    """The words of a command line that change these prices."""
+    """Command-line words that set these prices."""
     return [word for name, value in prices.items() for word in ("--price", f"{name}={value}")]
 
 

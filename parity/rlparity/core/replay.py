@@ -1,4 +1,4 @@
-"""Playing one case on both engines, up to the first difference."""
+"""Replay of one case on both engines, up to the first difference."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from rlparity.engine import Array, BatchEngine, Slots, State
 
 _ONLY: Slots = np.zeros(1, dtype=np.intp)
 Played = tuple[Action | None, Observed, State, Observed | None]
-"""An action, what both engines give, the reference's state before, if the ledger looks at it, and the marks."""
+"""An action, both engines' outputs, the reference's state before (if the ledger needs it), and newly fired marks."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class ReplayMoment:
 
 @dataclass(frozen=True)
 class Divergence:
-    """A game that went apart: its actions so far, and where the engines differ after it.
+    """Divergence of one game: its case up to there, and where the engines differ after it.
 
-    recorded: the last moment as it was in a batch.
+    recorded: the last moment as a batch had it; None for a game played alone.
     """
 
     case: Case
@@ -57,7 +57,7 @@ def begin(engine: BatchEngine, case: Case) -> Array:
 
 def start(pair: Pair, case: Case) -> Observed:
     """Start a case on a pair of one game. Raises StateRefused where an engine does not take its state."""
-    pair.newly_fired()  # those before are none of the start's
+    pair.newly_fired()  # discards the marks from before the start
     if case.state is not None:
         return pair.set_state([case.state], _ONLY)
     return pair.reset(np.array([case.seed], np.uint64))
@@ -71,16 +71,16 @@ def act(pair: Pair, case: Case, action: Action) -> Observed:
 
 
 def differs_at(pair: Pair, case: Case, *, only_valid: bool = False) -> Divergence | None:
-    """The case up to where the engines first differ in what the ledger does not explain, or None.
+    """Find the first difference in a case that the ledger does not explain; returns the case up to there, or None.
 
-    Where they were resynchronised it begins in the state of the reference. ``pair`` has one game. ``only_valid``: play
-    no action that the reference's mask forbids, but end there.
+    After a resynchronisation, the returned case begins in the reference's state. ``pair`` has one game. ``only_valid``:
+    end before the first action that the reference's mask forbids.
     """
     while True:
         for done, (action, seen, before, fired) in enumerate(_play(pair, case, only_valid=only_valid)):
             differences = differences_of(pair, seen, fired)
             known = pair.known(before, action, differences) if differences else None
-            is_placed = done == 0 and case.state is not None  # which resynchronising again would not change
+            is_placed = done == 0 and case.state is not None  # resynchronising again would not change it
             if differences and (known is None or (is_placed and known == RESYNCHRONISE)):
                 return Divergence(case.prefix(done), differences)
             if known not in (None, IGNORE):
@@ -93,7 +93,7 @@ def differs_at(pair: Pair, case: Case, *, only_valid: bool = False) -> Divergenc
 
 
 def last_differences(pair: Pair, case: Case) -> tuple[State, Action | None, tuple[Difference, ...]]:
-    """The reference's state before the last action of a case, if the ledger looks at it, the action and what differs.
+    """Play a case; returns the state before its last action (if the ledger needs it), that action and the differences.
 
     ``pair`` has one game.
     """
@@ -103,7 +103,7 @@ def last_differences(pair: Pair, case: Case) -> tuple[State, Action | None, tupl
 
 
 def differences_of(pair: Pair, seen: Observed, fired: Observed | None) -> tuple[Difference, ...]:
-    """What differs in a game played alone, its marks too where they are compared; nothing where all is ignored."""
+    """Differences of a game played alone, with marks where they are compared; empty where the pair ignores them all."""
     both = (seen, fired if pair.compares_marks else None)
     differing = (each for each in both if each and pair.rows_that_differ(each)[0])
     differences = tuple(difference for each in differing for difference in pair.explain(each, 0, 0))
@@ -111,7 +111,7 @@ def differences_of(pair: Pair, seen: Observed, fired: Observed | None) -> tuple[
 
 
 def moments(pair: Pair, case: Case) -> list[ReplayMoment]:
-    """The start and every action up to the first difference, recorded. ``pair`` has one game."""
+    """Record the start and every action of a case up to the first difference. ``pair`` has one game."""
     recorded: list[ReplayMoment] = []
     for action, seen, state, fired in _play(pair, case):
         differences = differences_of(pair, seen, fired)
@@ -134,7 +134,7 @@ def _play(pair: Pair, case: Case, *, only_valid: bool = False) -> Iterator[Playe
 
 
 def batch_divergence(pair: Pair, case: Case, seen: Observed, row: int, slot: int) -> Divergence:
-    """The divergence of the game in ``slot`` of a batch, which has a row in ``seen``; an unknown state is empty."""
+    """Divergence of the game in ``slot`` of a batch, at ``row`` of ``seen``; a tape without states has an empty one."""
     place: Slots = np.array([slot])
     differences = tuple(pair.explain(seen, row, slot))
     states = {} if STATE in pair.unknown else pair.reference.get_state(place)[0], pair.other.get_state(place)[0]
@@ -145,7 +145,7 @@ def batch_divergence(pair: Pair, case: Case, seen: Observed, row: int, slot: int
 
 
 def components_of(seen: Observed, row: int = 0) -> tuple[tuple[int | float, ...], tuple[int | float, ...]] | None:
-    """What a step earned on each side; None after a start."""
+    """Reward components of a step on each side; None after a start."""
     if seen.step is None:
         return None
     one, other = (np.asarray(side["components"])[row].tolist() for side in (seen.expected, seen.observed))
@@ -153,7 +153,7 @@ def components_of(seen: Observed, row: int = 0) -> tuple[tuple[int | float, ...]
 
 
 def fired_marks(pair: Pair, fired: Observed | None) -> tuple[dict[str, int], dict[str, int]] | None:
-    """How often each mark fired on each side, of those that did; None where an engine counts none."""
+    """Counts of the marks that fired, on each side; None where an engine counts none."""
     if fired is None:
         return None
     counts = (dict(zip(pair.world.marks, side["marks"][0], strict=True)) for side in (fired.expected, fired.observed))

@@ -18,21 +18,21 @@ STRICT, INJECTED, RESYNCHRONISED = MODES = ("strict", "injected", "resynchronise
 FREE_RUNNING = "free-running"
 """A mode of ``rlparity run`` alone, see ``rlparity.core.free_running``."""
 MARGIN, WIDEST = 2, 10
-"""Times the floor: the tolerance that is proposed, and the widest that says something."""
+"""Multiples of the noise floor: the proposed tolerance, and the widest one that is still meaningful."""
 _FEW_ULPS = 64
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run. steps: of every game; invalid: share of invalid actions; seed: of games and choices.
+    """Settings of a run. steps: for each game; invalid: share of invalid actions; seed: for games and choices.
 
-    marks: count and compare rule marks too. stop_after: how many diverging games end the run.
-    auto_reset: step with the engines' own auto-reset. That path is compared then, but not how ended games look.
-    mode: ``strict``: both engines start from seeds. ``injected``: both start each game in the state that the reference
-        begins it in, for engines that draw differently. ``resynchronised``: they start each step so, which shows
-        every difference where it arises.
-    ledger: of known differences. budget_seconds: after which a run ends before its last step. infos: compare them too.
-    noise: runs in which the reference plays itself, for its noise floor.
+    marks: count and compare rule marks too. stop_after: the number of diverging games that ends the run.
+    auto_reset: step with the engines' own auto-reset, and so compare it, but not the last outputs of ended games.
+    mode: ``strict``: both engines start from seeds. ``injected``: both start each game in the state in which the
+        reference begins it, for engines that draw differently. ``resynchronised``: both start each step in the
+        reference's state, so that every difference shows where it arises.
+    ledger: known differences. budget_seconds: time after which a run ends early. infos: compare infos too.
+    noise: number of runs of the reference against itself, to measure its noise floor.
     """
 
     source: str = "uniform"
@@ -53,7 +53,7 @@ class Settings:
 
 @dataclass
 class Noise:
-    """How a field varies: in how many places of games and steps, and by how much at most; infinite: not by numbers."""
+    """Noise of a field: number of differing places over games and steps, and largest distance; infinite: no number."""
 
     field: str
     places: int = 0
@@ -61,7 +61,7 @@ class Noise:
     ulps: float = 0.0
 
     def add(self, expected: object, observed: object) -> None:
-        """Take two values that should be equal."""
+        """Add two values that should be equal."""
         self.places += 1
         if not (is_number(expected) and is_number(observed)) or type(expected) is not type(observed):
             self.absolute = self.ulps = np.inf
@@ -72,12 +72,12 @@ class Noise:
         self.ulps = max(self.ulps, float(np.ceil(distance / float(np.spacing(size)))))
 
     def is_far_within(self, tolerance: Tolerance) -> bool:
-        """Tell whether a tolerance is much wider than this."""
+        """Tell whether a tolerance is more than ``WIDEST`` times this noise."""
         given = max(tolerance.ulps, tolerance.relative * 2**23)
         return not tolerance.ignored and (tolerance.absolute > WIDEST * self.absolute or given > WIDEST * self.ulps)
 
     def tolerance(self, engine: str, runs: int) -> Tolerance | None:
-        """The tolerance that covers it; None where no number does."""
+        """Propose a tolerance that covers this noise; None where the noise is not numeric."""
         if not np.isfinite(self.absolute):
             return None
         reason = f"{engine} against itself varies by {self.absolute:.2g} in {runs} runs"
@@ -88,9 +88,9 @@ class Noise:
 
 @dataclass(frozen=True)
 class Effect:
-    """What a user sees of the differences of two engines, in one episode of each game.
+    """Effect of two engines' differences that a user sees, over one episode of each game.
 
-    first (games,): the actions before what is shown first differed; -1 where it never did.
+    first (games,): number of actions before the outputs first differed; -1 where they never did.
     measures: return, length and, as 0 or 1, terminated and truncated, (2, games) by engine.
     """
 
@@ -102,10 +102,10 @@ class Effect:
 class Outcome:
     """Result of a run. steps: transitions compared in all; marks: per engine, total count of each mark, if counted.
 
-    is_black_box: engines without states were compared by what they show. ledger: the entries for these engines;
-    known, met: by id, how many differences each explained, and in how many of the ``games_begun``. effect: of a
-    free-running run. reasons: for the verdict; accepted: those that the world accepts. measured: as
-    ``Measurements.values`` has it.
+    is_black_box: the engines have no states and were compared by their outputs. ledger: its entries for these engines;
+    known, met: by entry id, the number of explained differences, and of the ``games_begun`` with one. effect: of a
+    free-running run. reasons: for the verdict; accepted: reasons that the world accepts. measured: the result of
+    ``Measurements.values``.
     """
 
     steps: int = 0
@@ -126,5 +126,5 @@ class Outcome:
 
     @property
     def verdict(self) -> Verdict:
-        """What the run shows."""
+        """Verdict that follows from the reasons."""
         return worst(self.reasons)

@@ -1,4 +1,4 @@
-"""Making a diverging case small: fewer actions, a smaller start state, a smaller seed."""
+"""Shrinking of a diverging case: fewer actions, a smaller start state, a smaller seed."""
 
 import re
 import time
@@ -17,7 +17,7 @@ SMALL_SEEDS = range(16)
 
 @dataclass(frozen=True)
 class _Search:
-    """fields: that differ in the original. only_valid: it has no invalid action. ends: when to stop."""
+    """Search for a smaller case. fields: that differ in the original; only_valid: no invalid action; ends: deadline."""
 
     pair: Pair
     fields: frozenset[str]
@@ -25,9 +25,9 @@ class _Search:
     ends: float
 
     def still(self, case: Case) -> Case | None:
-        """``case`` cut after its first difference, if no field differs there that does not in the original.
+        """Cut ``case`` after its first difference; None unless only fields differ there that differ in the original.
 
-        That, and leaving out invalid actions, keeps the search from sliding into another fault.
+        This condition, and leaving out invalid actions, keeps the search from ending up at another fault.
         """
         try:
             found = differs_at(self.pair, case, only_valid=self.only_valid)
@@ -38,15 +38,15 @@ class _Search:
         return found.case
 
     def first(self, cases: Iterable[Case]) -> Case | None:
-        """The first of some cases that still differs so; None where none does, or time is up."""
+        """Find the first of some cases that still diverges; None where none does, or time is up."""
         in_time = takewhile(lambda _: time.monotonic() < self.ends, cases)
         return next((found for case in in_time if (found := self.still(case))), None)
 
 
 def shrink(pair: Pair, case: Case, seconds: float) -> Case | None:
-    """A small case in which the engines of ``pair`` (one game) differ in no field in which they do not in ``case``.
+    """Find a small case in which the engines of ``pair`` (one game) differ only in fields that differ in ``case``.
 
-    It has invalid actions only where ``case`` has. None when ``case`` itself does not diverge in a game played alone.
+    It has invalid actions only where ``case`` has. None where ``case`` itself does not diverge in a game played alone.
     Takes about ``seconds`` at most.
     """
     valid = differs_at(pair, case, only_valid=True)
@@ -61,20 +61,20 @@ def shrink(pair: Pair, case: Case, seconds: float) -> Case | None:
 
 
 def places(differences: Sequence[Difference]) -> frozenset[str]:
-    """Fields of the differences: those of the state, else the others."""
+    """Fields of the differences: only those of the state, or all where the state does not differ."""
     fields = fields_of(differences)
     return frozenset(field for field in fields if field.startswith(STATE)) or fields
 
 
 def fields_of(differences: Sequence[Difference]) -> frozenset[str]:
-    """Fields of the differences, whichever entity or cell it is."""
+    """Fields of the differences, without their indices."""
     return frozenset(re.sub(r"\[.*?\]", "", difference.field) for difference in differences)
 
 
 def _rests(pair: Pair, case: Case) -> Iterator[Case]:
-    """The last 0, 1, 2, 4 … actions of the game, begun in the reference's state at that point.
+    """Yield the last 0, 1, 2, 4 … actions of a case, each begun in the reference's state at that point.
 
-    A start state is worth it only where it saves actions.
+    A case without fewer actions is left out, because a start state only pays where it saves actions.
     """
     states = [moment.states[0] for moment in moments(pair, case)]
     length = 0

@@ -14,7 +14,7 @@ from rlparity.world import World
 
 
 def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -> Source:
-    """The source meant by ``--source`` (traces aside); raises UsageError when there is none such."""
+    """Open the action source that ``--source`` names, except traces; raises UsageError where there is none."""
     if spec == "uniform":
         return Source()
     if spec == "directed":
@@ -29,7 +29,7 @@ def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -
 
 
 def agent_policy(world: World, name: Path) -> Policy:
-    """The world's policy of that name, or that of the agent in a file; raises UsageError where there is none."""
+    """Policy of that name in the world, or of the agent in a file; raises UsageError where there is none."""
     if str(name) in world.policies:
         return world.policies[str(name)]
     if world.read_agent is None:
@@ -38,11 +38,11 @@ def agent_policy(world: World, name: Path) -> Policy:
     with blamed(f"reading the agent {path}"):
         try:
             return partial(_weights, world.read_agent(world, path))
-        except FileNotFoundError:  # a name may be that of a player without a file
+        except FileNotFoundError:  # not checked beforehand: some agents have a name and no file
             raise UsageError(f"there is no policy file {path}: give the path of a checkpoint.") from None
 
 
 def _weights(agent: Judge, view: View) -> Array:
-    """The weights by which an agent's logits draw."""
+    """Action weights of an agent: exponentials of its logits, 0 for invalid actions."""
     logits = np.where(view.mask, agent(view.observation, view.mask)[0], -np.inf).astype(np.float64)
     return np.exp(logits - logits.max(axis=1, keepdims=True, initial=np.finfo(np.float64).min))

@@ -25,25 +25,25 @@ def uniform_policy(view: View) -> Array:
 
 
 class Source:
-    """Chooses what happens in the games of a run: one policy for all of them, each from its own beginning."""
+    """Action source of a run: one policy for all games, without made starts."""
 
     def __init__(self, policy: Policy = uniform_policy) -> None:
         self._policy = policy
 
     def starts(self, slots: Slots) -> dict[int, State]:
-        """Slot -> state for those of the just started games that begin in a made state instead."""
+        """Made states, by slot, for those newly started games that are to begin in one instead."""
         return {}
 
     def unmutated(self, made: Mapping[int, State]) -> dict[int, State] | None:
-        """What to start in instead of states that an engine refused; None: in no others."""
+        """States to use instead of ``made`` ones that an engine refused; None where there are none."""
         return None
 
     def actions(self, view: View, rng: np.random.Generator, invalid: float, space: Box | None) -> NDArray[Any]:
-        """The next action of every game, see ``choose_actions``."""
+        """Choose the next action of every game with ``choose_actions``."""
         return choose_actions(rng, self.weights(view), view.mask, invalid, space)
 
     def watch(self, seen: Observed) -> Slots:
-        """Told what a step showed of all games; returns slots in which ``starts`` may begin others at once."""
+        """Take in what a step of all games showed; returns slots in which ``starts`` may begin other games at once."""
         return NO_SLOTS
 
     def weights(self, view: View) -> Array:
@@ -53,7 +53,7 @@ class Source:
 
 
 class DirectedSource(Source):
-    """Steers toward rare rules: made starts, and for each game one of the world's policies, or uniform."""
+    """Action source that steers toward rare rules: made starts, and a policy for each game (the world's or uniform)."""
 
     def __init__(self, world: World, games: int, rng: np.random.Generator) -> None:
         self._makers = list(world.starts.items())
@@ -62,7 +62,7 @@ class DirectedSource(Source):
         self._chosen = np.zeros(games, dtype=np.intp)
 
     def starts(self, slots: Slots) -> dict[int, State]:
-        """Made states for most of the games; chooses every game's policy too."""
+        """Draw made states for most of the games, and choose a policy for every game."""
         self._chosen[slots] = self._rng.integers(len(self._policies), size=len(slots))
         if not self._makers:
             return {}
@@ -70,13 +70,13 @@ class DirectedSource(Source):
         return {int(slot): self._made(int(self._rng.integers(len(self._makers))), self._rng) for slot in made}
 
     def _made(self, maker: int, rng: np.random.Generator) -> State:
-        """A state of one of the makers; raises UsageError where that fails."""
+        """Draw a state from a start maker; raises UsageError where the maker fails."""
         name, make = self._makers[maker]
         with blamed(f"the start '{name}'"):
             return make(rng)
 
     def weights(self, view: View) -> Array:
-        """Each game's by its own policy."""
+        """Weights (games, actions), for each game by its own policy."""
         weights = np.ones(view.mask.shape)
         for number, (name, policy) in enumerate(self._policies.items()):
             slots = np.flatnonzero(self._chosen == number)
@@ -93,10 +93,10 @@ def choose_actions(
     invalid_share: float | Array,
     space: Box | None = None,
 ) -> NDArray[Any]:
-    """Actions (games,) drawn by ``weights`` among the valid ones, and now and then an invalid one.
+    """Draw actions (games,) by ``weights`` among the valid ones, and now and then an invalid one.
 
-    ``invalid_share``: probability, of all or (games,), for a game that has an invalid action, of drawing uniformly
-    among those. A game without valid actions draws among all. Raises UsageError for weights that are none.
+    ``invalid_share``: probability, one for all or (games,), that a game with invalid actions draws one of them
+    uniformly. A game without valid actions draws among all. Raises UsageError for negative, infinite or NaN weights.
     space: of a world whose actions are arrays, which are drawn uniformly.
     """
     if space is not None:

@@ -1,4 +1,4 @@
-"""Where in a step two engines part: its phases on both, each from the engine's own state before the step."""
+"""Phases of a step on both engines, to find the first one in which they differ."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -15,16 +15,16 @@ from rlparity.engine import Phase, State
 from rlparity.errors import EngineError
 
 Phases = tuple[Phase, ...] | None
-"""Of one engine; None: it tells none."""
+"""Phases of one engine; None where it reports none."""
 PhaseRow = tuple[str, tuple[Phase | None, Phase | None], tuple[Difference, ...]]
-"""The name of a phase, the phase on either side, and what differs after it."""
+"""Name of a phase, the phase on each side, and the differences after it."""
 
 
 @dataclass(frozen=True)
 class Parting:
-    """Where in a step two engines part, if they tell: in one sentence, the phase's name and what differs after it.
+    """Place in a step where two engines first differ: a sentence, the phase's name and the differences after it.
 
-    lines: of each engine's source that made what differs, as ``BatchEngine.origins`` has them.
+    lines: of each engine's source that may cause the differences, as ``BatchEngine.origins`` gives them.
     """
 
     text: str = ""
@@ -34,13 +34,13 @@ class Parting:
 
 
 NOWHERE = Parting()
-"""Nobody knows where."""
+"""No known place."""
 
 
 class StepPhases:
-    """The phases of one step on the reference and the other engine, from each engine's own state ``before``.
+    """Phases of one step on the reference and the other engine, from each engine's own state ``before``.
 
-    ``pair`` gives the engines when they are asked for their phases, which raises EngineError where one fails.
+    ``pair`` is called when the phases are first needed, which raises EngineError where an engine fails.
     """
 
     def __init__(self, pair: Callable[[], Pair], before: tuple[State, State], action: Action | None) -> None:
@@ -48,7 +48,7 @@ class StepPhases:
 
     @cached_property
     def sides(self) -> tuple[Phases, Phases]:
-        """The phases that each engine tells, none at a start; the same object twice where there is but one engine."""
+        """Phases that each engine reports, None at a start; the same object twice where there is only one engine."""
         if self._action in (None, RESTART) or self._pair().is_black_box:
             return None, None
         world, asked = self._pair().world, zip(self._pair().both, self._before, strict=False)
@@ -56,7 +56,7 @@ class StepPhases:
         return told[0], told[-1]
 
     def rows(self) -> Iterator[PhaseRow]:
-        """The phases in their order; nothing differs where an engine tells none."""
+        """Yield the phases in order; without differences where an engine reports no phases."""
         for pair in zip_longest(*(side or () for side in self.sides)):
             one, other = pair
             name = (one or other).name
@@ -70,7 +70,7 @@ class StepPhases:
 
     @property
     def parting(self) -> Parting:
-        """Where the engines part, without lines; empty where one tells no phases, or is alone."""
+        """First phase in which the engines differ, without lines; empty where one reports no phases, or is alone."""
         if None in self.sides or self.sides[0] is self.sides[1]:
             return NOWHERE
         for name, _, differences in self.rows():
@@ -80,9 +80,9 @@ class StepPhases:
 
 
 def parting_of(pair: Pair, moments: Sequence[ReplayMoment]) -> Parting:
-    """Where the engines part in the last step, where they differ after it.
+    """Locate where in the last step the engines first differ.
 
-    Empty where they do not, and where an engine fails: a report stands without it.
+    Empty where they do not differ after it, and where an engine fails, because reports do without it.
     """
     if len(moments) < 2 or not moments[-1].differences:
         return NOWHERE

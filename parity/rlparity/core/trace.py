@@ -1,4 +1,4 @@
-"""Cases and trace files: one game, exactly as it can be played again; and whole runs that were recorded."""
+"""Cases and trace files, which replay one game exactly, and the interface of recorded runs."""
 
 import os
 from abc import ABC, abstractmethod
@@ -25,12 +25,12 @@ VERSION = 1
 LIMIT = 64 * MIB
 """The largest trace file that is read, in bytes."""
 MOST_ACTIONS = 2**31
-"""Engines take actions as int32."""
+"""Upper bound of action numbers, because engines take actions as int32."""
 RESTART: Literal["restart"] = "restart"
 Action = int | tuple[int | float, ...] | Literal["restart"]
-"""An action's number, or the numbers of one that is an array; or the world's auto-reset after an ended game."""
+"""Number of an action, numbers of an array action, or ``restart``: the world's auto-reset of an ended game."""
 TRIM_EVERY = 1024
-"""Steps between which a history forgets what was before all present games."""
+"""Steps after which a history drops the actions from before all current games."""
 STEPPING = ("step", "step_restarting")
 """Calls of a recorded run that are steps."""
 _PARTS = {part.name for part in fields(Difference)}
@@ -38,7 +38,7 @@ _PARTS = {part.name for part in fields(Difference)}
 
 @dataclass(frozen=True)
 class Case:
-    """One game: a start (exactly one of seed and state is given) and what is done then.
+    """One game: a start (exactly one of seed and state is given) and the actions that follow.
 
     ``marks``: rule marks are compared too. ``auto_reset``: steps are taken with the engines' own auto-reset.
     """
@@ -69,12 +69,12 @@ class History:
         self._blank = Case((), marks=marks, auto_reset=auto_reset)
 
     def begin(self, slot: int, start: int | State) -> None:
-        """A game begins in ``slot`` from a seed or a state."""
+        """Record that a game begins in ``slot`` from a seed or a state."""
         self._begun[slot] = self._trimmed + len(self._rows)
         self._starts[slot] = start
 
     def add(self, actions: NDArray[Any]) -> None:
-        """All games took an action."""
+        """Record an action of every game."""
         self._rows.append(actions)
         if len(self._rows) % TRIM_EVERY == 0:
             unneeded = int(self._begun.min()) - self._trimmed
@@ -87,11 +87,11 @@ class History:
         return None if is_new else action_numbers(self._rows[-1][slot])
 
     def is_placed(self, slot: int) -> bool:
-        """The game in ``slot`` began in a state."""
+        """Tell whether the game in ``slot`` began in a state."""
         return not isinstance(self._starts[slot], int)
 
     def case(self, slot: int, *then: Action) -> Case:
-        """The game in ``slot`` so far, and what was done ``then``."""
+        """Case of the game in ``slot`` so far, with the further actions ``then``."""
         rows = self._rows[int(self._begun[slot]) - self._trimmed :]
         start = self._starts[slot]
         actions = (*(action_numbers(row[slot]) for row in rows), *then)
@@ -101,12 +101,12 @@ class History:
 
 @dataclass(frozen=True)
 class Trace:
-    """A case in a file, with what two engines made of it.
+    """Case in a file, with the results of two engines.
 
     differences: where they differed after the last action (empty in recordings).
     rules: rule ids that fired in the last step; found: the case before it was shrunk.
-    components: what every action earned, for golden episodes; component_names: what its columns are, None where the
-    file does not say (those of older ones). prices: those that were not the game's own, in reward.
+    components: reward components of every action, for golden episodes; component_names: names of its columns, None
+    where an older file lacks them. prices: those that were not the game's own, in reward.
     mode: of the run that found it, where it was not strict.
     """
 
@@ -149,7 +149,7 @@ def trace_value(trace: Trace) -> dict[str, Any]:
 
 
 def trace_text(trace: Trace) -> str:
-    """The JSON text of a trace: one line for each key, so that version control shows small changes small."""
+    """The JSON text of a trace: one line for each key, so that small changes give small diffs."""
     value = trace_value(trace)
     rows = value.pop("components", None)
     lines = [f"{json_text(key)}: {json_text(part)}" for key, part in value.items()]
@@ -164,13 +164,13 @@ def _case_value(case: Case) -> dict[str, Any]:
 
 
 def read_trace(path: Path) -> Trace:
-    """The trace in a file; raises UsageError, naming the fault, when it is not one."""
+    """Read a trace file; raises UsageError, naming the fault, where it is invalid."""
     with refused(path, "trace file", "give the path of one", "write it anew"):
         return trace_of(read_json(path, LIMIT), path)
 
 
 def trace_of(value: object, path: Path | str) -> Trace:
-    """The trace in a JSON value, which stands in ``path``; raises UsageError, naming the fault, when it is not one."""
+    """Parse a trace from a JSON value found in ``path``; raises UsageError, naming the fault, where it is invalid."""
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise UsageError(f'{path} is no trace: it lacks "format": "{FORMAT}".')
     if value.get("version") != VERSION:
@@ -185,7 +185,7 @@ def trace_of(value: object, path: Path | str) -> Trace:
 
 
 def _trace(value: dict[str, Any]) -> Trace:
-    """The trace in a JSON object; raises KeyError for what is missing, ValueError for what is wrong."""
+    """Parse a trace from a JSON object; raises KeyError for missing parts, ValueError for invalid ones."""
     engines, names, prices = value["engines"], value.get("component_names"), value.get("prices", {})
     mode = value.get("mode", "")
     _demand(isinstance(value["world"], str), f"its world {quoted(value['world'])} is no name")
@@ -252,7 +252,7 @@ def _case(value: dict[str, Any]) -> Case:
 
 
 def check_actions(world: World, trace: Trace, place: Path | str) -> None:
-    """Raises UsageError where the trace in a place has an action that the world does not have."""
+    """Raise UsageError where a trace has an action that the world lacks; ``place``: the trace's name in the error."""
     space = world.action_space
     for action in trace.case.actions:
         has = space.contains(action) if space else isinstance(action, int) and action < len(world.actions)
@@ -261,7 +261,7 @@ def check_actions(world: World, trace: Trace, place: Path | str) -> None:
 
 
 def batch_of(world: World, action: int | tuple[int | float, ...]) -> NDArray[Any]:
-    """An action of one game as an engine of one game takes it: (1,) int32, or (1, *shape) in the world's space."""
+    """Batch of one action, as an engine of one game takes it: (1,) int32, or (1, *shape) in the world's space."""
     return np.array([action], np.int32) if world.action_space is None else world.action_space.array([action])
 
 
@@ -276,7 +276,7 @@ def trace_files(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class Call:
-    """A call that changed games. given, result: of the method of that name; readings: by name, what was read then."""
+    """Call that changed games. given, result: of the method of that name; readings: values read afterwards, by name."""
 
     name: str
     given: Sequence[Any]
@@ -287,7 +287,7 @@ class Call:
 class RecordedRun(ABC):
     """Factory of an engine that repeats a recorded run and plays no other games.
 
-    settings: of ``Settings`` of a run, those that the recording fixes. unknown: compared fields that it lacks.
+    settings: those ``Settings`` of a run that the recording fixes. unknown: compared fields that the recording lacks.
     """
 
     settings: Mapping[str, Any]
@@ -295,4 +295,4 @@ class RecordedRun(ABC):
 
     @abstractmethod
     def play(self) -> Iterator[Call]:
-        """The calls in their order; raises UsageError where the recording is broken."""
+        """Yield the calls in order; raises UsageError where the recording is broken."""

@@ -1,4 +1,4 @@
-"""Verdict of a comparison: how much it says that two engines are equal, and the reasons."""
+"""Verdict of a comparison: how well it shows that two engines are equal, and the reasons."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -30,9 +30,9 @@ class Verdict(StrEnum):
 class Reason:
     """One reason for a verdict that is not PASS, such as ``observation never varies``.
 
-    kind: what it is about: engine, steps, field, mask, action, end, seed, space, info, tolerance, ledger, acceptance or
-    difference. subject, states: together its name, by which ``World.accept`` lists it. remedy: how to reach what it
-    lacks, or where to look.
+    kind: topic of the reason: engine, steps, state, field, mask, action, end, seed, space, info, tolerance, ledger,
+    acceptance or difference. subject, states: together the name by which ``World.accept`` lists it. remedy: how to
+    remove the reason, or where to look.
     """
 
     verdict: Verdict
@@ -43,21 +43,21 @@ class Reason:
 
     @property
     def name(self) -> str:
-        """What a world accepts it by."""
+        """Name by which ``World.accept`` lists the reason."""
         return f"{self.subject} {self.states}".strip()
 
 
 limited, inconclusive, divergent = (partial(Reason, verdict) for verdict in [*Verdict][1:])
 Check = tuple[Reason, bool | None]
-"""A reason that there may be, and whether there is; None: that was not measured."""
+"""A possible reason, and whether it applies; None: not measured."""
 _ACCEPTABLE, _EMPTY = "space", "engine"
 """Kinds of reasons: a world may accept the first even if it is worse than LIMITED, and the second not at all."""
 
 
 def judged(world: World, checks: Iterable[Check], *, acceptances_hold: bool) -> tuple[list[Reason], list[Reason]]:
-    """The reasons that there are, and those among them that the world accepts.
+    """Split the reasons that apply into those that count and those that the world accepts.
 
-    ``acceptances_hold``: what the world accepts, and is not so, is a reason too.
+    ``acceptances_hold``: an acceptance that does not apply is a reason too.
     """
     found = {reason.name: (reason, holds) for reason, holds in checks}
     reasons, accepted = list[Reason](), list[Reason]()
@@ -82,7 +82,7 @@ def worst(reasons: Iterable[Reason]) -> Verdict:
 
 
 def sentences(reasons: Sequence[Reason]) -> list[str]:
-    """The reasons as text, the worst first, those that state the same of several subjects in one sentence."""
+    """Format the reasons as sentences, the worst first; reasons that differ only in their subject share a sentence."""
 
     def key(reason: Reason) -> tuple[int, str, str]:
         return -[*Verdict].index(reason.verdict), reason.states, reason.remedy
