@@ -172,7 +172,7 @@ def _open(side: Side, shared: World, plays: NDArray[np.bool_], games: int, optio
 
 
 class SharedEngine(BatchEngine):
-    """Wrapper that gives a side's engine the form of the shared world: its order of names, and only what it has."""
+    """Wrapper that gives a side's engine the form of the shared world: names in its order, and only shared fields."""
 
     def __init__(self, engine: BatchEngine, own: World, shared: World, plays: NDArray[np.bool_]) -> None:
         self.games, self.engine = engine.games, engine
